@@ -24,8 +24,10 @@ class Curve:
 
     Parameters
     ----------
-    method : its name
-    x, y : (n,) each, x ascending
+    method : str
+        Its name.
+    x, y : ndarray of float
+        (n,) each, x ascending.
     """
 
     method: str
@@ -48,8 +50,10 @@ def gap_shares(frame: "pd.DataFrame", methods: Iterable[str]) -> list[Curve]:
 
     Parameters
     ----------
-    frame : as `ilpinfer.comparison.frame.frame_of` makes it
-    methods : names
+    frame : DataFrame
+        As `ilpinfer.comparison.frame.frame_of` makes it.
+    methods : iterable of str
+        Names.
     """
     known = frame[frame.optimum.notna() & ~frame.infeasible]
     return _shares(known.gap, known.method, methods)
@@ -86,10 +90,14 @@ def anytime(
 
     Parameters
     ----------
-    rows : with incumbents; a method that keeps no record of them has its labelling when it ends
-    optima : by sequence, nats
-    cap : nats; also the most that a gap counts
-    methods : names; those without times are left out
+    rows : iterable of Row
+        Rows with incumbents; a method that keeps no record of them has its labelling when it ends.
+    optima : mapping of int to float
+        Optima by sequence, nats.
+    cap : float
+        Nats; also the most that a gap counts.
+    methods : iterable of str
+        Names; those without times are left out.
     """
     events: dict[str, list[tuple[float, float]]] = {method: [] for method in methods}
     counts = dict.fromkeys(events, 0)

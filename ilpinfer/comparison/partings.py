@@ -28,10 +28,14 @@ class Candidate:
 
     Parameters
     ----------
-    below : nats by which the other one's score is lower; the cap where it has none
-    sequence : its number
-    best, other : places of the rows among all
-    method : of the other row
+    below : float
+        Nats by which the other one's score is lower; the cap where it has none.
+    sequence : int
+        Its number.
+    best, other : int
+        Places of the rows among all.
+    method : str
+        Method of the other row.
     """
 
     below: float
@@ -47,10 +51,14 @@ class Cost:
 
     Parameters
     ----------
-    rule : its name
-    violations : how many
-    nats : what they cost; inf for a hard rule
-    tokens : where
+    rule : str
+        Its name.
+    violations : int
+        How many.
+    nats : float
+        What they cost; inf for a hard rule.
+    tokens : tuple of int
+        Where.
     """
 
     rule: str
@@ -65,12 +73,18 @@ class Path:
 
     Parameters
     ----------
-    method : its name
-    seed : None where the method draws nothing
-    status : of the solution
-    labels : T names
-    worth : what it is worth by the account of all methods
-    costs : rules that it breaks, the costliest first
+    method : str
+        Its name.
+    seed : int or None
+        None where the method draws nothing.
+    status : str
+        Status of the solution.
+    labels : tuple of str
+        T names.
+    worth : Solution
+        What it is worth by the account of all methods.
+    costs : tuple of Cost
+        Rules that it breaks, the costliest first.
     """
 
     method: str
@@ -87,13 +101,20 @@ class Parting:
 
     Parameters
     ----------
-    sequence : its number, from 0
-    where : its place in the input
-    reason : why it is drawn
-    trellis : its scores
-    best, other : the two
-    differing : tokens on which they differ
-    start, end : the tokens that are drawn
+    sequence : int
+        Its number, from 0.
+    where : str
+        Its place in the input.
+    reason : str
+        Why it is drawn.
+    trellis : Trellis
+        Its scores.
+    best, other : Path
+        The two.
+    differing : tuple of int
+        Tokens on which they differ.
+    start, end : int
+        The tokens that are drawn.
     """
 
     sequence: int

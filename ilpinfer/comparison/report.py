@@ -45,7 +45,8 @@ def report_of(record: Record) -> str:
 
     Parameters
     ----------
-    record : a comparison
+    record : Record
+        A comparison.
 
     Returns
     -------

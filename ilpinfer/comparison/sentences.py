@@ -20,8 +20,10 @@ def sentences(record: Record, frame: "pd.DataFrame", summary: Sequence[Summary])
 
     Parameters
     ----------
-    record : a comparison
-    frame, summary : its table of rows, and its lines
+    record : Record
+        A comparison.
+    frame, summary : DataFrame or sequence of Summary
+        Its table of rows, and its lines.
     """
     ranked = sorted(summary, key=lambda line: line.rank)
     gains = record.field_gains()

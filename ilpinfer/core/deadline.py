@@ -12,7 +12,8 @@ class Deadline:
 
     Parameters
     ----------
-    limit : seconds from now, or None for no limit
+    limit : float, optional
+        Seconds from now, or None for no limit.
     """
 
     def __init__(self, limit: float | None = None) -> None:

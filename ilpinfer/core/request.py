@@ -35,9 +35,12 @@ class Request:
 
     Parameters
     ----------
-    method : how to decode
-    time_limit : seconds a sequence, or None
-    settings : fields of a `Task`
+    method : Method
+        How to decode.
+    time_limit : float or None
+        Seconds a sequence, or None.
+    settings : mapping of str to object
+        Fields of a `Task`.
     """
 
     method: Method
@@ -51,7 +54,7 @@ class Request:
         Raises
         ------
         ValueError
-            for an unknown method or option, and for numbers that make no sense.
+            For an unknown method or option, and for numbers that make no sense.
         """
         if isinstance(method, str) and ":" in method:
             method, written = configuration(method)
@@ -88,7 +91,7 @@ def deadline_for(time_limit: float | None) -> Deadline:
     Raises
     ------
     ValueError
-        unless the limit is a positive number of seconds, or None.
+        Unless the limit is a positive number of seconds, or None.
     """
     if time_limit is not None and not (isinstance(time_limit, Real) and time_limit > 0):
         raise ValueError(f"time_limit is {time_limit!r}; expected seconds above 0, or None for no limit")

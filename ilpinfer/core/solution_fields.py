@@ -35,13 +35,15 @@ def solution_fields(
 
     Parameters
     ----------
-    values : what `Solution.to_dict` or a row of `ilpinfer decode` has
-    further : how further fields of a kind of solution are read
+    values : object
+        What `Solution.to_dict` or a row of `ilpinfer decode` has.
+    further : mapping of str to callable
+        How further fields of a kind of solution are read.
 
     Raises
     ------
     ValueError
-        as `Solution.from_dict`.
+        As `Solution.from_dict`.
     """
     if isinstance(values, dict) and not further and "floor_kind" in values:
         raise ValueError("the solution is of two-phase inference; read it as a TwoPhaseSolution")

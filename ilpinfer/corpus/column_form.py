@@ -23,9 +23,12 @@ class ColumnNames:
 
     Parameters
     ----------
-    label : empty where there are no labels, or for the second of two columns
-    token : empty for the first column, or the one that a header calls so
-    unlabelled : whether labels are left out
+    label : str, optional
+        Empty where there are no labels, or for the second of two columns.
+    token : str, optional
+        Empty for the first column, or the one that a header calls so.
+    unlabelled : bool, default False
+        Whether labels are left out.
     """
 
     label: str = ""
@@ -39,7 +42,7 @@ class ColumnNames:
         Raises
         ------
         InputError
-            for another form.
+            For another form.
         """
         texts = [part.strip() for part in text.split(",")]
         if len(texts) > 2 or (len(texts) == 2 and not texts[0]) or (text and not texts[0]):

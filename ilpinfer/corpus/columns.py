@@ -22,21 +22,31 @@ AHEAD = 2**20
 def columns(
     lines: Lines, column: str, notify: Notify, most: int | None = AHEAD, longest: int | None = None
 ) -> Iterator[Example | Rejection]:
-    """The sequences of lines; a sequence with a line that cannot be read is rejected as a whole.
+    """Read sequences from lines of columns. A sequence with an unreadable line is rejected as a whole.
 
     Parameters
     ----------
-    lines : of the file
-    column : which columns hold labels and tokens, as `ColumnNames.read` takes it; empty where that need not be said
-    notify : receives what was inferred
-    most : bytes to infer separator and header from; None for the whole file. Of a pipe no more is waited for than a line
-        with tabs
-    longest : tokens of a sequence; longer ones are rejected, and None is for any
+    lines : Lines
+        Lines of the file.
+    column : str
+        Columns of labels and tokens, as for `ColumnNames.read`; empty to infer them.
+    notify : Notify
+        Function that is called with each notice on what was inferred.
+    most : int or None, default AHEAD
+        Number of bytes from which separator and header are inferred; None for the whole file. From a pipe, no
+        more is awaited than a line with tabs.
+    longest : int, optional
+        Largest number of tokens of a sequence; longer ones are rejected. None for no limit.
+
+    Yields
+    ------
+    Example or Rejection
+        The sequences in order.
 
     Raises
     ------
     InputError
-        for columns that have to be named.
+        If the columns cannot be inferred.
     """
     names, name = ColumnNames.read(column), lines.name
     head = lines.ahead(most, lambda texts: any("\t" in text for text in texts))

@@ -14,21 +14,40 @@ __all__ = ["Example", "InputError", "InputNotice", "read", "require_labels"]
 def read(
     source: str | Path, reading: LogitsOptions | None = None, column: str = "", notify: Notify | None = None
 ) -> list[Example]:
-    """Every sequence of a file, or of standard input where the source is `-`.
+    """Read all sequences of a file, or of standard input if the source is `-`.
 
     Parameters
     ----------
-    source : `token<TAB>label` columns, JSON lines, a JSON list of objects, or a file that ends in `.npz`, with the layout
-        of `ilpinfer.corpus.archives`
-    reading : how logits are to be read
-    column : which column holds the labels, by number from 1 or by the header's name; `TOKEN,LABEL` names both, and
-        `TOKEN,` leaves labels out; what stands in further columns goes with the tokens, see `Example.columns`
-    notify : receives what was inferred, such as columns without tabs; an `InputNotice` where not given
+    source : str or Path
+        File with `token<TAB>label` columns, JSON lines or a JSON list of objects, or an `.npz` file as
+        described in `ilpinfer.corpus.archives`.
+    reading : LogitsOptions, optional
+        Options for reading logits.
+    column : str, optional
+        Column of the labels, by number from 1 or by name in the header. `TOKEN,LABEL` names both columns, and
+        `TOKEN,` ignores labels. Cells of further columns are kept with the tokens; see `Example.columns`.
+    notify : Notify, optional
+        Function that is called with each notice on what was inferred, such as columns without tabs; by
+        default an `InputNotice` is issued as a warning.
+
+    Returns
+    -------
+    list of Example
+        The sequences in order.
 
     Raises
     ------
     InputError
-        for what is missing, empty, not UTF-8, or of another form; the message says what was found and the way out.
+        For a file that is missing, empty, not UTF-8, or of another form; the message gives a remedy.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "names.tsv")
+    ...     _ = path.write_text("Ada\\tname\\n1815\\tyear\\n")
+    ...     [(example.tokens, example.labels) for example in read(path)]
+    [(('Ada', '1815'), ('name', 'year'))]
     """
     notices = list[str]()
     form = CorpusForm(reading, column, most=None, longest_line=None)
@@ -46,7 +65,31 @@ def read(
 def require_labels(
     examples: Sequence[Example], *, wordless: bool = False
 ) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Tokens and labels of every example; InputError where one has no labels, or no tokens unless `wordless`."""
+    """Tokens and labels of all examples.
+
+    Parameters
+    ----------
+    examples : sequence of Example
+        Sequences of a file.
+    wordless : bool, default False
+        Whether sequences may lack tokens.
+
+    Returns
+    -------
+    list of tuple of (tuple of str, tuple of str)
+        Tokens and labels of each sequence.
+
+    Raises
+    ------
+    InputError
+        If a sequence has no labels, or no tokens although it needs them.
+
+    Examples
+    --------
+    >>> from ilpinfer.corpus.examples import Example
+    >>> require_labels([Example(("Ada",), ("name",), "line 1")])
+    [(('Ada',), ('name',))]
+    """
     pairs = []
     for example in examples:
         if example.labels is None:
@@ -58,6 +101,31 @@ def require_labels(
 
 
 def text_of(source: str | Path) -> str:
-    """The text of a file, or of standard input where the source is `-`; InputError where it cannot be read."""
+    """The text of a file, or of standard input if the source is `-`.
+
+    Parameters
+    ----------
+    source : str or Path
+        A path, or `-`.
+
+    Returns
+    -------
+    str
+        The text.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "names.txt")
+    ...     _ = path.write_text("Ada")
+    ...     text_of(path)
+    'Ada'
+    """
     with opened_lines(source, longest=None) as lines:
         return lines.text()

@@ -49,8 +49,8 @@ def read_archive(path: str | Path) -> dict[str, NDArray[Any]]:
     Raises
     ------
     ModelError
-        for what is missing, no archive, damaged, larger than it can be, or holds Python objects, which would have to be
-        run.
+        For what is missing, no archive, damaged, larger than it can be, or holds Python objects, which would
+        have to be run.
     """
     try:
         with Path(path).open("rb") as stream:

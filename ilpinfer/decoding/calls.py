@@ -27,9 +27,12 @@ class Calls:
 
     Parameters
     ----------
-    rules : compiled when a label set is first met
-    request : method, time limit and options
-    again : decodes a trellis under other rules
+    rules : RuleCompiler
+        Compiled when a label set is first met.
+    request : Request
+        Method, time limit and options.
+    again : callable
+        Decodes a trellis under other rules.
     """
 
     def __init__(self, rules: RuleCompiler, request: Request, again: Callable[..., Any]) -> None:
@@ -73,10 +76,14 @@ class Origin(NamedTuple):
 
     Parameters
     ----------
-    tables : rules as the kernel read them
-    make : the trellis of a sequence
-    seconds : for each sequence
-    warm_up : seconds, apart
+    tables : Tables
+        Rules as the kernel read them.
+    make : callable
+        The trellis of a sequence.
+    seconds : float
+        Seconds for each sequence.
+    warm_up : float
+        Seconds, apart.
     """
 
     tables: "Tables"

@@ -34,7 +34,8 @@ class Draw(Parameters):
 
     Parameters
     ----------
-    seed : for what it draws at random
+    seed : int, optional
+        Seed for what it draws at random.
     """
 
     seed: int = within(0, 0, 2**63 - 1)
@@ -46,9 +47,9 @@ def run(method: Method, trellis: Trellis, rules: RuleSet, problem: Problem, task
     Raises
     ------
     ValueError
-        for a labelling of another length, and for unknown labels.
+        For a labelling of another length, and for unknown labels.
     WorkerError
-        where the decoder's process has ended.
+        Where the decoder's process has ended.
     """
     assert method.function is not None
     assert isinstance(task.parameters, Draw)

@@ -55,9 +55,12 @@ def full_solution(
 
     Parameters
     ----------
-    kind : class of the solution
-    status : of a labelling, where the bound does not decide it
-    own : fields that the class adds
+    kind : callable
+        Class of the solution.
+    status : Status, optional
+        Status of a labelling, where the bound does not decide it.
+    own
+        Fields that the class adds.
     """
     value = NOTHING if result.path is None else context.problem.value(result.path)
     bound = max(result.bound, value.score)

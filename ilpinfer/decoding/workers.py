@@ -48,9 +48,12 @@ class Workers:
 
     Parameters
     ----------
-    n : how many
-    function : of a module
-    common : arguments behind the item, which are sent once
+    n : int
+        How many.
+    function : callable
+        Function of a module.
+    common : tuple of object
+        Arguments behind the item, which are sent once.
     """
 
     def __init__(self, n: int, function: Callable[..., Any], common: tuple[Any, ...]) -> None:

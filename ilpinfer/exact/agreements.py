@@ -46,14 +46,22 @@ class Case:
 
     Parameters
     ----------
-    node : (T, S) scores, with what the lists have given; forbidden where nothing is as good as the best labelling
-    own : (N, F) scores of the lists
-    stages : what the lists gave whenever states were dropped
-    bound : grid units
-    depth : how many splits are above
-    row, most, cases : where it was taken apart itself, and into what
-    path : the best labelling of the lattice
-    leaf : the proof of the bound
+    node : ndarray of int, shape (T, S)
+        Scores, with what the lists have given; forbidden where nothing is as good as the best labelling.
+    own : ndarray of int, shape (N, F)
+        Scores of the lists.
+    stages : tuple of Shares, optional
+        What the lists gave whenever states were dropped.
+    bound : float, optional
+        Grid units.
+    depth : int, default 0
+        How many splits are above.
+    row, most, cases : Row, int or tuple of Case, optional
+        Where it was taken apart itself, and into what.
+    path : ndarray of int, optional
+        The best labelling of the lattice.
+    leaf : Leaf, optional
+        The proof of the bound.
     """
 
     node: Integers
@@ -73,8 +81,10 @@ class Decomposition:
 
     Parameters
     ----------
-    progress : the whole; its labelling and its bound follow
-    lists : one at least
+    progress : Progress
+        The whole; its labelling and its bound follow.
+    lists : list of TokenList
+        One at least.
     """
 
     def __init__(self, progress: Progress, lists: list[TokenList]) -> None:

@@ -34,11 +34,16 @@ class Case:
 
     Parameters
     ----------
-    problem : with a rule for each split above
-    progress : its bound and proof
-    depth, used : how many splits are above, and their rows
-    row, most, cases : where it was taken apart itself, and into what: at most so many of the row's ones, and more
-    relaxed : the linear relaxation of its sums
+    problem : Problem
+        Problem with a rule for each split above.
+    progress : Progress
+        Its bound and proof.
+    depth, used : int or frozenset of Row, optional
+        How many splits are above, and their rows.
+    row, most, cases : Row, int or tuple of Case, optional
+        Where it was taken apart itself, and into what: at most so many of the row's ones, and more.
+    relaxed : Relaxed, optional
+        The linear relaxation of its sums.
     """
 
     problem: Problem
@@ -75,9 +80,12 @@ class Branching:
 
     Parameters
     ----------
-    problem, progress : the whole
-    sum_relaxation : the linear relaxation of sums, where there are any
-    most : cases; `MOST_CASES` where not given
+    problem, progress : Problem or Progress
+        The whole.
+    sum_relaxation : SumRelaxation, optional
+        The linear relaxation of sums, where there are any.
+    most : int, optional
+        Cases; `MOST_CASES` where not given.
     """
 
     problem: Problem

@@ -42,8 +42,10 @@ class Tables:
 
     Parameters
     ----------
-    rules : for K labels
-    first, last : (K,) grid scores of the first and the last token that a model adds for every sequence
+    rules : CompiledRules
+        Rules for K labels.
+    first, last : Grid, optional
+        (K,) grid scores of the first and the last token that a model adds for every sequence.
     """
 
     def __init__(self, rules: CompiledRules, first: Grid | None = None, last: Grid | None = None) -> None:

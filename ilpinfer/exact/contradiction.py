@@ -39,10 +39,14 @@ class Node:
 
     Parameters
     ----------
-    problem : with a rule for each split above
-    depth : splits above
-    leaf : its proof, where it has one
-    row, most : where it is split, and into which cases
+    problem : Problem
+        Problem with a rule for each split above.
+    depth : int, default 0
+        Splits above.
+    leaf : Leaf, optional
+        Its proof, where it has one.
+    row, most : Row or int, optional
+        Where it is split, and into which cases.
     """
 
     problem: Problem
@@ -59,8 +63,10 @@ class Outcome:
 
     Parameters
     ----------
-    tree : the proof that no labelling keeps the sums, if there is none
-    path : a labelling that keeps them, if one was found
+    tree : Leaf or Split, optional
+        The proof that no labelling keeps the sums, if there is none.
+    path : ndarray of int, optional
+        A labelling that keeps them, if one was found.
     """
 
     tree: Leaf | Split | None = None

@@ -63,11 +63,16 @@ class Diagram:
 
     Parameters
     ----------
-    guide : whose lattice the states are of
-    graph : nodes and steps; see the kernels
-    constant : grid units that are given back for charges still among the scores
-    left_out : no labelling that is left out is worth more, grid units, if it is worth the floor
-    states : of the best labelling (T,), the first one by their ids
+    guide : Guide
+        Whose lattice the states are of.
+    graph : Graph
+        Nodes and steps; see the kernels.
+    constant : int
+        Grid units that are given back for charges still among the scores.
+    left_out : int
+        No labelling that is left out is worth more, grid units, if it is worth the floor.
+    states : ndarray of int
+        States of the best labelling (T,), the first one by their ids.
     """
 
     guide: Guide
@@ -149,9 +154,12 @@ class Diagram:
 
         Parameters
         ----------
-        multipliers : grid units a unit of weight, of the sums charged so far, by key
-        floor : grid units; what cannot reach it is left out
-        most : about how many steps may be left
+        multipliers : mapping of tuple of (int, int) to int
+            Grid units a unit of weight, of the sums charged so far, by key.
+        floor : int
+            Grid units; what cannot reach it is left out.
+        most : int
+            About how many steps may be left.
         """
         if not self.guide.futures_in_time(multipliers, deadline):
             return None
@@ -224,9 +232,12 @@ def unfold(
 
     Parameters
     ----------
-    guide, multipliers : what the sums are charged, grid units (R,)
-    domains : the states that each token can have
-    floor, most : as in `multiply`
+    guide, multipliers : Guide or ndarray of int
+        What the sums are charged, grid units (R,).
+    domains : Domains
+        The states that each token can have.
+    floor, most : int
+        As in `multiply`.
     """
     lattice, T = guide.lattice, len(guide.lattice.node)
     nodes, steps = len(domains.states) + 1, domains.steps + int(domains.begins[1])

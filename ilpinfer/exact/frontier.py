@@ -36,14 +36,22 @@ class FrontierSearch:
 
     Parameters
     ----------
-    problem : scores and rules
-    deadline : when to stop
-    best : a labelling of the best score
-    hull : whether the corners of the convex hull, and points on its edges, are enough
-    most : points after which no further gap is searched; None for all
-    heaviest : the heaviest weight on all penalties; points that are cheaper than the best at that one are left out
-    points : Pareto-optimal among the labellings so far, cheapest first
-    open : the gaps that were given up, as the costs of their ends
+    problem : Problem
+        Scores and rules.
+    deadline : Deadline
+        When to stop.
+    best : ndarray of int
+        A labelling of the best score.
+    hull : bool, default False
+        Whether the corners of the convex hull, and points on its edges, are enough.
+    most : int, optional
+        Points after which no further gap is searched; None for all.
+    heaviest : Fraction, optional
+        The heaviest weight on all penalties; points that are cheaper than the best at that one are left out.
+    points : list of Point, optional
+        Pareto-optimal among the labellings so far, cheapest first.
+    open : list of tuple of (int, int), optional
+        The gaps that were given up, as the costs of their ends.
     """
 
     problem: Problem

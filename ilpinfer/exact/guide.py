@@ -32,9 +32,12 @@ class Relaxed:
 
     Parameters
     ----------
-    bound : on every labelling, grid units; `FORBIDDEN` where there is none
-    path : label ids (T,) that attain it in the relaxation, the first ones by label ids
-    completion : (T, S, Q) the best that follows a state and the states of the machines inside, multipliers charged
+    bound : int
+        Bound on every labelling, grid units; `FORBIDDEN` where there is none.
+    path : ndarray of int
+        Label ids (T,) that attain it in the relaxation, the first ones by label ids.
+    completion : ndarray of int, shape (T, S, Q)
+        The best that follows a state and the states of the machines inside, multipliers charged.
     """
 
     bound: int
@@ -95,9 +98,12 @@ class Futures:
 
     Parameters
     ----------
-    charged : the machines
-    multipliers : grid units a unit of weight, by key
-    length : tokens
+    charged : sequence of RuleMachine
+        The machines.
+    multipliers : mapping of MachineKey to int
+        Grid units a unit of weight, by key.
+    length : int
+        Tokens.
     """
 
     def __init__(
@@ -127,10 +133,14 @@ class Guide:
 
     Parameters
     ----------
-    lattice : T tokens, S states
-    domains : the states that are looked at; all of them where not given
-    inside : machines that the lattice is multiplied with; Q, the product of their states, is small
-    charged : machines whose `total` has a multiplier
+    lattice : Lattice
+        T tokens, S states.
+    domains : Domains, optional
+        The states that are looked at; all of them where not given.
+    inside : sequence of RuleMachine
+        Machines that the lattice is multiplied with; Q, the product of their states, is small.
+    charged : sequence of RuleMachine, optional
+        Machines whose `total` has a multiplier.
     """
 
     def __init__(

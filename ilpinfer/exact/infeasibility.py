@@ -30,8 +30,10 @@ def explain_infeasibility(context: Context, deadline: Deadline) -> Infeasibility
 
     Parameters
     ----------
-    context : proved infeasible
-    deadline : what is not known when it passes is left out
+    context : Context
+        Proved infeasible.
+    deadline : Deadline
+        What is not known when it passes is left out.
     """
     remaining, tokens = deadline.remaining, context.trellis.tokens
     search = _Search(

@@ -30,9 +30,12 @@ class LeastCost:
 
     Parameters
     ----------
-    problem : scores and rules
-    floor : grid units that a score must reach; None for any
-    best : the labelling of the best score
+    problem : Problem
+        Scores and rules.
+    floor : int or None
+        Grid units that a score must reach; None for any.
+    best : ndarray of int
+        The labelling of the best score.
     """
 
     problem: Problem

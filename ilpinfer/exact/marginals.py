@@ -29,9 +29,27 @@ class Marginals:
 
     Parameters
     ----------
-    labels : (T, K) probability of label k at token t
-    log_partition : log Σ exp(score(y)), nats
-    expected_violations : {rule: expectation of its violations}; 0 for hard rules
+    labels : ndarray of float, shape (T, K)
+        Probability of label k at token t.
+    log_partition : float
+        Logarithm of Σ exp(score(y)), nats.
+    expected_violations : dict of str to float
+        Expected number of violations of each rule; 0 for hard rules.
+    problem : Problem, optional
+        The trellis with its compiled rules.
+    product : Product, optional
+        The lattice of labels and rule states.
+    budget : int, optional
+        Limit on joint states.
+
+    Examples
+    --------
+    >>> import ilpinfer
+    >>> from formulations import Trellis, constraints as C
+    >>> trellis = Trellis([0.0, 0.0], [[[0.0, 0.0], [0.0, 0.0]]], labels=["a", "b"])
+    >>> chances = ilpinfer.marginals(trellis, [C.at_most_tokens("a", 1)])
+    >>> chances.labels.round(2).tolist(), round(chances.probability_holds, 2)
+    ([[0.33, 0.67], [0.33, 0.67]], 0.75)
     """
 
     labels: Floats
@@ -55,7 +73,7 @@ class Marginals:
         Raises
         ------
         TooManyStates
-            where the rules take more joint states than the budget.
+            Where the rules take more joint states than the budget.
         """
         return self._holds(self.problem.rules)
 
@@ -80,8 +98,15 @@ class Marginals:
 
         Parameters
         ----------
-        n : how many, at least 1
-        seed : of `numpy.random.default_rng`, or a generator; None draws differently each time
+        n : int
+            Number of labellings, at least 1.
+        seed : int or Generator, optional
+            Seed of `numpy.random.default_rng`, or a generator; None for a different sample each time.
+
+        Returns
+        -------
+        ndarray of int, shape (n, T)
+            Label ids.
         """
         uniform = np.random.default_rng(seed).random((natural(n, "n"), len(self.labels)))
         return self.product.draw(uniform)
@@ -105,16 +130,32 @@ def marginals(trellis: Trellis, rules: Rules = (), *, budget: int = BUDGET) -> M
 
     Parameters
     ----------
-    trellis : scores of T tokens and K labels
-    rules : rules and features, or a rule set
-    budget : joint states, K for each combination of the rules' states that is reached, over all tokens
+    trellis : Trellis
+        Scores of T tokens and K labels.
+    rules : Rules, optional
+        Rules and features, or a rule set.
+    budget : int, default BUDGET
+        Limit on joint states: K for each combination of rule states that is reached, summed over tokens.
+
+    Returns
+    -------
+    Marginals
+        The probabilities.
 
     Raises
     ------
     TooManyStates
-        a ValueError, where the rules take more joint states than the budget, or one of them has no machine.
+        A ValueError, if the rules take more joint states than the budget, or if one of them has no machine.
     ValueError
-        where no labelling keeps the hard rules, for second-order trellises, and for whatever `decode` refuses.
+        If no labelling keeps the hard rules, for second-order trellises, and for anything that `decode`
+        refuses.
+
+    Examples
+    --------
+    >>> from formulations import Trellis, constraints as C
+    >>> trellis = Trellis([0.0, 0.0], [[[0.0, 0.0], [0.0, 0.0]]], labels=["a", "b"])
+    >>> marginals(trellis, [C.starts_with("a")]).labels.round(2).tolist()
+    [[1.0, 0.0], [0.5, 0.5]]
     """
     budget = natural(budget, "budget")
     VITERBI.warm()

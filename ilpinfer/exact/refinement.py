@@ -34,9 +34,12 @@ class Refinement:
 
     Parameters
     ----------
-    progress : what is known
-    guide, multipliers : which sums are charged, and what, grid units (R,)
-    order : the machines that follow, stage by stage, as found so far
+    progress : Progress
+        What is known.
+    guide, multipliers : Guide or ndarray of int
+        Which sums are charged, and what, grid units (R,).
+    order : list of Stage, optional
+        The machines that follow, stage by stage, as found so far.
     """
 
     progress: Progress

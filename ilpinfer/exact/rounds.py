@@ -39,11 +39,17 @@ class SearchResult:
 
     Parameters
     ----------
-    paths : the best labellings, best first, equal ones by label ids; empty where there is none or it is not proved
-    why : in a few words
-    complete : whether they are proved to be the best, and are as many as wanted or all that exist
-    tree : what proves it
-    machineless : rules that stand in the way, as they have no machine
+    paths : list of ndarray of int
+        The best labellings, best first, equal ones by label ids; empty where there is none or it is not
+        proved.
+    why : str
+        Why in a few words.
+    complete : bool
+        Whether they are proved to be the best, and are as many as wanted or all that exist.
+    tree : Leaf or Split, optional
+        What proves it.
+    machineless : tuple of str, optional
+        Rules that stand in the way, as they have no machine.
     """
 
     paths: list[LabelIds]

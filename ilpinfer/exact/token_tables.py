@@ -23,8 +23,10 @@ class TokenTables(Tables):
 
     Parameters
     ----------
-    rules : for the model's labels
-    scores : of the model
+    rules : CompiledRules
+        Rules for the model's labels.
+    scores : TokenScores
+        Scores of the model.
     """
 
     def __init__(self, rules: CompiledRules, scores: TokenScores) -> None:

@@ -33,7 +33,8 @@ class Weight:
 
     Parameters
     ----------
-    cost, score : whole numbers that costs and scores are multiplied by
+    cost, score : int
+        Whole numbers that costs and scores are multiplied by.
     """
 
     cost: int

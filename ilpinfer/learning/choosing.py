@@ -29,11 +29,16 @@ def prune(
 
     Parameters
     ----------
-    measured : rules
-    table : the right labellings
-    wrong, wrong_table : the wrong ones
-    power : least number of wrong labellings that a rule tells apart and no rule before it does
-    seed : of the solver
+    measured : sequence of Measured
+        Rules.
+    table : Labellings
+        The right labellings.
+    wrong, wrong_table : WrongLabellings or Labellings
+        The wrong ones.
+    power : int
+        Least number of wrong labellings that a rule tells apart and no rule before it does.
+    seed : int
+        Seed of the solver.
     """
     broken = {m: violations(table, m.statement) for m in measured}
     candidates, implied = without_implied(measured, broken, table.labels.scheme == "paths")

@@ -17,9 +17,12 @@ class Cover:
 
     Parameters
     ----------
-    chosen : rules by number
-    power : samples that each tells apart and none before it does
-    proved : whether no cheaper set does as well
+    chosen : tuple of int
+        Rules by number.
+    power : tuple of int
+        Samples that each tells apart and none before it does.
+    proved : bool
+        Whether no cheaper set does as well.
     """
 
     chosen: tuple[int, ...]
@@ -38,10 +41,14 @@ def cover(
 
     Parameters
     ----------
-    tells : (C, S) whether a rule tells a sample apart
-    weights : (C,) positive cost of each rule
-    seed : of the solver
-    limit : units of deterministic time
+    tells : ndarray of bool, shape (C, S)
+        Whether a rule tells a sample apart.
+    weights : sequence of int
+        (C,) positive cost of each rule.
+    seed : int, default 0
+        Seed of the solver.
+    limit : float, default DETERMINISTIC_LIMIT
+        Units of deterministic time.
 
     Examples
     --------

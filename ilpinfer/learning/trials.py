@@ -23,9 +23,12 @@ class Candidate:
 
     Parameters
     ----------
-    algorithm : its name, or "no rules"
-    measures : on held-out folds
-    refused : why it was not taken; empty where it could have been
+    algorithm : str
+        Its name, or "no rules".
+    measures : Measures
+        Measures on held-out folds.
+    refused : str, optional
+        Why it was not taken; empty where it could have been.
     """
 
     algorithm: str
@@ -39,9 +42,12 @@ class Trial:
 
     Parameters
     ----------
-    folds : places of the examples of each
-    weights : (R,) learnt without each fold
-    counts : (N, 6) of every example, under the weights learnt without its fold
+    folds : tuple of tuple of int
+        Places of the examples of each.
+    weights : tuple of ndarray of float
+        (R,) learnt without each fold.
+    counts : Counts
+        (N, 6) of every example, under the weights learnt without its fold.
     """
 
     folds: tuple[tuple[int, ...], ...]

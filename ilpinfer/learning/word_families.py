@@ -31,10 +31,14 @@ class WordMiner:
 
     Parameters
     ----------
-    table : labelled sequences
-    fold : (M,) the fold of each sequence
-    names : fields that occur
-    thresholds : what each word has to reach
+    table : Labellings
+        Labelled sequences.
+    fold : ndarray of int, shape (M,)
+        The fold of each sequence.
+    names : sequence of str
+        Fields that occur.
+    thresholds : Thresholds
+        What each word has to reach.
     """
 
     table: Labellings

@@ -33,9 +33,12 @@ class TrainingRecord:
 
     Parameters
     ----------
-    kind, options, scheme : as `ilpinfer.models.training.train` takes them
-    sequences : how many labelled sequences it was trained on
-    data : `training_digest` of them
+    kind, options, scheme : str or mapping of str to object
+        As `ilpinfer.models.training.train` takes them.
+    sequences : int
+        How many labelled sequences it was trained on.
+    data : str
+        `training_digest` of them.
     """
 
     kind: str
@@ -86,17 +89,28 @@ def text_of(record: dict[str, Any]) -> str:
 
 
 def load_model(path: str | Path) -> SequenceModel:
-    """Read a model of any kind, or make one that is built in.
+    """Read a model of any kind, or create a built-in model.
 
     Parameters
     ----------
-    path : a file that a model's `save` has written, or a name of `BUILT_IN`
+    path : str or Path
+        A file that a model's `save` has written, or a name of `BUILT_IN`.
+
+    Returns
+    -------
+    SequenceModel
+        The model.
 
     Raises
     ------
     ModelError
-        where the file is missing, of another format or version, cut short, changed since it was written, or holds what no
-        model of its kind has.
+        If the file is missing, damaged, of another format or version, or holds values that no model of its
+        kind has.
+
+    Examples
+    --------
+    >>> load_model("case-law").labels.scheme
+    'plain'
     """
     if str(path) in BUILT_IN:
         built_in: SequenceModel = _import(BUILT_IN[str(path)])()

@@ -41,7 +41,7 @@ def check_tree(
     Raises
     ------
     Rejected
-        where the tree does not prove it, or that would take more than the meter allows.
+        Where the tree does not prove it, or that would take more than the meter allows.
     """
     meter = meter or Meter()
     _check_form(problem, tree, meter)

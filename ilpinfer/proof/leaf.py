@@ -50,8 +50,10 @@ def check_leaf(
 
     Parameters
     ----------
-    rules : of the problem, and the rows of the splits above
-    folded : scores with those of them that fold
+    rules : sequence of GroundRule
+        Rules of the problem, and the rows of the splits above.
+    folded : Folded
+        Scores with those of them that fold.
     """
     inside, *stages = _machines(rules, [leaf.product, *leaf.stages])
     followed = [*inside, *chain(*stages)]
@@ -92,12 +94,18 @@ class _Parts:
 
     Parameters
     ----------
-    rules : as of `check_leaf`
-    inside, stages : machines that are multiplied into the lattice, and that are followed after it
-    multipliers : on sums
-    lattice : fine units
-    given : what lists give to it
-    scale : fine units of a grid unit
+    rules : sequence of GroundRule
+        As of `check_leaf`.
+    inside, stages : list of MachineKey or list of list of MachineKey
+        Machines that are multiplied into the lattice, and that are followed after it.
+    multipliers : list of Multiplier
+        Multipliers on sums.
+    lattice : Lattice
+        Fine units.
+    given : list of StepTable
+        What lists give to it.
+    scale : int
+        Fine units of a grid unit.
     """
 
     rules: Sequence[GroundRule]
@@ -132,7 +140,7 @@ class _Parts:
         Raises
         ------
         Rejected
-            where the account does not hold.
+            Where the account does not hold.
         """
         rules, lattice, scale, multipliers = self.rules, self.lattice, self.scale, self.multipliers
         charged = lattice.plus([*charges(multipliers, scale), *self.given])

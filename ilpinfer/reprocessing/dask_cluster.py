@@ -21,23 +21,26 @@ AHEAD = 2
 
 
 class ClusterError(OutputError):
-    """A scheduler or workers that cannot be used; the message says why, and the way out."""
+    """Error of a scheduler or of workers that cannot be used; the message gives the reason and a remedy."""
 
 
 class DaskCluster:
-    """The workers of a scheduler, each of which decodes whole shards.
+    """Decodes shards on the workers of a Dask scheduler.
 
-    Model and rules are a task of their own, so that a worker that dies with them costs nothing.
+    Model and rules are a task of their own. If a worker that holds them dies, another one gets them again.
 
     Parameters
     ----------
-    address : of the scheduler
-    work : of all shards
+    address : str
+        Address of the scheduler.
+    work : Work
+        Model, rules and options.
 
     Raises
     ------
     ClusterError
-        where distributed is missing, the scheduler cannot be reached, it has no workers, or their versions differ.
+        If distributed is not installed, the scheduler cannot be reached or has no workers, or versions
+        differ.
     """
 
     def __init__(self, address: str, work: Work) -> None:
@@ -63,7 +66,23 @@ class DaskCluster:
         self._work = self._client.submit(pickle.loads, pickle.dumps(work), pure=False, retries=TRIES)
 
     def submit(self, shard: Shard) -> Callable[[Budget], Done]:
-        """Give the shard to the scheduler."""
+        """Send a shard to the scheduler.
+
+        Parameters
+        ----------
+        shard : Shard
+            The shard.
+
+        Returns
+        -------
+        callable
+            A function that waits for the result.
+
+        Raises
+        ------
+        ShardError
+            If the scheduler has ended.
+        """
         future = self._client.submit(decode_shard, shard, self._work, pure=False, retries=TRIES)
 
         def result(budget: Budget) -> Done:

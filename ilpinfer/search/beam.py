@@ -30,11 +30,16 @@ class Hypotheses:
 
     Parameters
     ----------
-    paths : final hypotheses, best first, equal scores by label ids
-    scores : theirs, in grid units
-    left_out : the best that any prefix left out for want of width could still have reached; `FORBIDDEN` for none
-    bound : upper bound on the score of every labelling
-    blind : whether some rule has no machine, so that it was seen on whole labellings only
+    paths : list of ndarray of int
+        Final hypotheses, best first, equal scores by label ids.
+    scores : list of int
+        Theirs, in grid units.
+    left_out : int
+        The best that any prefix left out for want of width could still have reached; `FORBIDDEN` for none.
+    bound : int
+        Upper bound on the score of every labelling.
+    blind : bool, default False
+        Whether some rule has no machine, so that it was seen on whole labellings only.
     """
 
     paths: list[LabelIds]
@@ -52,10 +57,12 @@ def search(folded: Problem, width: int, deadline: Deadline, copies: int = 1) -> 
 
     Parameters
     ----------
-    folded : a problem whose local rules are in its lattice
-    width : how many prefixes are kept
-    copies : how many of them may have the same future
-
+    folded : Problem
+        A problem whose local rules are in its lattice.
+    width : int
+        How many prefixes are kept.
+    copies : int, default 1
+        How many of them may have the same future.
     Past the deadline nothing is found, and the bound is that of Viterbi.
     """
     lattice, packed = folded.lattice, pack(folded)

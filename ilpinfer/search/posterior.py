@@ -38,11 +38,14 @@ class Posterior(Parameters):
 
     Parameters
     ----------
-    risk : "tokens", the most right tokens are expected; "spans", the greatest F1 of spans is
-    top_k : how many of the best labellings stand for all, where sums over all take too many joint states, and for spans;
-        under a time limit that is too short for them, those of a beam stand in for them
-    budget : joint states times machines that sums over all labellings may take; a time limit lowers it. For spans a tenth
-        of it, as sums then only tell the share of the probability that the best few hold
+    risk : str, optional
+        "tokens", the most right tokens are expected; "spans", the greatest F1 of spans is.
+    top_k : int, optional
+        How many of the best labellings stand for all, where sums over all take too many joint states, and for
+        spans; under a time limit that is too short for them, those of a beam stand in for them.
+    budget : int, optional
+        Joint states times machines that sums over all labellings may take; a time limit lowers it. For spans
+        a tenth of it, as sums then only tell the share of the probability that the best few hold.
     """
 
     risk: str = one_of("tokens", "spans")
@@ -100,10 +103,14 @@ class _Sample:
 
     Parameters
     ----------
-    paths : best first
-    weights : (n,) which sum to 1
-    log_sum : log Σ exp(score) over them, nats
-    kind : "best", or "likely" for those of a beam
+    paths : sequence of ndarray of int
+        Best first.
+    weights : ndarray of float
+        (n,) which sum to 1.
+    log_sum : float
+        Log Σ exp(score) over them, nats.
+    kind : str
+        "best", or "likely" for those of a beam.
     """
 
     paths: Sequence[LabelIds]

@@ -15,8 +15,10 @@ class Due:
 
     Parameters
     ----------
-    arrived : when the request came, in seconds of `time.perf_counter`
-    seconds : that it has from then on
+    arrived : float
+        When the request came, in seconds of `time.perf_counter`.
+    seconds : float
+        That it has from then on.
     """
 
     arrived: float

@@ -48,8 +48,10 @@ class WorkQueue:
 
     Parameters
     ----------
-    workers : threads
-    longest : jobs that may wait
+    workers : int
+        Threads.
+    longest : int
+        Jobs that may wait.
     """
 
     def __init__(self, workers: int, longest: int) -> None:

@@ -56,14 +56,33 @@ def solve(name: str, program: IntegerProgram, *, time_limit: float | None = None
 
     Parameters
     ----------
-    name : a key of SOLVERS
-    program : what to maximise
-    time_limit : seconds, without the time to start and load the solver for the first time; None for no limit
-    threads : threads of the solver, where it has any
+    name : str
+        Name of a solver, a key of `SOLVERS`.
+    program : IntegerProgram
+        The program, whose objective is maximised.
+    time_limit : float, optional
+        Time limit in seconds; the first start and loading of the solver does not count. None for no limit.
+    threads : int, default 1
+        Number of threads, for solvers that support it.
+
+    Returns
+    -------
+    Answer
+        The answer, after an exact check.
 
     Raises
     ------
-    SolverError : the solver could not be started or broke down
+    SolverError
+        If the solver cannot be started or breaks down.
+    ValueError
+        For an unknown solver.
+
+    Examples
+    --------
+    >>> from formulations import Trellis, formulate
+    >>> program = formulate(Trellis([0.0, -1.0], [], labels=["a", "b"]))
+    >>> solve("highs", program.integer).status
+    'optimal'
     """
     if name not in SOLVERS:
         raise ValueError(f'no solver "{name}"; there are {", ".join(sorted(SOLVERS))}')

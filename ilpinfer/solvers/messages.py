@@ -20,10 +20,14 @@ class Request:
 
     Parameters
     ----------
-    program : to maximise
-    deadline : when to end, a time of `time.monotonic()`, or inf
-    threads : of the solver
-    folder : for temporary files
+    program : IntegerProgram
+        Program to maximise.
+    deadline : float
+        When to end, a time of `time.monotonic()`, or inf.
+    threads : int
+        Threads of the solver.
+    folder : str
+        Folder for temporary files.
     """
 
     program: IntegerProgram
@@ -38,7 +42,8 @@ class Ended:
 
     Parameters
     ----------
-    code : its exit code, or the negative of the signal that ended it
+    code : int
+        Its exit code, or the negative of the signal that ended it.
     """
 
     code: int

@@ -25,8 +25,10 @@ class Worker(Child):
 
     Parameters
     ----------
-    name : of the solver, for messages
-    module : of its backend
+    name : str
+        Name of the solver, for messages.
+    module : str
+        Module of its backend.
 
     Attributes
     ----------
@@ -44,7 +46,7 @@ class Worker(Child):
         Raises
         ------
         SolverError
-            where it cannot be loaded.
+            Where it cannot be loaded.
         """
         limit = self.began + START_LIMIT
         if not self.version and self._answers(min(deadline, limit) - time.monotonic()):

@@ -45,10 +45,14 @@ class RowCheckpoint:
 
     Parameters
     ----------
-    path : the file that the rows become in the end
-    job : fingerprint of all that the rows depend on
-    position : where a row belongs; KeyError, TypeError or ValueError for a row that is damaged
-    inputs : files that must not be overwritten
+    path : str or Path
+        The file that the rows become in the end.
+    job : str
+        Fingerprint of all that the rows depend on.
+    position : callable
+        Where a row belongs; KeyError, TypeError or ValueError for a row that is damaged.
+    inputs : iterable of str, Path or None, optional
+        Files that must not be overwritten.
 
     Attributes
     ----------
@@ -59,7 +63,7 @@ class RowCheckpoint:
     Raises
     ------
     OutputError
-        where the place cannot be written to or is taken, and where the part belongs to another job.
+        Where the place cannot be written to or is taken, and where the part belongs to another job.
     """
 
     def __init__(
@@ -84,7 +88,7 @@ class RowCheckpoint:
         Raises
         ------
         OutputError
-            for a place that cannot be read back.
+            For a place that cannot be read back.
         """
         if self.place.direct:
             raise OutputError(f"{self.place.name}: cannot be read back; name a file")

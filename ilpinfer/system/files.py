@@ -35,7 +35,8 @@ def write_atomically(path: str | Path, text: str | bytes, inputs: Iterable[str |
     Raises
     ------
     OutputError
-        for a place that cannot be written to, or is taken: by one of the inputs, another run, or another's `path.part`.
+        For a place that cannot be written to, or is taken: by one of the inputs, another run, or another's
+        `path.part`.
     """
     place = output_path(path, inputs)
     data = text if isinstance(text, bytes) else text.encode("utf-8", "backslashreplace")
@@ -61,7 +62,7 @@ def reserve(place: OutputPath) -> Iterator[None]:
     Raises
     ------
     OutputError
-        where it cannot be written to, or is taken.
+        Where it cannot be written to, or is taken.
     """
     if place.direct or _held_locks.get(place.lock) == threading.get_ident():
         check_direct(place)

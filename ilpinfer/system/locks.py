@@ -29,14 +29,15 @@ def hold_lock(lock: Path) -> Iterator[bool]:
 
     Yields
     ------
-    bool : whether a run that was killed left the lock behind
+    iterator of bool
+        Bool : whether a run that was killed left the lock behind.
 
     Raises
     ------
     LockError
-        where another run holds it, and for a file that is no lock.
+        Where another run holds it, and for a file that is no lock.
     OSError
-        where it cannot be written.
+        Where it cannot be written.
     """
     descriptor = _open(lock)
     try:

@@ -21,9 +21,12 @@ class OutputPath:
 
     Parameters
     ----------
-    name : as it was given
-    target : the file behind symbolic links, which are left as they are
-    direct : written to as it stands, since it is a device, a named pipe or an open descriptor
+    name : str
+        As it was given.
+    target : Path
+        The file behind symbolic links, which are left as they are.
+    direct : bool, default False
+        Written to as it stands, since it is a device, a named pipe or an open descriptor.
     """
 
     name: str
@@ -46,13 +49,15 @@ def output_path(path: str | Path, inputs: Iterable[str | Path | None] = ()) -> O
 
     Parameters
     ----------
-    path : as the user named it
-    inputs : files that must not be overwritten; `-` is standard input, and what does not exist is left out
+    path : str or Path
+        As the user named it.
+    inputs : iterable of str, Path or None, optional
+        Files that must not be overwritten; `-` is standard input, and what does not exist is left out.
 
     Raises
     ------
     OutputError
-        for a folder, and for a file that is one of the inputs.
+        For a folder, and for a file that is one of the inputs.
     """
     name = str(path)
     if not name:

@@ -26,10 +26,14 @@ class Child:
 
     Parameters
     ----------
-    module : its `main` is given the arguments, and calls `connect` on the first two
-    arguments : words for `main`, behind the two
-    folder : for temporary files, in the place of the usual one
-    environment : variables beside those of this process
+    module : str
+        Its `main` is given the arguments, and calls `connect` on the first two.
+    arguments
+        Words for `main`, behind the two.
+    folder : str, optional
+        Folder for temporary files, in the place of the usual one.
+    environment : mapping of str to str, optional
+        Variables beside those of this process.
     """
 
     def __init__(
@@ -112,8 +116,10 @@ def end_with_parent(lifeline: int, *, group: bool = False) -> None:
 
     Parameters
     ----------
-    lifeline : descriptor of an end of a pipe whose other end only the parent has
-    group : end all processes of the group, which this one leads
+    lifeline : int
+        Descriptor of an end of a pipe whose other end only the parent has.
+    group : bool, default False
+        End all processes of the group, which this one leads.
     """
     import fcntl
 

@@ -27,10 +27,14 @@ class Emissions:
 
     Parameters
     ----------
-    words : V words, as `vocabulary` reads them
-    counts : (V, K) counts, or expectations of them
-    smoothing : of P(w | k)
-    vocabulary : which tokens are one word, and their classes
+    words : tuple of str
+        V words, as `vocabulary` reads them.
+    counts : ndarray of float, shape (V, K)
+        Counts, or expectations of them.
+    smoothing : Smoothing
+        Smoothing of P(w | k).
+    vocabulary : Vocabulary
+        Which tokens are one word, and their classes.
     """
 
     words: tuple[str, ...]
@@ -162,10 +166,13 @@ def _refine(coarse: Floats, parent: Integers, size: Floats, counts: Floats, by: 
 
     Parameters
     ----------
-    coarse : (R, K) probabilities of the coarser things
-    parent : (n,) which of them each finer one belongs to
-    size : (n,) its weight there, to which one is added; an unseen one weighs one
-    counts : (n, K)
+    coarse : ndarray of float, shape (R, K)
+        Probabilities of the coarser things.
+    parent : ndarray of int
+        (n,) which of them each finer one belongs to.
+    size : ndarray of float
+        (n,) its weight there, to which one is added; an unseen one weighs one.
+    counts : ndarray of float, shape (n, K)
     """
     places = len(coarse)
     total = np.bincount(parent, size + 1, minlength=places) + 1

@@ -77,17 +77,21 @@ class Vocabulary:
 
     Parameters
     ----------
-    by : what words lean on: "uniform", one unknown word; "classes", `CLASSES`; "shapes", "suffixes" or
-        "shapes-suffixes", which refine them
-    singletons : estimate classes on words that training has seen once, rather than on all different words
-    alike : read years, numbers of so many digits, initials, English months, and tokens with digits in them of the
-        same shape, as one word each
-    lower_case : read every word in lower case
+    by : str, default "classes"
+        What words lean on: "uniform", one unknown word; "classes", `CLASSES`; "shapes", "suffixes" or
+        "shapes-suffixes", which refine them.
+    singletons : bool, default False
+        Estimate classes on words that training has seen once, rather than on all different words.
+    alike : bool, default False
+        Read years, numbers of so many digits, initials, English months, and tokens with digits in them of the
+        same shape, as one word each.
+    lower_case : bool, default False
+        Read every word in lower case.
 
     Raises
     ------
     ValueError
-        for another name, and other values than true and false.
+        For another name, and other values than true and false.
     """
 
     by: str = "classes"
