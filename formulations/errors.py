@@ -1,4 +1,4 @@
-"""The base of all errors that both packages define."""
+"""The base class of all errors of both packages."""
 
 
 class InferenceError(Exception):

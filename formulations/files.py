@@ -1,4 +1,4 @@
-"""Files that users name: texts are read with a limit on their size, and written whole or not at all."""
+"""Reading files with a limit on their size, and writing them atomically."""
 
 import gzip
 import io
@@ -73,7 +73,7 @@ def is_compressed_json(path: str | Path) -> bool:
 
 
 def write_whole(path: str | Path, content: bytes) -> None:
-    """Write a file by way of `path.part`, which takes its place at the end."""
+    """Write a file as `path.part`, which is renamed at the end."""
     target = Path(path)
     part = target.with_name(f"{target.name}.part")
     try:

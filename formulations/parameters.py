@@ -14,9 +14,9 @@ from formulations.errors import InferenceError
 from formulations.messages import brief, cut, suggestion
 
 KEY = object()
-"""At the end of a path into a document: the key itself, not its value."""
+"""Last element of a path that refers to a key and not to its value."""
 KeyPath = tuple[object, ...]
-"""The way to a value in a document: keys of tables, numbers of list elements."""
+"""Path to a value in a document: keys of tables and numbers of list elements."""
 Position = Annotated[int, "position"]
 """A token by its number; negative numbers count from the end."""
 

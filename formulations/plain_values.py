@@ -59,7 +59,7 @@ def choice(value: Any, what: str, options: Collection[str]) -> str:
 
 
 def flag(value: Any, what: str) -> bool:
-    """True or false."""
+    """True or False."""
     if not isinstance(value, bool):
         raise ValueError(f"{what} is {kind_of(value)}; expected true or false")
     return value

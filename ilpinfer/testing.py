@@ -1,4 +1,4 @@
-"""Assertions on labellings of one's own decoder, against references whose optima are proved."""
+"""Assertions that compare the labellings of a decoder with references, whose optima are proved."""
 
 import math
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""Lists of tokens that should have labels of the same kind."""
+"""Lists of tokens that should have labels of one kind, for the template `consistent`."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,7 +12,7 @@ from formulations.dtypes import Integers, LabelIds
 
 @dataclass(frozen=True, eq=False)
 class Agreement:
-    """Tokens of one kind of label; each whose kind is not that of the token before it in the list is a violation.
+    """A list of tokens whose labels should be of one kind. A token is a violation if its kind differs from that of the token before it in the list.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ MOST_TOGETHER, MOST_APART = 5_000, 20_000
 
 @dataclass(frozen=True)
 class Circuit:
-    """Groundings that each have to hold; one that does not is a violation.
+    """Groundings of a formula, each of which has to hold. A grounding that does not hold is a violation.
 
     Parameters
     ----------

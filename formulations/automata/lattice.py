@@ -13,7 +13,7 @@ from formulations.grid import FORBIDDEN, Grid, add, is_forbidden
 
 @dataclass(frozen=True)
 class StepTable:
-    """A small integer for each step: values[index[t], previous + 1, next], previous = -1 for START.
+    """An integer for each step: values[index[t], previous + 1, next], where previous = -1 is START.
 
     Parameters
     ----------

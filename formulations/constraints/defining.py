@@ -13,7 +13,7 @@ from formulations.logic.resolver import ATOMS
 from formulations.logic.syntax import NamedFormula, check_body, check_named_formulas
 
 RESERVED = (*ATOMS, *POSITIONS, "true", "false", "count", "runs", "tokens", "changes", "steps", "at")
-"""Names that mean something in formulas."""
+"""Reserved words of formulas."""
 KEYS = ("template", "linear", "logic", *COMMON)
 """Parameters of every rule, beside a template's own."""
 

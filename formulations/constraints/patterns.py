@@ -128,9 +128,9 @@ Places = frozenset[int]
 
 
 def _reader(statement: Matches, reading: Reading, positions: Sequence[int]) -> Callable[[Places], Places]:
-    """The places where the expression may end, for those where it may begin, in the word of the tokens at the positions.
+    """A function from the places where the expression may begin to those where it may end.
 
-    Each part takes all places at once, so that the time is bounded whatever repetitions lie inside repetitions.
+    Each part handles a set of places at once, so that the time is bounded even for nested repetitions.
     """
     selectors, stack = statement._names, list[Callable[[Places], Places]]()
     for step in statement._expression:

@@ -1,4 +1,4 @@
-"""Rules about the order of runs, whatever stands between them."""
+"""Rules about the order of runs. Tokens between the runs do not matter."""
 
 from collections.abc import Iterable
 from itertools import zip_longest

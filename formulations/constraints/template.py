@@ -59,7 +59,7 @@ _OLD_NAMES = {"parts": "components", "demand": "required_field", "demands": "req
 
 
 class Template(ABC, _Common):
-    """A statement about labellings. Subclasses are frozen dataclasses of parameters, registered by `@template`.
+    """Base class of templates, the statements of rules.
 
     Subclasses are frozen dataclasses of parameters, registered by `@template`. A subclass has two definitions of its
     violations, which must agree: `components` or `ground`, from which programs and searches are built, and `trials`, plain

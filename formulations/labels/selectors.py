@@ -13,14 +13,14 @@ from formulations.parameters import KINDS, Kind, ParameterError
 EACH_FIELD = "each field"
 """In place of a field: one ground rule for every field but `O`."""
 DEEPEST = 100
-"""Largest depth of groups inside groups."""
+"""Largest depth of nested groups."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Group:
     """Named labels or fields that a rule treats as one: "any kind of description tag".
 
-    Groups of equal names and members are equal. However often groups share a member, each is looked at once.
+    Groups of equal names and members are equal. A member that several groups share is evaluated once.
 
     Parameters
     ----------

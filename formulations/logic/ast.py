@@ -14,7 +14,7 @@ Environment = Mapping[str, Value]
 
 @dataclass(frozen=True)
 class Position:
-    """A token: a variable or the last token or neither, plus a number.
+    """A token: an offset from a variable, from the last token, or from token 0.
 
     Parameters
     ----------
@@ -82,13 +82,13 @@ class Formula:
 
     @cached_property
     def size(self) -> int:
-        """How many formulas it consists of, shared ones counted as often as they occur."""
+        """Number of subformulas; shared ones are counted each time they occur."""
         return 1 + sum(child.size for child in self.children() if isinstance(child, Formula))
 
 
 @dataclass(frozen=True)
 class Constant(Formula):
-    """True or false."""
+    """True or False."""
 
     value: bool
 

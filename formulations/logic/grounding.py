@@ -17,7 +17,7 @@ from formulations.logic.ast import Formula, Value
 from formulations.logic.semantics import MOST, groundings, innermost, too_many, values
 
 AtomKind = tuple[Any, ...]
-"""What an atom says of a token's label: a word such as "member", and fields, or for "labels" truth values (K,)."""
+"""Statement of an atom about a token's label: a word such as "member", and fields, or for "labels" truth values (K,)."""
 
 
 @dataclass

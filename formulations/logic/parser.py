@@ -98,11 +98,7 @@ def parse(text: str, start: str) -> Any:
         tree = _parser().parse(text, start=start)
     except UnexpectedCharacters as error:
         at = error.pos_in_stream or 0
-        what = (
-            "a quotation mark without its partner"
-            if text[at] in "\"'"
-            else f"{text[at]!r} does not belong here"
-        )
+        what = "an unmatched quotation mark" if text[at] in "\"'" else f"{text[at]!r} does not belong here"
         raise FormulaError(what, text, at) from None
     except UnexpectedToken as error:
         expected = sorted({_SIGNS.get(name, name.lower()) for name in error.expected})

@@ -1,4 +1,4 @@
-"""The trellis: what a sequence model hands over, and nothing about rules."""
+"""The trellis: the scores of a sequence model, without rules."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

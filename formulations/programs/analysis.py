@@ -40,7 +40,7 @@ class Analysis:
     states : int or None
         States of its largest automaton; None where it would pass `MOST_STATES`.
     machines : int
-        How many automata or rows it is made of.
+        Number of automata or rows that it consists of.
     partial : str
         "exact" or "sound" where it can be evaluated on prefixes read left to right (Stokman 2011, section
         4.1, the set P), "forced" where it is made to, "" where it cannot.
@@ -105,15 +105,13 @@ def _analyse_rule(
     warning = ""
     if ground.forced:
         if not partial:
-            warning = (
-                "evaluated on prefixes although a prefix may break it and come right: solutions get lost"
-            )
+            warning = "evaluated on prefixes although a prefix that breaks it may have a completion that keeps it: solutions may be lost"
         partial = partial or "forced"
     names = tuple(field.name for field in labels.each_field)
     warning = next((text for s in rule.statements(names) if (text := s.remark(labels))), warning)
     states = None if ground.machineless else max((m.states for m in ground.machines), default=1)
     if states is None:
-        warning = f"needs more than {MOST_STATES} states: searches see it on whole labellings only"
+        warning = f"needs more than {MOST_STATES} states: searches evaluate it on complete labellings only"
     components = len(ground.components)
     form, kind = rule.statement.form, _kind(ground)
     bound = _bound(ground, partial)
@@ -194,8 +192,8 @@ def _compare(prefix: list[Machine], whole: list[Machine], labels: int, length: i
 def _bound(ground: GroundRule, partial: str) -> str:
     """The lower bound on its violations that a prefix gives."""
     if ground.machineless:
-        return "0: seen at the end only"
+        return "0: evaluated at the end only"
     if partial == "exact":
-        return "what the prefix has broken"
+        return "violations of the prefix"
     early = any(machine.early.emits[machine.automaton.reachable].any() for machine in ground.machines)
-    return "what no completion can avoid" if early else "0: seen at the end only"
+    return "violations that no completion avoids" if early else "0: evaluated at the end only"

@@ -19,7 +19,7 @@ class Part:
     kind : str
         As in `Meaning`.
     columns, rows : int
-        How many.
+        Numbers of columns and rows.
     entries : int
         Coefficients in these rows.
     """

@@ -67,9 +67,9 @@ class Formulation:
     def least_cost(self, score_floor: int | None) -> IntegerProgram:
         """maximise -Σ c·σ subject to score >= floor (Fersini et al. 2014, eq. 22-29).
 
-        The floor is written as a budget for losses: what each edge gives away against the best completion of
-        its own start. On paths that is the same row, with small coefficients; an edge whose loss alone passes
-        the budget is boxed to 0.
+        The floor is written as a limit on losses. The loss of an edge is its difference from the best completion of
+        the state that it leaves. On paths that is the same row, with small coefficients; an edge whose loss alone
+        passes the budget is boxed to 0.
         """
         program = replace(self.program, objective=-self.cost)
         if score_floor is None:
@@ -86,7 +86,7 @@ class Formulation:
 
 
 def formulate(problem: Problem) -> Formulation:
-    """Columns and rows for the lattice and every rule that it does not hold.
+    """Columns and rows for the lattice and every rule that is not folded into it.
 
     Raises
     ------

@@ -146,7 +146,7 @@ def _floor(problem: Problem, tau: float, bound: str, best_score: float | None) -
 
 @dataclass(frozen=True)
 class _Known:
-    """What all programs of a formulation have in common."""
+    """Data that all programs of a formulation share."""
 
     formulation: Formulation
     labels: tuple[str, ...]

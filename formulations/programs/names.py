@@ -1,4 +1,4 @@
-"""Names of columns and rows, created when they are asked for."""
+"""Names of columns and rows, created at first access."""
 
 import json
 import re
@@ -13,13 +13,13 @@ from formulations.dtypes import Booleans
 from formulations.labels.label_set import LabelSet
 
 START, END = "START", "END"
-"""What stands before the first token and after the last one."""
+"""Names of the states before the first token and after the last one."""
 PLAIN = re.compile(r"[\w.+/@-]+")
 
 
 @dataclass(frozen=True)
 class Meaning:
-    """What a column or row stands for.
+    """Meaning of a column or row.
 
     Parameters
     ----------

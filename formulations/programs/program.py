@@ -1,4 +1,4 @@
-"""The public record of an integer program: its matrix, and what each column and row stands for."""
+"""The public record of an integer program: its matrix, and the meaning of each column and row."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -99,12 +99,12 @@ class Program:
 
     @cached_property
     def columns(self) -> Meanings:
-        """What each column stands for: name, kind, rule, token and labels."""
+        """Meaning of each column: name, kind, rule, token and labels."""
         return self._column_meanings()
 
     @cached_property
     def rows(self) -> Meanings:
-        """What each row stands for."""
+        """Meaning of each row."""
         return self._row_meanings()
 
     @cached_property

@@ -1,4 +1,4 @@
-"""One canonical sparse record of an integer program; every solver reads it and nothing else."""
+"""The sparse record of an integer program that all solvers read."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property

@@ -22,7 +22,7 @@ class ReducedProgram:
     places : ndarray of int
         (n,) their places in the whole program.
     columns : int
-        How many there were.
+        Number of columns of the whole program.
     """
 
     program: IntegerProgram
@@ -39,7 +39,7 @@ class ReducedProgram:
 def reduce(
     program: IntegerProgram, lattice: Lattice, path: LabelIds | None, value: int, bound: int | None = None
 ) -> ReducedProgram:
-    """Leave out the steps with which no labelling is worth `value`, and ask for that much.
+    """Remove the steps that no labelling with a score of at least `value` takes, and require that score.
 
     A step whose loss against the best completion of its own start passes best - value cannot be part of such a
     labelling, since losses add up and rules only take away.

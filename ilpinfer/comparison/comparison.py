@@ -1,4 +1,4 @@
-"""`compare`: methods on the same sequences, and the record of what each one loses."""
+"""`compare`: a comparison of methods on the same sequences."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -188,7 +188,7 @@ def compare(
     on_error: OnError = "row",
     watch: Callable[[Row, Case], None] = lambda row, case: None,
 ) -> Comparison:
-    """Decode every trellis with every method, and compare what they lose against the proved optimum.
+    """Decode every trellis with every method, and compare their losses against the proved optimum.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The numbers behind the pictures: shares by gap, mean gaps by time, profiles of times, times by length."""
+"""Data of the pictures: shares by gap, mean gaps by time, profiles of times, times by length."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 POINTS = 120
 """Points of a curve; of more, evenly spread ones with both ends."""
 SHORTEST = 1e-6
-"""Seconds that stand for less, on axes that are logarithmic."""
+"""Least number of seconds on logarithmic axes."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Curve:
     Parameters
     ----------
     method : str
-        Its name.
+        Name.
     x, y : ndarray of float
         (n,) each, x ascending.
     """
@@ -51,7 +51,7 @@ def gap_shares(frame: "pd.DataFrame", methods: Iterable[str]) -> list[Curve]:
     Parameters
     ----------
     frame : DataFrame
-        As `ilpinfer.comparison.frame.frame_of` makes it.
+        Result of `ilpinfer.comparison.frame.frame_of`.
     methods : iterable of str
         Names.
     """

@@ -1,4 +1,4 @@
-"""Methods two by two: who is nearer to the optimum how often, and whether that could be luck."""
+"""Comparison of pairs of methods: wins, ties and losses, with a sign test."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ def matches(frame: "pd.DataFrame", methods: Sequence[str]) -> list[Match]:
     Parameters
     ----------
     frame : DataFrame
-        As `ilpinfer.comparison.frame.frame_of` makes it.
+        Result of `ilpinfer.comparison.frame.frame_of`.
     """
     from scipy import stats
 

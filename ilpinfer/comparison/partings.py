@@ -1,4 +1,4 @@
-"""Sequences on which two methods part, and what each of the two labellings is worth."""
+"""Sequences on which two methods differ, with the scores of both labellings."""
 
 import warnings
 from collections.abc import Iterable, Sequence
@@ -17,9 +17,9 @@ from ilpinfer.decoding.evaluation import evaluate_labelling
 from ilpinfer.system.checkpoint import Row
 
 MOST = 5
-"""Sequences that are drawn."""
+"""Number of sequences with pictures."""
 WIDTH = 26
-"""Tokens that are drawn of one."""
+"""Largest number of tokens in a picture."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Candidate:
     below : float
         Nats by which the other one's score is lower; the cap where it has none.
     sequence : int
-        Its number.
+        Number of the sequence.
     best, other : int
         Places of the rows among all.
     method : str
@@ -52,11 +52,11 @@ class Cost:
     Parameters
     ----------
     rule : str
-        Its name.
+        Name.
     violations : int
         How many.
     nats : float
-        What they cost; inf for a hard rule.
+        Cost of the violations in nats; inf for a hard rule.
     tokens : tuple of int
         Where.
     """
@@ -74,7 +74,7 @@ class Path:
     Parameters
     ----------
     method : str
-        Its name.
+        Name.
     seed : int or None
         None where the method draws nothing.
     status : str
@@ -82,7 +82,7 @@ class Path:
     labels : tuple of str
         T names.
     worth : Solution
-        What it is worth by the account of all methods.
+        Score, computed as for all methods.
     costs : tuple of Cost
         Rules that it breaks, the costliest first.
     """
@@ -97,18 +97,18 @@ class Path:
 
 @dataclass(frozen=True)
 class Parting:
-    """A sequence on which two methods part.
+    """A sequence on which two methods differ.
 
     Parameters
     ----------
     sequence : int
-        Its number, from 0.
+        Number of the sequence, from 0.
     where : str
-        Its place in the input.
+        Place in the input.
     reason : str
         Why it is drawn.
     trellis : Trellis
-        Its scores.
+        Scores of the sequence.
     best, other : Path
         The two.
     differing : tuple of int
@@ -151,7 +151,7 @@ def partings(record: Record, most: int = MOST) -> list[Parting]:
 
 
 def candidates(rows: Iterable[Row], cap: float) -> list[Candidate]:
-    """Every labelling that is worth less than the best one of its sequence, the furthest below it first."""
+    """Labellings with a lower score than the best one of the sequence, in the order of their gaps, largest first."""
     result = []
     for sequence, group in groupby(enumerate(rows), key=lambda item: item[1]["sequence"]):
         own = [(place, row) for place, row in group if row["labels"] is not None]

@@ -24,11 +24,11 @@ class Case:
     Parameters
     ----------
     trellis : Trellis or None
-        Its scores; None where there are none.
+        Scores, or None.
     gold : tuple of str, optional
         T label names, or None.
     where : str, optional
-        Its place in the input, for messages.
+        Place in the input, for messages.
     error : Exception, optional
         Why there are no scores.
     """
@@ -110,13 +110,12 @@ def plan_of(
     predictions: Mapping[str, Sequence[Labelling]] | None = None,
     options: Callable[[Method], Mapping[str, Any]] = lambda method: {},
 ) -> Plan:
-    """The plan that names of methods, with their options, stand for.
+    """The plan of a list of methods with options.
 
     Parameters
     ----------
     methods : iterable of str or callable
-        Names such as "auto", "beam:width=50", "cbc:time_limit=10" or "package:decoder", and decoders of one's
-        own.
+        Names such as "auto", "beam:width=50", "cbc:time_limit=10" or "package:decoder", and users' decoders.
     time_limit : float, optional
         Seconds a sequence of methods that have none of their own.
     seeds : int or iterable of int, default 1

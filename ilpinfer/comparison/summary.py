@@ -1,4 +1,4 @@
-"""One line a method: what it solves, what it loses against the proved optimum, and how long it takes."""
+"""Summary of each method: solved sequences, loss against the proved optimum, and time."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 CAP = 50.0
-"""Nats that stand for a missing labelling in means over all sequences, and the most that a gap counts there."""
+"""Loss in nats of a missing labelling in means over all sequences, and upper limit of gaps there."""
 RESAMPLES, SEED = 9999, 0
 """Of the bootstrap."""
 
@@ -25,7 +25,7 @@ class Summary:
     Parameters
     ----------
     method : str
-        Its name.
+        Name.
     kind : str
         "exact", "heuristic" or "predictions".
     rank : int
@@ -130,7 +130,7 @@ def summarise(
     Parameters
     ----------
     frame : DataFrame
-        As `ilpinfer.comparison.frame.frame_of` makes it.
+        Result of `ilpinfer.comparison.frame.frame_of`.
     kinds : mapping of str to str
         Kinds of the methods, by name.
     viterbi : ndarray of float, shape (N,), optional

@@ -1,4 +1,4 @@
-"""The tables of a comparison: what stands in which column, with its unit."""
+"""The tables of a comparison: columns and their units."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

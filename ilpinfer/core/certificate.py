@@ -1,4 +1,4 @@
-"""Certificates: proofs of bounds, and what else stands behind them."""
+"""Certificates: proofs of bounds, and other sources of bounds."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -29,7 +29,7 @@ class Cost:
     Parameters
     ----------
     leaves : int
-        How many bounds are recomputed.
+        Number of bounds that are recomputed.
     passes : int
         Over the lattice: two for each leaf, one for each of its stages, and one for each machine.
     """
@@ -125,9 +125,9 @@ class Certificate:
         "exact" for a tree that proves the bound in integers, "solver" for the word of a solver, "none" for
         the word of the method that `source` names, or for nothing.
     source : str, optional
-        What proved it: the argument, or solver and version.
+        Argument of the proof, or solver with version.
     settings : mapping of str to object, optional
-        What the solver was told.
+        Parameters of the solver.
     tree : Leaf, Split or Phases, optional
         The proof, for kind "exact": no labelling but those excluded passes the solution's bound.
     excluded : tuple of tuple of int, optional
@@ -241,7 +241,7 @@ def proof(
     excluded: tuple[tuple[int, ...], ...] = (),
     rest: Rest | None = None,
 ) -> Certificate:
-    """A certificate of kind "exact"; without a tree, one of kind "none", so that it is no more than a word."""
+    """A certificate of kind "exact", or of kind "none" without a tree."""
     if tree is None:
         return Certificate("none", source)
     return Certificate("exact", source, tree=tree, excluded=excluded, rest=rest)

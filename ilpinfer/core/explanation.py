@@ -108,7 +108,7 @@ class Broken:
     Parameters
     ----------
     rule : str
-        Its name.
+        Name.
     reason : str
         Why it is there, where the rule says so.
     hard : bool
@@ -215,7 +215,7 @@ def explain(
     score : float
         Nats.
     violations : mapping of str to int
-        How often each rule is broken.
+        Number of violations of each rule.
     context : Context
         Trellis and rules.
     """

@@ -1,4 +1,4 @@
-"""The methods by name: those of the package, and decoders of one's own."""
+"""The methods by name: those of the package, and users' decoders."""
 
 import inspect
 import pickle
@@ -11,7 +11,7 @@ from ilpinfer.core.methods import BUILT_IN, Function, Method
 GROUP = "ilpinfer.methods"
 """The group of entry points in which other packages offer decoders."""
 _registered: dict[str, Method] = {}
-"""Decoders of one's own, by name."""
+"""Users' decoders, by name."""
 _OUTSIDE = "ilpinfer.decoding.outside"
 
 
@@ -102,7 +102,7 @@ def method(name: str) -> Method:
 
 
 def outside_method(name: str, decoder: Any, process: bool = False) -> Method:
-    """A decoder of one's own as a method; ValueError for one that cannot be called as one."""
+    """A user's decoder as a method; ValueError for one that cannot be called as one."""
     if not callable(decoder):
         raise ValueError(f"{name} is {decoder!r}; expected a decoder that can be called")
     try:
@@ -111,7 +111,7 @@ def outside_method(name: str, decoder: Any, process: bool = False) -> Method:
         raise ValueError(
             f"{name} cannot be called as decoder(trellis, rules, *, time_limit, seed): {error}"
         ) from None
-    summary = (inspect.getdoc(decoder) or "").partition("\n")[0].rstrip(".") or "a decoder of one's own"
+    summary = (inspect.getdoc(decoder) or "").partition("\n")[0].rstrip(".") or "a user's decoder"
     return Method(name, False, summary, "", parameters=f"{_OUTSIDE}:Draw", function=decoder, process=process)
 
 

@@ -22,13 +22,13 @@ class Result:
         Upper bound, in grid units, on every labelling not found before this one; inf where unknown,
         `FORBIDDEN` or less where none is left.
     method : str, optional
-        What happened, in a few words.
+        Description in a few words.
     certificate : Certificate, default NONE
-        What proves the bound.
+        Proof of the bound.
     improvements : tuple of Improvement, optional
         The labellings that were the best so far, in order, where the method keeps them.
     value : int, optional
-        What the labelling is worth, grid units, where the method knows; None where it has to be valued.
+        Value of the labelling in grid units; None if the method does not know it.
     """
 
     path: LabelIds | None
@@ -51,15 +51,15 @@ class Task:
     Parameters
     ----------
     deadline : Deadline
-        When to stop.
+        Time limit.
     top : int, default 1
-        How many labellings, best first.
+        Number of labellings, best first.
     threads : int, default 1
         Threads for solvers that can use more than one.
     width : int, default 10
         Width of a beam.
     within : int, optional
-        How far below the best, in grid units, a labelling may be; None for any distance.
+        Largest distance of a labelling from the best one, grid units; None for any distance.
     incumbent : ndarray of int, optional
         Label ids (T,) of a labelling that is known already.
     parameters : object, optional

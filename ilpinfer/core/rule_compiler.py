@@ -46,7 +46,7 @@ class RuleCompiler:
     Parameters
     ----------
     rules : RuleSet
-        As they were given.
+        The values as given.
     labels : LabelSet, optional
         The only labels that they are for; None for any.
     """

@@ -134,7 +134,7 @@ class Solution:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def _complete(self) -> None:
-        """Make some fields that are missing; two threads that do so at once come to the same."""
+        """Compute missing fields; two threads that do so at the same time get equal values."""
         rest = self.__dict__.get("_rest")
         if rest is not None:
             more = rest()
@@ -198,7 +198,8 @@ class Solution:
     def incumbents(self) -> tuple[Incumbent, ...]:
         """Seconds, score and violations of every labelling that was the best so far; the last one is the solution.
 
-        Methods that keep no record have that one only; () where there is no labelling. Valued when it is asked for.
+        Methods that do not record incumbents have only that one; () if there is no labelling. The violations are
+        computed at first access.
 
         Raises
         ------

@@ -36,9 +36,9 @@ def solution_fields(
     Parameters
     ----------
     values : object
-        What `Solution.to_dict` or a row of `ilpinfer decode` has.
+        Values of `Solution.to_dict` or of a row of `ilpinfer decode`.
     further : mapping of str to callable
-        How further fields of a kind of solution are read.
+        Functions that read further fields of a kind of solution.
 
     Raises
     ------
@@ -99,7 +99,8 @@ def _incumbents(given: dict[str, Any]) -> tuple[Incumbent, ...] | None:
 
 
 def write_values(path: str | Path, values: dict[str, Any]) -> None:
-    """Write plain values as `.json` or `.json.gz`, whole or not at all; ValueError for another suffix."""
+    """Write plain values as `.json` or `.json.gz`; the file appears under its name only when it is complete; ValueError
+    for another suffix."""
     try:
         content = json_bytes(path, values)
     except Unreadable as error:

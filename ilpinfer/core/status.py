@@ -1,4 +1,4 @@
-"""What is proved about a labelling."""
+"""The status of a solution."""
 
 from enum import StrEnum
 

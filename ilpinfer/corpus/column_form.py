@@ -1,4 +1,4 @@
-"""How a file has its columns: what separates them, whether there is a header, and which holds what."""
+"""The form of a file of columns: separator, header, and the content of each column."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -157,7 +157,7 @@ def _check_separators(lines: list[str], name: str) -> None:
 
 
 def is_header(first: Row, lines: list[str], separator: str, names: ColumnNames) -> bool:
-    """Whether the first line names the columns; by itself it does so only where its word for labels is no label."""
+    """Whether the first line is a header."""
     number, cells = first
     places = list(range(len(cells)))
     if names.label.isdecimal():

@@ -95,7 +95,7 @@ def _rows(lines: Lines, head: list[str], separator: str) -> Iterator[Row | Rejec
 def _without_header(
     rows: Iterator[Row | Rejection], header: Row, label: int, name: str
 ) -> Iterator[Row | Rejection]:
-    """Rows, as long as none has the header's word for a label, which then is no header."""
+    """Rows; an error if one has the label that was read as a header."""
     number, cells = header
     for row in rows:
         if not isinstance(row, Rejection) and row[1] and row[1][label] == cells[label]:
@@ -132,7 +132,7 @@ def _unequal(cells: Cells, first: Row, separator: str) -> str:
 def _sequences(
     rows: Iterator[Row | Rejection], places: Places, separator: str, name: str, longest: int | None
 ) -> Iterator[Example | Rejection]:
-    """Examples of the lines between borders; the first fault of a sequence stands for it."""
+    """Examples of the lines between borders; the first error of a sequence rejects it."""
     block: list[Row] = []
     faulty = False
     for row in chain(rows, [(0, [])]):

@@ -76,7 +76,7 @@ def iobes(labels: Sequence[str]) -> tuple[str, ...]:
 
 
 def shown_scheme(labellings: Iterable[Sequence[str]]) -> str:
-    """The scheme that labellings show: the one that their names have, and IOB1 where BIO would be wrong.
+    """The scheme of labellings: that of their names, and IOB1 where BIO would be wrong.
 
     Names of BIO are IOB1 where some run begins with I, and none with B but those directly after another of the field.
 
@@ -123,7 +123,7 @@ def strip(labellings: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
 
 
 def adapt(known: LabelSet, labels: Sequence[str], scheme: str, rewrite: bool = True) -> tuple[str, ...]:
-    """Labels of a scheme in the one of a model's labels, without prefixes for plain ones.
+    """Convert labels to the scheme of a model's labels.
 
     IOB1 stays as it is where the model's labels are BIO, which a model of such labels cannot be told from. Without
     `rewrite`, which is for labels that are not `sound`, only prefixes are taken off.
@@ -143,9 +143,10 @@ def adapt(known: LabelSet, labels: Sequence[str], scheme: str, rewrite: bool = T
 
 
 def convert_all(labellings: Sequence[Sequence[str]], scheme: str) -> list[tuple[str, ...]]:
-    """Labellings in the scheme that was asked for, from the one they show.
+    """Convert labellings to a scheme.
 
-    They stay as they are where they are plain, nested, or do not fit what they seem to be: who checks them then says so.
+    Plain and nested labellings, and those that do not fit the inferred scheme, are unchanged; later checks report the
+    latter.
     """
     scheme, source = schemes.scheme_name(scheme), shown_scheme(labellings)
     if scheme == "plain" or ({scheme, source} <= set(WRITABLE) and sound(labellings)):
@@ -154,7 +155,7 @@ def convert_all(labellings: Sequence[Sequence[str]], scheme: str) -> list[tuple[
 
 
 def sound(labellings: Sequence[Sequence[str]]) -> bool:
-    """Whether labellings that seem to mark ends of runs do so for every field, so that no end is there by a slip."""
+    """Whether labellings of a scheme that marks ends of runs mark them for every field."""
     scheme = shown_scheme(labellings)
     return scheme not in CLOSED or not remark(sorted({name for each in labellings for name in each}), scheme)
 

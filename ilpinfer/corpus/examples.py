@@ -1,4 +1,4 @@
-"""A sequence as it came from a file or a caller, and the error for one that cannot be used."""
+"""A sequence of a file or caller, and the errors of invalid input."""
 
 import re
 from collections.abc import Callable
@@ -69,7 +69,7 @@ class Rejection:
 
     @property
     def error(self) -> InputError:
-        """To raise where no record may be lost."""
+        """The error of the rejection, for callers that accept no rejections."""
         return InputError(self.message)
 
 

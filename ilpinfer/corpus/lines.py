@@ -1,4 +1,4 @@
-"""Lines of a text, read as they are asked for; what was looked at ahead is kept until then."""
+"""Lines of a text, read lazily; lines that were read ahead are kept."""
 
 import codecs
 import os

@@ -110,7 +110,7 @@ class ExampleStream:
 
     @property
     def taken(self) -> int:
-        """About the bytes of what was given out so far; of a table none until its end."""
+        """Approximate number of bytes of the sequences that were returned; of a table, 0 until its end."""
         return self.done + (0 if self._lines is None else self._lines.taken)
 
     def _all(self) -> Generator[Found, None, None]:

@@ -1,4 +1,4 @@
-"""Tokens with what further columns say of them, such as parts of speech."""
+"""Tokens with the cells of further columns, such as parts of speech."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,7 +9,7 @@ NOTHING: Mapping[str, str] = {}
 
 
 class Token(str):
-    """A text with the cells of its line in further columns; to all that does not ask for them it is the text alone.
+    """A token text with the cells of further columns of its line; it compares and prints like the text alone.
 
     Parameters
     ----------

@@ -145,7 +145,7 @@ class Batch:
     rules, request : RuleCompiler or Request
         As for one sequence.
     threads, n_jobs : int, default 1
-        That share the work, and processes.
+        Number of threads that share the work, and processes.
     on_error : OnError, default "raise"
         "raise" or "row"; see `decode_many`.
     """

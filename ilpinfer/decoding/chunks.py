@@ -34,7 +34,7 @@ def decode_chunks(
     finish : callable
         The result for an item and its answer.
     threads : int, default 1
-        That share the work; the caller's thread is one of them, and everything else happens in it.
+        Number of threads that share the work; the caller's thread is one of them, and everything else happens in it.
     """
     source = Source(items)
     if threads == 1:
@@ -72,7 +72,7 @@ def _shared(
 
 
 class _Begun(Generic[Item, Answer]):
-    """A chunk on whose work other threads may have begun.
+    """A chunk that other threads may already be processing.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ class _Begun(Generic[Item, Answer]):
         return self._answers
 
     def stop(self) -> None:
-        """Give the work up."""
+        """Cancel the work."""
         if self.work is not None:
             self.work.stop()
 

@@ -60,7 +60,7 @@ class Decoder:
     Raises
     ------
     ValueError
-        For an unknown method or option, numbers that make no sense, labels that are not the model's, and,
+        For an unknown method or option, numbers out of range, labels that are not the model's, and,
         where the labels are known, for rules that do not fit them.
 
     Examples
@@ -107,7 +107,7 @@ class Decoder:
 
     @property
     def rules(self) -> RuleSet:
-        """As they were given."""
+        """The values as given."""
         return self._rules.rules
 
     @property

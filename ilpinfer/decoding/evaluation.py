@@ -1,4 +1,4 @@
-"""The worth of a labelling that comes from elsewhere."""
+"""Evaluation of a given labelling."""
 
 import math
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""Decoding: a trellis and rules in, a labelling and what is proved about it out."""
+"""Decoding of one sequence: from a trellis and rules to a labelling with a proved bound."""
 
 import math
 from collections.abc import Callable

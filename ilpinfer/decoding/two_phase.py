@@ -30,7 +30,7 @@ from ilpinfer.proof.phases import hard_only
 from ilpinfer.solvers import SOLVERS
 
 Floor = Literal["relative", "odds"]
-"""What the floor is measured from; see `decode_two_phase`."""
+"""Definition of the floor; see `decode_two_phase`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -261,7 +261,7 @@ class TwoPhaseSearch:
         return result or [self._report(replace(first, path=None, status="unknown"), words, **common)]
 
     def _cheapest(self, first: Reply, floor: int | None, top: int) -> list[Reply] | None:
-        """The cheapest labellings by the engine, with their proofs; None where it does not close."""
+        """The cheapest labellings by the engine, with their proofs; None if it does not reach a proof."""
         from ilpinfer.exact.least_cost import LeastCost
 
         assert first.path is not None
@@ -282,7 +282,7 @@ class TwoPhaseSearch:
     def _phases(
         self, first: Reply, path: LabelIds, floor: int | None, leaf: Leaf, weight: int
     ) -> Phases | None:
-        """The proofs of both phases; None where the first is a solver's word."""
+        """The proofs of both phases; None if the first was solved by a solver without a proof."""
         tree = first.certificate.tree
         if first.path is None or not isinstance(tree, Phases):
             return None
@@ -307,7 +307,7 @@ class TwoPhaseSearch:
         return self._finish(reply, cost_bound, best, proved, "", [], {"floor_kind": "score", "tau": 1.0})
 
     def first_phase(self) -> tuple[Reply, str]:
-        """Z* and a labelling that has it: by the engine where that closes, else by a program."""
+        """Z* and a labelling with that score, by the engine if it reaches a proof, else by an integer program."""
         if self.method == "auto":
             from ilpinfer.exact.auto import auto
 
@@ -427,7 +427,7 @@ def _first_phase(result: Result) -> Certificate:
 
 
 def _as_far_as_proved(reply: Reply) -> Certificate:
-    """The reply's certificate; none where it is no more than a word about what is left open."""
+    """The reply's certificate; none if it does not prove the whole claim."""
     certificate = reply.certificate
     if reply.status == "unknown":
         return Certificate("none", certificate.source)

@@ -1,4 +1,4 @@
-"""Every kernel at once."""
+"""Compilation of all kernels."""
 
 from importlib import import_module
 

@@ -76,7 +76,7 @@ class Workers:
         return future
 
     def end(self) -> None:
-        """Kill the processes, whatever they are doing."""
+        """Kill all processes."""
         self._ended = True
         for _ in self._threads:
             self._tasks.put(None)
@@ -91,7 +91,7 @@ class Workers:
         self.end()
 
     def _serve(self) -> None:
-        """Keep one process busy."""
+        """Send items to one process, one at a time."""
         child: Child | None = None
         given: deque[Task] = deque()
         while True:

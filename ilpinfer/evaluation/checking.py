@@ -22,7 +22,7 @@ from ilpinfer.exact.feasibility import witness
 
 EXAMPLES = 3
 CRUDE = -math.log(1e-4)
-"""Nats, the penalty that stands in for that of a hard rule (Chang, Ratinov, Roth 2007, section 6)."""
+"""Penalty of a hard rule in nats (Chang, Ratinov, Roth 2007, section 6)."""
 SAMPLE = 12
 """Sequences on which the relations of rules are computed."""
 NEARBY = 40
@@ -33,7 +33,7 @@ QUESTION_SECONDS = 2.0
 
 @dataclass(frozen=True)
 class Gold:
-    """A labelled sequence, and where it stands."""
+    """A labelled sequence and its place."""
 
     tokens: tuple[str, ...]
     labels: tuple[str, ...]
@@ -313,7 +313,7 @@ class _Relations:
         return bool((self.broken_by[:, i] & ~self.broken_by[:, j]).any())
 
     def differ(self, i: int, j: int) -> bool:
-        """Whether any labelling breaks i and keeps j, as far as can be told."""
+        """Whether any labelling breaks i and keeps j, if that can be decided."""
         if self.rules[i].machineless:
             return True
         return any(

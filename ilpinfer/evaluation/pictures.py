@@ -10,7 +10,7 @@ from typing import Any
 
 @contextlib.contextmanager
 def silent_figures() -> Iterator[Any]:
-    """The class of figures, while the library keeps its remarks on fonts, caches and room to itself."""
+    """The class of figures, with warnings of the library about fonts, caches and layout suppressed."""
     logger = logging.getLogger("matplotlib")
     level = logger.level
     logger.setLevel(logging.ERROR)

@@ -1,4 +1,4 @@
-"""Whether one system is better than another on the same sequences, or only luckier."""
+"""Significance tests of differences between two systems on the same sequences."""
 
 import math
 from collections.abc import Callable, Mapping

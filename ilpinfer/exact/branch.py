@@ -23,7 +23,7 @@ from ilpinfer.exact.splits import split_rules, tree_of
 from ilpinfer.exact.sum_relaxation import SumRelaxation
 
 MOST_CASES, DEEPEST = 4000, 100
-"""Beyond which a solver has its turn; `verify` takes trees that are twice as deep."""
+"""Limits on depth and cases before a solver takes over; `verify` accepts trees that are twice as deep."""
 MOST_STEPS = 200_000
 """Steps of a diagram in a case."""
 
@@ -39,9 +39,9 @@ class Case:
     progress : Progress
         Its bound and proof.
     depth, used : int or frozenset of Row, optional
-        How many splits are above, and their rows.
+        Number of splits above, and their rows.
     row, most, cases : Row, int or tuple of Case, optional
-        Where it was taken apart itself, and into what: at most so many of the row's ones, and more.
+        Row of the split of the case, and the two cases: at most so many of the row's ones, and more.
     relaxed : Relaxed, optional
         The linear relaxation of its sums.
     """

@@ -52,7 +52,7 @@ class Outcome(NamedTuple):
     buffer : Single or Several
         Buffer of this sequence and perhaps of others.
     place : int
-        Its number among these.
+        Number of the sequence among these.
     """
 
     proved: bool
@@ -165,7 +165,7 @@ class Entry(NamedTuple):
     handle : object
         Windows, scores and machines.
     keys : list of MachineKey
-        Which machine has each place in them.
+        Machine of each place in the tables.
     components : list of MachineKey
         And which component of a rule it belongs to.
     limits : tuple of (int, int, int)

@@ -27,7 +27,7 @@ from ilpinfer.exact.rule_machines import RuleMachine
 from ilpinfer.exact.splits import split_rules, tree_of
 
 FEW_CASES, MOST_CASES, DEEPEST = 20, 400, 60
-"""Beyond which another search has its turn, at first and at last."""
+"""Limits on cases before another search takes over, at first and at last."""
 
 MOST_SUMS = 100
 """Sums of a linear program, at most."""
@@ -44,7 +44,7 @@ class Node:
     depth : int, default 0
         Splits above.
     leaf : Leaf, optional
-        Its proof, where it has one.
+        Proof of the case, or None.
     row, most : Row or int, optional
         Where it is split, and into which cases.
     """
@@ -126,7 +126,7 @@ class _Search:
         return [(at, term) for at, term in sums_of(problem) if at in self.among or at[0] >= first]
 
     def keeps(self, path: LabelIds, terms: Sequence[SumTerm]) -> bool:
-        """Whether a labelling is possible and keeps the sums."""
+        """Whether the labelling is feasible and keeps the sums."""
         if is_forbidden(self.root.problem.lattice.score(path)):
             return False
         return not any(term.total.violations(path) for term in terms)

@@ -27,11 +27,11 @@ from ilpinfer.kernels.warming import Stage, example_problem
 
 _WORK_PER_CALL = 200_000
 _LARGEST_MEMO = 1_000_000
-"""Entries of what is kept about joint states and symbols, beyond which it does not grow any more."""
+"""Largest number of stored entries for joint states and symbols."""
 MOST_NODES, MOST_STEPS = 2_000_000, 6_000_000
 """Largest numbers of nodes and steps of a diagram, with 36 and 16 bytes each."""
 _SAMPLE = 20_000
-"""Steps by whose bests the floor is chosen that leaves few enough."""
+"""Number of sampled steps from which a floor is chosen that leaves few enough steps."""
 NONE = np.zeros(0, np.int64)
 
 
@@ -59,7 +59,7 @@ class Room:
 
 @dataclass(frozen=True)
 class Diagram:
-    """Labellings in layers, one a token after that of the root.
+    """Labellings as a layered graph; after the root there is one layer for each token.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ class Diagram:
         return replace(self, states=states)
 
     def thin(self, floor: int, most: int) -> "Diagram":
-        """The diagram without steps that cannot reach the floor, and without the worst ones beyond about `most` steps.
+        """The diagram without steps that cannot reach the floor, reduced to about the best `most` steps.
 
         It takes over the arrays of this diagram.
         """
@@ -233,7 +233,7 @@ def unfold(
     Parameters
     ----------
     guide, multipliers : Guide or ndarray of int
-        What the sums are charged, grid units (R,).
+        Multipliers of the sums, grid units (R,).
     domains : Domains
         The states that each token can have.
     floor, most : int

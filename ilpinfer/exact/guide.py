@@ -21,7 +21,7 @@ from ilpinfer.kernels.packed import chain_of
 
 _WORK_PER_CALL = 1_000_000
 _SECONDS_A_FUTURE = 1e-8
-"""For a state, a symbol and a token, on a slow machine."""
+"""Seconds for a state, a symbol and a token, on a slow machine."""
 _MOST_SYMBOLS = 256
 """Joint symbols beyond which those that never occur are left out."""
 
@@ -55,7 +55,7 @@ def all_domains(lattice: Lattice) -> Domains:
 
 
 def prune(lattice: Lattice, domains: Domains, completion: Integers, floor: int) -> Domains:
-    """The states through which a labelling can still be worth `floor`, grid units, by their max-marginals.
+    """The states through which a labelling can still score at least `floor`, grid units, by their max-marginals.
 
     completion : (T, S) bounds what follows a state.
     """
@@ -203,7 +203,7 @@ class Guide:
         return np.array([p.total.steps.along(path).sum() for p in self.charged if p.total], np.int64)
 
     def futures_in_time(self, multipliers: Mapping[MachineKey, int], deadline: Deadline) -> bool:
-        """Whether the futures at these multipliers can be there before a deadline: their kernel does not look at the clock."""
+        """Whether the futures at these multipliers can be computed before a deadline; their kernel does not check the time."""
         remaining = deadline.remaining
         if remaining is None or (self._futures is not None and self._futures.multipliers == multipliers):
             return True

@@ -23,7 +23,7 @@ from ilpinfer.kernels.warming import Stage, example_problem
 
 _WORK_PER_CALL = 200_000
 _LARGEST_MEMO = 4_000_000
-"""Entries of what is kept about joint states and symbols, beyond which label setting gives up."""
+"""Largest number of stored entries for joint states and symbols; label setting ends beyond it."""
 
 
 @dataclass(frozen=True)
@@ -35,13 +35,13 @@ class LabelSetting:
     paths : list of ndarray of int
         Labellings that reach the floor, best first, or cheapest first; equal ones by label ids.
     values : list of int
-        What they are worth in the relaxation that knows the machines followed, grid units.
+        Values in the relaxation that includes the followed machines, grid units.
     left_out : int
         The best that a prefix left out for want of width could have reached; `FORBIDDEN` for none.
     complete : bool, default True
         Whether it went to the last token.
     costs : sequence of int, optional
-        What their violations cost, where account of it was taken; 0 where not.
+        Costs of their violations if these were recorded, else 0.
     """
 
     paths: list[LabelIds]
@@ -84,7 +84,7 @@ def label_setting(
     width : int
         How many prefixes a token may have; more end the search, or, with `beam`, only the best are kept.
     copies : int, default 1
-        How many prefixes with the same future are kept.
+        Number of prefixes with the same future that are kept.
     budget : int, default -1
         Grid units; the most that violations may cost in all, where labellings are wanted that cost the least,
         of those the best; -1 where the best are wanted.

@@ -28,7 +28,7 @@ class Ranked(NamedTuple):
     lists : Lists
         Lists of this sequence and others.
     place : int
-        Its number among these.
+        Number of the sequence among these.
     """
 
     proved: bool

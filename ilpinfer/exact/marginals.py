@@ -24,7 +24,7 @@ BUDGET = 4_000_000
 class Marginals:
     """Probabilities p(y) ∝ exp(score(y)) over the labellings y of a sequence that keep the hard rules.
 
-    The score is that of `decode`: model and features less penalties. Costly fields are computed at first
+    The score is that of `decode`: model and features minus penalties. Costly fields are computed at first
     access: `edges`, `entropy`, `probability_holds`, `rule_probabilities`.
 
     Parameters
@@ -68,7 +68,7 @@ class Marginals:
     def probability_holds(self) -> float:
         """Probability that every rule holds, hard or soft, under the model alone: p(y) ∝ exp(model score).
 
-        Neither features nor penalties count, so that it says how well the model knows the rules by itself.
+        Features and penalties are left out, so that the value measures how well the model itself has learnt the rules.
 
         Raises
         ------

@@ -33,7 +33,7 @@ WHOLE = 1e-5
 MOST_SPLICED, MOST_TRIED, MOST_CUTS = 3, 20, 150
 """Labellings of a mixture that are spliced, how many of the results are tried, and places of cuts."""
 HARD_NATS = 1e4
-"""Nats that a violation of a hard sum counts there."""
+"""Cost in nats of a violation of a hard sum in that program."""
 MOST_STEPS = 500
 """Steps of the column generation, over all relaxations that share a pool."""
 
@@ -79,7 +79,7 @@ class Relaxed:
 
 @dataclass
 class Pool:
-    """Labellings (T,) for further relaxations to begin with, and the number of steps so far."""
+    """Labellings (T,) with which further relaxations start, and the number of steps so far."""
 
     paths: list[Integers] = field(default_factory=list)
     steps: int = 0

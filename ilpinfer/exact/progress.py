@@ -64,7 +64,7 @@ class Progress:
     relaxed : ndarray of int, optional
         The labelling of the last relaxation.
     rung : int, default 0
-        How many widths of label setting have been too narrow before.
+        Number of widths of label setting that were too narrow.
     near : list of ndarray of int, optional
         Labellings next to the best of the last round.
     active : list of RuleMachine, optional
@@ -97,7 +97,7 @@ class Progress:
 
     @classmethod
     def of(cls, problem: Problem, deadline: Deadline, watch: Watch | None = None) -> "Progress":
-        """The beginning, with local rules folded into the lattice."""
+        """The initial state, with local rules folded into the lattice."""
         folded = problem.fold()
         places = {id(rule): place for place, rule in enumerate(problem.rules)}
         return cls(folded, [places[id(rule)] for rule in folded.rules], deadline, watch)

@@ -1,4 +1,4 @@
-"""Machines of rules that do not fold, with their costs."""
+"""Machines of rules that do not fold, with the costs of their violations."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -19,7 +19,7 @@ class Ablation:
     applies : int
         Held-out sequences of which some labelling that was met breaks the rule.
     changed : int
-        Those whose best labelling is another one without the rule.
+        Number of sequences whose best labelling changes without the rule.
     with_rule, without_rule : Counts
         (n, 6) counts of the changed ones.
     sequences : int
@@ -57,7 +57,7 @@ class Ablation:
 def ablate(
     data: TrainingSet, weights: Sequence[Floats], folds: Sequence[Sequence[int]], items: Iterable[int]
 ) -> dict[int, Ablation]:
-    """Each of some items left out, on sequences where a labelling that was met breaks it.
+    """The effect of leaving out each of some items, on sequences where a known labelling breaks it.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def indispensable(
     ablations: Mapping[int, Ablation],
     useless: Callable[[Ablation], bool],
 ) -> dict[int, Ablation]:
-    """Items that look useless by themselves, but are not once others that look so are left out: they do the same work.
+    """Items that seem useless one by one, but of which some are needed once similar ones are left out.
 
     Parameters
     ----------

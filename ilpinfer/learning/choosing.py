@@ -1,4 +1,4 @@
-"""Few rules of many: without what follows from others, and with the cheapest that tell labellings apart."""
+"""Selection of rules: implied rules are removed, then the cheapest set that separates labellings is chosen."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -67,7 +67,7 @@ def _weight(measured: Measured, violations: Integers) -> int:
 def without_implied(
     measured: Sequence[Measured], violations: Mapping[Measured, Integers], nested: bool
 ) -> tuple[list[Measured], list[MinedRule]]:
-    """Without rules that follow from another which no more of the sequences break."""
+    """Remove rules that follow from another rule which no more sequences break."""
     known = {m: claims(m.statement) for m in measured}
     broken = {m: int((violations[m] > 0).sum()) for m in measured}
     strong: dict[str, list[Measured]] = {}

@@ -1,4 +1,4 @@
-"""The result of constraint-driven learning, cycle by cycle, and how it was made."""
+"""The result of constraint-driven learning, with figures of each cycle."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

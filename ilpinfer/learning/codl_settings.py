@@ -1,4 +1,4 @@
-"""Settings of constraint-driven learning, and those of what it is compared with."""
+"""Settings of constraint-driven learning and of its baselines."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ BASELINES: Mapping[str, Mapping[str, Any]] = {
     "self-training": {"constrained": False, "relabel": False, "confidence": 0.2},
     "high-confidence": {"confidence": 0.5},
 }
-"""Settings of `CODL` for what it is compared with: sup, H, H&W and H&W&C of Table 2, and other rivals."""
+"""Settings of the baselines of `CODL`: sup, H, H&W and H&W&C of Table 2, and others."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What an E-step makes of a sequence, as counts of labels and steps."""
+"""Results of an E-step: counts of labels and steps."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -32,7 +32,7 @@ class Learner(Protocol):
     Parameters
     ----------
     mixings
-        How two of its models can be mixed, the usual way first.
+        Ways of mixing two of its models; the default is first.
     fractions
         Whether it learns from probabilities of labels, too, rather than from labellings alone.
     """
@@ -169,7 +169,7 @@ class Discriminative:
 
 
 def repetitions(weights: Floats, copies: int) -> list[int]:
-    """Whole numbers near weights · copies, `copies` in all; the first get what is left over.
+    """Integers near weights · copies with the sum `copies`; the first ones are rounded up.
 
     Examples
     --------

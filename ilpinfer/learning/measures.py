@@ -1,4 +1,4 @@
-"""How good labellings are, sequence by sequence: tokens, spans and whole sequences, on fields."""
+"""Measures of labellings for each sequence: tokens, spans and whole sequences, on fields."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -126,7 +126,7 @@ class Measures(NamedTuple):
 
 
 def losses(counts: Counts, measure: str) -> Floats:
-    """(N,) what each sequence lacks in a measure, from 0 to 1, by its counts (N, 6)."""
+    """(N,) loss of each sequence in a measure, from 0 to 1, by its counts (N, 6)."""
     c = counts.astype(float)
     spans = c[:, 2] + c[:, 3]
     f1 = np.divide(2 * c[:, 4], spans, out=np.ones_like(spans), where=spans > 0)
@@ -135,7 +135,7 @@ def losses(counts: Counts, measure: str) -> Floats:
 
 
 class Judge:
-    """Compares labellings with gold on fields, whatever the scheme of the labels.
+    """Compares labellings with gold labels on fields, in any scheme.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ class Measured:
     counts : FoldCounts
         Trials in each fold.
     thresholds : Thresholds
-        What it was held against.
+        Thresholds of the selection.
     smoothing : float
         Smoothing of the penalty.
     """

@@ -1,4 +1,4 @@
-"""Mined rules with what was counted, and those that were dropped."""
+"""Mined rules with their counts, and dropped candidates."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -154,7 +154,7 @@ class MinedRules:
 
     @property
     def remark(self) -> str:
-        """Why no rule survives, and what to change; empty where some do."""
+        """Reason why no rule survives, with a remedy; empty if some do."""
         if self.rules:
             return ""
         counts = ", ".join(f"{d.number} {d.reason}" for d in self.dropped) or "no candidate at all"

@@ -20,13 +20,13 @@ from ilpinfer.pipelines.cross_validation import make_folds
 ALGORITHMS: Mapping[str, str] = {
     "cross-validated": "the best of the others and of no rules on held-out folds",
     "given": "the penalties as they are",
-    "log-odds": "how seldom gold breaks each rule, drawn towards the given penalty (Learning plus Inference)",
+    "log-odds": "smoothed frequency with which gold labels break each rule, with the given penalty as prior (Learning plus Inference)",
     "perceptron": "averaged perceptron from penalties of 0 (Inference-Based Training)",
     "perceptron-given": "averaged perceptron from twice the given penalties, for few labels",
-    "conservative": "the perceptron towards the best labelling that rules can reach, by the measure aimed at, from 0",
+    "conservative": "perceptron from penalties of 0 whose target is the best labelling that rules can reach, by the chosen measure",
     "conservative-given": "the same from twice the given penalties",
 }
-"""The algorithms, and what each does."""
+"""The algorithms, with descriptions."""
 PREFERENCE = ("perceptron-given", "log-odds", "given", "perceptron", NONE)
 """What is taken first with few labels where no other algorithm is clearly better: given penalties are knowledge that they lack."""
 FEW = 50

@@ -64,7 +64,7 @@ def cover(
 
 
 def _clauses(tells: Booleans) -> list[list[int]]:
-    """For each sample that can be told apart the rules that do; each list once."""
+    """For each wrong labelling that rules can detect, these rules; each list once."""
     packed = np.packbits(tells, axis=0).T
     _, first = np.unique(packed, axis=0, return_index=True)
     result = [np.flatnonzero(tells[:, sample]).tolist() for sample in sorted(first.tolist())]

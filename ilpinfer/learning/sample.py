@@ -1,4 +1,4 @@
-"""Labelled sequences to mine, with what several families of rules look at."""
+"""Labelled sequences to mine, with data that several families of rules share."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -43,7 +43,7 @@ class Sample:
     fold : ndarray of int, shape (M,)
         The fold of each sequence.
     thresholds : Thresholds
-        What rules have to reach.
+        Least counts of rules.
     """
 
     table: Labellings

@@ -1,4 +1,4 @@
-"""The tau of two-phase inference, chosen by what it is worth on labelled sequences."""
+"""Choice of the tau of two-phase inference on labelled sequences."""
 
 import math
 from collections.abc import Iterable, Sequence

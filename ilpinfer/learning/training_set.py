@@ -1,4 +1,4 @@
-"""Scored sequences with gold labels: what rules and features count in labellings, and decoding under given weights."""
+"""Scored sequences with gold labels: counts of rules and features in labellings, and decoding under given weights."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace

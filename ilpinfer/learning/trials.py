@@ -82,6 +82,6 @@ def worse(counts: Counts, other: Counts, margin: float = MARGIN) -> str:
 
 
 def difference(counts: Counts, other: Counts, measure: str) -> tuple[float, float]:
-    """The mean of what sequences lack in counts (N, 6) beyond what they lack in others, and its standard error."""
+    """The mean difference of the losses by two sets of counts (N, 6), and its standard error."""
     each = losses(counts, measure) - losses(other, measure)
     return float(each.mean()), float(each.std() / np.sqrt(len(each)))

@@ -1,4 +1,4 @@
-"""Which rules and features stay: those that change held-out labellings, and not for the worse."""
+"""Selection of rules and features: those that change held-out labellings without making them worse stay."""
 
 from dataclasses import dataclass
 

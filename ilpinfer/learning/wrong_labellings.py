@@ -1,4 +1,4 @@
-"""Wrong labellings, which rules have to tell from the right ones."""
+"""Wrong labellings, which mined rules have to detect."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -89,7 +89,7 @@ def predicted(
     ]
     if not pairs:
         raise PredictionsError(
-            "predictions are the same as the labels everywhere: there is nothing to tell apart; give those of a model that "
+            "predictions are the same as the labels everywhere: no wrong labelling is known; give those of a model that "
             "was trained without the sequences, or none, and labels are changed at random"
         )
     return WrongLabellings(

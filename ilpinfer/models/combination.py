@@ -1,4 +1,4 @@
-"""Several models at once: the log-linear combination of their scores."""
+"""Log-linear combinations of several models."""
 
 import math
 from collections.abc import Sequence

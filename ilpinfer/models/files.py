@@ -1,4 +1,4 @@
-"""Model files: JSON of a format and a version, with a digest that shows damage; nothing in them is run."""
+"""Model files: JSON with a format, a version and a digest that detects damage; they contain no code."""
 
 import hashlib
 import json
@@ -22,7 +22,7 @@ FORMATS: Mapping[str, str] = {
 """Which class reads a format, by import path; it has `VERSION` and `from_body`."""
 
 BUILT_IN: Mapping[str, str] = {"case-law": "ilpinfer.models.case_law:CaseLawTagger"}
-"""Models that need no file, by the name that stands in its place."""
+"""Models without a file, by name."""
 
 AGAIN = "train it again with `ilpinfer train`"
 
@@ -36,7 +36,7 @@ class TrainingRecord:
     kind, options, scheme : str or mapping of str to object
         As `ilpinfer.models.training.train` takes them.
     sequences : int
-        How many labelled sequences it was trained on.
+        Number of labelled sequences for training.
     data : str
         `training_digest` of them.
     """
@@ -49,7 +49,7 @@ class TrainingRecord:
 
 
 def training_digest(pairs: Iterable[tuple[Sequence[str], Sequence[str]]]) -> str:
-    """A fingerprint of labelled sequences, whatever their order."""
+    """A fingerprint of labelled sequences, independent of their order."""
     each = sorted(digest([str(token) for token in tokens], list(labels)) for tokens, labels in pairs)
     return digest(each)
 
@@ -68,13 +68,13 @@ def training_record(path: str | Path) -> TrainingRecord | None:
 
 
 def save_trained(path: str | Path, model: TrainedModel, training: TrainingRecord) -> None:
-    """Write a model with how it was made, whole or not at all."""
+    """Write a model with how it was made; the file appears under its name only when it is complete."""
     record = record_of(model.FORMAT, model.VERSION, model.body())
     write_atomically(path, text_of({**record, "made": {**vars(training), "options": dict(training.options)}}))
 
 
 def save_body(path: str | Path, name: str, version: int, body: dict[str, Any]) -> None:
-    """Write a model of plain values, whole or not at all."""
+    """Write a model of plain values; the file appears under its name only when it is complete."""
     write_atomically(path, text_of(record_of(name, version, body)))
 
 

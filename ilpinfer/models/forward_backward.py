@@ -22,7 +22,7 @@ class Sums:
     pool : ndarray of float, shape (P, S, K)
         Scores of the K edges that leave each state, nats.
     step : ndarray of int, shape (T-1,)
-        Which of the pool leads from token t to t+1.
+        Entry of the pool for the step from token t to t+1.
     alpha : ndarray of float, shape (T, S)
         Log sum over what ends in state s at token t, that token included (Stokman 2011, eq. 2-4; in eq. 2 x_t
         belongs to it).

@@ -148,7 +148,7 @@ class Mixture:
         return self._mean(parts)
 
     def save(self, path: str | Path) -> None:
-        """Write all models to one file, whole or not at all."""
+        """Write all models to one file; the file appears under its name only when it is complete."""
         save_body(path, self.FORMAT, self.VERSION, self.body())
 
     def body(self) -> dict[str, Any]:

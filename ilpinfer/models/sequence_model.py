@@ -1,4 +1,4 @@
-"""The protocols of models: commands, pipelines and decoders expect no more than these."""
+"""The protocols of models that commands, pipelines and decoders use."""
 
 from collections.abc import Sequence
 from pathlib import Path

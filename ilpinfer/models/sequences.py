@@ -54,7 +54,7 @@ def encode(
             raise ValueError(f"label {label!r} is not among the labels given{suggestion(label, known)}")
     if not scheme and (mixture := mixed_scheme(known)):
         raise ValueError(
-            f"mixed label schemes: {mixture[0]!r} has a prefix and {mixture[1]!r} has none; mend the labels, or name the "
+            f"mixed label schemes: {mixture[0]!r} has a prefix and {mixture[1]!r} has none; correct the labels, or name the "
             'scheme "plain" to take them as they are'
         )
     label_set = LabelSet(tuple(known), scheme)

@@ -1,4 +1,4 @@
-"""Kinds of models, trained alike on labelled sequences, with options by name."""
+"""Training of models by kind, with options by name."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields

@@ -1,4 +1,4 @@
-"""Whether a rule set fits the labels and the labellings of a model at all."""
+"""Checks whether a rule set fits the labels and labellings of a model."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -21,7 +21,7 @@ LEAST_SHARE = 0.1
 SAMPLE = 200
 """The most sequences that are looked at."""
 FIRST = 5
-"""Every so many of them are looked at first; the others only for rules that these break."""
+"""Step between the sequences that are checked first; the others are checked only for rules that these break."""
 MOST_ABSENT = 1 / 2
 """A larger share of declared fields that no label carries is unfit."""
 MOST_BROKEN = 2 / 3
@@ -30,7 +30,7 @@ MOST_BROKEN = 2 / 3
 Rules that help a model of few labelled sequences are broken less often.
 """
 SECONDS = 1.0
-"""Formulas may take long on long sequences: what this leaves undone is not looked at."""
+"""Time limit in seconds for formulas, which may be slow on long sequences; later sequences are not checked."""
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ def unfit_rules(
     readings.sort(key=len)
     compiled, deadline = compiler_of(rules).compiled(labels), Deadline(SECONDS)
     result = []
-    # Formulas last: what they take must not cost the others their turn.
+    # Formulas come last, so that they cannot use up the time of the other rules.
     pairs = [(n, item) for n, item in zip(unique_names(rules), rules, strict=True) if isinstance(item, Rule)]
     for name, rule in sorted(pairs, key=lambda pair: isinstance(pair[1].statement, Text)):
         if absent and (names := _field_names(rule)) and names <= absent:

@@ -1,4 +1,4 @@
-"""Sequences that are scored as they come, and what is to be said about rules beside them."""
+"""Streams of scored sequences, with checks of the rules."""
 
 from collections import deque
 from collections.abc import Iterable, Iterator

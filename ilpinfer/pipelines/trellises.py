@@ -19,9 +19,9 @@ class ScoredSequence:
     Parameters
     ----------
     example : Example
-        As it came.
+        The sequence as read.
     trellis : Trellis or None
-        Its scores; None where the model could not score it.
+        Scores; None if the model could not score it.
     gold : tuple of str or None
         T label names to compare with, or None.
     error : Exception, optional
@@ -97,7 +97,7 @@ def fitting_scheme(model: SequenceModel | None, scheme: str) -> str:
 
 
 def score_example(example: Example, model: SequenceModel | None, scheme: str = "") -> ScoredSequence:
-    """The trellis of an example, without its gold labels; what the model cannot score keeps the error.
+    """The trellis of an example, without its gold labels; an example that the model cannot score has the error instead.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The check of a leaf: backward and forward passes over the lattice, in whole numbers."""
+"""The check of a leaf: backward and forward passes over the lattice, in integer arithmetic."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -84,7 +84,7 @@ def check_leaf(
     bound = parts.bound(excluded, limit, meter, account and account.scale_by(scale))
     if bound > limit and not is_forbidden(bound):
         raise Rejected(
-            f"leaf: claims {nats(claim)!r} nats, but labellings up to {nats((bound + lists) // scale)!r} are not ruled out"
+            f"leaf: claims {nats(claim)!r} nats, but labellings up to {nats((bound + lists) // scale)!r} are not excluded"
         )
 
 
@@ -165,7 +165,7 @@ class _Parts:
                 check_account(rules, multipliers)
                 if ResourcePass(**vars(stage), account=account).remains():
                     raise Rejected(
-                        "leaf: labellings that cost less, or score more at that cost, are not ruled out"
+                        "leaf: labellings that cost less, or score more at that cost, are not excluded"
                     )
                 return limit
             left = stage.graph()
@@ -239,7 +239,7 @@ def _check_size(
     machines: set[MachineKey],
     scale: int,
 ) -> None:
-    """Refuse numbers that 64 bits might not hold, by adding up their sizes in Python's own."""
+    """Refuse numbers that 64 bits might not hold, by adding up their sizes in Python integers."""
     T = len(lattice.node)
     total = scale * T * sum(largest(x) for x in (lattice.node, lattice.pool))
     total += sum(scale * rules[r].finite_penalty * rules[r].machines[m].most for r, m in machines)

@@ -56,7 +56,7 @@ class Share:
 
     @property
     def largest(self) -> int:
-        """No sum of its numbers is larger, in Python's own numbers."""
+        """No sum of its numbers is larger, in Python integers."""
         most = sum(int(np.abs(row).max()) for row in self.scores)
         return 2 * most + (0 if self.penalty == HARD else self.penalty) * len(self.scores)
 

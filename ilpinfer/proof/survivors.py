@@ -1,4 +1,4 @@
-"""A quick check of leaves with few states left: one pass over prefixes of labellings, in Python's own numbers.
+"""A quick check of leaves with few states left: one pass over prefixes of labellings, in Python integers.
 
 A prefix has the state, the joint state of all machines, and its place among the excluded labellings; of equal ones, the best
 stays. It is dropped where the best that can follow, machines apart, does not take it past the limit.
@@ -72,7 +72,7 @@ def rules_out(
     lattice : Lattice
         Scores less the charges of multipliers whose machines are not followed.
     machines : sequence of ScoredMachine
-        That are followed; the scores of each are 0 at most.
+        Machines that are followed; the scores of each are 0 at most.
     limit : int
         Less the dual constants of these multipliers, in the units of the scores.
     """

@@ -1,4 +1,4 @@
-"""An independent check of what solutions claim, in whole numbers; it shares no code with the methods.
+"""An independent check of what solutions claim, in integer arithmetic; it shares no code with the methods.
 
 A labelling is valued anew, by the compiled rules and by the plain checker. `checker` checks the proofs.
 """

@@ -1,4 +1,4 @@
-"""References are made here: decoded, proved, and put into a form that a plain checker proves again."""
+"""Making of references: decoding, proving, and conversion of proofs for the plain checker."""
 
 import platform
 from collections.abc import Sequence
@@ -123,7 +123,7 @@ def _as_text(rules: Rules, trellis: Trellis) -> tuple[str, RuleSet, CompiledRule
     rule_set = parse_rules(text)
     compiled = compiler_of(rule_set).compiled(trellis.labels)
     if compiled.digest != compiler.compiled(trellis.labels).digest:
-        raise InvalidReference("the rules are others once they are written as text and read again")
+        raise InvalidReference("the rules change if they are written as text and read again")
     return text, rule_set, compiled
 
 
@@ -176,7 +176,7 @@ def _tree(solution: Solution) -> Tree:
         raise Unproved(f"{solution.status} only, not proved; give it more time, with time_limit")
     if tree is None or isinstance(tree, Phases):
         source = solution.certificate.source or solution.method
-        raise Unproved(f"that it is {solution.status} is the word of {source}, without a proof tree")
+        raise Unproved(f"that it is {solution.status} is the claim of {source}, without a proof tree")
     return tree
 
 

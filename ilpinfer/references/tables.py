@@ -1,4 +1,4 @@
-"""A problem as plain tables: scores with all that folds, and automata for the rest."""
+"""A problem as plain tables: scores that include the rules that fold, and automata for the other rules."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Whether references hold: by their tables alone, or also by what their rules and scores mean."""
+"""Verification of references, by their tables alone or also by their rules and scores."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

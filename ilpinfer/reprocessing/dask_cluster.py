@@ -97,7 +97,7 @@ class DaskCluster:
                 raise self._gone() from None
             except Exception as error:
                 raise ShardError(
-                    f"{described(shard)}: {describe(error)}; what was written is kept: go on with --resume"
+                    f"{described(shard)}: {describe(error)}; finished shards are kept: continue with --resume"
                 ) from error
             return done
 
@@ -115,7 +115,7 @@ class DaskCluster:
 
     def _gone(self) -> ShardError:
         return ShardError(
-            f"--scheduler {self._address}: has gone away; what was written is kept: go on with --resume"
+            f"--scheduler {self._address}: has ended; finished shards are kept: continue with --resume"
         )
 
     def _check_workers(self) -> None:

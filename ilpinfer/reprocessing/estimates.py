@@ -25,7 +25,7 @@ class Estimate:
     Parameters
     ----------
     sequences : int
-        That were decoded.
+        Number of sequences that were decoded.
     proved, rejected : int
         Of them, and of the records beside them.
     total : float or None

@@ -1,4 +1,4 @@
-"""Where shards are decoded: in this process, in several, or elsewhere."""
+"""Executors that decode shards: in this process or in several."""
 
 import time
 from collections.abc import Callable
@@ -18,11 +18,11 @@ TRIES = 3
 
 
 class BudgetSpent(Exception):
-    """The time of the run is over."""
+    """Error at the end of the time of a run."""
 
 
 class ShardError(InferenceError, RuntimeError):
-    """A shard that could not be decoded, for no fault of a single sequence; the message says how to go on."""
+    """Error of a shard that could not be decoded for reasons other than a single sequence; the message gives a remedy."""
 
 
 @dataclass(frozen=True)

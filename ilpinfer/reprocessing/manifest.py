@@ -32,7 +32,7 @@ class Manifest:
     time_limit : float, optional
         Seconds for each sequence, or None.
     shards : sequence of Entry, optional
-        That are written, once the run has ended.
+        Entries of finished shards, once the run has ended.
     rejected : int, default 0
         Records, once the run has ended.
     retries : sequence of float or None, optional

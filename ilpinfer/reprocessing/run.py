@@ -1,4 +1,4 @@
-"""A run over a corpus: shards are decoded, and written in their order."""
+"""A run over a corpus: decoding of shards, and writing in order."""
 
 from collections import deque
 from collections.abc import Callable, Iterable

@@ -31,7 +31,7 @@ class Annealing(Parameters):
     hard_weight : float, optional
         Nats a hard violation.
     run_rate : float, optional
-        How often a run or a border changes, rather than any short stretch.
+        Probability that a run or a border changes, instead of any short stretch.
     shift_rate : float, optional
         Shift rate of these, how often it is a border that shifts.
     iterations : int, optional

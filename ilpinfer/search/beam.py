@@ -53,16 +53,17 @@ def search(folded: Problem, width: int, deadline: Deadline, copies: int = 1) -> 
     """The best `width` prefixes at every token, violations seen so far included (Chang et al. 2007, section 7).
 
     A prefix that breaks a hard rule is pruned. Prefixes with the same state of the lattice and the same rule states have the
-    same future; only the best of them stay, as many as labellings are wanted. A width for all prefixes makes the search exact.
+    same future; only the best of them stay, as many as labellings are wanted. A width for all prefixes makes the
+    search exact.
 
     Parameters
     ----------
     folded : Problem
         A problem whose local rules are in its lattice.
     width : int
-        How many prefixes are kept.
+        Number of prefixes that are kept.
     copies : int, default 1
-        How many of them may have the same future.
+        Largest number of them with the same future.
     Past the deadline nothing is found, and the bound is that of Viterbi.
     """
     lattice, packed = folded.lattice, pack(folded)

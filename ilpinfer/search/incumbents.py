@@ -17,7 +17,7 @@ class Incumbents:
     Parameters
     ----------
     folded : Problem
-        What they are labellings of.
+        The folded problem.
     task : Task
         Whose `watch` hears of each.
     """

@@ -32,7 +32,7 @@ def by_variant(values: Mapping[str, Any], parameter: Any = None) -> Any:
 
 
 def one_of(usual: str, *others: str) -> Any:
-    """A parameter with so many values."""
+    """A parameter with a fixed set of values."""
 
     def check(value: Any, name: str) -> None:
         if value not in (usual, *others):

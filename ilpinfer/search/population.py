@@ -35,7 +35,7 @@ class Individuals:
     Parameters
     ----------
     size, offspring : int, default 1
-        How many live, and places for as many others.
+        Number of individuals, and of places for offspring.
     mutations : int, default 0
         Mutations of the first individual, for each of the others.
     iterations : int, default 0
@@ -70,7 +70,7 @@ def population_search(
     stages : iterable of Stage
         Stages of the kernels that it needs beside those that all need.
     individuals : Individuals
-        How many, and how they come to be; without iterations time is limited.
+        Numbers and settings of individuals; without a number of iterations, the time is limited.
     begin : callable
         The first of them, from the folded problem and Viterbi's labelling; None where it is not there in
         time.
@@ -190,14 +190,14 @@ class Population:
         self.counts[kernels.FOUND] = 0
 
     def make_room(self) -> None:
-        """Make room for joint states, and value the living again."""
+        """Make room for joint states, and evaluate all individuals again."""
         n = len(self.memo.vectors)
         larger = 4 * n if 4 * self.memo.after.size <= _LARGEST_MEMO else n
         while not self._fits(larger):
             larger *= 2
 
     def _fits(self, n: int) -> bool:
-        """Value the living with room for n joint states; whether there is enough room left for offspring."""
+        """Evaluate all individuals with room for n joint states; whether enough room is left for offspring."""
         self.memo = self._memo(n)
         T, lam = self.people[0].shape[1], len(self.places[1])
         for who in self.places[0].tolist():

@@ -80,7 +80,7 @@ def posterior(problem: Problem, task: Task, name: str) -> Iterator[Result]:
 
 
 def _product(folded: Problem, task: Task, budget: int) -> Product | str:
-    """What sums over all labellings are made of, or why there is none."""
+    """The product over which sums of all labellings run, or the reason why there is none."""
     if folded.lattice.order > 1:
         return "second-order scores have no sums over all labellings"
     task.deadline.excuse(MARGINALS.warm())
@@ -151,7 +151,7 @@ class _Sample:
         return result
 
     def words(self, product: Product | str) -> str:
-        """How much of the probability they hold, or why that is not known."""
+        """Share of the probability that they have, or the reason why it is not known."""
         if isinstance(product, str):
             return f"by the {self.kind} {len(self.paths)} labellings alone, since {product}"
         share = min(1.0, math.exp(self.log_sum - product.log_sum))

@@ -34,8 +34,8 @@ class Tabu(Parameters):
     hard_weight : float, optional
         Nats a hard violation.
     refit_rate : float, optional
-        How often a change forbids a token its label and refits those around it, rather than a run or a
-        border; never where scores look at two labels before.
+        Probability that a change forbids a token its label and refits the tokens around it, instead of changing a run
+        or a border; 0 for second order.
     shift_rate : float, optional
         Shift rate of the others, how often it is a border that shifts.
     iterations : int, optional

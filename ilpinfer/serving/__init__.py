@@ -26,7 +26,7 @@ def create_app(
 ) -> "FastAPI":
     """An ASGI application that decodes with a decoder, for any ASGI server.
 
-    It says that it is ready once its lifespan has begun and kernels are loaded.
+    It is ready when its lifespan has begun and kernels are loaded.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ def decode_single(decoder: Decoder, scheme: str, sequence: Example, asked: Asked
     Parameters
     ----------
     decoder : Decoder
-        Its time limit is replaced.
+        The decoder; its time limit is replaced.
     scheme : str
         Scheme of label names; empty to infer it.
     sequence, asked : Example or Asked

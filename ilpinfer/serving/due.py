@@ -16,9 +16,9 @@ class Due:
     Parameters
     ----------
     arrived : float
-        When the request came, in seconds of `time.perf_counter`.
+        Time of arrival of the request, in seconds of `time.perf_counter`.
     seconds : float
-        That it has from then on.
+        Seconds that the request has from then on.
     """
 
     arrived: float

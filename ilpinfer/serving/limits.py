@@ -1,4 +1,4 @@
-"""What a service takes on."""
+"""Limits of a service."""
 
 import math
 from dataclasses import dataclass, fields

@@ -26,7 +26,7 @@ class Asked:
     seconds : float
         Seconds from the arrival of the request to its answer.
     top : int, optional
-        How many labellings, or None for the best one alone.
+        Number of labellings, or None for the best one only.
     certificate : bool, default False
         Whether the answer has the proof.
     """

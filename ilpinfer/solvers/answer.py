@@ -72,7 +72,7 @@ class Progress:
 
 
 Report = Callable[[Progress], None]
-"""Takes what a solver knows so far."""
+"""A function that receives progress reports of a solver."""
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ def _floor(bound: float) -> float:
 
 
 def with_progress(claim: Claim, progress: Progress, program: IntegerProgram) -> Claim:
-    """The claim with what the solver told before it, where that is better."""
+    """The claim, combined with earlier reports of the solver if these are better."""
     claim = replace(claim, bound=min(claim.bound, progress.bound))
     if progress.x is None:
         return claim

@@ -1,8 +1,8 @@
-"""Programs as models of PuLP and OR-tools, for those who want to add to them or solve them in their own way.
+"""Programs as models of PuLP and OR-tools, which users can extend or solve with their own settings.
 
-The variables have the names of `Program.file_columns`, so that `program.labelling({v.name: value, …})` reads a solution back.
-`method="cbc"` and the other solvers of `ilpinfer.decode` do not use these models: their arrays go over in one piece, to CBC as
-MPS text, many times as fast as PuLP's expressions.
+The variables have the names of `Program.file_columns`, so that `program.labelling({v.name: value, …})` reads a
+solution back. `method="cbc"` and the other solvers of `ilpinfer.decode` do not use these models. They receive whole
+arrays, or MPS text for CBC, which is many times as fast as PuLP's expressions.
 """
 
 from collections.abc import Iterator

@@ -17,7 +17,7 @@ NO_SOLUTION = re.compile(
 
 
 class SolutionFileError(InferenceError, ValueError):
-    """A solution file that cannot be used; the message says what is wrong with it."""
+    """Error of a solution file that cannot be used."""
 
 
 @dataclass(frozen=True)
@@ -234,7 +234,7 @@ FORMATS: tuple[tuple[re.Pattern[str], Callable[[list[str]], SolutionFile]], ...]
     (re.compile(r"solution status:|objective value:|no solution available"), _scip),
     (re.compile(r"#"), _gurobi),
 )
-"""How the first line of each format begins, and its parser."""
+"""The beginning of the first line of each format, and its parser."""
 
 
 def _values(

@@ -1,4 +1,4 @@
-"""A lock beside a file that grows: one run at a time, free again as soon as that run ends, however it ends."""
+"""Lock files for output. A lock is released when its process ends for any reason."""
 
 import contextlib
 import errno
@@ -25,7 +25,7 @@ class LockNotice(UserWarning):
 
 @contextlib.contextmanager
 def hold_lock(lock: Path) -> Iterator[bool]:
-    """Hold a lock file that names this process; its content says whose it is, the kernel whether that one lives.
+    """Hold a lock file that names this process; the operating system tells whether the process is alive.
 
     Yields
     ------
@@ -81,7 +81,7 @@ def _hold(descriptor: int, lock: Path) -> None:
 
 
 def _check_alive(descriptor: int, lock: Path) -> None:
-    """Without the kernel's help: the process that the file names must be gone, as far as can be seen from here."""
+    """Check without locks of the file system that the process named in the file has ended, as far as possible."""
     text = os.pread(descriptor, 400, 0).decode(errors="replace")
     result = re.fullmatch(rf"{MARK}pid (\d+) on (.*)\n", text)
     if result is None:

@@ -12,7 +12,7 @@ from formulations.errors import InferenceError
 
 
 class OutputError(InferenceError, ValueError):
-    """Output that cannot be written; the message names the place and the way out."""
+    """Error of output that cannot be written; the message names the path and a remedy."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class OutputPath:
     Parameters
     ----------
     name : str
-        As it was given.
+        The value as given.
     target : Path
         The file behind symbolic links, which are left as they are.
     direct : bool, default False
@@ -35,7 +35,7 @@ class OutputPath:
 
     @property
     def part(self) -> Path:
-        """Where the file grows until it is whole."""
+        """Path of the incomplete file."""
         return self.target.with_name(self.target.name + ".part")
 
     @property
@@ -83,7 +83,7 @@ def check_direct(place: OutputPath) -> None:
 
 @contextlib.contextmanager
 def write_errors(name: str | Path) -> Iterator[None]:
-    """Name the output where the system refuses it; a reader that has gone away is the caller's to see."""
+    """Convert errors of the operating system to OutputError; a closed pipe is left to the caller."""
     try:
         yield
     except BrokenPipeError:

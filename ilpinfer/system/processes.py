@@ -1,4 +1,4 @@
-"""Python processes of our own: they end with this process, whatever ends it, and leave no file behind."""
+"""Child processes in Python, which end together with this process and leave no files."""
 
 import atexit
 import contextlib
@@ -19,7 +19,7 @@ _all: set["Child"] = set()
 
 
 class Child:
-    """A process that runs `main` of a module of this package, and talks through `pipe`.
+    """A process that runs `main` of a module of this package, and communicates through `pipe`.
 
     It leads a group of its own, together with what it starts. It finds the standard library before anything else, so
     that files of the working directory do not take its place.
@@ -102,7 +102,7 @@ class Child:
 
 
 def connect(descriptor: str, lifeline: str) -> Connection:
-    """In a child: the pipe to its parent, with whom it ends from now on; interrupts are the parent's to see."""
+    """In a child: the pipe to its parent. The child then ends with its parent, and interrupts are left to the parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     end_with_parent(int(lifeline), group=True)
     os.set_inheritable(int(descriptor), False)  # the parent has to see that this end is closed

@@ -21,7 +21,7 @@ CACHED = 1 << 17
 
 @dataclass(frozen=True)
 class Atom:
-    """An attribute of the token so many places further on: `lower[-1]`."""
+    """An attribute of the token at an offset, such as `lower[-1]`."""
 
     attribute: str
     offset: int = 0

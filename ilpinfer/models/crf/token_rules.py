@@ -1,7 +1,7 @@
 """The labels that hard rules on single tokens allow, and those that the scheme then allows next to them.
 
-Sets of labels are whole numbers, bit k for label k: rules are asked once for each different word, and the rest is
-looking up.
+Sets of labels are whole numbers, bit k for label k: rules are evaluated once for each distinct word, and results are
+looked up.
 """
 
 from collections.abc import Callable, Sequence

@@ -46,7 +46,7 @@ class Iteration:
     number : int
         Number from 1.
     loss : float
-        What is minimised, penalties included.
+        Objective that is minimised, penalties included.
     held_out : float or None
         Share of held-out tokens with the right label, or None where nothing is held out.
     seconds : float

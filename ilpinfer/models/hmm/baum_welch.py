@@ -81,7 +81,7 @@ def baum_welch(
     ends : bool, default True
         Whether the end of a sequence is scored; with a model, as that does.
     vocabulary : Vocabulary or str, optional
-        Which tokens are one word, and what words lean on; by default the model's, if there is one.
+        Which tokens are one word, and the back-off of words; by default the model's, if there is one.
     emissions, transitions : Smoothing or str, default NONE
         How the model that is returned reads the expected counts; with none, its probabilities are those of
         eq. 14-16, and a word outside the texts has none. Fractions of counts below one are few outcomes to
@@ -92,7 +92,7 @@ def baum_welch(
     Raises
     ------
     ValueError
-        For no text, an empty one, numbers that make no sense, and a model under which a text has probability
+        For no text, an empty one, numbers out of range, and a model under which a text has probability
         0.
     """
     checked = check_texts(texts)
@@ -192,7 +192,7 @@ def _random(labels: Sequence[str] | int, words: tuple[str, ...], ends: bool, see
 
 
 def _from_model(hmm: HMM, words: tuple[str, ...]) -> HMM:
-    """The model's probabilities, over the words of the texts alone; ValueError for a word that it cannot emit."""
+    """The model's probabilities over the words of the texts; ValueError for a word of probability 0."""
     p = hmm.parameters
     end = None if p.end is None else np.exp(p.end)
     emission = np.exp(hmm.emissions.scores(words))

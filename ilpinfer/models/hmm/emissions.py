@@ -1,4 +1,4 @@
-"""Emissions of a hidden Markov model: P(word | label), for words that training has seen and for others."""
+"""Emissions of a hidden Markov model: P(word | label), for words of the training data and for unknown words."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -18,7 +18,7 @@ _FINER = Smoothing("witten-bell")
 
 @dataclass(frozen=True, eq=False)
 class Emissions:
-    """P(w | k), which leans on b(w | k) = P(class of w | k)·P(w | its class) in the way that the smoothing says.
+    """P(w | k), smoothed with the back-off b(w | k) = P(class of w | k)·P(w | its class).
 
     With finer keys than the class there is a ladder of such steps. P(class | k) is counted by words, all different
     ones or those seen once, with half a word added; finer keys lean on coarser ones after Witten and Bell. Within
@@ -34,7 +34,7 @@ class Emissions:
     smoothing : Smoothing
         Smoothing of P(w | k).
     vocabulary : Vocabulary
-        Which tokens are one word, and their classes.
+        Grouping of tokens into words, and classes of words.
     """
 
     words: tuple[str, ...]
