@@ -168,6 +168,8 @@ class Comparison:
         ------
         ValueError
             For a place that cannot be written to.
+        MissingLibrary
+            Without the extra `plots`.
         """
         write_atomically(path, report_of(self))
 
