@@ -1,4 +1,4 @@
-"""Stack levels for warnings, which should point at the line of the user's program."""
+"""Stack levels of warnings that refer to a line of the user's program."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Files that users name: texts are read with a limit on their size, and written whole or not at all."""
+"""Reading files with a limit on their size, and writing them atomically."""
 
 import gzip
 import io
@@ -20,16 +20,19 @@ def read_text(path: str | Path, largest: int, instead: str = "") -> str:
 
     Parameters
     ----------
-    path : a regular file, or a link to one
-    largest : bytes that it may have
-    instead : what to do about a larger one
+    path : str or Path
+        A regular file, or a link to one.
+    largest : int
+        Bytes that it may have.
+    instead : str, optional
+        What to do about a larger one.
 
     Raises
     ------
     FileNotFoundError
-        where there is none.
+        Where there is none.
     Unreadable
-        for a folder, a device, a pipe, a file that is too large, and a text that is not UTF-8.
+        For a folder, a device, a pipe, a file that is too large, and a text that is not UTF-8.
     """
     return _decoded(_content(path, largest, instead))
 
@@ -39,12 +42,13 @@ def read_json_text(path: str | Path, largest: int) -> str:
 
     Parameters
     ----------
-    largest : bytes that it may have, compressed or not
+    largest : int
+        Bytes that it may have, compressed or not.
 
     Raises
     ------
     FileNotFoundError, Unreadable
-        as `read_text`; Unreadable for another suffix, and for a compressed file that is cut short or damaged.
+        As `read_text`; Unreadable for another suffix, and for a compressed file that is cut short or damaged.
     """
     compressed = is_compressed_json(path)
     content = _content(path, largest, "")
@@ -69,7 +73,7 @@ def is_compressed_json(path: str | Path) -> bool:
 
 
 def write_whole(path: str | Path, content: bytes) -> None:
-    """Write a file by way of `path.part`, which takes its place at the end."""
+    """Write a file as `path.part`, which is renamed at the end."""
     target = Path(path)
     part = target.with_name(f"{target.name}.part")
     try:
@@ -85,7 +89,7 @@ def json_bytes(path: str | Path, values: object) -> bytes:
     Raises
     ------
     Unreadable
-        for another suffix.
+        For another suffix.
     """
     compressed = is_compressed_json(path)
     content = (json.dumps(values, ensure_ascii=False, allow_nan=False) + "\n").encode()

@@ -34,7 +34,7 @@ def snap(values: ArrayLike, what: str = "score") -> Grid:
     Raises
     ------
     ValueError
-        for NaN, +inf and finite numbers beyond 2^31 nats, naming the place.
+        For NaN, +inf and finite numbers beyond 2^31 nats, naming the place.
     """
     array = _floats(values, what)
     bad = np.isnan(array) | (array == np.inf)
@@ -103,9 +103,11 @@ def check_total(terms: list[tuple[str, Grid, int | Grid]], extra: int = 0) -> No
 
     Parameters
     ----------
-    terms : for each array its name, and how many of its entries a labelling uses: one number for the whole array, or one
-        for each first index
-    extra : units to add to the total
+    terms : list of tuple of (str, Grid, int or Grid)
+        Terms for each array its name, and how many of its entries a labelling uses: one number for the whole
+        array, or one for each first index.
+    extra : int, default 0
+        Units to add to the total.
     """
     total = extra
     largest = (0, "")

@@ -14,9 +14,9 @@ from formulations.errors import InferenceError
 from formulations.messages import brief, cut, suggestion
 
 KEY = object()
-"""At the end of a path into a document: the key itself, not its value."""
+"""Last element of a path that refers to a key and not to its value."""
 KeyPath = tuple[object, ...]
-"""The way to a value in a document: keys of tables, numbers of list elements."""
+"""Path to a value in a document: keys of tables and numbers of list elements."""
 Position = Annotated[int, "position"]
 """A token by its number; negative numbers count from the end."""
 
@@ -48,10 +48,14 @@ class Kind:
 
     Parameters
     ----------
-    check : returns the value in its normal form, given it and the parameter's name; raises ParameterError
-    schema : the JSON Schema of the value in files
-    names_fields : whether values name fields, labels or groups
-    always_shown : whether names of rules show the value even where it is the default
+    check : callable
+        Returns the value in its normal form, given it and the parameter's name; raises ParameterError.
+    schema : mapping of str to object
+        The JSON Schema of the value in files.
+    names_fields : bool, default False
+        Whether values name fields, labels or groups.
+    always_shown : bool, default False
+        Whether names of rules show the value even where it is the default.
     """
 
     check: Callable[[Any, str], Any]
@@ -172,7 +176,7 @@ def check_parameters(record: Any) -> None:
     Raises
     ------
     ParameterError
-        for a value that is not of the declared type.
+        For a value that is not of the declared type.
     """
     for name, kind in kinds(type(record)).items():
         key = name.rstrip("_")

@@ -59,7 +59,7 @@ def choice(value: Any, what: str, options: Collection[str]) -> str:
 
 
 def flag(value: Any, what: str) -> bool:
-    """True or false."""
+    """True or False."""
     if not isinstance(value, bool):
         raise ValueError(f"{what} is {kind_of(value)}; expected true or false")
     return value
@@ -112,9 +112,13 @@ def record(
 
     Parameters
     ----------
-    kind : its fields are texts, numbers, truth values, tuples, lists, dicts with texts as keys, dataclasses, or None
-    derived : further keys that follow from the fields
-    null : what null stands for in fields that are numbers
+    kind : type
+        Its fields are texts, numbers, truth values, tuples, lists, dicts with texts as keys, dataclasses, or
+        None.
+    derived : iterable of str, optional
+        Further keys that follow from the fields.
+    null : mapping of str to float, optional
+        What null stands for in fields that are numbers.
     """
     declared = [each for each in fields(kind) if each.init]  # type: ignore[arg-type]
     names = [each.name for each in declared]

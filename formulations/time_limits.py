@@ -21,8 +21,10 @@ def time_limit(
 
     Parameters
     ----------
-    is_over : whether the limit has passed
-    remaining : seconds left, None for no limit; for work that is given its time beforehand
+    is_over : callable
+        Whether the limit has passed.
+    remaining : callable, optional
+        Seconds left, None for no limit; for work that is given its time beforehand.
     """
     tokens = _is_over.set(is_over), _remaining.set(remaining)
     try:

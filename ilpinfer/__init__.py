@@ -60,7 +60,7 @@ _HOMES = {
     "verify": "proof.verification",
     "warm_up": "decoding.warming",
 }
-"""The module of each name of `ilpinfer.api`, so that a program loads no more than it uses."""
+"""The module of each name of `ilpinfer.api`; modules are imported at first access."""
 __all__ = list(_HOMES)
 
 

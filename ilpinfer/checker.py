@@ -1,4 +1,4 @@
-"""Check references with whole numbers and the standard library; exit code 1: some are wrong, 2: some cannot be read."""
+"""Check references with integers and the standard library; exit code 1: some are wrong, 2: some cannot be read."""
 
 import argparse
 import gzip
@@ -30,7 +30,7 @@ def need(holds: Any, otherwise: str) -> None:
 
 def spend(budget: Budget, steps: int) -> None:
     budget[0] -= steps
-    need(budget[0] >= 0, "the proof takes more steps than it names")
+    need(budget[0] >= 0, "the proof takes more steps than it states")
 
 
 def whole(value: Any, shape: Sequence[int | None], low: int, high: int, *more: None) -> Any:
@@ -40,7 +40,7 @@ def whole(value: Any, shape: Sequence[int | None], low: int, high: int, *more: N
         return [whole(each, shape[1:], low, high, *more) for each in value]
     numbers = [n for n in (value if shape else [value]) if not more or n is not None]
     fits = set(map(type, numbers)) <= {int} and (not numbers or low <= min(numbers) <= max(numbers) <= high)
-    need(fits, f"a number is not a whole one from {low} to {high}")
+    need(fits, f"a number is not an integer from {low} to {high}")
     return value
 
 
@@ -162,7 +162,7 @@ def check_leaf(layers: Layers, parts: Machines, cases: Machines, leaf: Any, limi
         priced = [machines[number] for number in slack]
         slack = {number: most for number, most in slack.items() if number not in stage}
         layers = follow(layers, [machines[n] for n in stage], priced, limit - sum(slack.values()), left)
-    need(not layers, "labellings that are worth more are not ruled out")
+    need(not layers, "labellings with a higher score are not excluded")
 
 
 def read(record: Any, scale: int = FINE) -> tuple[Layers, Machines]:
@@ -194,7 +194,10 @@ def check_level(layers: Layers, machines: Machines, level: Any, before: Labels, 
     layers = follow(layers, [among(before, T, K).case(False)] if before else [], [], limit - FINE, budget)
     if paths:
         own = follow(layers, [among(paths, T, K).case(True), *machines], [], limit - FINE, budget)
-        need(own and sum(len(arcs) for _, arcs in own[-1]) == len(paths), f"a labelling is not worth {score}")
+        need(
+            own and sum(len(arcs) for _, arcs in own[-1]) == len(paths),
+            f"a labelling does not have the score {score}",
+        )
     waiting: list[tuple[Any, list[Machine]]] = [(level["proof"]["tree"], [])] if layers else []
     while waiting:
         node, cases = waiting.pop()
@@ -213,7 +216,10 @@ def check(record: Any, max_steps: int = MAX_STEPS) -> None:
         need(record["format"] == FORMAT, f"it is not of the format {FORMAT!r}")
         scores, listed, problem = [level["score"] for level in record["levels"]], list[Any](), read(record)
         order = [-2 * LARGEST if score is None else score for score in scores]
-        need(order and order == sorted({*order}, reverse=True), "it has no levels, or they do not fall")
+        need(
+            order and order == sorted({*order}, reverse=True),
+            "it has no levels, or their scores do not decrease",
+        )
         need(record["status"] == ("infeasible" if scores[0] is None else "optimal"), "its status is wrong")
         for level in record["levels"]:
             own = read(record, 0) if level["score"] is None else problem

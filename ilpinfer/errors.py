@@ -1,4 +1,4 @@
-"""What went wrong, as one line for users."""
+"""Errors as single lines for users."""
 
 import os
 import traceback
@@ -10,7 +10,7 @@ TRACEBACK = "ILPINFER_TRACEBACK"
 
 
 def describe(error: BaseException) -> str:
-    """One line about an error, never empty: its own words where they are meant for users, and its type where not."""
+    """A line about an error: its message if that is meant for users, else its type."""
     text = _line(str(error))
     if isinstance(error, MemoryError):
         return f"out of memory{text and f' ({text})'}"
@@ -25,18 +25,18 @@ def describe(error: BaseException) -> str:
 
 
 def without_place(error: BaseException) -> bool:
-    """Whether the error's own words cannot say which file it is about."""
+    """Whether the error's message cannot name its file."""
     placeless = isinstance(error, OSError) and error.filename is None and error.strerror
     return bool(placeless) or isinstance(error, MemoryError | RecursionError)
 
 
 def traceback_wanted() -> bool:
-    """Whether the user wants to see where in the program an error was raised; the first one then ends the work."""
+    """Whether the user asks for tracebacks; the first error then ends the command."""
     return bool(os.environ.get(TRACEBACK))
 
 
 def where(error: BaseException) -> str:
-    """The traceback, for those who look for the cause in the program."""
+    """The traceback of an error."""
     return "".join(traceback.format_exception(error))
 
 

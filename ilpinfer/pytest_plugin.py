@@ -1,6 +1,7 @@
-"""A plugin of pytest: references with proved optima, to test one's own decoder against.
+"""A plugin of pytest: references with proved optima, for tests of decoders.
 
-pytest loads it in every run of an environment that has the package, so that nothing else is imported before a test asks for it.
+pytest loads it in every run of an environment that has the package, so that nothing else is imported before a test
+asks for it.
 """
 
 from typing import TYPE_CHECKING

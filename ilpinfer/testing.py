@@ -1,4 +1,4 @@
-"""Assertions on labellings of one's own decoder, against references whose optima are proved."""
+"""Assertions that compare the labellings of a decoder with references, whose optima are proved."""
 
 import math
 from collections.abc import Iterable
@@ -17,12 +17,27 @@ MOST_SHOWN = 12
 
 
 def assert_optimal(labelling: Labelling, reference: Reference) -> None:
-    """Assert that a labelling is one of the best; each of several that tie is accepted, and None where all are infeasible.
+    """Assert that a labelling is optimal. Each of several optima is accepted, and None if no labelling is feasible.
+
+    Parameters
+    ----------
+    labelling : Labelling
+        T label names or ids, or None.
+    reference : Reference
+        The sequence with its proved optima.
 
     Raises
     ------
     AssertionError
-        with the tokens at which it differs from the nearest optimum, the rules that it breaks, and the nats that it loses.
+        With the tokens where the labelling differs from the nearest optimum, the rules that it breaks, and
+        its loss in nats.
+
+    Examples
+    --------
+    >>> from formulations import Trellis
+    >>> from ilpinfer import references
+    >>> trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
+    >>> assert_optimal(["a", "a"], references.make(trellis, []))
     """
     __tracebackhide__ = True
     if fault := fault_of(labelling, reference, 0.0):
@@ -30,14 +45,30 @@ def assert_optimal(labelling: Labelling, reference: Reference) -> None:
 
 
 def assert_within(labelling: Labelling, reference: Reference, *, gap: float) -> None:
-    """Assert that a labelling is worth at most `gap` nats less than the best; None where all are infeasible.
+    """Assert that a labelling loses at most `gap` nats against the optimum. None is accepted if no labelling is feasible.
+
+    Parameters
+    ----------
+    labelling : Labelling
+        T label names or ids, or None.
+    reference : Reference
+        The sequence with its proved optima.
+    gap : float
+        Largest loss, nats.
 
     Raises
     ------
     AssertionError
-        as `assert_optimal`.
+        As for `assert_optimal`.
     ValueError
-        for a gap that is not a number from 0.
+        For a gap that is not a number from 0.
+
+    Examples
+    --------
+    >>> from formulations import Trellis
+    >>> from ilpinfer import references
+    >>> trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
+    >>> assert_within(["b", "b"], references.make(trellis, []), gap=0.5)
     """
     __tracebackhide__ = True
     if isinstance(gap, bool) or not isinstance(gap, int | float) or not 0 <= gap < math.inf:

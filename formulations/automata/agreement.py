@@ -1,4 +1,4 @@
-"""Lists of tokens that should have labels of the same kind."""
+"""Lists of tokens that should have labels of one kind, for the template `consistent`."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,13 +12,16 @@ from formulations.dtypes import Integers, LabelIds
 
 @dataclass(frozen=True, eq=False)
 class Agreement:
-    """Tokens of one kind of label; each whose kind is not that of the token before it in the list is a violation.
+    """A list of tokens whose labels should be of one kind. A token is a violation if its kind differs from that of the token before it in the list.
 
     Parameters
     ----------
-    kind : (K,) the kind of each label, from 0 to F - 1
-    tokens : (n,) ascending, at least two
-    length : T
+    kind : ndarray of int, shape (K,)
+        The kind of each label, from 0 to F - 1.
+    tokens : ndarray of int
+        (n,) ascending, at least two.
+    length : int
+        T.
     """
 
     kind: Integers

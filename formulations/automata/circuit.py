@@ -20,13 +20,16 @@ MOST_TOGETHER, MOST_APART = 5_000, 20_000
 
 @dataclass(frozen=True)
 class Circuit:
-    """Groundings that each have to hold; one that does not is a violation.
+    """Groundings of a formula, each of which has to hold. A grounding that does not hold is a violation.
 
     Parameters
     ----------
-    gates : nodes; shared with other circuits of the same sequence, or not
-    roots : a node for each grounding
-    length : T
+    gates : Gates
+        Nodes; shared with other circuits of the same sequence, or not.
+    roots : tuple of int
+        A node for each grounding.
+    length : int
+        T.
     """
 
     gates: Gates

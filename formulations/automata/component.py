@@ -7,7 +7,16 @@ from formulations.dtypes import LabelIds
 
 
 class Component(Protocol):
-    """A ground rule, or a piece of one: a `Machine`, a `Sum` or a `Circuit`."""
+    """Interface of a ground rule or a part of one: a `Machine`, a `Sum` or a `Circuit`.
+
+    Examples
+    --------
+    >>> from formulations import LabelSet, constraints as C
+    >>> labels = LabelSet(("title", "O"))
+    >>> [component] = C.at_most_runs("title", 1).ground(labels, ["a", "b", "c"])
+    >>> component.violations(labels.ids(["title", "O", "title"]))
+    1
+    """
 
     @property
     def is_local(self) -> bool: ...
@@ -18,4 +27,17 @@ class Component(Protocol):
     @property
     def machines(self) -> tuple[Machine, ...] | None: ...
 
-    def violations(self, path: LabelIds) -> int: ...
+    def violations(self, path: LabelIds) -> int:
+        """Number of violations of a labelling.
+
+        Parameters
+        ----------
+        path : ndarray of int, shape (T,)
+            Label ids.
+
+        Returns
+        -------
+        int
+            The number of violations.
+        """
+        ...

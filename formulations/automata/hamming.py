@@ -35,15 +35,19 @@ class HammingDistance:
 
     Parameters
     ----------
-    rule : the rule's machines
-    labels : K
-    length : T
-    hard : whether it only matters that the distance is 0, so that the rule's machines will do
+    rule : sequence of Machine
+        The rule's machines.
+    labels : int
+        K.
+    length : int
+        T.
+    hard : bool, default False
+        Whether it only matters that the distance is 0, so that the rule's machines will do.
 
     Raises
     ------
     TooManyStates
-        where their product would pass `MOST_PLACES`.
+        Where their product would pass `MOST_PLACES`.
     """
 
     rule: Sequence[Machine]

@@ -13,12 +13,14 @@ from formulations.grid import FORBIDDEN, Grid, add, is_forbidden
 
 @dataclass(frozen=True)
 class StepTable:
-    """A small integer for each step: values[index[t], previous + 1, next], previous = -1 for START.
+    """An integer for each step: values[index[t], previous + 1, next], where previous = -1 is START.
 
     Parameters
     ----------
-    values : (P, K+1, K), or (P, 1, K) where the previous label does not matter
-    index : (T,) which of the P tables token t uses
+    values : ndarray of int, shape (P, K+1, K)
+        Or (P, 1, K) where the previous label does not matter.
+    index : ndarray of int, shape (T,)
+        Which of the P tables token t uses.
     """
 
     values: Integers
@@ -46,10 +48,12 @@ class Lattice:
 
     Parameters
     ----------
-    node : (T, K) score of label k at token t; start and end scores are included
-    pool : (P, K, K) edge scores [previous, next]
-    step : (T-1,) which of the pool leads from token t to t+1
-
+    node : Grid
+        (T, K) score of label k at token t; start and end scores are included.
+    pool : Grid
+        (P, K, K) edge scores [previous, next].
+    step : ndarray of int, shape (T-1,)
+        Which of the pool leads from token t to t+1.
     A second-order lattice has a state for each pair of labels: state (i + 1)·K + j for label j after label i, i = -1
     before token 0. There `node` is (T, (K+1)·K), and `pool` (P, (K+1)·K, K), since only pairs that begin with j can
     follow: edge b of state s leads to state `base[s] + b`. The state that a step enters is then all that a `StepTable`
@@ -167,10 +171,14 @@ def pair_lattice(node: Grid, first: Grid, later: Grid, step: Integers) -> Lattic
 
     Parameters
     ----------
-    node : (T, K) score of label k at token t
-    first : (K, K) score of the step into token 1 [previous, next]
-    later : (P, K, K, K) scores of steps [before, previous, next]
-    step : (T-2,) which of them leads into each token from token 2 on
+    node : Grid
+        (T, K) score of label k at token t.
+    first : Grid
+        (K, K) score of the step into token 1 [previous, next].
+    later : Grid
+        (P, K, K, K) scores of steps [before, previous, next].
+    step : ndarray of int, shape (T-2,)
+        Which of them leads into each token from token 2 on.
     """
     T, K = node.shape
     nodes = np.tile(node, (1, K + 1))

@@ -13,11 +13,11 @@ from formulations.dtypes import Booleans, Integers, LabelIds
 from formulations.errors import InferenceError
 
 MOST_STATES = 50_000
-"""The largest machine that is built; what needs more is left to rows and to whole labellings."""
+"""Largest number of states of a machine. Larger rules are evaluated by rows of programs and on complete labellings."""
 
 
 _SWEEPS = 8
-"""Over all states, before their shortest ways are followed one by one."""
+"""Number of sweeps over all states before single steps."""
 
 
 class TooManyStates(InferenceError, ValueError):
@@ -30,10 +30,13 @@ class Automaton:
 
     Parameters
     ----------
-    next_state : (Q, S)
-    emits : (Q, S) violations emitted on reading a symbol
-    final : (Q,) violations emitted after the last token
-    backward : where that is smaller, an automaton that reads from right to left and emits as much in all
+    next_state : ndarray of int, shape (Q, S)
+    emits : ndarray of int, shape (Q, S)
+        Violations emitted on reading a symbol.
+    final : ndarray of int, shape (Q,)
+        Violations emitted after the last token.
+    backward : Automaton, optional
+        Where that is smaller, an automaton that reads from right to left and emits as much in all.
     """
 
     next_state: Integers
@@ -47,14 +50,15 @@ class Automaton:
 
     @property
     def is_local(self) -> bool:
-        """One state and nothing at the end: looks at one token or one edge at a time, so it folds."""
+        """Whether there is one state and no emission at the end. Such an automaton depends on single tokens or edges, so
+        it folds."""
         return self.states == 1 and not self.final.any()
 
     @cached_property
     def floor(self) -> Integers:
-        """(Q,) least violations that can still follow, whatever the remaining labels are and how many.
+        """(Q,) least number of violations that can still follow, for any number of remaining labels.
 
-        The shortest ways to an end: a few sweeps where that is enough, and single steps for long chains of states.
+        These are shortest paths to an end. They are computed by a few sweeps or, for long chains of states, by single steps.
         """
         least = self.final
         for _ in range(_SWEEPS):
@@ -121,10 +125,10 @@ class Automaton:
         )
 
     def on_prefixes(self, *, keep: bool) -> "Automaton":
-        """The automaton that treats every prefix as a whole sequence: every token emits the final violations too.
+        """The automaton that evaluates every prefix as a complete sequence: every token also emits the final violations.
 
-        With `keep`, violations of a prefix stay, even where a longer one would not have them. Without it, emissions become
-        negative there, so that whole labellings cost the same.
+        With `keep`, violations of a prefix remain even if a longer prefix does not have them. Without it, emissions
+        become negative there, so that complete labellings cost the same.
         """
         if keep:
             return replace(self, emits=self.emits + self.final[self.next_state], final=0 * self.final)
@@ -145,7 +149,7 @@ class Automaton:
 
     @cached_property
     def _arcs(self) -> tuple[list[int], list[int]]:
-        """First arc of the next state, and violations, of each arc, as flat lists, which Python reads faster."""
+        """For each arc, the first arc of the next state and the violations, as flat lists, which are faster in Python."""
         return (self.next_state * self.emits.shape[1]).reshape(-1).tolist(), self.emits.reshape(-1).tolist()
 
     def violations(self, symbols: Integers) -> int:
@@ -166,8 +170,10 @@ class Machine:
 
     Parameters
     ----------
-    steps : the symbol of each step of a labelling
-    automaton : reads them
+    steps : StepTable
+        The symbol of each step of a labelling.
+    automaton : Automaton
+        Reads them.
     """
 
     steps: StepTable
@@ -260,7 +266,7 @@ def automaton(
     Raises
     ------
     TooManyStates
-        where there are more than `MOST_STATES`.
+        Where there are more than `MOST_STATES`.
     """
     number, order, arcs = {start: 0}, [start], []
     for state in order:

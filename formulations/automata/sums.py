@@ -16,8 +16,10 @@ class Sum:
 
     Parameters
     ----------
-    steps : an integer weight for each step
-    low, high : None for a side that is open
+    steps : StepTable
+        An integer weight for each step.
+    low, high : int or None
+        None for a side that is open.
     """
 
     steps: StepTable

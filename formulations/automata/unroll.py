@@ -25,16 +25,21 @@ def unroll(
 
     Parameters
     ----------
-    steps : symbols of the steps
-    symbols : which symbols a token can have
-    final : violations that a state emits after the last token
-    certain : violations of every labelling
-    most : states allowed
+    steps : StepTable
+        Symbols of the steps.
+    symbols : sequence of sequence of int
+        Which symbols a token can have.
+    final : callable, optional
+        Violations that a state emits after the last token.
+    certain : int, default 0
+        Violations of every labelling.
+    most : int, default MOST_STATES
+        States allowed.
 
     Raises
     ------
     TooManyStates
-        where there are more.
+        Where there are more.
     """
     width = max(len(s) for s in symbols)
     next_state, emits = [], []

@@ -23,9 +23,12 @@ class Literal:
 
     Parameters
     ----------
-    place : -1 for the token before, 0 for the token itself, 1 for the one after it
-    pattern : that the token there matches, or does not; None asks whether there is one
-    holds : False where it must exist and not match, or not exist
+    place : int
+        -1 for the token before, 0 for the token itself, 1 for the one after it.
+    pattern : Pattern, optional
+        That the token there matches, or does not; None asks whether there is one.
+    holds : bool, default True
+        False where it must exist and not match, or not exist.
     """
 
     place: int
@@ -49,7 +52,8 @@ class Window:
 
     Parameters
     ----------
-    tokens : T texts
+    tokens : sequence of str
+        T texts.
     """
 
     def __init__(self, tokens: Sequence[str]) -> None:
@@ -95,8 +99,10 @@ class StepChoice:
 
     Parameters
     ----------
-    values : (P, K+1, K) or (P, 1, K), as in `StepTable`; P is 1 without a condition, else 2
-    condition : where the second table holds
+    values : ndarray of int, shape (P, K+1, K)
+        Or (P, 1, K), as in `StepTable`; P is 1 without a condition, else 2.
+    condition : Condition, optional
+        Where the second table holds.
     """
 
     values: Integers
@@ -113,8 +119,10 @@ class UnboundComponent:
 
     Parameters
     ----------
-    steps : symbols or weights of steps
-    make : the component on the steps of a sequence
+    steps : StepChoice
+        Symbols or weights of steps.
+    make : callable
+        The component on the steps of a sequence.
     """
 
     steps: StepChoice

@@ -1,8 +1,9 @@
 # ruff: noqa: F403
 """Rules and features. `from formulations import constraints as C`, then `C.at_most_runs("title", 1)`.
 
-There is a function for every template. Templates of one's own are classes registered by `@C.template("name")`, whose
-rules `C.maker(TheClass)` makes, or formulas with parameters, from `C.define`.
+There is a function for every template. Users can define further templates: classes registered by
+`@C.template("name")`, with a function for their rules from `C.maker(TheClass)`, or formulas with parameters, by
+`C.define`.
 """
 
 from formulations.automata.component import Component

@@ -21,13 +21,21 @@ __all__ = ["consistent"]
 
 @template("consistent")
 class Consistent(Matching):
-    """Equal tokens have the same field. Each whose field is not that of the equal token before it is a violation.
+    """Tokens that are equal must have the same field.
 
-    Fields are the innermost ones, `O` among them. Where nothing says which tokens match, those with a letter or digit do.
+    A token is a violation if its field differs from that of the nearest equal token before it. Fields are the innermost
+    ones, and `O` is one of them. If no words or pattern are given, the rule applies to tokens with a letter or digit.
 
     Parameters
     ----------
-    same : "token" for tokens that are equal as they stand, "lower" for those that are equal in lower case
+    same : {"token", "lower"}, default "token"
+        "token" for tokens that are equal as they stand, "lower" for those that are equal in lower case.
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> C.consistent().violations(["person", "O", "O"], tokens=["Paris", "and", "Paris"])
+    1
     """
 
     same: Literal["token", "lower"] = "token"

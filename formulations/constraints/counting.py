@@ -38,7 +38,8 @@ class _Counting(Template):
 
     Parameters
     ----------
-    field : a field, label, group, or "each field" for every field by itself
+    field : str, Group or list of str
+        A field, label or group; "each field" applies the rule to every field separately.
     """
 
     field: Selector
@@ -69,7 +70,8 @@ class AtMostRuns(_Counting):
 
     Parameters
     ----------
-    n : how many are allowed
+    n : int, default 1
+        Largest number allowed.
 
     Examples
     --------
@@ -84,11 +86,18 @@ class AtMostRuns(_Counting):
 
 @template("at_least_runs")
 class AtLeastRuns(_Counting):
-    """At least n runs of a field. Each run missing is a violation.
+    """At least n runs of a field. Each missing run is a violation.
 
     Parameters
     ----------
-    n : how many are required
+    n : int, default 1
+        Number required.
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> C.at_least_runs("title", 2).violations(["title", "O", "O"])
+    1
     """
 
     n: int = 1
@@ -97,18 +106,32 @@ class AtLeastRuns(_Counting):
 
 @template("exactly_runs")
 class ExactlyRuns(AtLeastRuns):
-    """Exactly n runs of a field. Each run more, or missing, is a violation."""
+    """Exactly n runs of a field. Each excess or missing run is a violation.
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> C.exactly_runs("title", 1).violations(["O", "O"])
+    1
+    """
 
     _sides = "n", "n"
 
 
 @template("between_runs")
 class BetweenRuns(_Counting):
-    """From low to high runs of a field. Each run more, or missing, is a violation.
+    """From `low` to `high` runs of a field. Each excess or missing run is a violation.
 
     Parameters
     ----------
-    low, high : how many are required and allowed
+    low, high : int
+        Least number required and largest number allowed.
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> C.between_runs("title", 1, 2).violations(["O", "O"])
+    1
     """
 
     low: int
@@ -123,43 +146,80 @@ class BetweenRuns(_Counting):
 
 @template("at_most_tokens")
 class AtMostTokens(AtMostRuns):
-    """At most n tokens of a field. Each token more is a violation."""
+    """At most n tokens of a field. Each excess token is a violation.
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> C.at_most_tokens("title", 1).violations(["title", "title", "title"])
+    2
+    """
 
     _of_runs = False
 
 
 @template("at_least_tokens")
 class AtLeastTokens(AtLeastRuns):
-    """At least n tokens of a field. Each token missing is a violation."""
+    """At least n tokens of a field. Each missing token is a violation.
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> C.at_least_tokens("title", 3).violations(["title", "O"])
+    2
+    """
 
     _of_runs = False
 
 
 @template("exactly_tokens")
 class ExactlyTokens(ExactlyRuns):
-    """Exactly n tokens of a field. Each token more, or missing, is a violation."""
+    """Exactly n tokens of a field. Each excess or missing token is a violation.
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> C.exactly_tokens("title", 2).violations(["title", "O"])
+    1
+    """
 
     _of_runs = False
 
 
 @template("between_tokens")
 class BetweenTokens(BetweenRuns):
-    """From low to high tokens of a field. Each token more, or missing, is a violation."""
+    """From `low` to `high` tokens of a field. Each excess or missing token is a violation.
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> C.between_tokens("title", 1, 2).violations(["title", "title", "title"])
+    1
+    """
 
     _of_runs = False
 
 
 @template("at_most_in_window")
 class AtMostInWindow(Template):
-    """At most n tokens of a field in any stretch of `width` tokens. Each token more, of each stretch, is a violation.
+    """At most n tokens of a field in any window of `width` consecutive tokens.
 
-    A sequence shorter than the window is one stretch.
+    Each excess token of each window is a violation. A sequence shorter than the window is one window.
 
     Parameters
     ----------
-    field : field, label or group
-    n : tokens allowed in a window
-    width : tokens of a window, at least 1
+    field : str, Group or list of str
+        Field, label or group.
+    n : int
+        Tokens allowed in a window.
+    width : int
+        Tokens of a window, at least 1.
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> C.at_most_in_window("title", 1, 2).violations(["title", "title", "title"])
+    2
     """
 
     field: Selector
@@ -192,11 +252,18 @@ class AtMostInWindow(Template):
 
 @template("all_different")
 class AllDifferent(Matching):
-    """Matching tokens belong to different fields. Each matching token of a field beyond its first is a violation.
+    """Matching tokens belong to different fields. Each matching token of a field after its first is a violation.
 
     Parameters
     ----------
-    field : a field, label or group, or a list of them, each by itself; every field but `O` where not given
+    field : str, Group or list of str, default EACH_FIELD
+        A field, label or group, or a list of them, each by itself; every field but `O` where not given.
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> C.all_different(words=["by"]).violations(["title", "title"], tokens=["by", "by"])
+    1
     """
 
     field: Selector = EACH_FIELD

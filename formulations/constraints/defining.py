@@ -13,7 +13,7 @@ from formulations.logic.resolver import ATOMS
 from formulations.logic.syntax import NamedFormula, check_body, check_named_formulas
 
 RESERVED = (*ATOMS, *POSITIONS, "true", "false", "count", "runs", "tokens", "changes", "steps", "at")
-"""Names that mean something in formulas."""
+"""Reserved words of formulas."""
 KEYS = ("template", "linear", "logic", *COMMON)
 """Parameters of every rule, beside a template's own."""
 
@@ -31,7 +31,7 @@ def named_formula(
     Raises
     ------
     ValueError
-        for a name that means something already, or a text that cannot be used.
+        For a name that means something already, or a text that cannot be used.
     """
     for what, word in (("template", name), *(("parameter", p) for p in parameters)):
         if not isinstance(word, str) or not word.isidentifier():
@@ -62,19 +62,27 @@ def define(
 
     Parameters
     ----------
-    name : of the template
-    parameters : names in the text that stand for fields, labels or groups
-    logic, linear : the text, as for the templates `logic` and `linear`; one of the two
-    groups : groups that the text may name
+    name : str
+        Name of the template.
+    parameters : sequence of str
+        Names in the text that stand for fields, labels or groups.
+    logic : str, optional
+        A formula, as for the template `logic`.
+    linear : str, optional
+        An inequality, as for the template `linear`; give either this or `logic`.
+    groups : sequence of Group, optional
+        Groups that the text may name.
 
     Returns
     -------
-    The function that makes its rules: fields for the parameters, then the parameters of every rule by keyword.
+    callable
+        The function that makes its rules; it takes a field for each parameter, then the parameters of every
+        rule by keyword.
 
     Raises
     ------
     ValueError
-        for a name that is in use, or a text that cannot be used.
+        For a name that is already in use, and for an invalid text.
 
     Examples
     --------

@@ -18,19 +18,37 @@ from formulations.tokens.token_pattern import TokenPattern
 
 @dataclass(frozen=True)
 class Feature:
-    """`weight` nats, positive or negative, for each token or step that fits (Stokman 2011, eq. 38, w·θ).
+    """A score of `weight` nats, positive or negative, for each matching token or step (Stokman 2011, eq. 38, w·θ).
 
-    Staying within a field is a step like any other. Say `label` for a token, or `from_` and `to` for a step;
-    words or a pattern restrict it to matching tokens, for a step to those that it enters.
+    A step that stays within a field counts like any other step. Give `label` for a score of tokens, or `from_` and `to`
+    for a score of steps. Words or a pattern restrict the score to matching tokens; for a step, the token that it enters
+    must match.
 
     Parameters
     ----------
-    weight : nats
-    label : field, label or group of the token
-    from_, to : fields, labels or groups of the step; one of them alone leaves the other open
-    words, pattern, ignore_case : as in `tag_at`
-    name : shown in messages
-    reason : why the feature is there
+    weight : float
+        Score of each match, nats.
+    label : str, Group or list of str, optional
+        Field, label or group of the token.
+    from_, to : str, Group or list of str, optional
+        Fields, labels or groups of the step. If one of them is missing, any label fits there.
+    words, pattern, ignore_case : sequence of str, str or bool, optional
+        Tokens to which the score is restricted; see `TokenPattern`.
+    name : str, optional
+        Name in messages.
+    reason : str, optional
+        Why the feature is there.
+
+    Raises
+    ------
+    ValueError
+        If both a label and a step are given, or neither, and for a weight that is not finite or rounds to 0.
+
+    Examples
+    --------
+    >>> from formulations import Feature
+    >>> Feature(0.5, from_="title", to="O").title
+    'feature title → O'
     """
 
     weight: float
@@ -58,7 +76,19 @@ class Feature:
         return self.name or cut(f"feature {' '.join(map(str, components))}", LONGEST_NAME)
 
     def steps(self, labels: LabelSet) -> StepChoice:
-        """Grid weights of each step."""
+        """Grid weights of each step.
+
+        Parameters
+        ----------
+        labels : LabelSet
+            The K labels of the trellis.
+
+        Returns
+        -------
+        StepChoice
+            Weights of the steps in grid units of 2^-20 nats, one table for tokens that match and one for
+            others.
+        """
         if self.label is not None:
             table = labels.field(self.label).member[None, :]
         else:
@@ -83,11 +113,43 @@ def feature(
     name: str = "",
     reason: str = "",
 ) -> Feature:
-    """A signed weight on label, edge or token predicates; see `Feature`.
+    """A score for each matching label, step or token; see `Feature`.
+
+    Parameters
+    ----------
+    weight : float
+        Score of each match, nats.
+    label : str, Group or list of str, optional
+        Field, label or group of the token.
+    from_ : str, Group or list of str, optional
+        Field, label or group that a step leaves; any if not given.
+    to : str, Group or list of str, optional
+        Field, label or group that a step enters; any if not given.
+    words : sequence of str, optional
+        Texts, compared with whole tokens.
+    pattern : str, optional
+        A regular expression that must match the whole token.
+    ignore_case : bool, default True
+        Whether letter case is ignored in words and pattern.
+    name : str, optional
+        Name in messages.
+    reason : str, optional
+        Explanation of the feature, for readers.
+
+    Returns
+    -------
+    Feature
+        The feature.
+
+    Raises
+    ------
+    ValueError
+        As for `Feature`.
 
     Examples
     --------
-    >>> feature(from_="title", to="author", weight=0.5).title
-    'feature title → author'
+    >>> from formulations import constraints as C
+    >>> C.feature(from_="title", to="title", weight=0.05).title
+    'feature title → title'
     """
     return Feature(weight, label, from_, to, words, pattern, ignore_case, name, reason)

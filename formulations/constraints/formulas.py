@@ -35,11 +35,16 @@ class Text(Template):
 
     Parameters
     ----------
-    text : see `Linear` and `Logic`
-    groups : groups that the text may name
-    named : formulas that the text may call
-    arguments : names that stand for something else
-    template : the user's template with this text, where the arguments are for its parameters
+    text : str
+        See `Linear` and `Logic`.
+    groups : sequence of Group, optional
+        Groups that the text may name.
+    named : tuple of NamedFormula, optional
+        Formulas that the text may call.
+    arguments : Arguments, optional
+        Names that stand for something else.
+    template : NamedFormula, optional
+        The user's template with this text, where the arguments are for its parameters.
     """
 
     text: str
@@ -59,7 +64,7 @@ class Text(Template):
         Raises
         ------
         FormulaError
-            for a text that cannot be used.
+            For a text that cannot be used.
         """
         return _read(self, known)
 
@@ -114,15 +119,17 @@ def _read(statement: Text, known: LabelSet | None) -> Any:
 class Linear(Text):
     """An inequality over counts: `2*runs(title) - tokens(note) <= 3`. Each unit of excess or shortfall is a violation.
 
-    Terms are `runs(F)`, `tokens(F)`, `changes()`, `steps(F, G)` from one field to another, `at(F, 3)` for one
-    token (negative from the end), and `count(t: …)`, the tokens that a formula about t and t-1 is true of; each
-    with an integer coefficient. Relations are <=, <, >=, > and =; for = the difference counts, whichever its
-    sign (Stokman 2011, eq. 56, where it could reward). Table 2 of the same is written so.
+    Terms are `runs(F)`, `tokens(F)`, `changes()`, `steps(F, G)` from one field to another, `at(F, 3)` for one token (negative
+    numbers count from the end), and `count(t: …)`, the number of tokens for which a formula about t and t-1 is true. Each
+    term has an integer coefficient. Relations are <=, <, >=, > and =. For =, the absolute difference counts; in Stokman 2011,
+    eq. 56, a negative difference would be a reward. The constraints of Table 2 there are written in this form.
 
     Parameters
     ----------
-    text : the inequality
-    groups : groups that it may name
+    text : str
+        The inequality.
+    groups : sequence of Group, optional
+        Groups that it may name.
 
     Examples
     --------
@@ -194,15 +201,18 @@ _UNIFORM = (ast.Member, ast.Begins, ast.Change, ast.Edge)
 class Logic(Text):
     """A first-order formula: `forall t: title(t) -> exists s < t: author(s)`. Each failing grounding is a violation.
 
-    Groundings are those of the outermost "forall" as it is written; any other formula counts 0 or 1. Compiled
-    into gates that are shared, with one polarity each, so that a program grows linearly with the ground formula
-    (conjunctive normal form, which Stokman 2011, section 4.1.1, tried, may grow exponentially).
+    Groundings are those of the outermost "forall" as it is written; any other formula counts 0 or 1. Formulas are compiled to
+    shared gates of one polarity each, so that a program grows linearly with the ground formula. Conjunctive normal form, which
+    Stokman 2011, section 4.1.1, tried, may grow exponentially.
 
     Parameters
     ----------
-    text : the formula
-    groups : groups that it may name
-    named : formulas that it may call
+    text : str
+        The formula.
+    groups : sequence of Group, optional
+        Groups that it may name.
+    named : tuple of NamedFormula, optional
+        Formulas that the text may call.
 
     Examples
     --------
@@ -249,14 +259,17 @@ def apply_template(
 
     Parameters
     ----------
-    formula : the template
-    groups, named : as in `Logic`
-    kind : "logic" or "linear"
+    formula : NamedFormula
+        The template.
+    groups, named : tuple of Group or tuple of NamedFormula
+        As in `Logic`.
+    kind : str
+        "logic" or "linear".
 
     Raises
     ------
     ValueError
-        for more or fewer values than parameters, and for what names no field.
+        For more or fewer values than parameters, and for what names no field.
     """
     if len(values) != len(formula.parameters):
         usage = f"{formula.name}({', '.join(formula.parameters)})"

@@ -20,13 +20,20 @@ __all__ = ["numbers_continue"]
 class NumbersContinue(Template):
     """Item numbers of a field continue each other: 2 after 1, and 1.1, 2 or 1.3 after 1.2.
 
-    Each token of the field that is an item number but does not follow the last one before it is a
-    violation; the first is free. Digits (1, 2., 1.3), roman numerals and letters are read; a letter that is a
-    roman numeral as well may be either.
+    A token of the field is a violation if it is an item number and does not continue the last item number of the field before
+    it. The first one is never a violation. Digits (1, 2., 1.3), roman numerals and letters are read; a letter that is also a
+    roman numeral may be either.
 
     Parameters
     ----------
-    field : field, label or group
+    field : str, Group or list of str
+        Field, label or group.
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> C.numbers_continue("item").violations(["item", "O", "item"], tokens=["1", "of", "3"])
+    1
     """
 
     field: Selector

@@ -74,8 +74,10 @@ class _RunLength(Template):
 
     Parameters
     ----------
-    field : a field, label, group, or "each field" for every field by itself
-    n : tokens of a run
+    field : str, Group or list of str
+        A field, label or group; "each field" applies the rule to every field separately.
+    n : int
+        Number of tokens of a run.
     """
 
     field: Selector
@@ -94,9 +96,15 @@ class _RunLength(Template):
 
 @template("min_run_length")
 class MinRunLength(_RunLength):
-    """Runs of a field have at least n tokens. Each token that a run lacks is a violation.
+    """Runs of a field have at least n tokens. Each missing token of a run is a violation.
 
     Chang et al. 2007, Table 1, rule (b) 2.
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> C.min_run_length("title", 3).violations(["title", "O"])
+    2
     """
 
     _sign = -1
@@ -104,23 +112,39 @@ class MinRunLength(_RunLength):
 
 @template("max_run_length")
 class MaxRunLength(_RunLength):
-    """Runs of a field have at most n tokens. Each token that a run has beyond them is a violation."""
+    """Runs of a field have at most n tokens. Each excess token of a run is a violation.
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> C.max_run_length("title", 1).violations(["title", "title", "O"])
+    1
+    """
 
     _sign = 1
 
 
 @template("max_gap")
 class MaxGap(Template):
-    """Between the last token of one field and a run of another lie at most n tokens.
+    """At most n tokens lie between the last token of one field and a run of another.
 
-    Each run of the other field that begins further away is a violation; one with no token of the first field before it
-    is not bound.
+    Each run of the other field that begins further away is a violation. A run without an earlier token of the first field is
+    not restricted.
 
     Parameters
     ----------
-    field : the field that comes first
-    other : the field whose runs are checked
-    n : tokens allowed between them
+    field : str, Group or list of str
+        The field that comes first.
+    other : str, Group or list of str
+        The field whose runs are checked.
+    n : int
+        Tokens allowed between them.
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> C.max_gap("author", "title", 1).violations(["author", "O", "O", "title"])
+    1
     """
 
     field: Selector

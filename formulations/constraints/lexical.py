@@ -27,7 +27,8 @@ class _Required(Matching):
 
     Parameters
     ----------
-    field : field, label or group
+    field : str, Group or list of str
+        Field, label or group.
     """
 
     field: Selector
@@ -52,8 +53,9 @@ class TagAt(_Required):
 
     Parameters
     ----------
-    previous, following : what the token before and after must match, a `tokens(...)`; one that does not exist
-        does not match
+    previous, following : TokenPattern, optional
+        Predicates on the token before and the token after, made by `tokens(...)`. A missing token does not
+        match.
 
     Examples
     --------
@@ -83,7 +85,13 @@ class TagAt(_Required):
 class RightBefore(_Required):
     """The token before each matching token belongs to the field. Each such token outside it is a violation.
 
-    A company before every ticker symbol (Liao et al. 2009, section 1). A match at token 0 binds nothing.
+    Example: a company before every ticker symbol (Liao et al. 2009, section 1). A match at token 0 has no effect.
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> C.right_before("company", words=["Inc"]).violations(["O", "O"], tokens=["Acme", "Inc"])
+    1
     """
 
     @cached_property
@@ -98,11 +106,18 @@ class RightBefore(_Required):
 
 @template("contains_only")
 class ContainsOnly(Matching):
-    """A field holds matching tokens only. Each other token in it is a violation.
+    """A field contains matching tokens only. Each other token in it is a violation.
 
     Parameters
     ----------
-    field : field, label or group
+    field : str, Group or list of str
+        Field, label or group.
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> C.contains_only("date", token_class="year").violations(["date", "date"], tokens=["May", "1998"])
+    1
     """
 
     field: Selector
@@ -122,7 +137,8 @@ class _Spans(Template):
 
     Parameters
     ----------
-    field : field, label or group
+    field : str, Group or list of str
+        Field, label or group.
     """
 
     field: Selector
@@ -170,9 +186,18 @@ class TagPhrases(_Spans):
 
     Parameters
     ----------
-    phrases : texts, split into tokens at white space
-    longer_than : phrases of at most this many tokens are ignored
-    ignore_case : compare without regard to case
+    phrases : sequence of str
+        Texts, split into tokens at white space.
+    longer_than : int, default 0
+        Phrases of at most this many tokens are ignored.
+    ignore_case : bool, default True
+        Compare without regard to case.
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> C.tag_phrases("place", ["New York"]).violations(["place", "O"], tokens=["New", "York"])
+    1
     """
 
     phrases: Sequence[str]
@@ -213,7 +238,15 @@ class TagSequence(_Spans):
 
     Parameters
     ----------
-    sequence : a pattern for each token
+    sequence : sequence of TokenPattern
+        A pattern for each token.
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> company = C.tag_sequence("company", [C.tokens(token_class="capitalised"), C.tokens(["Inc", "Ltd"])])
+    >>> company.violations(["O", "company"], tokens=["Acme", "Inc"])
+    1
     """
 
     sequence: Sequence[TokenPattern]

@@ -44,7 +44,14 @@ class ForbiddenTransition(Template):
 
     Parameters
     ----------
-    from_, to : field, label or group
+    from_, to : str, Group or list of str
+        Field, label or group.
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> C.forbidden_transition("title", "date").violations(["title", "date", "O"])
+    1
     """
 
     from_: Selector
@@ -82,14 +89,22 @@ class _AtPosition(Template):
 
 @template("should_not_precede")
 class ShouldNotPrecede(_AtPosition):
-    """At one token: the token before it does not belong to one field while it belongs to another; at most one violation.
+    """At one token, forbid one field directly before another; at most one violation.
 
-    Stokman 2011, Tables 2-4, row 1. A position outside the sequence binds nothing.
+    Stokman 2011, Tables 2-4, row 1. A position outside the sequence has no effect.
 
     Parameters
     ----------
-    position : the later token; negative numbers count from the end, -1 is the last
-    first, second : field, label or group of the earlier and of the later token
+    position : int
+        The later token; negative numbers count from the end, -1 is the last.
+    first, second : str, Group or list of str
+        Field, label or group of the earlier and of the later token.
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> C.should_not_precede(1, "title", "date").violations(["title", "date"])
+    1
     """
 
     first: Selector
@@ -108,12 +123,20 @@ class ShouldNotPrecede(_AtPosition):
 class ShouldBeTagged(_AtPosition):
     """One token belongs to the field; one violation if it does not.
 
-    Stokman 2011, Tables 2-4, row 2. A position outside the sequence binds nothing.
+    Stokman 2011, Tables 2-4, row 2. A position outside the sequence has no effect.
 
     Parameters
     ----------
-    position : the token; negative numbers count from the end, -1 is the last
-    field : field, label or group
+    position : int
+        The token; negative numbers count from the end, -1 is the last.
+    field : str, Group or list of str
+        Field, label or group.
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> C.should_be_tagged(-1, "date").violations(["date", "O"])
+    1
     """
 
     field: Selector
@@ -130,10 +153,10 @@ class ShouldBeTagged(_AtPosition):
 
 @dataclass(frozen=True)
 class _Ending(Template):
-    """
-    Parameters
+    """Parameters
     ----------
-    field : field, label or group
+    field : str, Group or list of str
+        Field, label or group.
     """
 
     field: Selector
@@ -148,29 +171,51 @@ class _Ending(Template):
 
 @template("starts_with")
 class StartsWith(_Ending):
-    """The first token belongs to the field; one violation if it does not."""
+    """The first token belongs to the field; one violation if it does not.
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> C.starts_with("author").violations(["title", "author"])
+    1
+    """
 
     _position = 0
 
 
 @template("ends_with")
 class EndsWith(_Ending):
-    """The last token belongs to the field; one violation if it does not."""
+    """The last token belongs to the field; one violation if it does not.
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> C.ends_with("date").violations(["title", "date"])
+    0
+    """
 
     _position = -1
 
 
 @template("adjacency")
 class Adjacency(Template):
-    """Every token of a field, but the last of the sequence, is followed at once by a token of another.
+    """Every token of a field, except at the end of the sequence, is followed directly by a token of another.
 
-    Each token of the field without such a neighbour is a violation. Fersini et al. 2014, section 3.1, eq. 17, as
-    A@t <= B@(t+1) + σ_t for t <= n-2: as printed, with eq. 13, it forbids A everywhere.
+    Each token of the field without such a neighbour is a violation. Fersini et al. 2014, section 3.1, eq. 17, read as
+    A@t <= B@(t+1) + σ_t for t <= n-2. The printed form, together with eq. 13, forbids A everywhere.
 
     Parameters
     ----------
-    field : field, label or group that asks for the other
-    next : field, label or group of the token after it
+    field : str, Group or list of str
+        Field, label or group that asks for the other.
+    next : str, Group or list of str
+        Field, label or group of the token after it.
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> C.adjacency("day", "month").violations(["day", "O"])
+    1
     """
 
     field: Selector
@@ -188,13 +233,22 @@ class Adjacency(Template):
 
 @template("directly_after")
 class DirectlyAfter(Template):
-    """Runs of a field begin directly after certain others only. Each run that begins elsewhere is a violation.
+    """Runs of a field begin directly after allowed fields only. Each run that begins elsewhere is a violation.
 
     Parameters
     ----------
-    field : field, label or group whose runs are checked
-    allowed : field, label or group of the token before a run
-    at_start : whether a run may begin the sequence
+    field : str, Group or list of str
+        Field, label or group whose runs are checked.
+    allowed : str, Group or list of str
+        Field, label or group of the token before a run.
+    at_start : bool, default True
+        Whether a run may begin the sequence.
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> C.directly_after("title", "author").violations(["author", "title", "O", "title"])
+    1
     """
 
     field: Selector
@@ -215,10 +269,16 @@ class DirectlyAfter(Template):
 
 @template("changes_only_after")
 class ChangesOnlyAfter(Matching):
-    """Fields change only after a matching token, punctuation if not said otherwise.
+    """Fields change only after a matching token. Without words or a pattern, punctuation matches.
 
-    A change at token t, a step that begins any run or enters `O`, is a violation where token t-1 does not
-    match. Chang et al. 2007, Table 1, rules (a) 2 and (b) 1.
+    A change at token t is a step that begins any run or enters `O`. It is a violation if token t-1 does not match. Chang et
+    al. 2007, Table 1, rules (a) 2 and (b) 1.
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> C.changes_only_after().violations(["title", "title", "date"], tokens=["A", "title", "1998"])
+    1
     """
 
     _default: ClassVar[TokenPattern | None] = TokenPattern(token_class="punctuation")
@@ -239,6 +299,12 @@ class ChangesNeverAfter(ChangesOnlyAfter):
     """Fields do not change after a matching token. Each change right after one is a violation.
 
     Chang et al. 2007, Figure 1: fields do not end with words such as "the".
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> C.changes_never_after(words=["the"]).violations(["title", "date"], tokens=["the", "1998"])
+    1
     """
 
     _default = None

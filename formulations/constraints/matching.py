@@ -11,15 +11,20 @@ from formulations.tokens.token_pattern import TokenClass, TokenPattern
 
 @dataclass(frozen=True, kw_only=True)
 class Matching(Template):
-    """A template about the tokens that match.
+    """Base class of templates about tokens that match words, a pattern or a class.
 
     Parameters
     ----------
-    words : tokens that match as wholes
-    pattern : regular expression that must match the whole token
-    ignore_case : for both
-    token_class : punctuation, number, year, newline, capitalised, uppercase, lowercase or numbering
-    unless : words that do not match after all; alone, every word but these matches
+    words : sequence of str, optional
+        Texts, compared with whole tokens.
+    pattern : str, optional
+        Regular expression that must match the whole token.
+    ignore_case : bool, default True
+        Whether letter case is ignored in words, pattern and exceptions.
+    token_class : str, optional
+        "punctuation", "number", "year", "newline", "capitalised", "uppercase", "lowercase" or "numbering".
+    unless : sequence of str, optional
+        Exceptions, words that do not match; alone, every other word matches.
     """
 
     words: Sequence[str] = ()

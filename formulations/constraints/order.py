@@ -42,8 +42,10 @@ class RequiresBefore(Template):
 
     Parameters
     ----------
-    earlier : the field that must come first
-    field : the field whose runs are checked
+    earlier : str, Group or list of str
+        The field that must come first.
+    field : str, Group or list of str
+        The field whose runs are checked.
 
     Examples
     --------
@@ -66,18 +68,26 @@ class RequiresBefore(Template):
 
 @template("precedence")
 class Precedence(Template):
-    """Each run of a field is followed by a token of another, at once or later. Each run without one is a violation.
+    """Each run of a field is followed by a token of another, directly or later. Each run without one is a violation.
 
-    After a run is after its last token: tokens of the run that belong to the other field, too, as with nested paths and
-    groups, do not follow it, and no run follows itself. Under paths, `precedence("v", "v/p")` counts one for
+    A token follows a run if it comes after the run's last token. Tokens of the run that also belong to the other field, as with
+    nested paths and groups, do not follow it, and no run follows itself. Under paths, `precedence("v", "v/p")` counts one for
     `B-v I-v/B-p`, and `precedence("v/p", "v")` none for `B-v/B-p I-v`.
 
-    Fersini et al. 2014, section 3.1, eq. 18, with z >= 1: as printed, z = 0 would do.
+    Fersini et al. 2014, section 3.1, eq. 18, with z >= 1; the printed sum includes z = 0, the token itself.
 
     Parameters
     ----------
-    field : the field whose runs are checked
-    later : the field that must follow
+    field : str, Group or list of str
+        The field whose runs are checked.
+    later : str, Group or list of str
+        The field that must follow.
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> C.precedence("title", "date").violations(["title", "date", "title"])
+    1
     """
 
     field: Selector
@@ -96,16 +106,25 @@ class Precedence(Template):
 class PresencePrecedence(Template):
     """No run of one field stands before any token of another. Each run that does is a violation.
 
-    A run stands before a token that comes after the run's last one: as for `precedence`, tokens that belong to both do
-    not count for the run that they are in. Of the runs of a field, those that `presence_precedence(A, B)` counts are
-    those that `precedence(B, A)` does not.
-    Fersini et al. 2014, section 3.1, eq. 21: where A appears, B does not appear before it; A@t + B@z <= 1 + σ for
-    all z < t, token 0 included, which the printed sum misses.
+    A run stands before the tokens that come after its last token. As for `precedence`, tokens that belong to both fields do not
+    count for the run that contains them. Each run of a field B is counted either by `presence_precedence(A, B)` or by
+    `precedence(B, A)`.
+
+    Fersini et al. 2014, section 3.1, eq. 21: where A appears, B does not appear before it, A@t + B@z <= 1 + σ for all z < t.
+    The printed sum omits token 0.
 
     Parameters
     ----------
-    field : A, the field that must not be preceded
-    other : B, the field whose runs are checked
+    field : str, Group or list of str
+        A, the field that must not be preceded.
+    other : str, Group or list of str
+        B, the field whose runs are checked.
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> C.presence_precedence("title", "date").violations(["date", "title"])
+    1
     """
 
     field: Selector
@@ -123,16 +142,24 @@ class PresencePrecedence(Template):
 
 @template("inside")
 class Inside(Template):
-    """Each run of a field stands within the span of another: after one of its tokens and before another one.
+    """Each run of a field lies between two tokens of another field, one before it and one after it.
 
-    Each run that does not is a violation: one that has no token of the other field before its first token, or none after
-    its last. Tokens that belong to both do not enclose the run that they are in: under paths, `inside("v/p", "v")` counts
-    one for `B-v/B-p I-v`, at whose begin p stands, and none for `B-v I-v/B-p I-v`.
+    A run is a violation if no token of the other field comes before its first token, or none after its last. Tokens of the
+    run that belong to both fields do not count. Under paths, `inside("v/p", "v")` counts one for `B-v/B-p I-v`, where no
+    token of v comes before p, and none for `B-v I-v/B-p I-v`.
 
     Parameters
     ----------
-    field : the field whose runs are checked
-    span : the field whose first and last token enclose them
+    field : str, Group or list of str
+        The field whose runs are checked.
+    span : str, Group or list of str
+        The field whose first and last token enclose them.
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> C.inside("issue", "journal").violations(["journal", "issue", "O"])
+    1
     """
 
     field: Selector
@@ -149,16 +176,24 @@ class Inside(Template):
 
 @template("state_change")
 class StateChange(Matching):
-    """Around a delimiter: where one field stands before it, another stands after it.
+    """If one field stands directly before a delimiter, another stands directly after it.
 
-    A delimiter is a matching token with a token on either side; each one after the first field but not before
-    the second is a violation. Fersini et al. 2014, section 3.1, eq. 19, in the form that can hold for several
-    pairs of fields: A@(t-1) <= B@(t+1) + σ_t, where x_t is the delimiter.
+    A delimiter is a matching token that is neither first nor last. A delimiter is a violation if the first field is before it
+    and the second is not after it. Fersini et al. 2014, section 3.1, eq. 19, in the form that several pairs of fields can
+    satisfy: A@(t-1) <= B@(t+1) + σ_t, where x_t is the delimiter.
 
     Parameters
     ----------
-    before, after : field, label or group of the token before and after the delimiter
-    both : as printed, every delimiter needs the one before it and the other after it
+    before, after : str, Group or list of str
+        Field, label or group of the token before and after the delimiter.
+    both : bool, default False
+        Whether every delimiter needs the first field before it and the second after it, as printed.
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> C.state_change("author", "title", words=["."]).violations(["author", "O", "date"], tokens=["A", ".", "B"])
+    1
     """
 
     before: Selector

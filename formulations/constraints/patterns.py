@@ -26,16 +26,20 @@ __all__ = ["matches"]
 class Matches(Template):
     """The fields, token by token or run by run, match a regular expression; one violation if they do not.
 
-    `matches("author+ title+ (journal | booktitle)* O*")`. Names follow each other; `.` is any, `!author` any other,
-    and `|`, `*`, `+`, `?`, `{2,3}` and parentheses are as usual. A name that no label carries, or `!author` where every
-    label is one of author, matches no token: what then can match nothing is broken by every labelling, of which a
-    notice tells.
+    Example: `matches("author+ title+ (journal | booktitle)* O*")`. A sequence of names matches tokens in order; `.` matches any
+    token, `!author` any token outside author, and `|`, `*`, `+`, `?`, `{2,3}` and parentheses have their usual meaning. A name
+    that no label carries matches no token, and neither does `!author` if every label belongs to author. If the expression
+    can then match nothing, every labelling breaks the rule, and a notice says so.
 
     Parameters
     ----------
-    regex : over fields, labels and groups; quoted where they are not plain words
-    over : "tokens", a name for each token, or "runs", a name for token 0 and for each token at which a change happens
-    groups : groups that it may name
+    regex : str
+        Over fields, labels and groups; quoted where they are not plain words.
+    over : {"tokens", "runs"}, default "tokens"
+        "tokens", a name for each token, or "runs", a name for token 0 and for each token at which a change
+        happens.
+    groups : sequence of Group, optional
+        Groups that it may name.
 
     Examples
     --------
@@ -124,9 +128,9 @@ Places = frozenset[int]
 
 
 def _reader(statement: Matches, reading: Reading, positions: Sequence[int]) -> Callable[[Places], Places]:
-    """The places where the expression may end, for those where it may begin, in the word of the tokens at the positions.
+    """A function from the places where the expression may begin to those where it may end.
 
-    Each part takes all places at once, so that the time is bounded whatever repetitions lie inside repetitions.
+    Each part handles a set of places at once, so that the time is bounded even for nested repetitions.
     """
     selectors, stack = statement._names, list[Callable[[Places], Places]]()
     for step in statement._expression:

@@ -26,14 +26,22 @@ _BEGIN_END = automaton(
 
 @template("requires_present")
 class RequiresPresent(Template):
-    """Where one field is present, so is another; one violation if it is not.
+    """If one field is present, another is present, too; one violation if it is not.
 
-    Stokman 2011, Tables 2-4, row 3: A@t <= Σ_z B@z for every t, which the printed sums do not say.
+    Stokman 2011, Tables 2-4, row 3: A@t <= Σ_z B@z for every t. The printed sums leave this condition on t out.
 
     Parameters
     ----------
-    field : the field that asks for the other
-    required : the field that must then be present, anywhere
+    field : str, Group or list of str
+        The field that asks for the other.
+    required : str, Group or list of str
+        The field that must then be present, anywhere.
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> C.requires_present("title", "author").violations(["title", "O"])
+    1
     """
 
     field: Selector
@@ -54,15 +62,27 @@ class TagImpliesTag(RequiresPresent):
     """The presence of one tag implies that of another; one violation if it is missing.
 
     Stokman 2011, Table 4, row 3; the same as `requires_present`.
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> C.tag_implies_tag("title", "author").violations(["title", "O"])
+    1
     """
 
 
 @template("sequence_implies_sequence")
 class SequenceImpliesSequence(RequiresPresent):
-    """The presence of a sequence of one tag implies that of a sequence of another; one violation if it is missing.
+    """A run of one tag anywhere requires a run of another; one violation if it is missing.
 
-    Stokman 2011, Table 4, row 4. The linear form of Table 2 compares counts; meant is presence, as in Table 3, so
-    that this is the same as `tag_implies_tag`.
+    Stokman 2011, Table 4, row 4. The linear form of Table 2 compares counts, and Table 3 presence. The rule uses presence, so
+    it is equal to `tag_implies_tag`.
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> C.sequence_implies_sequence("title", "author").violations(["title", "O"])
+    1
     """
 
 
@@ -72,7 +92,14 @@ class NeverTogether(Template):
 
     Parameters
     ----------
-    field, other : field, label or group
+    field, other : str, Group or list of str
+        Field, label or group.
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> C.never_together("journal", "booktitle").violations(["journal", "booktitle"])
+    1
     """
 
     field: Selector
@@ -96,8 +123,16 @@ class BeginEnd(Template):
 
     Parameters
     ----------
-    first : field, label or group of the first token
-    last : field, label or group that the last token then has
+    first : str, Group or list of str
+        Field, label or group of the first token.
+    last : str, Group or list of str
+        Field, label or group that the last token then has.
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> C.begin_end("author", "date").violations(["author", "title"])
+    1
     """
 
     first: Selector

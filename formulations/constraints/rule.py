@@ -26,19 +26,34 @@ PARTIAL = ("", "forced")
 
 @dataclass(frozen=True, repr=False)
 class Rule:
-    """A template that is hard, or costs `penalty` nats for each violation.
+    """A template that is either hard or costs `penalty` nats for each violation.
 
     Parameters
     ----------
-    statement : the template with its parameters
-    penalty : nats a violation, positive; inf makes the rule hard
-    distance : "count" for the template's own count, "binary" for one if there is any, "hamming" for the fewest
-        tokens to relabel until the rule holds, T where no labelling of T tokens keeps it
-    name : shown in `violations`; built from the statement where not given
-    scope : "each label" repeats the rule for every field X but `O`, "each pair" for every two different ones X, Y
-    partial : "forced" lets searches evaluate it on prefixes even where that loses solutions (Stokman 2011,
-        section 4.1, where rules are marked by hand); decided from the rule's form where not given
-    reason : why the rule is there
+    statement : Template
+        The template with its parameters.
+    penalty : float, default inf
+        Cost of a violation, nats; positive. inf makes the rule hard.
+    distance : str, default "count"
+        Measure of violations: "count" for the count that the template defines, "binary" for 1 if there is any
+        violation, "hamming" for the least number of tokens to relabel until the rule holds (T if no labelling
+        of T tokens keeps it).
+    name : str, optional
+        Name in `violations` and messages; made from the statement if not given.
+    scope : str, optional
+        "each label" repeats the rule for every field X but `O`, "each pair" for every two different ones X,
+        Y.
+    partial : str, optional
+        "forced" lets searches evaluate the rule on prefixes even where that loses solutions (Stokman 2011,
+        section 4.1, where rules are marked by hand); if not given, the form of the rule decides.
+    reason : str, optional
+        Explanation of the rule, for readers.
+
+    Raises
+    ------
+    ValueError
+        For a penalty that is not positive or rounds to 0, and for an unknown distance, scope or value of
+        `partial`.
 
     Examples
     --------
@@ -112,7 +127,18 @@ class Rule:
         return snap_weight(self.penalty, "penalty", allow_inf=True)
 
     def statements(self, names: tuple[str, ...]) -> list[Template]:
-        """The statements that the scope and "each field" expand to, given the names of the fields but `O`."""
+        """The statements that the scope and "each field" expand to, given the names of the fields but `O`.
+
+        Parameters
+        ----------
+        names : tuple of str
+            Names of the fields without `O`.
+
+        Returns
+        -------
+        list of Template
+            One statement for each field, or pair of fields, of the scope.
+        """
         if names not in self._statements:
             self._statements[names] = self._expand_scope(names)
         return self._statements[names]
@@ -135,10 +161,20 @@ class Rule:
     def components(self, labels: LabelSet) -> tuple[UnboundComponent, ...] | None:
         """The components of its statements for any sequence; None where some depend on the sequence.
 
+        Parameters
+        ----------
+        labels : LabelSet
+            The labels of the trellis.
+
+        Returns
+        -------
+        tuple of UnboundComponent or None
+            The components, or None.
+
         Raises
         ------
         ValueError
-            for an unknown field.
+            For an unknown field.
         """
         names = tuple(field.name for field in labels.each_field)
         result = [statement.components(labels) for statement in self.statements(names)]
@@ -149,10 +185,22 @@ class Rule:
     def ground(self, labels: LabelSet, tokens: Sequence[str]) -> tuple[Component, ...]:
         """The components whose violations add up to the rule's on these tokens.
 
+        Parameters
+        ----------
+        labels : LabelSet
+            The labels of the trellis.
+        tokens : sequence of str
+            T texts.
+
+        Returns
+        -------
+        tuple of Component
+            Machines, sums and circuits.
+
         Raises
         ------
         ValueError
-            for an unknown field, and for distance "hamming" where a rule has no small machine.
+            For an unknown field, and for distance "hamming" where a rule has no small machine.
         """
         names = tuple(field.name for field in labels.each_field)
         components = tuple(
@@ -182,7 +230,18 @@ class Rule:
         return [machine for machines in result for machine in machines or ()]
 
     def trials(self, reading: Reading) -> list[Trial]:
-        """The places of a labelling at which the rule applies, with the violations there, by the plain checker."""
+        """The places of a labelling at which the rule applies, with the violations there, by the plain checker.
+
+        Parameters
+        ----------
+        reading : Reading
+            A labelling with its tokens.
+
+        Returns
+        -------
+        list of Trial
+            One trial for each place at which the rule applies.
+        """
         result = [t for s in self.statements(reading.fields) for t in s.trials(reading)]
         if self.distance != "hamming":
             return result
@@ -199,13 +258,26 @@ class Rule:
     def violations(
         self, labelling: Sequence[str], tokens: Sequence[str] | None = None, labels: LabelSet | None = None
     ) -> int:
-        """How often a labelling breaks the rule.
+        """Count the violations of a labelling.
 
         Parameters
         ----------
-        labelling : T label names
-        tokens : T texts; empty ones where not given
-        labels : the labels and their scheme; those of the labelling where not given
+        labelling : sequence of str
+            T label names.
+        tokens : sequence of str, optional
+            T texts; empty ones where not given.
+        labels : LabelSet, optional
+            The labels and their scheme; those of the labelling where not given.
+
+        Returns
+        -------
+        int
+            The number of violations, as `distance` measures them.
+
+        Raises
+        ------
+        ValueError
+            For an unknown field.
         """
         view = labels or LabelSet(tuple(dict.fromkeys(labelling)))
         words = [""] * len(labelling) if tokens is None else tokens

@@ -21,11 +21,19 @@ def maker(statement: str) -> Callable[..., Rule]: ...
 @overload
 def maker(statement: Callable[Parameters, Template]) -> Callable[Parameters, Rule]: ...
 def maker(statement: str | Callable[..., Template]) -> Callable[..., Rule]:
-    """The function that makes rules of a template: its parameters, then those of `Rule` by keyword.
+    """The function that makes rules of a template.
+
+    Its parameters are those of the template, then those of `Rule` by keyword.
 
     Parameters
     ----------
-    statement : the class of the template, from which type checkers know the parameters; or its name
+    statement : str or callable
+        Class of the template, from which type checkers know the parameters; or its name.
+
+    Returns
+    -------
+    callable
+        A function that returns a `Rule`.
 
     Examples
     --------
@@ -47,7 +55,7 @@ def maker(statement: str | Callable[..., Template]) -> Callable[..., Rule]:
 
 
 def _documentation(statement: type[Template]) -> str:
-    """The docstring of a template, with the descriptions of the parameters that it inherits."""
+    """The docstring of a template, with the descriptions of inherited parameters, and the value that is returned."""
     summary, _, others = inspect.cleandoc(statement.__doc__ or "").partition(HEADING)
     descriptions: dict[str, str] = {}
     for ancestor in statement.__mro__:
@@ -56,9 +64,20 @@ def _documentation(statement: type[Template]) -> str:
             for name in entry.partition(" : ")[0].split(", "):
                 descriptions.setdefault(name, entry)
     own = [p for p in inspect.signature(statement).parameters if p in descriptions and p not in INTERNAL]
-    entries = [*dict.fromkeys(descriptions[name] for name in own), f"{', '.join(COMMON)} : as in `Rule`"]
+    entries = [
+        *dict.fromkeys(descriptions[name] for name in own),
+        f"{', '.join(COMMON)}\n    {_OF_EVERY_RULE}",
+    ]
+    if not others:
+        summary, examples, rest = summary.partition("\n\nExamples\n")
+        others = f"\n\n{examples.strip()}\n{rest}" if examples else ""
     _, blank, rest = others.partition("\n\n")
-    return f"{summary.strip()}\n\n{HEADING}" + "\n".join(entries) + blank + rest
+    returns = f"\n\nReturns\n-------\nRule\n    {_RETURNED}"
+    return f"{summary.strip()}\n\n{HEADING}" + "\n".join(entries) + returns + blank + rest
+
+
+_OF_EVERY_RULE = "Parameters of every rule, by keyword; see `Rule`."
+_RETURNED = "The rule; it is hard if no penalty is given."
 
 
 def _signature(statement: type[Template]) -> inspect.Signature:

@@ -20,8 +20,19 @@ class RuleError(InferenceError, ValueError):
 
     Parameters
     ----------
-    message : one line that names file, rule, value and way out
-    excerpt : the line of the file, and a caret below the place; empty where there is none
+    message : str
+        One line that names file, rule, value and way out.
+    excerpt : str, optional
+        The line of the file, and a caret below the place; empty if there is none.
+
+    Examples
+    --------
+    >>> from formulations import RuleError, parse_rules
+    >>> try:
+    ...     parse_rules('fields = ["title"]\\n[[rule]]\\ntemplate = "at_most_runs"\\nfield = "titel"')
+    ... except RuleError as error:
+    ...     print(error.message)
+    rules, rule 1: no field "titel"; did you mean "title"? (line 4, column 9)
     """
 
     def __init__(self, message: str, excerpt: str = "") -> None:
@@ -38,12 +49,25 @@ class RuleSet:
 
     Parameters
     ----------
-    items : rules and features
-    fields : declared fields; one that a model lacks counts as absent
-    name : of the file or catalogue entry
-    groups : groups that rules name
-    templates : (formula, "logic" or "linear") of each template that the file defines
-    title, source : what the rules are about, and where they come from
+    items : tuple of Rule or Feature
+        Rules and features.
+    fields : tuple of str, optional
+        Declared fields; one that a model lacks counts as absent.
+    name : str, optional
+        Name of the file or catalogue entry.
+    groups : tuple of Group, optional
+        Groups that rules name.
+    templates : tuple of tuple of (NamedFormula, str), optional
+        (formula, "logic" or "linear") of each template that the file defines.
+    title, source : str, optional
+        Subject of the rules, and their origin.
+
+    Examples
+    --------
+    >>> from formulations import RuleSet, constraints as C
+    >>> rules = RuleSet((C.at_most_runs("title", 1),), fields=("title",), name="mine")
+    >>> rules, len(rules)
+    (RuleSet('mine': 1 rules, 0 features, 1 fields), 1)
     """
 
     items: tuple[Rule | Feature, ...]
@@ -65,7 +89,18 @@ class RuleSet:
         return len(self.items)
 
     def absent(self, labels: LabelSet) -> list[str]:
-        """Declared fields that no label carries."""
+        """Declared fields that no label carries.
+
+        Parameters
+        ----------
+        labels : LabelSet
+            The labels of a model.
+
+        Returns
+        -------
+        list of str
+            Names of declared fields that no label carries.
+        """
         return [f for f in self.fields if f not in labels.fields and f not in labels.names]
 
     @property

@@ -1,4 +1,4 @@
-"""Rules about the order of runs, whatever stands between them."""
+"""Rules about the order of runs. Tokens between the runs do not matter."""
 
 from collections.abc import Iterable
 from itertools import zip_longest
@@ -43,14 +43,21 @@ _FOLLOWING = {required: _following(required) for required in (False, True)}
 
 @template("alternation")
 class Alternation(Template):
-    """Runs of two fields take turns. Each run that follows one of its own kind is a violation.
+    """Runs of two fields alternate. Each run that follows a run of its own field is a violation.
 
-    Runs are in the order of their first tokens; of two that begin at one token, as nested paths do, that of `field` is the
+    Runs are in the order of their first tokens. If two begin at the same token, as nested paths do, the run of `field` is
     first.
 
     Parameters
     ----------
-    field, other : field, label or group
+    field, other : str, Group or list of str
+        Field, label or group.
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> C.alternation("name", "phone").violations(["name", "O", "name", "phone"])
+    1
     """
 
     field: Selector
@@ -70,16 +77,19 @@ class Alternation(Template):
 
 @template("next_field")
 class NextField(Template):
-    """After each run of a field, the next run belongs to an allowed field. Each run with another next run is a violation.
+    """The next run after each run of a field belongs to an allowed field. Each run with another next run is a violation.
 
-    Tokens of `O` between the two do not matter, and are no runs. With nested paths, a run begins at each token at which
-    one of any level does, and belongs to all fields of that token. The last run of a sequence has no next one.
+    Tokens of `O` between the two runs are skipped. With nested paths, a run begins at each token where a run of any level begins,
+    and belongs to all fields of that token. The last run of a sequence has no next run.
 
     Parameters
     ----------
-    field : the field whose runs are checked
-    allowed : what the next run may be
-    required : there must be a next run, so that the last run of a sequence is a violation if it belongs to the field
+    field : str, Group or list of str
+        The field whose runs are checked.
+    allowed : str, Group or list of str
+        Field, label or group of the next run.
+    required : bool, default False
+        Whether a next run must exist; if so, a last run of the field is a violation.
 
     Examples
     --------

@@ -17,8 +17,14 @@ class ValidScheme(Template):
     """The labelling follows its scheme. Each invalid step, and an entity left open at the end, is one violation.
 
     BIO: I-x only after B-x or I-x. IOB1: B-x only after B-x or I-x, as I-x begins a run anywhere else. IOBES, BILOU,
-    BMES: an entity that B opens goes on with I (BMES: M) and closes with E (BILOU: L). Paths: BIO at every level, and
-    where a level begins anew, so do those below it. Plain: nothing to keep.
+    BMES: an entity that begins with B continues with I (BMES: M) and ends with E (BILOU: L). Paths: BIO at every level, and
+    where a level begins anew, so do those below it. Plain: every labelling is valid.
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> C.valid_scheme().violations(["O", "I-title", "B-title"])
+    1
     """
 
     def components(self, labels: LabelSet) -> list[UnboundComponent]:

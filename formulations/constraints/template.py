@@ -22,8 +22,16 @@ class Trial:
 
     Parameters
     ----------
-    tokens : where; the tokens that a reader should look at
-    amount : violations; 0 where the rule holds
+    tokens : tuple of int
+        The tokens of the place.
+    amount : int
+        Number of violations; 0 where the rule holds.
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> C.Trial((2, 3), 1).amount
+    1
     """
 
     tokens: tuple[int, ...]
@@ -51,11 +59,18 @@ _OLD_NAMES = {"parts": "components", "demand": "required_field", "demands": "req
 
 
 class Template(ABC, _Common):
-    """A statement about labellings. Subclasses are frozen dataclasses of parameters, registered by `@template`.
+    """Base class of templates, the statements of rules.
 
-    `components` or `ground`, from which programs and searches are built, and `trials`, plain Python that is easy to check,
-    must count the same violations. A template that looks at most at a token and its neighbours has components that are
-    the same for all sequences; one that needs the sequence itself overrides `ground` instead.
+    Subclasses are frozen dataclasses of parameters, registered by `@template`. A subclass has two definitions of its
+    violations, which must agree: `components` or `ground`, from which programs and searches are built, and `trials`, plain
+    Python that is easy to check. A template that looks at most at a token and its neighbours has components that are the
+    same for all sequences; one that depends on the whole sequence overrides `ground` instead.
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> issubclass(C.TEMPLATES["at_most_runs"], C.Template)
+    True
     """
 
     rule_name: ClassVar[str]
@@ -73,11 +88,35 @@ class Template(ABC, _Common):
         check_parameters(self)
 
     def components(self, labels: LabelSet) -> list[UnboundComponent] | None:
-        """The components whose violations add up to the rule's, for any sequence; None where they depend on the sequence."""
+        """The components whose violations add up to the rule's, for any sequence; None where they depend on the sequence.
+
+        Parameters
+        ----------
+        labels : LabelSet
+            The labels of the trellis.
+
+        Returns
+        -------
+        list of UnboundComponent or None
+            The components, or None.
+        """
         return None
 
     def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Component]:
-        """The components for one sequence."""
+        """The components for one sequence.
+
+        Parameters
+        ----------
+        labels : LabelSet
+            The labels of the trellis.
+        tokens : sequence of str
+            T texts.
+
+        Returns
+        -------
+        iterable of Component
+            Machines, sums and circuits.
+        """
         components = self.components(labels)
         if components is None:
             raise NotImplementedError(f"{type(self).__name__} has neither components nor ground")
@@ -86,27 +125,88 @@ class Template(ABC, _Common):
 
     @abstractmethod
     def trials(self, reading: Reading) -> Iterable[Trial]:
-        """The places of a labelling at which the statement applies, each with its violations there."""
+        """Places of a labelling at which the statement applies, each with its number of violations.
+
+        Parameters
+        ----------
+        reading : Reading
+            A labelling with its tokens.
+
+        Returns
+        -------
+        iterable of Trial
+            One trial for each place.
+        """
 
     def count(self, reading: Reading) -> int:
-        """The violations of a labelling; all other forms are tested against this count."""
+        """Violations of a labelling, the reference for all other forms of the rule.
+
+        Parameters
+        ----------
+        reading : Reading
+            A labelling with its tokens.
+
+        Returns
+        -------
+        int
+            The sum over all trials.
+        """
         return sum(trial.amount for trial in self.trials(reading))
 
     def required_field(self) -> tuple[Condition, Selector] | None:
-        """The tokens that must belong to a field whatever the other labels are, and that field; None where there are none."""
+        """The tokens that must belong to one field whatever the other labels are, and that field.
+
+        Returns
+        -------
+        tuple of (Condition, str, Group or list of str) or None
+            A condition on tokens and a field; None if the template has none.
+        """
         return None
 
     def required_fields(self, tokens: Sequence[str]) -> Mapping[int, Selector]:
-        """For each token of a sequence that `required_field` selects, the field that it must belong to."""
+        """The field that each token selected by `required_field` must belong to.
+
+        Parameters
+        ----------
+        tokens : sequence of str
+            T texts.
+
+        Returns
+        -------
+        mapping of int to str, Group or list of str
+            Fields by token number.
+        """
         required = self.required_field()
         return {} if required is None else dict.fromkeys(Window(tokens).positions(required[0]), required[1])
 
     def remark(self, labels: LabelSet) -> str:
-        """A notice about the statement with these labels, such as that nothing can satisfy it; empty where there is none."""
+        """A notice about the statement with these labels, for example that no labelling can satisfy it.
+
+        Parameters
+        ----------
+        labels : LabelSet
+            The labels of the trellis.
+
+        Returns
+        -------
+        str
+            The notice; empty if there is none.
+        """
         return ""
 
     def bind(self, names: Mapping[str, Selector]) -> "Template":
-        """The same statement with placeholders replaced by fields."""
+        """The same statement with placeholders replaced by fields.
+
+        Parameters
+        ----------
+        names : mapping of str to str, Group or list of str
+            Field for each placeholder.
+
+        Returns
+        -------
+        Template
+            The statement with the placeholders replaced.
+        """
         values = {
             f.name: bind_selector(getattr(self, f.name), names)
             for f in fields(self)
@@ -115,12 +215,24 @@ class Template(ABC, _Common):
         return replace(self, **values) if values else self
 
     def selectors(self) -> list[Selector]:
-        """The fields, labels and groups that the statement names."""
+        """The fields, labels and groups that the statement names.
+
+        Returns
+        -------
+        list of str, Group or list of str
+            The values of all parameters that name fields.
+        """
         result = (getattr(self, f.name) for f in fields(self) if kinds(type(self))[f.name].names_fields)
         return [value for value in result if value is not None]
 
     def sentence(self) -> str:
-        """`at_most_runs(title, 1)`."""
+        """The statement as text, such as `at_most_runs(title, 1)`.
+
+        Returns
+        -------
+        str
+            Name and parameters.
+        """
         shown = ", ".join(
             _text(getattr(self, f.name))
             for f in sorted(fields(self), key=lambda f: bool(f.kw_only))
@@ -165,10 +277,28 @@ Statement = TypeVar("Statement", bound=type[Template])
 def template(name: str) -> Callable[[Statement], Statement]:
     """Make a class a frozen dataclass and register it as the template of that name.
 
+    Parameters
+    ----------
+    name : str
+        Name of the template in rule files.
+
+    Returns
+    -------
+    callable
+        A class decorator.
+
     Raises
     ------
     ValueError
-        where a template has that name already.
+        If there is a template of that name already.
+
+    Examples
+    --------
+    See `docs/` for a complete template.
+
+    >>> from formulations import constraints as C
+    >>> C.TEMPLATES["at_most_runs"].rule_name
+    'at_most_runs'
     """
 
     def register(statement: Statement) -> Statement:

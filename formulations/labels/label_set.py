@@ -37,16 +37,24 @@ class LabelSet:
 
     Parameters
     ----------
-    names : K different, non-empty names
-    scheme : "plain", "bio" (or "iob2"), "iob1", "iobes" (or "bioes"), "bilou" (or "biluo"), "bmes" or "paths", in letters
-        of any case; inferred from the names where not given, and then never IOB1, whose names are those of BIO
-    optional_fields : fields that rules may name although no label carries them; they count as absent
-    notice : about a scheme that was inferred from names that are ambiguous or odd; else empty
+    names : tuple of str
+        K different, non-empty names.
+    scheme : str, optional
+        "plain", "bio" (or "iob2"), "iob1", "iobes" (or "bioes"), "bilou" (or "biluo"), "bmes" or "paths", in
+        letters of any case; inferred from the names where not given, and then never IOB1, whose names are
+        those of BIO.
+    optional_fields : frozenset of str, optional
+        Fields that rules may name although no label carries them; they count as absent.
+
+    Attributes
+    ----------
+    notice : str
+        Notice about a scheme that was inferred from ambiguous or unusual names; empty if there is none.
 
     Raises
     ------
     ValueError
-        for no names, a name given twice, an empty name, an unknown scheme or a name that does not fit it.
+        For no names, a name given twice, an empty name, an unknown scheme or a name that does not fit it.
 
     Examples
     --------
@@ -90,11 +98,33 @@ class LabelSet:
         return f"LabelSet({len(self)} labels: {names}; scheme {self.scheme})"
 
     def with_optional_fields(self, fields: Iterable[str]) -> "LabelSet":
-        """The same labels, with more fields that may be absent."""
+        """The same labels, with more fields that may be absent.
+
+        Parameters
+        ----------
+        fields : iterable of str
+            Names of fields that rules may name although no label carries them.
+
+        Returns
+        -------
+        LabelSet
+            The same labels, with these fields added to `optional_fields`.
+        """
         return _label_set(self.names, self.scheme, self.optional_fields | frozenset(fields))
 
     def declaring(self, fields: Iterable[str]) -> "LabelSet":
-        """The old name of `with_optional_fields`."""
+        """The old name of `with_optional_fields`.
+
+        Parameters
+        ----------
+        fields : iterable of str
+            Names of fields.
+
+        Returns
+        -------
+        LabelSet
+            As `with_optional_fields`.
+        """
         warn("LabelSet.declaring is now with_optional_fields", DeprecationWarning, stacklevel=2)
         return self.with_optional_fields(fields)
 
@@ -105,7 +135,23 @@ class LabelSet:
         return self.optional_fields
 
     def ids(self, labelling: Iterable[object]) -> Integers:
-        """Label ids (T,) of a labelling given as ids or names."""
+        """Label ids (T,) of a labelling given as ids or names.
+
+        Parameters
+        ----------
+        labelling : iterable of object
+            T label names or ids.
+
+        Returns
+        -------
+        ndarray of int, shape (T,)
+            Label ids.
+
+        Raises
+        ------
+        ValueError
+            For an unknown label.
+        """
         return np.array([self._id(label, t) for t, label in enumerate(labelling)], np.int64)
 
     def _id(self, label: object, position: int) -> int:
@@ -166,10 +212,20 @@ class LabelSet:
 
         A run of a group is a maximal stretch of its labels, cut where one of its fields begins anew.
 
+        Parameters
+        ----------
+        selector : str, Group or list of str
+            A field, label, group or list of these.
+
+        Returns
+        -------
+        Field
+            The labels that belong to it, and the steps that begin its runs.
+
         Raises
         ------
         ValueError
-            for a name that is neither field nor label nor declared, with the nearest known name.
+            For a name that is neither field nor label nor declared, with the nearest known name.
         """
         if isinstance(selector, Group):
             return self._group(selector)

@@ -15,8 +15,10 @@ def remark(names: Sequence[str], scheme: str) -> str:
 
     Parameters
     ----------
-    names : K label names
-    scheme : the one that was inferred from them
+    names : sequence of str
+        K label names.
+    scheme : str
+        The one that was inferred from them.
     """
     inside = [name for name in names if name != OUTSIDE]
     if scheme == "plain":

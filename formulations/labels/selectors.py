@@ -13,25 +13,28 @@ from formulations.parameters import KINDS, Kind, ParameterError
 EACH_FIELD = "each field"
 """In place of a field: one ground rule for every field but `O`."""
 DEEPEST = 100
-"""Largest depth of groups inside groups."""
+"""Largest depth of nested groups."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Group:
     """Named labels or fields that a rule treats as one: "any kind of description tag".
 
-    Groups of equal names and members are equal. However often groups share a member, each is looked at once.
+    Groups of equal names and members are equal. A member that several groups share is evaluated once.
 
     Parameters
     ----------
-    name : shown in rule names and messages
-    members : names of fields, labels or other groups
-    complement : the group is every label that is *not* a member
+    name : str
+        Shown in rule names and messages.
+    members : tuple of str or Group
+        Names of fields, labels or other groups.
+    complement : bool, default False
+        The group is every label that is *not* a member.
 
     Raises
     ------
     ValueError
-        for a member that is neither a name nor a group, and groups that lie too deep inside one another.
+        For a member that is neither a name nor a group, and groups that lie too deep inside one another.
 
     Examples
     --------
@@ -163,6 +166,23 @@ def alternatives(selector: Selector) -> tuple["str | Group", ...]:
 def group(name: str, members: Iterable["str | Group"]) -> Group:
     """A named group of labels or fields.
 
+    Parameters
+    ----------
+    name : str
+        Name of the group in rule names and messages.
+    members : iterable of str or Group
+        Names of fields, labels or other groups.
+
+    Returns
+    -------
+    Group
+        The group.
+
+    Raises
+    ------
+    ValueError
+        As for `Group`.
+
     Examples
     --------
     >>> from formulations import constraints as C
@@ -174,6 +194,16 @@ def group(name: str, members: Iterable["str | Group"]) -> Group:
 
 def other_than(*members: "str | Group") -> Group:
     """Every label that belongs to none of the members.
+
+    Parameters
+    ----------
+    *members : str or Group
+        Names of fields, labels or groups.
+
+    Returns
+    -------
+    Group
+        The group of all other labels.
 
     Examples
     --------

@@ -14,12 +14,14 @@ Environment = Mapping[str, Value]
 
 @dataclass(frozen=True)
 class Position:
-    """A token: a variable or the last token or neither, plus a number.
+    """A token: an offset from a variable, from the last token, or from token 0.
 
     Parameters
     ----------
-    base : a variable's name, "last", or "" for token 0
-    shift : added to it
+    base : str
+        A variable's name, "last", or "" for token 0.
+    shift : int
+        Added to it.
     """
 
     base: str
@@ -44,8 +46,10 @@ class Name:
 
     Parameters
     ----------
-    selector : what is named; the variable's name for a variable
-    variable : whether it is one
+    selector : str, Group or list of str
+        What is named; the variable's name for a variable.
+    variable : bool, default False
+        Whether it is one.
     """
 
     selector: Selector
@@ -78,13 +82,13 @@ class Formula:
 
     @cached_property
     def size(self) -> int:
-        """How many formulas it consists of, shared ones counted as often as they occur."""
+        """Number of subformulas; shared ones are counted each time they occur."""
         return 1 + sum(child.size for child in self.children() if isinstance(child, Formula))
 
 
 @dataclass(frozen=True)
 class Constant(Formula):
-    """True or false."""
+    """True or False."""
 
     value: bool
 
@@ -243,9 +247,12 @@ class Term:
 
     Parameters
     ----------
-    times : the coefficient
-    variable : the token's
-    formula : true or false of it
+    times : int
+        The coefficient.
+    variable : str
+        The token's.
+    formula : Formula
+        True or false of it.
     """
 
     times: int

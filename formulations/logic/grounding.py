@@ -17,7 +17,7 @@ from formulations.logic.ast import Formula, Value
 from formulations.logic.semantics import MOST, groundings, innermost, too_many, values
 
 AtomKind = tuple[Any, ...]
-"""What an atom says of a token's label: a word such as "member", and fields, or for "labels" truth values (K,)."""
+"""Statement of an atom about a token's label: a word such as "member", and fields, or for "labels" truth values (K,)."""
 
 
 @dataclass
@@ -26,9 +26,12 @@ class Grounder:
 
     Parameters
     ----------
-    labels : K of them
-    tokens : T of them
-    gates : the circuit that nodes are added to
+    labels : LabelSet
+        K of them.
+    tokens : sequence of str
+        T of them.
+    gates : Gates
+        The circuit that nodes are added to.
     """
 
     labels: LabelSet

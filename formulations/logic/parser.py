@@ -17,9 +17,12 @@ class FormulaError(InferenceError, ValueError):
 
     Parameters
     ----------
-    message : what is wrong
-    text : the formula
-    offset : the character at which it goes wrong
+    message : str
+        What is wrong.
+    text : str
+        The formula.
+    offset : int
+        The character at which it goes wrong.
     """
 
     def __init__(self, message: str, text: str, offset: int) -> None:
@@ -85,7 +88,7 @@ def parse(text: str, start: str) -> Any:
     Raises
     ------
     FormulaError
-        where it is none.
+        Where it is none.
     """
     from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
@@ -95,11 +98,7 @@ def parse(text: str, start: str) -> Any:
         tree = _parser().parse(text, start=start)
     except UnexpectedCharacters as error:
         at = error.pos_in_stream or 0
-        what = (
-            "a quotation mark without its partner"
-            if text[at] in "\"'"
-            else f"{text[at]!r} does not belong here"
-        )
+        what = "an unmatched quotation mark" if text[at] in "\"'" else f"{text[at]!r} does not belong here"
         raise FormulaError(what, text, at) from None
     except UnexpectedToken as error:
         expected = sorted({_SIGNS.get(name, name.lower()) for name in error.expected})

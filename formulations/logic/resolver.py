@@ -165,7 +165,8 @@ class Formulas(Names):
         result: ast.Formula = self.instances[key]
         if result.size > LARGEST:
             raise self.fail(
-                f"{formula.name} is more than {LARGEST} parts, once all it calls is written out", call
+                f"{formula.name} is more than {LARGEST} parts after expansion of the formulas that it calls",
+                call,
             )
         return result
 

@@ -31,15 +31,19 @@ def read(
 
     Parameters
     ----------
-    text : see the README of the language
-    resolve : what a name stands for; raises ValueError for an unknown one
-    named : formulas that a formula may call
-    arguments : names that stand for fields
+    text : str
+        See the README of the language.
+    resolve : callable, default str
+        What a name stands for; raises ValueError for an unknown one.
+    named : mapping of str to NamedFormula, optional
+        Formulas that a formula may call.
+    arguments : mapping of str to str, Group or list of str, optional
+        Names that stand for fields.
 
     Raises
     ------
     FormulaError
-        for a text that is none, a free variable, an unknown name, or a comparison of unlike things.
+        For a text that is none, a free variable, an unknown name, or a comparison of unlike things.
     """
     known = {} if form == "linear" or named is None else named
     return _read(form, Inequalities(text, resolve, known, {k: Name(v) for k, v in (arguments or {}).items()}))

@@ -27,8 +27,10 @@ class CompiledFeature:
 
     Parameters
     ----------
-    name : unique among rules and features
-    steps : grid units of each step
+    name : str
+        Unique among rules and features.
+    steps : StepChoice
+        Grid units of each step.
     """
 
     name: str
@@ -51,10 +53,14 @@ class CompiledRule:
 
     Parameters
     ----------
-    rule : as it was given
-    name : unique among rules and features
-    labels : K labels, declared fields included
-    components : the same for every sequence; None where they depend on the sequence
+    rule : Rule
+        As it was given.
+    name : str
+        Unique among rules and features.
+    labels : LabelSet
+        K labels, declared fields included.
+    components : tuple of UnboundComponent or None
+        The same for every sequence; None where they depend on the sequence.
     """
 
     rule: Rule
@@ -128,10 +134,14 @@ class CompiledRules:
 
     Parameters
     ----------
-    rule_set : as they were given
-    labels : K labels
-    items : rules and features in their order
-    notices : texts about the rules and these labels, none of which is an error
+    rule_set : RuleSet
+        As they were given.
+    labels : LabelSet
+        K labels.
+    items : tuple of CompiledRule or CompiledFeature
+        Rules and features in their order.
+    notices : tuple of str
+        Texts about the rules and these labels, none of which is an error.
     """
 
     rule_set: RuleSet
@@ -173,9 +183,9 @@ class CompiledRules:
         Raises
         ------
         ValueError
-            for other labels than those the rules were compiled for; for weights whose total could pass 2^31 nats; and
-            for a hard rule that looks at tokens where the trellis has none. Penalties and features that do are a
-            `WordNotice`.
+            For other labels than those the rules were compiled for; for weights whose total could pass 2^31
+            nats; and for a hard rule that looks at tokens where the trellis has none. Penalties and features
+            that do are a `WordNotice`.
         """
         self.check(trellis.labels)
         words = guard_tokens(trellis.tokens)
@@ -221,7 +231,7 @@ def compile_rules(rules: Iterable[Rule | Feature], labels: LabelSet) -> Compiled
     Raises
     ------
     ValueError
-        for what is no rule, an unknown field, and a name given twice.
+        For what is no rule, an unknown field, and a name given twice.
     """
     if isinstance(rules, str | Rule | Feature):
         raise ValueError(f"rules is {rules!r}; expected a list of rules, or a rule set from load_rules")

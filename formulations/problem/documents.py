@@ -15,12 +15,14 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True)
 class Document:
-    """The trellis of a document, and where its sequences are.
+    """The trellis of a document, and the ranges of its sequences.
 
     Parameters
     ----------
-    trellis : of all tokens; its score is the sum of the sequences' scores
-    sequences : (first, end) token of each
+    trellis : Trellis
+        Trellis of all tokens; its score is the sum of the sequences' scores.
+    sequences : tuple of tuple of (int, int)
+        Range (first token, end) of each sequence.
 
     Examples
     --------
@@ -34,7 +36,23 @@ class Document:
     sequences: tuple[tuple[int, int], ...]
 
     def split(self, values: Sequence[Value]) -> list[list[Value]]:
-        """Values of each sequence, from a labelling (T,) or other values by token."""
+        """Values of each sequence, from a labelling (T,) or other values by token.
+
+        Parameters
+        ----------
+        values : sequence of Value
+            T values, such as a labelling.
+
+        Returns
+        -------
+        list of list of Value
+            The values of each sequence, without those of separator tokens.
+
+        Raises
+        ------
+        ValueError
+            If the number of values is not that of the tokens.
+        """
         if len(values) != len(self.trellis):
             raise ValueError(
                 f"{len(values)} values are given, but the document has {len(self.trellis)} tokens"
@@ -43,20 +61,35 @@ class Document:
 
 
 def join(trellises: Iterable[Trellis], separator: str | None = "\n") -> Document:
-    """The document of sequences that follow each other.
+    """Join sequences into one document, so that rules apply to all of them together.
 
-    Rules then speak of the whole document: a count is one over all sequences, and what comes before comes before in any of
-    them. A token between two sequences, which is always `O` and scores nothing, keeps runs apart.
+    A rule then counts over the whole document, and an order of fields holds across sequences. A separator token between
+    two sequences is always labelled `O` and scores 0; it keeps runs of different sequences apart.
 
     Parameters
     ----------
-    trellises : with the same labels and order
-    separator : the text of these tokens; None for none, where a run may go on into the next sequence
+    trellises : iterable of Trellis
+        Trellises with the same labels and order.
+    separator : str or None, default newline
+        Text of the separator tokens. If None, there are no separator tokens, and a run may continue in the
+        next sequence.
+
+    Returns
+    -------
+    Document
+        The joint trellis, with the range of each sequence.
 
     Raises
     ------
     ValueError
-        for no trellises, for some that differ in labels or order, and for a separator where there is no label `O`.
+        If there are no trellises, if they differ in labels or order, or if separators are wanted and there is
+        no label `O`.
+
+    Examples
+    --------
+    >>> sentences = [Trellis([0.0, -1.0], [], ["a", "O"], [word]) for word in ("x", "y")]
+    >>> join(sentences).sequences, join(sentences, separator=None).sequences
+    (((0, 1), (2, 3)), ((0, 1), (1, 2)))
     """
     result = list(trellises)
     if not result:

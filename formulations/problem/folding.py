@@ -29,10 +29,14 @@ class Table:
 
     Parameters
     ----------
-    values : (P, K) of tokens or (P, K, K) of steps, the second where the condition holds
-    condition : see `StepChoice`
-    rule : the place of the rule that it comes from; None for a feature
-    first : whether it is for the first token alone
+    values : Grid
+        (P, K) of tokens or (P, K, K) of steps, the second where the condition holds.
+    condition : Condition
+        See `StepChoice`.
+    rule : int, optional
+        The place of the rule that it comes from; None for a feature.
+    first : bool, default False
+        Whether it is for the first token alone.
     """
 
     values: Grid
@@ -47,12 +51,18 @@ class MachineTemplate:
 
     Parameters
     ----------
-    key : the place of the rule among all, and of the machine among the rule's
-    steps : symbols (P, K+1 or 1, K), and the condition that chooses
-    automaton : emits each violation as early as it is certain
-    penalty : grid units a violation; `HARD` for a hard rule
-    component : the place of the rule, and of the component among the rule's
-    total : the sum that the machine counts, where its violations count singly
+    key : tuple of (int, int)
+        The place of the rule among all, and of the machine among the rule's.
+    steps : StepChoice
+        Symbols (P, K+1 or 1, K), and the condition that chooses.
+    automaton : Automaton
+        Emits each violation as early as it is certain.
+    penalty : int
+        Grid units a violation; `HARD` for a hard rule.
+    component : tuple of (int, int)
+        The place of the rule, and of the component among the rule's.
+    total : Sum or None
+        The sum that the machine counts, where its violations count singly.
     """
 
     key: tuple[int, int]
@@ -68,8 +78,10 @@ class Folding:
 
     Parameters
     ----------
-    rules : for K labels
-    first, last : (K,) grid scores of the first and the last token that a model adds for every sequence
+    rules : CompiledRules
+        Rules for K labels.
+    first, last : Grid, optional
+        (K,) grid scores of the first and the last token that a model adds for every sequence.
 
     Attributes
     ----------
@@ -187,7 +199,7 @@ class Folding:
         Raises
         ------
         TooManyStates
-            where one would be too large.
+            Where one would be too large.
         """
         result = []
         for place, rule, components in self._machine_rules:

@@ -36,7 +36,8 @@ def lattice_of(values: Mapping[str, Any], what: str) -> Lattice:
     Raises
     ------
     ValueError
-        for other keys, for values that are neither numbers nor null, for wrong shapes, and for totals beyond 2^31 nats.
+        For other keys, for values that are neither numbers nor null, for wrong shapes, and for totals beyond
+        2^31 nats.
     """
     form = next((keys for keys in FORMS if any(key in values for key in keys if key != "start")), FORMS[1])
     table(values, form, what, ("first",) if form != FORMS[2] else ())

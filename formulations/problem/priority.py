@@ -18,8 +18,10 @@ class Demand:
 
     Parameters
     ----------
-    condition : which tokens
-    wanted : (K,) the labels
+    condition : Condition
+        Which tokens.
+    wanted : ndarray of bool, shape (K,)
+        The labels.
     """
 
     condition: Condition

@@ -39,12 +39,18 @@ class GroundRule:
 
     Parameters
     ----------
-    name : unique among the rules
-    penalty : grid units a violation; `HARD` for a hard rule
-    binary : whether the rule as a whole counts at most once
-    components : their violations, summed, are the rule's
-    forced : whether searches evaluate it on prefixes even where that loses solutions
-    overruled : tokens at which an earlier rule has priority, so that this one does not count there
+    name : str
+        Unique among the rules.
+    penalty : int
+        Grid units a violation; `HARD` for a hard rule.
+    binary : bool
+        Whether the rule as a whole counts at most once.
+    components : tuple of Component
+        Their violations, summed, are the rule's.
+    forced : bool, default False
+        Whether searches evaluate it on prefixes even where that loses solutions.
+    overruled : tuple of int, optional
+        Tokens at which an earlier rule has priority, so that this one does not count there.
     """
 
     name: str
@@ -133,10 +139,14 @@ class Problem:
 
     Parameters
     ----------
-    model : the scores as they came
-    lattice : the scores with features added; after folding, with folded rules too
-    rules : the rules that `lattice` does not hold
-    labels : K labels
+    model : Lattice
+        The scores as they came.
+    lattice : Lattice
+        The scores with features added; after folding, with folded rules too.
+    rules : tuple of GroundRule
+        The rules that `lattice` does not hold.
+    labels : LabelSet
+        K labels.
     """
 
     model: Lattice

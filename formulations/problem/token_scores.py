@@ -17,10 +17,14 @@ class TokenScores:
 
     Parameters
     ----------
-    labels : K labels
-    emissions : (T, K) nats of T texts
-    transitions : (K, K) nats, from and to
-    start, end : (K,) nats of the first and the last label, or None
+    labels : LabelSet
+        K labels.
+    emissions : callable
+        (T, K) nats of T texts.
+    transitions : ndarray of float, shape (K, K)
+        Nats, from and to.
+    start, end : ndarray of float, shape (K,), optional
+        Nats of the first and the last label, or None.
     """
 
     labels: LabelSet

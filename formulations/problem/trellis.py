@@ -1,4 +1,4 @@
-"""The trellis: what a sequence model hands over, and nothing about rules."""
+"""The trellis: the scores of a sequence model, without rules."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -29,17 +29,22 @@ class Trellis:
 
     Parameters
     ----------
-    start : (K,) log score of label k at token 0, that token's own score included
-    edges : (T-1, K, K) label i at t-1, then j at t, token t's own score included; -inf forbids
-    labels : K names, or a LabelSet; `0`, `1`, … where not given
-    tokens : T texts that rules may look at; empty texts where not given, and then a hard rule that looks at tokens is an
-        error, a penalty or feature that does a warning
-    scheme : "plain", "bio", "iob1", "iobes", "bilou", "bmes" or "paths"; inferred from the names where not given
+    start : array_like of shape (K,)
+        Log score of label k at token 0, that token's own score included.
+    edges : array_like of shape (T-1, K, K)
+        Label i at t-1, then j at t, token t's own score included; -inf forbids.
+    labels : LabelSet or sequence of str, optional
+        K names, or a LabelSet; `0`, `1`, … where not given.
+    tokens : sequence of str, optional
+        T texts that rules may look at; empty texts where not given. Without tokens, a hard rule that looks at
+        them is an error, and a soft rule or a feature that does is a warning.
+    scheme : str, optional
+        "plain", "bio", "iob1", "iobes", "bilou", "bmes" or "paths"; inferred from the names where not given.
 
     Raises
     ------
     ValueError
-        for wrong shapes, NaN, +inf, and totals beyond 2^31 nats.
+        For wrong shapes, NaN, +inf, and totals beyond 2^31 nats.
 
     Examples
     --------
@@ -80,10 +85,24 @@ class Trellis:
 
         Parameters
         ----------
-        start : (K,) log score of label k at token 0, that token's own score included
-        first : (K, K) label i at token 0, then j at token 1, token 1's own score included; None or empty for T = 1
-        edges : (T-2, K, K, K) label h at t-2, i at t-1, then j at t, token t's own score included; -inf forbids
-        labels, tokens, scheme : as in `Trellis`
+        start : array_like of shape (K,)
+            Log score of label k at token 0, that token's own score included.
+        first : array_like of shape (K, K)
+            Label i at token 0, then j at token 1, token 1's own score included; None or empty for T = 1.
+        edges : array_like of shape (T-2, K, K, K)
+            Label h at t-2, i at t-1, then j at t, token t's own score included; -inf forbids.
+        labels, tokens, scheme : LabelSet or sequence of str, sequence of str or str, optional
+            See `Trellis`.
+
+        Returns
+        -------
+        Trellis
+            The trellis, with `order` 2.
+
+        Raises
+        ------
+        ValueError
+            As for `Trellis`.
 
         Examples
         --------
@@ -106,27 +125,62 @@ class Trellis:
         scheme: str = "",
         first: ArrayLike | None = None,
     ) -> "Trellis":
-        """A trellis whose transition scores are the same at every token; the parts are kept apart.
+        """A trellis from the emission scores of tokens and one table of transition scores.
+
+        The two tables are stored as they are: no (T-1, K, K) array is built.
 
         Parameters
         ----------
-        emissions : (T, K) log score of label k at token t
-        transitions : (K, K) from, to; or (K, K, K) before, from, to for second order
-        start, end : (K,) log score of the first and the last label, or None
-        labels, tokens, scheme : as in `Trellis`
-        first : (K, K) from, to: the transition into token 1 for second order, where there is no label before; None for 0
+        emissions : array_like of shape (T, K)
+            Log score of label k at token t.
+        transitions : array_like of shape (K, K) or (K, K, K)
+            Scores of steps [from, to], or [before, from, to] for second order.
+        start, end : array_like of shape (K,), optional
+            Log scores of the first and of the last label; zeros where not given.
+        labels, tokens, scheme : LabelSet or sequence of str, sequence of str or str, optional
+            See `Trellis`.
+        first : array_like of shape (K, K), optional
+            Scores of the step into token 1 [from, to] for second order; zeros where not given.
+
+        Returns
+        -------
+        Trellis
+            The trellis, of second order if `transitions` has three axes.
+
+        Raises
+        ------
+        ValueError
+            As for `Trellis`.
+
+        Examples
+        --------
+        >>> trellis = Trellis.from_emissions([[0.0, 1.0], [2.0, 0.0]], [[0.5, 0.0], [0.0, 0.5]], labels=["a", "b"])
+        >>> trellis.score(["b", "a"])
+        3.0
         """
         lattice = arrays.factored(emissions, transitions, start, end, first)
         return cls._from(lattice, labels, tokens, scheme)
 
     @classmethod
     def joined(cls, trellises: Sequence["Trellis"]) -> "Trellis":
-        """Trellises of the same labels and order, one after the other: the score is the sum of theirs.
+        """Concatenate trellises of the same labels and order.
+
+        The score of the result is the sum of the scores of its parts.
+
+        Parameters
+        ----------
+        trellises : sequence of Trellis
+            Trellises at least one trellis.
+
+        Returns
+        -------
+        Trellis
+            The trellis of all tokens.
 
         Raises
         ------
         ValueError
-            for none, for some that differ in labels or order, and for totals beyond 2^31 nats.
+            If there are none, if they differ in labels or order, and for totals beyond 2^31 nats.
         """
         if not trellises:
             raise ValueError("no trellis to join")
@@ -194,20 +248,57 @@ class Trellis:
         return self.lattice.order
 
     def ids(self, labelling: Iterable[object]) -> Integers:
-        """Label ids (T,) of a labelling given as names or ids."""
+        """Label ids (T,) of a labelling given as names or ids.
+
+        Parameters
+        ----------
+        labelling : iterable of object
+            T label names or ids.
+
+        Returns
+        -------
+        ndarray of int, shape (T,)
+            Label ids.
+
+        Raises
+        ------
+        ValueError
+            For an unknown label or a wrong number of labels.
+        """
         ids = self.labels.ids(labelling)
         if len(ids) != len(self):
             raise ValueError(f"the labelling has {len(ids)} labels, but there are {len(self)} tokens")
         return ids
 
     def score(self, labelling: Iterable[object]) -> float:
-        """Score of a labelling, given as names or ids, in nats; -inf where it takes a forbidden step."""
+        """Score of a labelling, given as names or ids, in nats; -inf where it takes a forbidden step.
+
+        Parameters
+        ----------
+        labelling : iterable of object
+            T label names or ids.
+
+        Returns
+        -------
+        float
+            The score in nats; -inf if the labelling takes a forbidden step.
+
+        Raises
+        ------
+        ValueError
+            For an unknown label or a wrong number of labels.
+        """
         return nats(self.lattice.score(self.ids(labelling)))
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values: `tokens`, `label_names`, `scheme` and scores in nats, None for -inf; see `from_dict`.
 
         The keys of scores are those that `ilpinfer decode` reads, except for trellises that were joined.
+
+        Returns
+        -------
+        dict of str to object
+            Values that JSON can represent.
         """
         absent = sorted(self.labels.optional_fields)
         return {
@@ -220,12 +311,22 @@ class Trellis:
 
     @classmethod
     def from_dict(cls, values: Any) -> "Trellis":
-        """The trellis that `to_dict` has made these values of, to the last bit.
+        """The trellis of the values that `to_dict` returns, exact to the last bit.
+
+        Parameters
+        ----------
+        values : object
+            A dictionary as `to_dict` returns it.
+
+        Returns
+        -------
+        Trellis
+            The trellis.
 
         Raises
         ------
         ValueError
-            for keys that are missing or unknown, values of another type, and whatever a trellis refuses.
+            For keys that are missing or unknown, values of another type, and whatever a trellis refuses.
         """
         about = ("tokens", "label_names", "scheme")
         keys = {key for form in FORMS for key in form}
@@ -240,12 +341,19 @@ class Trellis:
         )
 
     def save(self, path: str | Path) -> None:
-        """Write it as `.json` or `.json.gz`, whole or not at all; the same bytes for the same trellis.
+        """Write the trellis as a `.json` or `.json.gz` file.
+
+        The file appears under its name only when it is complete. Equal trellises give equal bytes.
+
+        Parameters
+        ----------
+        path : str or Path
+            A path that ends in `.json` or `.json.gz`.
 
         Raises
         ------
         ValueError
-            for another suffix.
+            For another suffix.
         """
         try:
             write_whole(path, json_bytes(path, self.to_dict()))
@@ -256,12 +364,22 @@ class Trellis:
     def load(cls, path: str | Path) -> "Trellis":
         """Read what `save` has written.
 
+        Parameters
+        ----------
+        path : str or Path
+            A file that `save` has written.
+
+        Returns
+        -------
+        Trellis
+            The trellis.
+
         Raises
         ------
         FileNotFoundError
-            where there is no such file.
+            Where there is no such file.
         ValueError
-            for a file that is no trellis; the message names file, place and value.
+            For a file that is no trellis; the message names file, place and value.
         """
         try:
             return cls.from_dict(parse_json(read_json_text(path, LARGEST_FILE)))

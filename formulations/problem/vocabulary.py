@@ -30,7 +30,8 @@ class Vocabulary:
 
     Parameters
     ----------
-    purposes : the conditions of each purpose
+    purposes : sequence of sequence of Condition
+        The conditions of each purpose.
     """
 
     def __init__(self, purposes: Sequence[Sequence[Condition]]) -> None:
@@ -120,7 +121,7 @@ class Vocabulary:
         Raises
         ------
         TooManyClasses
-            where the table would pass `MOST_CLASSES`.
+            Where the table would pass `MOST_CLASSES`.
         """
         table = self.classes[purpose]
         key = before, own, after

@@ -30,18 +30,28 @@ class Analysis:
 
     Parameters
     ----------
-    rule : its name
-    form : template, linear or logic
-    kind : "local" (folds into the trellis), "linear" (a row), "regular" (an automaton) or "auxiliary" (a column
-        for each gate)
-    states : of its largest automaton; None where it would pass `MOST_STATES`
-    machines : how many automata or rows it is made of
-    partial : "exact" or "sound" where it can be evaluated on prefixes read left to right (Stokman 2011, section
-        4.1, the set P), "forced" where it is made to, "" where it cannot
-    bound : what a prefix shows of the violations to come
-    rows, columns : what it adds to an integer program of this size, σ included
-    warning : what to know before using it
-    apart : why it is stated anew for each sequence; empty where it is compiled once for all
+    rule : str
+        Its name.
+    form : str
+        Template, linear or logic.
+    kind : str
+        "local" (folds into the trellis), "linear" (a row), "regular" (an automaton) or "auxiliary" (a column
+        for each gate).
+    states : int or None
+        States of its largest automaton; None where it would pass `MOST_STATES`.
+    machines : int
+        Number of automata or rows that it consists of.
+    partial : str
+        "exact" or "sound" where it can be evaluated on prefixes read left to right (Stokman 2011, section
+        4.1, the set P), "forced" where it is made to, "" where it cannot.
+    bound : str
+        What a prefix shows of the violations to come.
+    rows, columns : int
+        What it adds to an integer program of this size, σ included.
+    warning : str, optional
+        What to know before using it.
+    apart : str, optional
+        Why it is stated anew for each sequence; empty where it is compiled once for all.
     """
 
     rule: str
@@ -72,7 +82,7 @@ def analyse(rules: RuleSet, labels: LabelSet, tokens: Sequence[str]) -> list[Ana
     Raises
     ------
     ValueError
-        for fields that are neither labels nor declared.
+        For fields that are neither labels nor declared.
     """
     K = len(labels)
     trellis = Trellis(np.zeros(K), np.zeros((len(tokens) - 1, K, K)), labels=labels, tokens=tokens)
@@ -95,15 +105,13 @@ def _analyse_rule(
     warning = ""
     if ground.forced:
         if not partial:
-            warning = (
-                "evaluated on prefixes although a prefix may break it and come right: solutions get lost"
-            )
+            warning = "evaluated on prefixes although a prefix that breaks it may have a completion that keeps it: solutions may be lost"
         partial = partial or "forced"
     names = tuple(field.name for field in labels.each_field)
     warning = next((text for s in rule.statements(names) if (text := s.remark(labels))), warning)
     states = None if ground.machineless else max((m.states for m in ground.machines), default=1)
     if states is None:
-        warning = f"needs more than {MOST_STATES} states: searches see it on whole labellings only"
+        warning = f"needs more than {MOST_STATES} states: searches evaluate it on complete labellings only"
     components = len(ground.components)
     form, kind = rule.statement.form, _kind(ground)
     bound = _bound(ground, partial)
@@ -184,8 +192,8 @@ def _compare(prefix: list[Machine], whole: list[Machine], labels: int, length: i
 def _bound(ground: GroundRule, partial: str) -> str:
     """The lower bound on its violations that a prefix gives."""
     if ground.machineless:
-        return "0: seen at the end only"
+        return "0: evaluated at the end only"
     if partial == "exact":
-        return "what the prefix has broken"
+        return "violations of the prefix"
     early = any(machine.early.emits[machine.automaton.reachable].any() for machine in ground.machines)
-    return "what no completion can avoid" if early else "0: seen at the end only"
+    return "violations that no completion avoids" if early else "0: evaluated at the end only"

@@ -22,9 +22,12 @@ class ProgramBuilder:
 
     Parameters
     ----------
-    shape : (T, K)
-    states : S, of the lattice
-    labels : how labels are written in names
+    shape : tuple of (int, int)
+        (T, K).
+    states : int
+        S, of the lattice.
+    labels : LabelNames
+        How labels are written in names.
     """
 
     shape: tuple[int, int]

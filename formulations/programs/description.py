@@ -14,10 +14,14 @@ class Part:
 
     Parameters
     ----------
-    rule : its name; empty for what belongs to no rule, or to several
-    kind : as in `Meaning`
-    columns, rows : how many
-    entries : coefficients in these rows
+    rule : str
+        Its name; empty for what belongs to no rule, or to several.
+    kind : str
+        As in `Meaning`.
+    columns, rows : int
+        Numbers of columns and rows.
+    entries : int
+        Coefficients in these rows.
     """
 
     rule: str
@@ -33,7 +37,8 @@ class Description:
 
     Parameters
     ----------
-    parts : those of the path first, then in the order of the columns and rows
+    parts : tuple of Part
+        Those of the path first, then in the order of the columns and rows.
     """
 
     parts: tuple[Part, ...]

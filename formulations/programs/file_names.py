@@ -40,7 +40,7 @@ def unescape(text: str) -> str:
     Raises
     ------
     ValueError
-        for a text that `escape` does not write, and for one that was shortened.
+        For a text that `escape` does not write, and for one that was shortened.
     """
     if SHORTENED in text:
         raise ValueError(f"{text!r} is a name that was shortened: look it up among the program's names")

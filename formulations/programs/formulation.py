@@ -34,10 +34,14 @@ class Formulation:
 
     Parameters
     ----------
-    program : rows and boxes, with objective 0
-    score, cost : (n,) what a unit of each column scores, and what it costs in penalties; grid units
-    lattice : the scores that `score` holds
-    column_names, row_names : what each column and row means
+    program : IntegerProgram
+        Rows and boxes, with objective 0.
+    score, cost : ndarray of int
+        (n,) what a unit of each column scores, and what it costs in penalties; grid units.
+    lattice : Lattice
+        The scores that `score` holds.
+    column_names, row_names : Blocks
+        What each column and row means.
     """
 
     program: IntegerProgram
@@ -63,9 +67,9 @@ class Formulation:
     def least_cost(self, score_floor: int | None) -> IntegerProgram:
         """maximise -Σ c·σ subject to score >= floor (Fersini et al. 2014, eq. 22-29).
 
-        The floor is written as a budget for losses: what each edge gives away against the best completion of
-        its own start. On paths that is the same row, with small coefficients; an edge whose loss alone passes
-        the budget is boxed to 0.
+        The floor is written as a limit on losses. The loss of an edge is its difference from the best completion of
+        the state that it leaves. On paths that is the same row, with small coefficients; an edge whose loss alone
+        passes the budget is boxed to 0.
         """
         program = replace(self.program, objective=-self.cost)
         if score_floor is None:
@@ -82,14 +86,14 @@ class Formulation:
 
 
 def formulate(problem: Problem) -> Formulation:
-    """Columns and rows for the lattice and every rule that it does not hold.
+    """Columns and rows for the lattice and every rule that is not folded into it.
 
     Raises
     ------
     TooLarge
-        where the path alone would have more than `MOST_COLUMNS` columns.
+        Where the path alone would have more than `MOST_COLUMNS` columns.
     OutOfTime
-        where a time limit is set, and passes meanwhile or would pass while the rows are put in order.
+        Where a time limit is set, and passes meanwhile or would pass while the rows are put in order.
     """
     T, K = problem.shape
     S = problem.lattice.states

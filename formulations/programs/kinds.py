@@ -51,24 +51,31 @@ def formulate(
 
     Parameters
     ----------
-    trellis : scores of T tokens and K labels, nats
-    rules : rules and features, a rule set, or rules compiled for the trellis's labels
-    program : which of the programs above
-    folded : whether rules on one token or edge go into the scores; of a two-phase program hard ones alone do, as the
-        score that its floor speaks of has no penalties
-    tau, bound : of the floor of two-phase programs; see `score_floor`
-    best_score : Z*, the best score under the hard rules in nats; needed by a two-phase program with hard rules on more
-        than one token or edge
+    trellis : Trellis
+        Scores of T tokens and K labels, nats.
+    rules : iterable of Rule or Feature or CompiledRules, optional
+        Rules and features, a rule set, or rules compiled for the trellis's labels.
+    program : Kind, default "soft"
+        "soft", "hard", "two-phase" or "shortest-path", as in the table.
+    folded : bool, default False
+        Whether rules on one token or edge go into the scores; of a two-phase program hard ones alone do, as
+        the score that its floor speaks of has no penalties.
+    tau, bound : float or str, optional
+        Parameters of the floor of two-phase programs; see `score_floor`.
+    best_score : float, optional
+        Z*, the best score under the hard rules in nats; needed by a two-phase program with hard rules on more
+        than one token or edge.
 
     Returns
     -------
     Program
+        The program, with named columns and rows.
 
     Raises
     ------
     ValueError
-        for an unknown program, numbers out of range, a Z* that is needed or given too high; as `compile_rules` and
-        `CompiledRules.problem`; and for more than `MOST_COLUMNS` columns (`TooLarge`).
+        For an unknown program, numbers out of range, a Z* that is needed or given too high; as
+        `compile_rules` and `CompiledRules.problem`; and for more than `MOST_COLUMNS` columns (`TooLarge`).
 
     Examples
     --------
@@ -139,7 +146,7 @@ def _floor(problem: Problem, tau: float, bound: str, best_score: float | None) -
 
 @dataclass(frozen=True)
 class _Known:
-    """What all programs of a formulation have in common."""
+    """Data that all programs of a formulation share."""
 
     formulation: Formulation
     labels: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Bounds by the scores alone: the best score, and what each step of the path loses against it."""
+"""Bounds by the scores alone: the best score, and the loss of each step against it."""
 
 import numpy as np
 
@@ -20,15 +20,16 @@ def best_score(lattice: Lattice) -> int:
 
 
 def losses(lattice: Lattice) -> tuple[int, Integers]:
-    """The best score, and what each step loses.
+    """The best score, and the loss of each step.
 
     The loss of a step is the best completion of the state before it, less the best completion with it. The losses of
     the steps of a path add up to the best score less the path's own.
 
     Returns
     -------
-    the best score, grid units, and losses (S + (T-1)·S·K,) of the start and step columns of `IntegerProgram`;
-    `UNBOUNDED` where no completion exists
+    tuple of (int, ndarray of int)
+        The best score, grid units, and losses (S + (T-1)·S·K,) of the start and step columns of
+        `IntegerProgram`; `UNBOUNDED` where no completion exists.
     """
     T, K = lattice.shape
     S = lattice.states

@@ -1,4 +1,4 @@
-"""Names of columns and rows, created when they are asked for."""
+"""Names of columns and rows, created at first access."""
 
 import json
 import re
@@ -13,21 +13,26 @@ from formulations.dtypes import Booleans
 from formulations.labels.label_set import LabelSet
 
 START, END = "START", "END"
-"""What stands before the first token and after the last one."""
+"""Names of the states before the first token and after the last one."""
 PLAIN = re.compile(r"[\w.+/@-]+")
 
 
 @dataclass(frozen=True)
 class Meaning:
-    """What a column or row stands for.
+    """Meaning of a column or row.
 
     Parameters
     ----------
-    name : unique among the columns, or among the rows, of a program
-    kind : such as "path", "indicator", "state", "sigma" for columns, "flow", "link", "rule" for rows
-    rule : the name of the rule that it belongs to; empty where it belongs to none, or to several
-    token : the token that it speaks of, None for none
-    labels : of a path column the labels that it leads from and to, `START` and `END` among them
+    name : str
+        Unique among the columns, or among the rows, of a program.
+    kind : str
+        Such as "path", "indicator", "state", "sigma" for columns, "flow", "link", "rule" for rows.
+    rule : str, optional
+        The name of the rule that it belongs to; empty where it belongs to none, or to several.
+    token : int, optional
+        The token that it speaks of, None for none.
+    labels : tuple of str, optional
+        Labels of a path column the labels that it leads from and to, `START` and `END` among them.
     """
 
     name: str
@@ -92,8 +97,10 @@ class Owner:
 
     Parameters
     ----------
-    rule : its name
-    at : numbers of component and part
+    rule : str
+        Its name.
+    at : tuple of int, optional
+        Numbers of component and part.
     """
 
     rule: str
@@ -118,8 +125,10 @@ class LabelNames:
 
     Parameters
     ----------
-    labels : K labels
-    states : S, of the lattice; pairs of labels where it is more than K
+    labels : LabelSet
+        K labels.
+    states : int
+        S, of the lattice; pairs of labels where it is more than K.
     """
 
     labels: LabelSet

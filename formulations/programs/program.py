@@ -1,4 +1,4 @@
-"""The public record of an integer program: its matrix, and what each column and row stands for."""
+"""The public record of an integer program: its matrix, and the meaning of each column and row."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -28,18 +28,33 @@ Meanings = tuple[Meaning, ...]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Program:
-    """maximise c·x subject to row_lower <= A x <= row_upper, lower <= x <= upper, x whole; see `formulate`.
+    """An integer program with named columns and rows; `formulate` builds it.
+
+    The program is: maximise c·x subject to row_lower <= A x <= row_upper and lower <= x <= upper, with x integer.
 
     Columns begin with the edges of the path (Stokman 2011, eq. 53), first those from `START`, last those to `END`.
 
     Parameters
     ----------
-    integer : the matrix, with its objective in grid units
-    labels : K label names
-    program : "soft", "hard", "two-phase" or "shortest-path"
-    folded : whether rules on one token or edge are part of the scores
-    form : "general", "canonical" or "standard"
-    floor : of two-phase programs, the lowest score in nats; None for none
+    integer : IntegerProgram
+        The matrix, with its objective in grid units.
+    labels : tuple of str
+        K label names.
+    program : str
+        "soft", "hard", "two-phase" or "shortest-path".
+    folded : bool
+        Whether rules on one token or edge are part of the scores.
+    form : str, default "general"
+        "general", "canonical" or "standard".
+    floor : float, optional
+        Floor of two-phase programs, the lowest score in nats; None for none.
+
+    Examples
+    --------
+    >>> from formulations import Trellis, formulate
+    >>> program = formulate(Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"]))
+    >>> program.n_columns, program.n_rows, program.column_names[:3]
+    (8, 6, ('x[0,START,a]', 'x[0,START,b]', 'x[1,a,a]'))
     """
 
     integer: IntegerProgram
@@ -84,12 +99,12 @@ class Program:
 
     @cached_property
     def columns(self) -> Meanings:
-        """What each column stands for: name, kind, rule, token and labels."""
+        """Meaning of each column: name, kind, rule, token and labels."""
         return self._column_meanings()
 
     @cached_property
     def rows(self) -> Meanings:
-        """What each row stands for."""
+        """Meaning of each row."""
         return self._row_meanings()
 
     @cached_property
@@ -165,30 +180,69 @@ class Program:
         return digest(replace(self.integer, start=None), self.column_names, self.row_names)
 
     def describe(self) -> Description:
-        """Columns, rows and entries by rule and kind; prints as a table."""
+        """Columns, rows and entries by rule and kind; prints as a table.
+
+        Returns
+        -------
+        Description
+            The sizes, with a table as its text.
+        """
         return describe(self.columns, self.rows, np.diff(self.indptr))
 
     def read(self, values: Mapping[str, float] | ArrayLike) -> Integers:
-        """A solver's values as whole numbers that keep every row, exactly.
+        """Round a solver's values to integers and check every row exactly.
 
         Parameters
         ----------
-        values : (n,) numbers, or a number for each column by its name here or in files
+        values : mapping of str to float or array_like
+            (n,) numbers, or a number for each column by its name here or in files.
+
+        Returns
+        -------
+        ndarray of int
+            (n,) values of the columns, which keep every row.
 
         Raises
         ------
         ValueError
-            for a name of no column, a column without a value, NaN, a value more than 1e-5 from a whole number or outside its
-            box, and for a row that is broken, such as those that make the columns `x` a path.
+            For a name of no column, a column without a value, NaN, a value more than 1e-5 from a whole number
+            or outside its box, and for a row that is broken, such as those that make the columns `x` a path.
         """
         return whole(by_column(values, self.column_names), self.integer, self.column_names, self.rows)
 
     def labelling(self, values: Mapping[str, float] | ArrayLike) -> list[str]:
-        """The labels, T of them, of the path that a solution takes; parameters and errors as for `read`."""
+        """The T labels of the path that a solution takes.
+
+        Parameters
+        ----------
+        values : mapping of str to float or array_like
+            (n,) numbers, or a number for each column by its name here or in files.
+
+        Returns
+        -------
+        list of str
+            T label names.
+
+        Raises
+        ------
+        ValueError
+            As for `read`.
+        """
         return [self.labels[k] for k in self.integer.labelling(self.read(values)).tolist()]
 
     def value(self, values: Mapping[str, float] | ArrayLike) -> float:
-        """The objective of a solution, nats; parameters and errors as for `read`."""
+        """The objective of a solution, nats; parameters and errors as for `read`.
+
+        Parameters
+        ----------
+        values : mapping of str to float or array_like
+            (n,) numbers, or a number for each column by its name here or in files.
+
+        Returns
+        -------
+        float
+            C·x in nats.
+        """
         return self.integer.value(self.read(values)) / UNITS_PER_NAT
 
     def text(self, format: str, *, units: str = "nats") -> str:  # noqa: A002
@@ -199,8 +253,16 @@ class Program:
 
         Parameters
         ----------
-        units : of the objective, "nats" as exact decimals, or "grid": whole numbers of 2^-20 nats, for solvers whose
-            tolerances are absolute. The entries of A are the same in both.
+        format : str
+            "lp" or "mps".
+        units : str, default "nats"
+            "nats" for coefficients of the objective as exact decimals, or "grid" for integers in units of
+            2^-20 nats, for solvers whose tolerances are absolute; the entries of A are the same in both.
+
+        Returns
+        -------
+        str
+            The text of the file.
         """
         if format not in FORMATS:
             raise ValueError(f"no format {brief(format)}; there are lp and mps")
@@ -221,12 +283,21 @@ class Program:
         return FORMATS[format](self.integer, style)
 
     def write(self, path: str | Path, *, units: str = "nats") -> None:
-        """Write the program as `x.lp` or `x.mps`, whole or not at all; parameters as for `text`.
+        """Write the program as an LP or MPS file.
+
+        The file appears under its name only when it is complete.
+
+        Parameters
+        ----------
+        path : str or Path
+            A path that ends in `.lp` or `.mps`.
+        units : str, default "nats"
+            "nats" or "grid", as for `text`.
 
         Raises
         ------
         ValueError
-            for another suffix.
+            For another suffix.
         """
         target = Path(path)
         suffix = target.suffix.lower().removeprefix(".")
@@ -235,11 +306,23 @@ class Program:
         write_whole(target, self.text(suffix, units=units).encode("ascii"))
 
     def general(self) -> "Program":
-        """The program as it was formulated, with rows of all kinds (Stokman 2011, section 4.1)."""
+        """The program as it was formulated, with rows of all kinds (Stokman 2011, section 4.1).
+
+        Returns
+        -------
+        Program
+            The program with rows of all kinds.
+        """
         return self if self._general is None else self._general
 
     def canonical(self) -> "Program":
-        """The same program with `>=` and `=` rows only; a row keeps its name unless it is taken apart."""
+        """The same program with `>=` and `=` rows only; a row keeps its name unless it is taken apart.
+
+        Returns
+        -------
+        Program
+            An equivalent program with the same columns.
+        """
         program = self.general()
         rows = program.integer.canonical_rows.tolist()
         return replace(
@@ -252,7 +335,13 @@ class Program:
         )
 
     def standard(self) -> "Program":
-        """The same program with `=` rows only; the surplus of an inequality is a column `surplus[row]`."""
+        """The same program with `=` rows only; the surplus of an inequality is a column `surplus[row]`.
+
+        Returns
+        -------
+        Program
+            An equivalent program with a surplus column for each inequality.
+        """
         canonical = self.canonical()
         inequalities = np.flatnonzero(canonical.integer.row_upper == UNBOUNDED).tolist()
         return replace(

@@ -1,4 +1,4 @@
-"""One canonical sparse record of an integer program; every solver reads it and nothing else."""
+"""The sparse record of an integer program that all solvers read."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -24,13 +24,20 @@ class IntegerProgram:
 
     Parameters
     ----------
-    tokens, labels : T and K
-    objective : (n,) int64, grid units
-    lower, upper : (n,) int64
-    indptr, indices, data : the rows of A, compressed sparse rows; (m+1,), (nnz,), (nnz,) int64
-    row_lower, row_upper : (m,) int64, -UNBOUNDED and UNBOUNDED where a side is absent
-    order : 1, or 2 where states are pairs of labels
-    start : (n,) values of a solution to begin with, -1 where it does not say; None for none
+    tokens, labels : int
+        T and K.
+    objective : ndarray of int
+        (n,) int64, grid units.
+    lower, upper : ndarray of int
+        (n,) int64.
+    indptr, indices, data : ndarray of int
+        The rows of A, compressed sparse rows; (m+1,), (nnz,), (nnz,) int64.
+    row_lower, row_upper : ndarray of int
+        (m,) int64, -UNBOUNDED and UNBOUNDED where a side is absent.
+    order : int, default 1
+        1, or 2 where states are pairs of labels.
+    start : ndarray of int, optional
+        (n,) values of a solution to begin with, -1 where it does not say; None for none.
     """
 
     tokens: int

@@ -17,9 +17,12 @@ class ReducedProgram:
 
     Parameters
     ----------
-    program : with the columns left
-    places : (n,) their places in the whole program
-    columns : how many there were
+    program : IntegerProgram
+        Program with the columns left.
+    places : ndarray of int
+        (n,) their places in the whole program.
+    columns : int
+        Number of columns of the whole program.
     """
 
     program: IntegerProgram
@@ -36,16 +39,20 @@ class ReducedProgram:
 def reduce(
     program: IntegerProgram, lattice: Lattice, path: LabelIds | None, value: int, bound: int | None = None
 ) -> ReducedProgram:
-    """Leave out the steps with which no labelling is worth `value`, and ask for that much.
+    """Remove the steps that no labelling with a score of at least `value` takes, and require that score.
 
     A step whose loss against the best completion of its own start passes best - value cannot be part of such a
     labelling, since losses add up and rules only take away.
 
     Parameters
     ----------
-    lattice : the scores, or others at which no labelling that keeps to them is worth more than `bound` less its losses
-    path, value : a labelling, label ids (T,), to start from, and what it is worth in grid units; None for none
-    bound : the best score of the lattice where not given
+    lattice : Lattice
+        The scores, or others at which no labelling that keeps to them is worth more than `bound` less its
+        losses.
+    path, value : ndarray of int or None or int
+        A labelling, label ids (T,), to start from, and what it is worth in grid units; None for none.
+    bound : int, optional
+        The best score of the lattice where not given.
     """
     best, loss = losses(lattice)
     best = best if bound is None else bound

@@ -18,10 +18,15 @@ class Style:
 
     Parameters
     ----------
-    columns, rows : n and m names
-    scale : what an entry of the objective is divided by, a power of two; its quotients are written as exact decimals
-    title : one word
-    remarks : lines of comment
+    columns, rows : sequence of str
+        N and m names.
+    scale : int, default 1
+        What an entry of the objective is divided by, a power of two; its quotients are written as exact
+        decimals.
+    title : str, default "program"
+        One word.
+    remarks : tuple of str, optional
+        Lines of comment.
     """
 
     columns: Sequence[str]

@@ -22,7 +22,7 @@ def by_column(values: Any, names: Sequence[str]) -> Floats:
     Raises
     ------
     ValueError
-        for a name that is no column's, a column without a value or with two, and an array of another size.
+        For a name that is no column's, a column without a value or with two, and an array of another size.
     """
     if not isinstance(values, Mapping):
         return _array(values, names)
@@ -74,7 +74,7 @@ def whole(
     Raises
     ------
     ValueError
-        for the first value that is not whole, or outside its box, and the first row that is broken.
+        For the first value that is not whole, or outside its box, and the first row that is broken.
     """
     for c in np.flatnonzero(~(np.abs(values - np.rint(values)) <= TOLERANCE))[:1]:
         value = float(values[c])

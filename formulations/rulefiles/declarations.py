@@ -18,9 +18,12 @@ class DocumentError(InferenceError, ValueError):
 
     Parameters
     ----------
-    message : one line
-    path : keys that lead to the place
-    offset : characters into the text there
+    message : str
+        One line.
+    path
+        Keys that lead to the place.
+    offset : int, optional
+        Characters into the text there.
     """
 
     def __init__(self, message: str, *path: Any, offset: int | None = None) -> None:
@@ -34,9 +37,12 @@ class Declarations:
 
     Parameters
     ----------
-    fields : names, in their order
-    groups : by name
-    templates : by name, each with "logic" or "linear"
+    fields : tuple of str, optional
+        Names, in their order.
+    groups : dict of str to Group, optional
+        Groups by name.
+    templates : dict of str to tuple of (NamedFormula, str), optional
+        Templates by name, each with "logic" or "linear".
     """
 
     fields: tuple[str, ...] = ()

@@ -16,12 +16,19 @@ def join_rules(rule_sets: Iterable[RuleSet]) -> RuleSet:
 
     Parameters
     ----------
-    rule_sets : any number of sets; a single one comes back as it is
+    rule_sets : iterable of RuleSet
+        Any number of sets; a single one comes back as it is.
+
+    Returns
+    -------
+    RuleSet
+        The joint rule set.
 
     Raises
     ------
     RuleError
-        where one name stands for different groups or templates, or for a field in one set and something else in another.
+        Where one name stands for different groups or templates, or for a field in one set and something else
+        in another.
 
     Examples
     --------

@@ -18,7 +18,18 @@ LARGEST = 4 * 2**20
 
 
 def catalogue() -> list[str]:
-    """Names of the rule sets that come with the package."""
+    """Names of the rule sets that come with the package.
+
+    Returns
+    -------
+    list of str
+        Names that `load_rules` accepts, sorted.
+
+    Examples
+    --------
+    >>> "citations" in catalogue()
+    True
+    """
     return sorted(path.stem for path in CATALOGUE.glob("*.toml"))
 
 
@@ -27,14 +38,21 @@ def load_rules(source: str | Path, *more: str | Path) -> RuleSet:
 
     Parameters
     ----------
-    source : a path, or a name of the catalogue
-    more : others, whose rules are joined to those of the first, as `join_rules` does
+    source : str or Path
+        A path, or a name of the catalogue.
+    *more : str or Path
+        Further paths or names, whose rules are joined to those of the first as by `join_rules`.
+
+    Returns
+    -------
+    RuleSet
+        Rules, features and declared fields of all files.
 
     Raises
     ------
     RuleError
-        where a file is missing, is not TOML, or names an unknown template, parameter or field, and where two files
-        define one name differently.
+        Where a file is missing, is not TOML, or names an unknown template, parameter or field, and where two
+        files define one name differently.
 
     Examples
     --------
@@ -70,14 +88,22 @@ def parse_rules(text: str, source: str = "rules", folder: Path | None = None) ->
 
     Parameters
     ----------
-    text : a rule file
-    source : its name in messages
-    folder : where files of words are; the current one if not given
+    text : str
+        A rule file.
+    source : str, default "rules"
+        Name of the text in messages.
+    folder : Path, optional
+        Folder of the files of words that the text refers to; the current one if not given.
+
+    Returns
+    -------
+    RuleSet
+        The rules, features and declared fields.
 
     Raises
     ------
     RuleError
-        where the text is not TOML, or names an unknown template, parameter or field.
+        Where the text is not TOML, or names an unknown template, parameter or field.
 
     Examples
     --------
@@ -97,10 +123,20 @@ def parse_rules(text: str, source: str = "rules", folder: Path | None = None) ->
 def dump_rules(rules: RuleSet | Iterable[Rule | Feature]) -> str:
     """Rules as TOML text, from which `parse_rules` reads equal rules.
 
+    Parameters
+    ----------
+    rules : RuleSet or iterable of Rule or Feature
+        Rules and features.
+
+    Returns
+    -------
+    str
+        TOML text.
+
     Raises
     ------
     ValueError
-        for two different groups or templates of one name, and a formula with arguments.
+        For two different groups or templates of one name, and a formula with arguments.
 
     Examples
     --------

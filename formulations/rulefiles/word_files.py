@@ -18,10 +18,14 @@ def with_word_files(value: Any, name: str, path: KeyPath, folder: Path, words: b
 
     Parameters
     ----------
-    value : from a rule file
-    name, path : the parameter and its place, for messages
-    folder : where the files are
-    words : whether the value is a list of words, or a table that names a file
+    value : object
+        Value from a rule file.
+    name, path : str or tuple
+        The parameter and its place, for messages.
+    folder : Path
+        Where the files are.
+    words : bool
+        Whether the value is a list of words, or a table that names a file.
     """
     if words:
         return _words(value, name, path, folder)
@@ -52,7 +56,7 @@ def read_words(folder: Path, name: str) -> Words:
     Raises
     ------
     Unreadable
-        for a file that cannot be read.
+        For a file that cannot be read.
     """
     try:
         text = read_text(folder / name, MOST_WORDS)

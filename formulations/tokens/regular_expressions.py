@@ -43,13 +43,15 @@ class Expression:
 
     Parameters
     ----------
-    pattern : in the syntax of `re`
-    ignore_case : whether upper and lower case are the same
+    pattern : str
+        Pattern in the syntax of `re`.
+    ignore_case : bool, default False
+        Whether upper and lower case are the same.
 
     Raises
     ------
     ValueError
-        for a text that is none, or one that is too large.
+        For a text that is none, or one that is too large.
     """
 
     pattern: str
@@ -70,9 +72,9 @@ class Expression:
         Raises
         ------
         TooSlow
-            after `TIME_LIMIT` seconds of processor time.
+            After `TIME_LIMIT` seconds of processor time.
         formulations.time_limits.OutOfTime
-            where a time limit is set and passes before.
+            Where a time limit is set and passes before.
         """
         seconds = 0.0
         while seconds < TIME_LIMIT:

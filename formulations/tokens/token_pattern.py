@@ -47,11 +47,22 @@ class TokenPattern:
 
     Parameters
     ----------
-    words : compared as wholes
-    pattern : a regular expression that must match the whole token
-    ignore_case : for words, pattern and unless
-    token_class : one of `TOKEN_CLASSES`
-    unless : words that do not match after all; alone, every word but these matches
+    words : sequence of str, optional
+        Texts, compared with whole tokens.
+    pattern : str, optional
+        A regular expression that must match the whole token.
+    ignore_case : bool, default True
+        Whether letter case is ignored in words, pattern and exceptions.
+    token_class : str, optional
+        One of `TOKEN_CLASSES`.
+    unless : sequence of str, optional
+        Exceptions, words that do not match; alone, every other word matches.
+
+    Examples
+    --------
+    >>> pattern = TokenPattern(["Inc"], pattern=r"Ltd\\.?")
+    >>> [pattern.matches(token) for token in ("inc", "Ltd.", "limited")]
+    [True, True, False]
     """
 
     words: Sequence[str] = ()
@@ -87,7 +98,18 @@ class TokenPattern:
         return {}
 
     def matches(self, token: str) -> bool:
-        """Whether a token matches."""
+        """Whether a token matches.
+
+        Parameters
+        ----------
+        token : str
+            The text of a token.
+
+        Returns
+        -------
+        bool
+            True if the token matches.
+        """
         result = self._cache.get(token)
         if result is None:
             result = self._cache[token] = self._fits(token)
@@ -123,6 +145,29 @@ def tokens(
     unless: Sequence[str] = (),
 ) -> TokenPattern:
     """A predicate on tokens; see `TokenPattern`.
+
+    Parameters
+    ----------
+    words : sequence of str, optional
+        Texts, compared with whole tokens.
+    pattern : str, optional
+        A regular expression that must match the whole token.
+    ignore_case : bool, default True
+        Whether letter case is ignored in words, pattern and exceptions.
+    token_class : str, optional
+        One of `TOKEN_CLASSES`.
+    unless : sequence of str, optional
+        Exceptions, words that do not match; alone, every other word matches.
+
+    Returns
+    -------
+    TokenPattern
+        The predicate.
+
+    Raises
+    ------
+    ValueError
+        If nothing is given, and for an invalid regular expression.
 
     Examples
     --------

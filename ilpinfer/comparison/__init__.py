@@ -1,1 +1,1 @@
-"""Methods compared on the same sequences: what each one loses, and how long it takes."""
+"""Comparison of methods on the same sequences by loss and time."""

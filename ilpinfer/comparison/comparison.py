@@ -1,4 +1,4 @@
-"""`compare`: methods on the same sequences, and the record of what each one loses."""
+"""`compare`: a comparison of methods on the same sequences."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,12 +30,27 @@ class Comparison:
 
     Parameters
     ----------
-    store : the rows, one for each sequence, method and seed, as in `results.jsonl`
-    plan : methods with their options and seeds
-    cases, rules : sequences, and the rules for them
-    baseline : Viterbi without rules on them
-    cap : nats that a missing labelling counts in means over all sequences
-    about : what the report says of the input, such as `source` and `rules`
+    store : Rows
+        The rows, one for each sequence, method and seed, as in `results.jsonl`.
+    plan : Plan
+        Methods with their options and seeds.
+    cases, rules : sequence of Case or RuleSet
+        The sequences, and the rules for them.
+    baseline : Baseline
+        Results of Viterbi without rules.
+    cap : float
+        Loss in nats of a missing labelling, in means over all sequences.
+    about : mapping of str to object
+        Description of the input for the report, such as `source` and `rules`.
+
+    Examples
+    --------
+    >>> import ilpinfer
+    >>> from formulations import Trellis, constraints as C
+    >>> trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
+    >>> result = ilpinfer.compare([trellis], [C.requires_present("a", "b", penalty=0.75)])
+    >>> [line.method for line in result.summary()]
+    ['auto', 'viterbi', 'beam']
     """
 
     store: Rows
@@ -50,23 +65,53 @@ class Comparison:
         return f"Comparison({len(self.cases)} sequences, methods {', '.join(self.plan.kinds)})"
 
     def rows(self) -> Iterable[Row]:
-        """Every row, those of a sequence together and in the order of the plan."""
+        """All rows, grouped by sequence, in the order of the plan.
+
+        Returns
+        -------
+        iterable of Row
+            One row for each sequence, method and seed.
+        """
         return self.store.rows()
 
     def to_pandas(self) -> "pd.DataFrame":
-        """One line a row: status, score, bound, seconds, violations, gap, and counts against gold; see `frame_of`."""
+        """The rows as a table with status, score, bound, seconds, violations, gap and counts against gold.
+
+        Returns
+        -------
+        DataFrame
+            A frame with one line for each row; see `frame_of`.
+        """
         return frame_of(self.rows())
 
     def summary(self) -> list[Summary]:
-        """One line a method, in their order."""
+        """A summary of each method, in the order of the plan.
+
+        Returns
+        -------
+        list of Summary
+            One line for each method.
+        """
         return summarise(self.to_pandas(), self.plan.kinds, self.baseline.seconds, self.cap)
 
     def matches(self) -> list[Match]:
-        """Every two methods: wins, ties, losses, and a sign test."""
+        """Wins, ties, losses and a sign test for each pair of methods.
+
+        Returns
+        -------
+        list of Match
+            One line for each pair.
+        """
         return matches(self.to_pandas(), list(self.plan.kinds))
 
     def field_gains(self) -> list[FieldGain]:
-        """Every method and field: precision, recall and F1, and what they gain over Viterbi without rules."""
+        """Precision, recall and F1 of each method and field, and the gain over Viterbi without rules.
+
+        Returns
+        -------
+        list of FieldGain
+            One line for each method and field.
+        """
         return field_gains(self.rows(), self.baseline.fields)
 
     def table(self, name: str) -> "pd.DataFrame":
@@ -74,43 +119,57 @@ class Comparison:
 
         Parameters
         ----------
-        name : "summary", "gaps", "errors", "matches" or "fields"
+        name : str
+            "summary", "gaps", "errors", "matches" or "fields".
+
+        Returns
+        -------
+        DataFrame
+            The table.
 
         Raises
         ------
         ValueError
-            for another name.
+            For another name.
         """
         return table_of(self, name)
 
     def write_tables(self, folder: str | Path, format: str = "csv") -> list[Path]:  # noqa: A002
-        """Write every table into a folder, such as `summary.csv`, and return the files.
+        """Write all tables into a folder, such as `summary.csv`.
 
         Parameters
         ----------
-        folder : made where need be
-        format : "csv", "markdown", "latex" (booktabs), or "parquet", which needs `ilpinfer[parquet]`
+        folder : str or Path
+            Folder of the files; it is created if necessary.
+        format : str, default "csv"
+            "csv", "markdown", "latex" (booktabs), or "parquet", which needs `ilpinfer[parquet]`.
+
+        Returns
+        -------
+        list of Path
+            The paths of the files.
 
         Raises
         ------
         ValueError
-            for another format, where pyarrow is missing, and for a place that cannot be written to.
+            For another format, where pyarrow is missing, and for a place that cannot be written to.
         """
         return write_tables(self, folder, format)
 
     def report(self, path: str | Path) -> None:
-        """Write sentences, tables that sort, pictures, and single sequences as one HTML page that needs nothing else.
+        """Write a self-contained HTML page with sentences, sortable tables, pictures and single sequences.
 
         Parameters
         ----------
-        path : such as "report.html"; its folder is made where need be
+        path : str or Path
+            Path of the page, such as "report.html"; its folder is created if necessary.
 
         Raises
         ------
         ValueError
-            for a place that cannot be written to.
+            For a place that cannot be written to.
         MissingLibrary
-            without the extra `plots`.
+            Without the extra `plots`.
         """
         write_atomically(path, report_of(self))
 
@@ -131,33 +190,44 @@ def compare(
     on_error: OnError = "row",
     watch: Callable[[Row, Case], None] = lambda row, case: None,
 ) -> Comparison:
-    """Decode every trellis with every method, and compare what they lose against the proved optimum.
+    """Decode every trellis with every method, and compare their losses against the proved optimum.
 
     Parameters
     ----------
-    trellises : N of them
-    rules : for all of them
-    methods : names, with options behind them where they have some: "auto", "beam:width=50", "lds:variant=published",
-        "cbc:time_limit=10", "package:decoder"; registered decoders by name, and decoders of one's own as functions.
-        Gaps are known where one of the methods proves the optimum, as "auto" does
-    gold : label names of each trellis, or None for those without
-    seeds : of methods that draw at random: how many, from 0, or which
-    time_limit : seconds a sequence, of methods that have none of their own
-    predictions : by name, label names of each trellis, None for those without: methods without code
-    cap : nats that a missing labelling counts in means over all sequences
-    on_error : "row" keeps an error of a method as a row without a labelling, "raise" ends the comparison
-    watch : called with each row and its sequence, such as to show progress
+    trellises : iterable of Trellis
+        N sequences.
+    rules : Rules, optional
+        Rules for all of them.
+    methods : iterable of str or callable, optional
+        Names, with options if necessary: "auto", "beam:width=50", "lds:variant=published",
+        "cbc:time_limit=10", "package:decoder"; names of registered decoders; or decoders as functions. Gaps
+        are known if one of the methods proves the optimum, as "auto" does.
+    gold : iterable of sequence of str or None, optional
+        Label names of each trellis, or None for a trellis without gold labels.
+    seeds : int or iterable of int, default 1
+        Seeds of randomised methods: their number, counted from 0, or a list of them.
+    time_limit : float, optional
+        Time limit in seconds for each sequence, for methods that have none of their own.
+    predictions : mapping of str to sequence of Labelling, optional
+        Predictions of other programs by name: label names of each trellis, or None where there are none.
+    cap : float, default CAP
+        Loss in nats of a missing labelling, in means over all sequences.
+    on_error : OnError, default "row"
+        "row" keeps an error of a method as a row without a labelling, "raise" ends the comparison.
+    watch : callable, optional
+        Function that is called with each row and its sequence, for example to show progress.
 
     Returns
     -------
     Comparison
+        The rows, with tables and a report.
 
     Raises
     ------
     ValueError
-        for unknown methods and options, and where gold or predictions do not fit the trellises.
+        For unknown methods and options, and for gold labels or predictions that do not fit the trellises.
     Disagreement
-        where two exact methods cannot both be right.
+        If two exact methods contradict each other.
 
     Examples
     --------

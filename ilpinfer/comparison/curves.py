@@ -1,4 +1,4 @@
-"""The numbers behind the pictures: shares by gap, mean gaps by time, profiles of times, times by length."""
+"""Data of the pictures: shares by gap, mean gaps by time, profiles of times, times by length."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 POINTS = 120
 """Points of a curve; of more, evenly spread ones with both ends."""
 SHORTEST = 1e-6
-"""Seconds that stand for less, on axes that are logarithmic."""
+"""Least number of seconds on logarithmic axes."""
 
 
 @dataclass(frozen=True)
@@ -24,8 +24,10 @@ class Curve:
 
     Parameters
     ----------
-    method : its name
-    x, y : (n,) each, x ascending
+    method : str
+        Name.
+    x, y : ndarray of float
+        (n,) each, x ascending.
     """
 
     method: str
@@ -48,8 +50,10 @@ def gap_shares(frame: "pd.DataFrame", methods: Iterable[str]) -> list[Curve]:
 
     Parameters
     ----------
-    frame : as `ilpinfer.comparison.frame.frame_of` makes it
-    methods : names
+    frame : DataFrame
+        Result of `ilpinfer.comparison.frame.frame_of`.
+    methods : iterable of str
+        Names.
     """
     known = frame[frame.optimum.notna() & ~frame.infeasible]
     return _shares(known.gap, known.method, methods)
@@ -86,10 +90,14 @@ def anytime(
 
     Parameters
     ----------
-    rows : with incumbents; a method that keeps no record of them has its labelling when it ends
-    optima : by sequence, nats
-    cap : nats; also the most that a gap counts
-    methods : names; those without times are left out
+    rows : iterable of Row
+        Rows with incumbents; a method that keeps no record of them has its labelling when it ends.
+    optima : mapping of int to float
+        Optima by sequence, nats.
+    cap : float
+        Nats; also the most that a gap counts.
+    methods : iterable of str
+        Names; those without times are left out.
     """
     events: dict[str, list[tuple[float, float]]] = {method: [] for method in methods}
     counts = dict.fromkeys(events, 0)

@@ -20,10 +20,14 @@ class FieldGain:
 
     Parameters
     ----------
-    method, field : names
-    gold : fields of that name, a sum over sequences
-    precision, recall, f1 : of whole fields; what is missing is wrong
-    precision_gain, recall_gain, f1_gain : less those of Viterbi without rules
+    method, field : str
+        Names.
+    gold : int
+        Fields of that name, a sum over sequences.
+    precision, recall, f1 : float
+        Of whole fields; what is missing is wrong.
+    precision_gain, recall_gain, f1_gain : float
+        Less those of Viterbi without rules.
     """
 
     method: str

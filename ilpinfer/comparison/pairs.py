@@ -1,4 +1,4 @@
-"""Methods two by two: who is nearer to the optimum how often, and whether that could be luck."""
+"""Comparison of pairs of methods: wins, ties and losses, with a sign test."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,11 +17,14 @@ class Match:
 
     Parameters
     ----------
-    method, other : their names
-    wins, ties, losses : sequences on which the first one is better, equal, or worse. A labelling that keeps the hard rules is
-        better than none; of two the higher score is better. With several seeds, the share solved is compared, then
-        the mean score of what is solved
-    p : two-sided sign test over wins and losses; 1 without any
+    method, other : str
+        Their names.
+    wins, ties, losses : int
+        Sequences on which the first one is better, equal, or worse. A labelling that keeps the hard rules is
+        better than none; of two the higher score is better. With several seeds, the share solved is compared,
+        then the mean score of what is solved.
+    p : float
+        Two-sided sign test over wins and losses; 1 without any.
     """
 
     method: str
@@ -37,7 +40,8 @@ def matches(frame: "pd.DataFrame", methods: Sequence[str]) -> list[Match]:
 
     Parameters
     ----------
-    frame : as `ilpinfer.comparison.frame.frame_of` makes it
+    frame : DataFrame
+        Result of `ilpinfer.comparison.frame.frame_of`.
     """
     from scipy import stats
 

@@ -1,4 +1,4 @@
-"""Sequences on which two methods part, and what each of the two labellings is worth."""
+"""Sequences on which two methods differ, with the scores of both labellings."""
 
 import warnings
 from collections.abc import Iterable, Sequence
@@ -17,9 +17,9 @@ from ilpinfer.decoding.evaluation import evaluate_labelling
 from ilpinfer.system.checkpoint import Row
 
 MOST = 5
-"""Sequences that are drawn."""
+"""Number of sequences with pictures."""
 WIDTH = 26
-"""Tokens that are drawn of one."""
+"""Largest number of tokens in a picture."""
 
 
 @dataclass(frozen=True)
@@ -28,10 +28,14 @@ class Candidate:
 
     Parameters
     ----------
-    below : nats by which the other one's score is lower; the cap where it has none
-    sequence : its number
-    best, other : places of the rows among all
-    method : of the other row
+    below : float
+        Nats by which the other one's score is lower; the cap where it has none.
+    sequence : int
+        Number of the sequence.
+    best, other : int
+        Places of the rows among all.
+    method : str
+        Method of the other row.
     """
 
     below: float
@@ -47,10 +51,14 @@ class Cost:
 
     Parameters
     ----------
-    rule : its name
-    violations : how many
-    nats : what they cost; inf for a hard rule
-    tokens : where
+    rule : str
+        Name.
+    violations : int
+        How many.
+    nats : float
+        Cost of the violations in nats; inf for a hard rule.
+    tokens : tuple of int
+        Where.
     """
 
     rule: str
@@ -65,12 +73,18 @@ class Path:
 
     Parameters
     ----------
-    method : its name
-    seed : None where the method draws nothing
-    status : of the solution
-    labels : T names
-    worth : what it is worth by the account of all methods
-    costs : rules that it breaks, the costliest first
+    method : str
+        Name.
+    seed : int or None
+        None where the method draws nothing.
+    status : str
+        Status of the solution.
+    labels : tuple of str
+        T names.
+    worth : Solution
+        Score, computed as for all methods.
+    costs : tuple of Cost
+        Rules that it breaks, the costliest first.
     """
 
     method: str
@@ -83,17 +97,24 @@ class Path:
 
 @dataclass(frozen=True)
 class Parting:
-    """A sequence on which two methods part.
+    """A sequence on which two methods differ.
 
     Parameters
     ----------
-    sequence : its number, from 0
-    where : its place in the input
-    reason : why it is drawn
-    trellis : its scores
-    best, other : the two
-    differing : tokens on which they differ
-    start, end : the tokens that are drawn
+    sequence : int
+        Number of the sequence, from 0.
+    where : str
+        Place in the input.
+    reason : str
+        Why it is drawn.
+    trellis : Trellis
+        Scores of the sequence.
+    best, other : Path
+        The two.
+    differing : tuple of int
+        Tokens on which they differ.
+    start, end : int
+        The tokens that are drawn.
     """
 
     sequence: int
@@ -130,7 +151,7 @@ def partings(record: Record, most: int = MOST) -> list[Parting]:
 
 
 def candidates(rows: Iterable[Row], cap: float) -> list[Candidate]:
-    """Every labelling that is worth less than the best one of its sequence, the furthest below it first."""
+    """Labellings with a lower score than the best one of the sequence, in the order of their gaps, largest first."""
     result = []
     for sequence, group in groupby(enumerate(rows), key=lambda item: item[1]["sequence"]):
         own = [(place, row) for place, row in group if row["labels"] is not None]

@@ -12,7 +12,7 @@ from ilpinfer.evaluation.pictures import silent_figures, svg
 INK = "#fe0100"
 """Stands for the colour of text in a picture, until `themed`."""
 HUES = [f"#fe02{number:02x}" for number in range(7)]
-"""Stand for the colours of methods, which the page gives for light and dark."""
+"""Placeholders of the colours of methods, which the page defines for light and dark themes."""
 VARIABLES = {INK: "currentColor", **{hue: f"var(--hue{number})" for number, hue in enumerate(HUES)}}
 DASHES = ("", "6 2.5", "2 2", "7 2 1.5 2")
 MARKERS = {
@@ -47,7 +47,7 @@ class Look:
 
     @property
     def hue(self) -> str:
-        """What stands for its colour."""
+        """Placeholder of the colour."""
         return HUES[self.number % len(HUES)]
 
     @property

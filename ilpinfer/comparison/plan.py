@@ -23,10 +23,14 @@ class Case:
 
     Parameters
     ----------
-    trellis : its scores; None where there are none
-    gold : T label names, or None
-    where : its place in the input, for messages
-    error : why there are no scores
+    trellis : Trellis or None
+        Scores, or None.
+    gold : tuple of str, optional
+        T label names, or None.
+    where : str, optional
+        Place in the input, for messages.
+    error : Exception, optional
+        Why there are no scores.
     """
 
     trellis: Trellis | None
@@ -41,11 +45,16 @@ class Entry:
 
     Parameters
     ----------
-    name : as it was written, such as `beam:width=50`; entries that differ in the seed alone share it
-    kind : "exact", "heuristic" or "predictions"
-    request : what is asked for; None for predictions
-    seed : None where the method draws nothing
-    labellings : of each sequence, for predictions
+    name : str
+        As it was written, such as `beam:width=50`; entries that differ in the seed alone share it.
+    kind : str
+        "exact", "heuristic" or "predictions".
+    request : Request or None
+        What is asked for; None for predictions.
+    seed : int, optional
+        None where the method draws nothing.
+    labellings : sequence of Labelling, optional
+        Labellings of each sequence, for predictions.
     """
 
     name: str
@@ -73,7 +82,8 @@ class Plan:
 
     Parameters
     ----------
-    entries : those of one name follow each other
+    entries : tuple of Entry
+        Those of one name follow each other.
     """
 
     entries: tuple[Entry, ...]
@@ -100,20 +110,25 @@ def plan_of(
     predictions: Mapping[str, Sequence[Labelling]] | None = None,
     options: Callable[[Method], Mapping[str, Any]] = lambda method: {},
 ) -> Plan:
-    """The plan that names of methods, with their options, stand for.
+    """The plan of a list of methods with options.
 
     Parameters
     ----------
-    methods : names such as "auto", "beam:width=50", "cbc:time_limit=10" or "package:decoder", and decoders of one's own
-    time_limit : seconds a sequence of methods that have none of their own
-    seeds : of methods that draw at random and have no seed of their own: how many, from 0, or which
-    predictions : labellings by name
-    options : of a method, beside those that are written behind its name
+    methods : iterable of str or callable
+        Names such as "auto", "beam:width=50", "cbc:time_limit=10" or "package:decoder", and users' decoders.
+    time_limit : float, optional
+        Seconds a sequence of methods that have none of their own.
+    seeds : int or iterable of int, default 1
+        Seeds of methods that draw at random and have no seed of their own: how many, from 0, or which.
+    predictions : mapping of str to sequence of Labelling, optional
+        Labellings by name.
+    options : callable, optional
+        Options of a method, beside those that are written behind its name.
 
     Raises
     ------
     ValueError
-        for a name given twice, and as `decode` for methods and options.
+        For a name given twice, and as `decode` for methods and options.
     """
     chosen = _seeds(seeds)
     if isinstance(methods, str):

@@ -47,7 +47,8 @@ def report_of(record: Record) -> str:
 
     Parameters
     ----------
-    record : a comparison
+    record : Record
+        A comparison.
 
     Returns
     -------
@@ -147,7 +148,7 @@ def _groups(columns: Sequence[Column], summary: Sequence[Summary]) -> list[dict[
 
 
 def _pictures(record: Record, frame: "pd.DataFrame", look: Mapping[str, Look]) -> dict[str, str]:
-    """SVGs; those that nothing is known for are left out."""
+    """SVG pictures; those without data are left out."""
     methods = list(look)
     optima = (
         frame.loc[~frame.infeasible].dropna(subset="optimum").groupby("sequence").optimum.first().to_dict()

@@ -28,9 +28,12 @@ class Gold:
 
     Parameters
     ----------
-    labels : T names
-    score : nats; -inf where it breaks a hard rule, takes a forbidden step or has a label that the trellis lacks
-    breaks_rules : whether it is a hard rule that it breaks
+    labels : tuple of str
+        T names.
+    score : float
+        Nats; -inf where it breaks a hard rule, takes a forbidden step or has a label that the trellis lacks.
+    breaks_rules : bool, default False
+        Whether it is a hard rule that it breaks.
     """
 
     labels: tuple[str, ...]

@@ -63,8 +63,10 @@ class Baseline:
 
     Parameters
     ----------
-    seconds : (N,) of the fastest of a few calls; NaN where there are no scores
-    fields : by field (3,): predicted, gold, and both, a sum over sequences
+    seconds : ndarray of float, shape (N,)
+        Seconds of the fastest of a few calls; NaN where there are no scores.
+    fields : mapping of str to ndarray of int
+        Fields by field (3,): predicted, gold, and both, a sum over sequences.
     """
 
     seconds: Floats
@@ -77,12 +79,18 @@ class Run:
 
     Parameters
     ----------
-    cases : N sequences
-    rules : for all of them
-    plan : methods with their options and seeds
-    on_error : "row" makes an error of a method the row of its sequence
-    checked : called with each solution before it becomes a row, such as to notice an interrupt
-    watch : called with each row and its sequence, also with those of an earlier run
+    cases : sequence of Case
+        N sequences.
+    rules : RuleCompiler
+        Rules for all of them.
+    plan : Plan
+        Methods with their options and seeds.
+    on_error : OnError, default "row"
+        "row" makes an error of a method the row of its sequence.
+    checked : callable, optional
+        Called with each solution before it becomes a row, such as to notice an interrupt.
+    watch : callable, optional
+        Called with each row and its sequence, also with those of an earlier run.
     """
 
     cases: Sequence[Case]
@@ -98,7 +106,7 @@ class Run:
         Raises
         ------
         Disagreement
-            where two exact methods cannot both be right; their rows are written.
+            Where two exact methods cannot both be right; their rows are written.
         """
         VITERBI.warm()
         earlier, entries = rows.rows(), self.plan.entries
@@ -164,7 +172,7 @@ def cases_of(trellises: Iterable[Trellis], gold: Iterable[Sequence[str] | None] 
     Raises
     ------
     ValueError
-        where one is no trellis, and where gold does not fit them in number or length.
+        Where one is no trellis, and where gold does not fit them in number or length.
     """
     known = list(trellises)
     golden = [None] * len(known) if gold is None else list(gold)

@@ -1,4 +1,4 @@
-"""A comparison in sentences: who is exact, who comes next, who fails, what the rules change, and what is not known."""
+"""A comparison in sentences: exact methods, best heuristics, failures, effect of the rules, and open questions."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -20,8 +20,10 @@ def sentences(record: Record, frame: "pd.DataFrame", summary: Sequence[Summary])
 
     Parameters
     ----------
-    record : a comparison
-    frame, summary : its table of rows, and its lines
+    record : Record
+        A comparison.
+    frame, summary : DataFrame or sequence of Summary
+        Its table of rows, and its lines.
     """
     ranked = sorted(summary, key=lambda line: line.rank)
     gains = record.field_gains()
@@ -142,9 +144,7 @@ def _rules(record: Record, ranked: Sequence[Summary], gains: Sequence[FieldGain]
     if not len(record.rules.items):
         return ["There are no rules, so that Viterbi alone finds the optimum."]
     if ranked[0].accuracy is None:
-        return [
-            "There are no gold labels, so that nothing is known of accuracy, nor of what the rules change for the better."
-        ]
+        return ["There are no gold labels, so that accuracy and gains by rules are not known."]
     best, before = ranked[0], _f1(record.baseline.fields)
     if best.f1 is None or before is None:
         return []

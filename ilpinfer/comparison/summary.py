@@ -1,4 +1,4 @@
-"""One line a method: what it solves, what it loses against the proved optimum, and how long it takes."""
+"""Summary of each method: solved sequences, loss against the proved optimum, and time."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 CAP = 50.0
-"""Nats that stand for a missing labelling in means over all sequences, and the most that a gap counts there."""
+"""Loss in nats of a missing labelling in means over all sequences, and upper limit of gaps there."""
 RESAMPLES, SEED = 9999, 0
 """Of the bootstrap."""
 
@@ -24,34 +24,60 @@ class Summary:
 
     Parameters
     ----------
-    method : its name
-    kind : "exact", "heuristic" or "predictions"
-    rank : from 1: by the share solved, then by the mean gap, then by time
-    seeds : how many
-    sequences : how many, those left out that are proved to have no labelling
-    infeasible : those
-    solved : share with a labelling that keeps the hard rules
-    failed : sequences that ended in an error
-    proved : share proved optimal, or proved to have no labelling
-    optimum_known : sequences with an optimum that any method has proved; gaps are over these
-    reaches : share of them on which the score is that optimum
-    missed : sequences of them on which it is not, those without a labelling included
-    mean_gap, relative_gap, gap_per_token : nats below the optimum, divided by its absolute value, and by the tokens; over
-        all of them, where a missing labelling counts as `cap` nats, and no gap as more; None without any
-    gap_low, gap_high : 95 % interval of the mean gap by the bootstrap over sequences
-    gap_spread : standard deviation of the mean gap between seeds; None for one seed
-    cap : nats
-    common : sequences with a known optimum that every method has solved, with every seed
-    common_gap, common_relative_gap, common_gap_per_token : the same means over these, where nothing is missing or capped
-    largest_gap : nats, of a labelling that keeps the hard rules
-    violations, breaking : sum over rules and sequences, and sequences with any; a mean over seeds
-    accuracy, f1 : share of tokens in the gold field, and of whole fields, where gold is known; what is missing is wrong
-    label_accuracy : share of tokens with the gold label, its prefix included
-    search_errors, model_errors, rule_errors, ties : sequences whose labelling is not gold's, by the reason; see
-        `ilpinfer.comparison.rows.error_of`; None without gold
-    search_error_tokens, model_error_tokens, rule_error_tokens, tie_tokens : wrong labels of these sequences
-    median_ms, p90_ms : milliseconds a sequence; None for predictions
-    times_viterbi : median of the time as a multiple of Viterbi's on the same sequence, without rules, in the same run
+    method : str
+        Name.
+    kind : str
+        "exact", "heuristic" or "predictions".
+    rank : int
+        Rank from 1: by the share solved, then by the mean gap, then by time.
+    seeds : int
+        How many.
+    sequences : int
+        How many, those left out that are proved to have no labelling.
+    infeasible : int
+        Those.
+    solved : float
+        Share with a labelling that keeps the hard rules.
+    failed : float
+        Sequences that ended in an error.
+    proved : float
+        Share proved optimal, or proved to have no labelling.
+    optimum_known : int
+        Sequences with an optimum that any method has proved; gaps are over these.
+    reaches : float or None
+        Share of them on which the score is that optimum.
+    missed : float
+        Sequences of them on which it is not, those without a labelling included.
+    mean_gap, relative_gap, gap_per_token : float or None
+        Nats below the optimum, divided by its absolute value, and by the tokens; over all of them, where a
+        missing labelling counts as `cap` nats, and no gap as more; None without any.
+    gap_low, gap_high : float or None
+        95 % interval of the mean gap by the bootstrap over sequences.
+    gap_spread : float or None
+        Standard deviation of the mean gap between seeds; None for one seed.
+    cap : float
+        Nats.
+    common : int
+        Sequences with a known optimum that every method has solved, with every seed.
+    common_gap, common_relative_gap, common_gap_per_token : float or None
+        The same means over these, where nothing is missing or capped.
+    largest_gap : float or None
+        Nats, of a labelling that keeps the hard rules.
+    violations, breaking : float
+        Sum over rules and sequences, and sequences with any; a mean over seeds.
+    accuracy, f1 : float or None
+        Share of tokens in the gold field, and of whole fields, where gold is known; what is missing is wrong.
+    label_accuracy : float or None
+        Share of tokens with the gold label, its prefix included.
+    search_errors, model_errors, rule_errors, ties : float or None
+        Sequences whose labelling is not gold's, by the reason; see `ilpinfer.comparison.rows.error_of`; None
+        without gold.
+    search_error_tokens, model_error_tokens, rule_error_tokens, tie_tokens : float or None
+        Wrong labels of these sequences.
+    median_ms, p90_ms : float or None
+        Milliseconds a sequence; None for predictions.
+    times_viterbi : float or None
+        Median of the time as a multiple of Viterbi's on the same sequence, without rules, in the same run.
     """
 
     method: str
@@ -103,10 +129,14 @@ def summarise(
 
     Parameters
     ----------
-    frame : as `ilpinfer.comparison.frame.frame_of` makes it
-    kinds : of the methods, by name
-    viterbi : (N,) seconds of Viterbi on each sequence, NaN where there is none
-    cap : nats that stand for a missing labelling
+    frame : DataFrame
+        Result of `ilpinfer.comparison.frame.frame_of`.
+    kinds : mapping of str to str
+        Kinds of the methods, by name.
+    viterbi : ndarray of float, shape (N,), optional
+        Seconds of Viterbi on each sequence, NaN where there is none.
+    cap : float, default CAP
+        Nats that stand for a missing labelling.
     """
     frame = frame.assign(capped=frame.gap.clip(upper=cap).fillna(cap))
     possible = frame[~frame.infeasible]

@@ -30,11 +30,15 @@ def write_tables(
 
     Parameters
     ----------
-    record : a comparison
-    folder : made where need be
-    format : "csv" and "parquet" hold numbers as they are; "markdown" and "latex" (booktabs) are rounded, and leave out columns
-        without any value
-    inputs : files that must not be overwritten
+    record : Record
+        A comparison.
+    folder : str or Path
+        Made where need be.
+    format : str, default "csv"
+        "csv" and "parquet" hold numbers as they are; "markdown" and "latex" (booktabs) are rounded, and leave
+        out columns without any value.
+    inputs : iterable of str, Path or None, optional
+        Files that must not be overwritten.
 
     Returns
     -------
@@ -44,7 +48,7 @@ def write_tables(
     Raises
     ------
     ValueError
-        for another format, where pyarrow is missing, and for a place that cannot be written to.
+        For another format, where pyarrow is missing, and for a place that cannot be written to.
     """
     check_format(format)
     summary = record.summary()

@@ -1,4 +1,4 @@
-"""The tables of a comparison: what stands in which column, with its unit."""
+"""The tables of a comparison: columns and their units."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,11 +28,16 @@ class Column:
 
     Parameters
     ----------
-    title : short; with group and unit it is unique in its table
-    field : of the record that a line is made from
-    form : of its values; see `ilpinfer.comparison.text.shown`
-    group : "", or which sequences it is a mean over
-    help : one sentence
+    title : str
+        Short; with group and unit it is unique in its table.
+    field : str
+        Field of the record that a line is made from.
+    form : str, default "text"
+        Form of its values; see `ilpinfer.comparison.text.shown`.
+    group : str, optional
+        "", or which sequences it is a mean over.
+    help : str, optional
+        One sentence.
     """
 
     title: str
@@ -183,7 +188,7 @@ def lines_of(record: Record, name: str) -> Sequence[object]:
     Raises
     ------
     ValueError
-        for the name of no table.
+        For the name of no table.
     """
     if name not in COLUMNS:
         raise ValueError(f"table is {name!r}; expected one of {', '.join(COLUMNS)}")
@@ -197,9 +202,12 @@ def table_of(record: Record, name: str, lines: Sequence[object] | None = None) -
 
     Parameters
     ----------
-    record : a comparison
-    name : "summary", "gaps", "errors", "matches" or "fields"
-    lines : as `lines_of` returns them, where they are known
+    record : Record
+        A comparison.
+    name : str
+        "summary", "gaps", "errors", "matches" or "fields".
+    lines : sequence of object, optional
+        As `lines_of` returns them, where they are known.
 
     Returns
     -------
@@ -209,7 +217,7 @@ def table_of(record: Record, name: str, lines: Sequence[object] | None = None) -
     Raises
     ------
     ValueError
-        for another name.
+        For another name.
     """
     import pandas as pd
 

@@ -42,8 +42,10 @@ def shown(value: Any, form: str = "text") -> str:
 
     Parameters
     ----------
-    value : text or number; None and NaN are not known
-    form : "text"; "count", which has a decimal in means over seeds only; "p"; or a key of `DECIMALS`
+    value : object
+        Text or number; None and NaN are not known.
+    form : str, default "text"
+        "text"; "count", which has a decimal in means over seeds only; "p"; or a key of `DECIMALS`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Certificates: proofs of bounds, and what else stands behind them."""
+"""Certificates: proofs of bounds, and other sources of bounds."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -28,8 +28,10 @@ class Cost:
 
     Parameters
     ----------
-    leaves : how many bounds are recomputed
-    passes : over the lattice: two for each leaf, one for each of its stages, and one for each machine
+    leaves : int
+        Number of bounds that are recomputed.
+    passes : int
+        Over the lattice: two for each leaf, one for each of its stages, and one for each machine.
     """
 
     leaves: int
@@ -42,13 +44,18 @@ class Phases:
 
     Parameters
     ----------
-    best : no labelling that keeps the hard rules scores more than the best score; it speaks of the hard rules alone,
-        numbered among themselves
-    witness : label ids (T,) of a labelling that has the best score; empty where no labelling keeps the hard rules
-    least : no labelling at or above the floor costs less, nor scores more at the same cost; it speaks of the rules left
-        by folding the hard ones, at scores less `weight` for each unit of cost, and its leaves keep account of the
-        cost. None where the cost is 0 and the score the best one, so that the first phase proves both
-    weight : grid units of score for a unit of cost, which is the greatest common divisor of the penalties
+    best : Tree
+        No labelling that keeps the hard rules scores more than the best score; it speaks of the hard rules
+        alone, numbered among themselves.
+    witness : tuple of int, optional
+        Label ids (T,) of a labelling that has the best score; empty where no labelling keeps the hard rules.
+    least : Tree, optional
+        No labelling at or above the floor costs less, nor scores more at the same cost; it speaks of the
+        rules left by folding the hard ones, at scores less `weight` for each unit of cost, and its leaves
+        keep account of the cost. None where the cost is 0 and the score the best one, so that the first phase
+        proves both.
+    weight : int, default 1
+        Grid units of score for a unit of cost, which is the greatest common divisor of the penalties.
     """
 
     best: Tree
@@ -88,8 +95,10 @@ class Rest:
 
     Parameters
     ----------
-    bound : no labelling but those excluded and the solution's own is worth more, nats; -inf where there is none
-    tree : the proof
+    bound : float
+        No labelling but those excluded and the solution's own is worth more, nats; -inf where there is none.
+    tree : Tree
+        The proof.
     """
 
     bound: float
@@ -112,15 +121,22 @@ class Certificate:
 
     Parameters
     ----------
-    kind : "exact" for a tree that proves the bound in integers, "solver" for the word of a solver, "none" for the word of
-        the method that `source` names, or for nothing
-    source : what proved it: the argument, or solver and version
-    settings : what the solver was told
-    tree : the proof, for kind "exact": no labelling but those excluded passes the solution's bound
-    excluded : label ids (T,) of labellings that are as good or better, in a list of several: the solution is the best
-        without these
-    rest : the proof that there are no more labellings, where a list has fewer than wanted
-    make_digest : digest of trellis, rules and objective, made when it is first read
+    kind : str
+        "exact" for a tree that proves the bound in integers, "solver" for the word of a solver, "none" for
+        the word of the method that `source` names, or for nothing.
+    source : str, optional
+        Argument of the proof, or solver with version.
+    settings : mapping of str to object, optional
+        Parameters of the solver.
+    tree : Leaf, Split or Phases, optional
+        The proof, for kind "exact": no labelling but those excluded passes the solution's bound.
+    excluded : tuple of tuple of int, optional
+        Label ids (T,) of labellings that are as good or better, in a list of several: the solution is the
+        best without these.
+    rest : Rest, optional
+        The proof that there are no more labellings, where a list has fewer than wanted.
+    make_digest : callable, optional
+        Digest of trellis, rules and objective, made when it is first read.
     """
 
     kind: str
@@ -156,7 +172,7 @@ class Certificate:
         Raises
         ------
         TooManyCases
-            as `nodes`.
+            As `nodes`.
         """
         leaves = [node for tree in self.trees for _, node in nodes(tree) if isinstance(node, Leaf)]
         return Cost(len(leaves), sum(leaf.passes for leaf in leaves))
@@ -167,7 +183,7 @@ class Certificate:
         Raises
         ------
         TooManyCases
-            as `nodes`.
+            As `nodes`.
         """
         own = {"kind": self.kind, "source": self.source, "settings": dict(self.settings)}
         if self.tree is None:
@@ -188,8 +204,8 @@ class Certificate:
         Raises
         ------
         ValueError
-            for keys that are missing or unknown, values of another type, an unknown kind, a cost that is not that of the
-            tree, and a tree as large as `TooManyCases` says.
+            For keys that are missing or unknown, values of another type, an unknown kind, a cost that is not
+            that of the tree, and a tree as large as `TooManyCases` says.
         """
         what, proof = "certificate", ("digest", "cost", "tree", "excluded")
         proved = isinstance(values, dict) and "tree" in values
@@ -225,7 +241,7 @@ def proof(
     excluded: tuple[tuple[int, ...], ...] = (),
     rest: Rest | None = None,
 ) -> Certificate:
-    """A certificate of kind "exact"; without a tree, one of kind "none", so that it is no more than a word."""
+    """A certificate of kind "exact", or of kind "none" without a tree."""
     if tree is None:
         return Certificate("none", source)
     return Certificate("exact", source, tree=tree, excluded=excluded, rest=rest)

@@ -1,18 +1,19 @@
-"""A time limit, warming up of kernels and solvers excluded."""
+"""A time limit that excludes compilation of kernels and loading of solvers."""
 
 import math
 import time
 
 STRETCH = 0.005
-"""Seconds that a search spends in a kernel between two looks at the clock: a call costs less than 2 % of that."""
+"""Seconds that a search spends in a kernel between two readings of the clock; the call itself takes less than 2 % of that."""
 
 
 class Deadline:
-    """Seconds left of a limit. Time spent warming up is measured apart and moves the end.
+    """Seconds left of a limit. Time for compilation is measured separately and postpones the end.
 
     Parameters
     ----------
-    limit : seconds from now, or None for no limit
+    limit : float, optional
+        Seconds from now, or None for no limit.
     """
 
     def __init__(self, limit: float | None = None) -> None:

@@ -21,10 +21,14 @@ class Context:
 
     Parameters
     ----------
-    rules : rules and features
-    trellis : scores, labels and tokens
-    decode : decodes the trellis under other rules, with the options of the solution
-    known_problem : the problem, where it was built before
+    rules : RuleCompiler
+        Rules and features.
+    trellis : Trellis
+        Scores, labels and tokens.
+    decode : callable
+        Decodes the trellis under other rules, with the options of the solution.
+    known_problem : Problem or None, optional
+        The problem, where it was built before.
     """
 
     rules: RuleCompiler
@@ -76,10 +80,14 @@ class Place:
 
     Parameters
     ----------
-    tokens : positions; empty where the rule speaks of the sequence as a whole
-    text : their tokens
-    labels : their labels
-    violations : how many
+    tokens : tuple of int
+        Positions; empty where the rule speaks of the sequence as a whole.
+    text : tuple of str
+        Their tokens.
+    labels : tuple of str
+        Their labels.
+    violations : int
+        How many.
     """
 
     tokens: tuple[int, ...]
@@ -99,15 +107,24 @@ class Broken:
 
     Parameters
     ----------
-    rule : its name
-    reason : why it is there, where the rule says so
-    hard : whether it was hard
-    violations : how many
-    cost : nats; inf for a hard rule
-    places : where
-    without : the labelling that would have been found without the rule; None if that was none
-    changes : the tokens at which that differs
-    gain : nats by which it scores better
+    rule : str
+        Name.
+    reason : str
+        Why it is there, where the rule says so.
+    hard : bool
+        Whether it was hard.
+    violations : int
+        How many.
+    cost : float
+        Nats; inf for a hard rule.
+    places : tuple of Place
+        Where.
+    without : tuple of str or None
+        The labelling that would have been found without the rule; None if that was none.
+    changes : tuple of int
+        The tokens at which that differs.
+    gain : float
+        Nats by which it scores better.
     """
 
     rule: str
@@ -141,8 +158,10 @@ class Explanation:
 
     Parameters
     ----------
-    broken : rules, the costliest first
-    overruled : for each rule that an earlier one has priority over, the tokens where it has
+    broken : tuple of Broken
+        Rules, the costliest first.
+    overruled : dict of str to tuple of int
+        Overruled for each rule that an earlier one has priority over, the tokens where it has.
     """
 
     broken: tuple[Broken, ...]
@@ -191,10 +210,14 @@ def explain(
 
     Parameters
     ----------
-    labels : T names
-    score : nats
-    violations : how often each rule is broken
-    context : trellis and rules
+    labels : sequence of str
+        T names.
+    score : float
+        Nats.
+    violations : mapping of str to int
+        Number of violations of each rule.
+    context : Context
+        Trellis and rules.
     """
     rules, result = context.named(), []
     for name, count in violations.items():

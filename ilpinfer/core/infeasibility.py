@@ -25,12 +25,17 @@ class Infeasibility:
 
     Parameters
     ----------
-    conflict : rules, and tokens, that cannot hold together although any of them may be left out; empty where the
-        scores alone forbid everything, or where time ran out
-    relaxation : violations of hard rules to allow so that there is a labelling, as few as possible in all
-    labels : the best labelling that breaks no more than that; None where it was not found
-    places : the tokens at which it breaks them
-    reason : all of it in a line
+    conflict : tuple of Clash, optional
+        Rules, and tokens, that cannot hold together although any of them may be left out; empty where the
+        scores alone forbid everything, or where time ran out.
+    relaxation : dict of str to int, optional
+        Violations of hard rules to allow so that there is a labelling, as few as possible in all.
+    labels : tuple of str, optional
+        The best labelling that breaks no more than that; None where it was not found.
+    places : dict of str to tuple of int, optional
+        The tokens at which it breaks them.
+    reason : str, optional
+        All of it in a line.
     """
 
     conflict: tuple[Clash, ...] = ()

@@ -12,7 +12,7 @@ from formulations.problem.problem import Problem
 from ilpinfer.core.result import Result, Task
 
 Function = Callable[..., Any]
-"""A decoder of one's own, `(trellis, rules, *, time_limit, seed) -> labels | ids | None`; see `register_method`."""
+"""A user's decoder, `(trellis, rules, *, time_limit, seed) -> labels | ids | None`; see `register_method`."""
 
 
 @dataclass(frozen=True)
@@ -21,14 +21,22 @@ class Method:
 
     Parameters
     ----------
-    name : as given to `decode`
-    exact : whether it proves its labelling optimal, given time
-    summary : what it does, in one line
-    runner : `module:function`, imported on first use
-    options : options of its own
-    parameters : `module:class`, a record whose fields are options too
-    function : a decoder of one's own, which runs in the place of `runner`
-    process : whether that function runs in a process of its own, which a time limit can end
+    name : str
+        Name, as given to `decode`.
+    exact : bool
+        Whether it proves its labelling optimal, given time.
+    summary : str
+        Description in one line.
+    runner : str
+        `module:function`, imported on first use.
+    options : tuple of str, optional
+        Options of its own.
+    parameters : str, optional
+        `module:class`, a record whose fields are options too.
+    function : Function, optional
+        A user's decoder, which runs in the place of `runner`.
+    process : bool, default False
+        Whether that function runs in a process of its own, which a time limit can end.
     """
 
     name: str

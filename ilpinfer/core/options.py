@@ -8,10 +8,16 @@ class Options(TypedDict, total=False):
 
     Parameters
     ----------
-    threads : of solvers, default 1
-    within : for "auto" with `top`: only labellings at most so many nats below the best; 0 for all optima of a tie
-    width : of beam search, prefixes a token, default 10
-    others : parameters of the searches, described by their records, such as `ilpinfer.search.discrepancy.Discrepancy`
+    threads : int
+        Threads of solvers, default 1.
+    within : float or None
+        Within for "auto" with `top`: only labellings at most so many nats below the best; 0 for all optima of
+        a tie.
+    width : int
+        Width of beam search, prefixes a token, default 10.
+    others
+        Parameters of the searches, described by their records, such as
+        `ilpinfer.search.discrepancy.Discrepancy`.
     """
 
     threads: int

@@ -1,4 +1,4 @@
-"""The methods by name: those of the package, and decoders of one's own."""
+"""The methods by name: those of the package, and users' decoders."""
 
 import inspect
 import pickle
@@ -11,33 +11,61 @@ from ilpinfer.core.methods import BUILT_IN, Function, Method
 GROUP = "ilpinfer.methods"
 """The group of entry points in which other packages offer decoders."""
 _registered: dict[str, Method] = {}
-"""Decoders of one's own, by name."""
+"""Users' decoders, by name."""
 _OUTSIDE = "ilpinfer.decoding.outside"
 
 
 def methods() -> list[Method]:
-    """Every method, exact ones first, then those that were registered."""
+    """All methods: exact ones, then heuristics, then those that were registered.
+
+    Returns
+    -------
+    list of Method
+        Records with `name`, `summary` and options.
+
+    Examples
+    --------
+    >>> import ilpinfer
+    >>> [method.name for method in ilpinfer.methods()][:3]
+    ['auto', 'cbc', 'cp-sat']
+    """
     return [*BUILT_IN, *_registered.values()]
 
 
 def register_method(name: str, decoder: Function, *, process: bool = False) -> None:
-    """Make a decoder of one's own a method: for `decode`, `decode_many`, `compare` and the command line's table.
+    """Register a decoder as a method for `decode`, `decode_many`, `compare` and the command line.
 
-    It is called as `decoder(trellis, rules, *, time_limit, seed)`: the trellis, the rules and features as a rule set, the seconds
-    that it has or None, and a whole number for what it draws at random. It returns T label names, T label ids, or None
-    where it has no labelling. Its labelling is evaluated here; what it is worth is never left to the decoder.
+    It is called as `decoder(trellis, rules, *, time_limit, seed)`: the trellis, the rules and features as a rule set, the
+    time limit in seconds or None, and an integer seed. It returns T label names, T label ids, or None if it has no labelling.
+    The labelling is evaluated by this package; a score that the decoder computes itself is never used.
 
     Parameters
     ----------
-    name : by which `method=` and `--methods` know it; a registered name may be registered again
-    decoder : anything callable
-    process : run it in a process of its own, where a time limit ends it. It then has to be a function of a module, and
-        what it returns is sent back. Without, a decoder that passes its limit is only reported.
+    name : str
+        Name by which `method=` and `--methods` know it; a registered name may be registered again.
+    decoder : Function
+        The function, or any other callable.
+    process : bool, default False
+        Whether to run it in a process of its own, which is ended at the time limit. It must then be a
+        function of a module, and its result is pickled. Otherwise a decoder that exceeds its limit is only
+        reported.
 
     Raises
     ------
     ValueError
-        for the name of a built-in method, a name with a comma, a colon or `=`, and a decoder that does not take these arguments.
+        For the name of a built-in method, a name with a comma, a colon or `=`, and a decoder that does not
+        take these arguments.
+
+    Examples
+    --------
+    >>> import ilpinfer
+    >>> from formulations import Trellis
+    >>> def first_label(trellis, rules, *, time_limit, seed):
+    ...     return [0] * len(trellis)
+    >>> ilpinfer.register_method("first-label", first_label)
+    >>> trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
+    >>> ilpinfer.decode(trellis, method="first-label").labels
+    ['a', 'a']
     """
     if not isinstance(name, str) or not name or name != name.strip() or set(name) & set(",:=\n"):
         raise ValueError(f"name is {name!r}; expected a text without comma, colon and equals sign")
@@ -62,7 +90,7 @@ def method(name: str) -> Method:
     Raises
     ------
     ValueError
-        for an unknown name, with the nearest known one, and for a decoder that cannot be imported.
+        For an unknown name, with the nearest known one, and for a decoder that cannot be imported.
     """
     for candidate in methods():
         if candidate.name == name:
@@ -74,7 +102,7 @@ def method(name: str) -> Method:
 
 
 def outside_method(name: str, decoder: Any, process: bool = False) -> Method:
-    """A decoder of one's own as a method; ValueError for one that cannot be called as one."""
+    """A user's decoder as a method; ValueError for one that cannot be called as one."""
     if not callable(decoder):
         raise ValueError(f"{name} is {decoder!r}; expected a decoder that can be called")
     try:
@@ -83,7 +111,7 @@ def outside_method(name: str, decoder: Any, process: bool = False) -> Method:
         raise ValueError(
             f"{name} cannot be called as decoder(trellis, rules, *, time_limit, seed): {error}"
         ) from None
-    summary = (inspect.getdoc(decoder) or "").partition("\n")[0].rstrip(".") or "a decoder of one's own"
+    summary = (inspect.getdoc(decoder) or "").partition("\n")[0].rstrip(".") or "a user's decoder"
     return Method(name, False, summary, "", parameters=f"{_OUTSIDE}:Draw", function=decoder, process=process)
 
 

@@ -1,4 +1,4 @@
-"""What is asked of a method: checked once, for any number of sequences."""
+"""Requests: a method and its options, checked once for any number of sequences."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -15,7 +15,7 @@ from ilpinfer.core.registry import method as method_named
 from ilpinfer.core.result import Task
 
 LONGEST = 1e6
-"""Seconds; a longer limit is none."""
+"""Seconds; a longer limit counts as no limit."""
 MOST = {
     "top": 10_000,
     "most": 10_000_000,
@@ -31,13 +31,16 @@ MOST = {
 
 @dataclass(frozen=True)
 class Request:
-    """A method, and what it is told for every sequence.
+    """A method, and its options for every sequence.
 
     Parameters
     ----------
-    method : how to decode
-    time_limit : seconds a sequence, or None
-    settings : fields of a `Task`
+    method : Method
+        Method of decoding.
+    time_limit : float or None
+        Seconds a sequence, or None.
+    settings : mapping of str to object
+        Fields of a `Task`.
     """
 
     method: Method
@@ -51,7 +54,7 @@ class Request:
         Raises
         ------
         ValueError
-            for an unknown method or option, and for numbers that make no sense.
+            For an unknown method or option, and for numbers out of range.
         """
         if isinstance(method, str) and ":" in method:
             method, written = configuration(method)
@@ -60,7 +63,7 @@ class Request:
 
     @classmethod
     def for_method(cls, chosen: Method, time_limit: float | None, options: Mapping[str, Any]) -> "Request":
-        """The request for a method that is at hand; ValueError as `of`."""
+        """The request for a given method; errors as for `of`."""
         unknown = [name for name in options if name not in chosen.all_options]
         if unknown:
             raise ValueError(
@@ -77,7 +80,7 @@ class Request:
         return self.method.name == "auto" and self.settings.get("within") is None
 
     def task(self, top: int | None = None, watch: Callable[[float, int, float], None] | None = None) -> Task:
-        """The task for one sequence, the time running from now; ValueError for a `top` that makes no sense."""
+        """The task for one sequence, the time running from now; ValueError for an invalid `top`."""
         number = 1 if top is None else natural(top, "top")
         return Task(deadline_for(self.time_limit), top=number, watch=watch, **self.settings)
 
@@ -88,7 +91,7 @@ def deadline_for(time_limit: float | None) -> Deadline:
     Raises
     ------
     ValueError
-        unless the limit is a positive number of seconds, or None.
+        Unless the limit is a positive number of seconds, or None.
     """
     if time_limit is not None and not (isinstance(time_limit, Real) and time_limit > 0):
         raise ValueError(f"time_limit is {time_limit!r}; expected seconds above 0, or None for no limit")
@@ -96,7 +99,7 @@ def deadline_for(time_limit: float | None) -> Deadline:
 
 
 def natural(value: Any, name: str) -> int:
-    """The value, which must be a whole number from 1 to what the option can bear."""
+    """The value, which must be an integer from 1 to the largest value of the option."""
     most = MOST[name]
     if not isinstance(value, Integral) or isinstance(value, bool) or not 1 <= int(value) <= most:
         raise ValueError(f"{name} is {value!r}; expected a whole number from 1 to {most}")
@@ -104,7 +107,7 @@ def natural(value: Any, name: str) -> int:
 
 
 def _checked(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that a `Task` has fields for, with values that make sense."""
+    """The options that a `Task` has fields for, with values in range."""
     known = {name: natural(value, name) for name, value in options.items() if name in ("threads", "width")}
     if options.get("within") is not None:
         known["within"] = _distance(options["within"])

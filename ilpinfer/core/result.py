@@ -16,13 +16,19 @@ class Result:
 
     Parameters
     ----------
-    path : label ids (T,), or None
-    bound : upper bound, in grid units, on every labelling not found before this one; inf where unknown,
-        `FORBIDDEN` or less where none is left
-    method : what happened, in a few words
-    certificate : what proves the bound
-    improvements : the labellings that were the best so far, in order, where the method keeps them
-    value : what the labelling is worth, grid units, where the method knows; None where it has to be valued
+    path : ndarray of int or None
+        Label ids (T,), or None.
+    bound : float
+        Upper bound, in grid units, on every labelling not found before this one; inf where unknown,
+        `FORBIDDEN` or less where none is left.
+    method : str, optional
+        Description in a few words.
+    certificate : Certificate, default NONE
+        Proof of the bound.
+    improvements : tuple of Improvement, optional
+        The labellings that were the best so far, in order, where the method keeps them.
+    value : int, optional
+        Value of the labelling in grid units; None if the method does not know it.
     """
 
     path: LabelIds | None
@@ -44,14 +50,22 @@ class Task:
 
     Parameters
     ----------
-    deadline : when to stop
-    top : how many labellings, best first
-    threads : for solvers that can use more than one
-    width : of a beam
-    within : how far below the best, in grid units, a labelling may be; None for any distance
-    incumbent : label ids (T,) of a labelling that is known already
-    parameters : of a search that has some, as a record; None for the usual ones
-    watch : called with seconds, and incumbent and bound in grid units, whenever one of them gets better
+    deadline : Deadline
+        Time limit.
+    top : int, default 1
+        Number of labellings, best first.
+    threads : int, default 1
+        Threads for solvers that can use more than one.
+    width : int, default 10
+        Width of a beam.
+    within : int, optional
+        Largest distance of a labelling from the best one, grid units; None for any distance.
+    incumbent : ndarray of int, optional
+        Label ids (T,) of a labelling that is known already.
+    parameters : object, optional
+        Parameters of a search that has some, as a record; None for the usual ones.
+    watch : callable, optional
+        Called with seconds, and incumbent and bound in grid units, whenever one of them gets better.
     """
 
     deadline: Deadline

@@ -45,8 +45,10 @@ class RuleCompiler:
 
     Parameters
     ----------
-    rules : as they were given
-    labels : the only labels that they are for; None for any
+    rules : RuleSet
+        The values as given.
+    labels : LabelSet, optional
+        The only labels that they are for; None for any.
     """
 
     def __init__(self, rules: RuleSet, labels: LabelSet | None = None) -> None:
@@ -67,7 +69,7 @@ class RuleCompiler:
         Raises
         ------
         ValueError
-            for other labels than those they are for; as `compile_rules`.
+            For other labels than those they are for; as `compile_rules`.
         """
         if self.labels is not None and labels != self.labels:
             raise ValueError(
@@ -125,7 +127,7 @@ def compiler_of(rules: Rules | RuleCompiler) -> RuleCompiler:
     Raises
     ------
     ValueError
-        for a name or a single rule in place of several.
+        For a name or a single rule in place of several.
     """
     if isinstance(rules, RuleCompiler):
         return rules

@@ -22,27 +22,56 @@ from ilpinfer.core.status import Status as Status
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """A labelling, what it is worth, and what is proved about it. Scores in nats, times in seconds.
+    """A labelling with its score and the proof of its bound. Scores are in nats, times in seconds.
 
-    What a method need not know, such as violations, is valued when one of these fields is first asked for.
+    Fields that a method does not compute itself, such as violations, are computed at first access.
 
     Parameters
     ----------
-    status : a `Status`, which equals its text, such as "optimal"
-    score : model_score + feature_score - penalty, recomputed from the labelling; -inf without one, and where
-        a hard rule is broken
-    model_score, feature_score, penalty : its parts
-    violations : how often each rule is broken, zeros included
-    bound : proved upper bound on the score of every labelling
-    certificate : what proves the bound
-    method : what produced it and why
-    seconds : wall time, formulation included
-    warm_up_seconds : time to compile or load kernels and solvers, apart
-    reason : why there is no labelling, where that is known
-    infeasibility : what cannot hold together, and the cheapest way out, where no labelling is feasible
-    overruled : for each token rule that an earlier one has priority over, the tokens where it has
-    improvements : the labellings that the method had in hand, in order, where it keeps them; see `incumbents`
-    error : the type of the error that ended the method, where that was to be reported as a solution
+    status : Status
+        "optimal", "feasible", "infeasible" or "unknown"; see `Status`.
+    score : float
+        Score `model_score + feature_score - penalty`, recomputed from the labelling; -inf if there is no
+        labelling, or if it breaks a hard rule.
+    model_score, feature_score, penalty : float
+        Parts of the score.
+    violations : dict of str to int
+        Number of violations of each rule, zeros included.
+    bound : float
+        Proved upper bound on the score of every labelling.
+    method : str
+        Name of the method, with the step that found the labelling.
+    certificate : Certificate, optional
+        Proof of the bound.
+    seconds : float, optional
+        Wall time, formulation included.
+    warm_up_seconds : float, optional
+        Time to compile or load kernels and solvers, not included in `seconds`.
+    reason : str, optional
+        Reason why there is no labelling, if it is known.
+    path : NDArray[np.int64] or None, optional
+        (T,) label ids, None if there is no labelling; read `ids` instead.
+    names : tuple of str, optional
+        K label names.
+    infeasibility : Infeasibility, optional
+        Rules that contradict each other, and the cheapest way to resolve that, if no labelling is feasible.
+    overruled : dict of str to list of int, optional
+        Overruled for each token rule that an earlier rule has priority over, the tokens where that happens.
+    context : Context or None, optional
+        Trellis, rules and options of the call.
+    improvements : tuple of Improvement, optional
+        Incumbents of the method in order, if it records them; see `incumbents`.
+    error : str, optional
+        Type of the error that ended the method, if errors are reported as solutions.
+
+    Examples
+    --------
+    >>> import ilpinfer
+    >>> from formulations import Trellis
+    >>> trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
+    >>> solution = ilpinfer.decode(trellis)
+    >>> solution.labels, solution.score, solution.bound, solution.gap, solution.certificate.kind
+    (['a', 'a'], 0.0, 0.0, 0.0, 'exact')
     """
 
     status: Status
@@ -69,10 +98,22 @@ class Solution:
 
     @classmethod
     def lazy(cls, rest: Callable[[], Mapping[str, Any]], known: Mapping[str, Any] | None = None) -> Self:
-        """A solution of which some fields may be known; `rest` is called for others when the first of them is read.
+        """A solution whose missing fields are computed at first access.
 
-        It may leave some of them to another such function, under the name `_rest`. What is made so need not be what has a
-        plain default; all else has to be.
+        `rest` may leave some of them to a further function, under the name `_rest`. It may omit fields that have a plain default
+        value, and no others.
+
+        Parameters
+        ----------
+        rest : callable
+            Function that returns the missing fields by name.
+        known : mapping of str to object, optional
+            Fields that are known.
+
+        Returns
+        -------
+        Solution
+            The solution.
         """
         made = cls.__new__(cls)
         fields_of = made.__dict__
@@ -93,7 +134,7 @@ class Solution:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def _complete(self) -> None:
-        """Make some fields that are missing; two threads that do so at once come to the same."""
+        """Compute missing fields; two threads that do so at the same time get equal values."""
         rest = self.__dict__.get("_rest")
         if rest is not None:
             more = rest()
@@ -135,7 +176,7 @@ class Solution:
         Raises
         ------
         ValueError
-            if there is no labelling.
+            If there is no labelling.
         """
         if self.path is None:
             raise ValueError(f"no labelling: {self.status}{f' ({self.reason})' if self.reason else ''}")
@@ -157,12 +198,13 @@ class Solution:
     def incumbents(self) -> tuple[Incumbent, ...]:
         """Seconds, score and violations of every labelling that was the best so far; the last one is the solution.
 
-        Methods that keep no record have that one only; () where there is no labelling. Valued when it is asked for.
+        Methods that do not record incumbents have only that one; () if there is no labelling. The violations are
+        computed at first access.
 
         Raises
         ------
         ValueError
-            where there are some, and the trellis and the rules are not known any more.
+            Where there are some, and the trellis and the rules are not known any more.
         """
         if not self.has_labelling:
             return ()
@@ -178,12 +220,17 @@ class Solution:
         return (*(Incumbent(at, nats(value.score), value.violations) for at, value in values), last)
 
     def explain(self) -> Explanation:
-        """Which rules are broken, where, what that costs, and what the labelling would have been without each.
+        """The broken rules with their places and costs, and the best labelling without each of them.
+
+        Returns
+        -------
+        Explanation
+            The explanation, with a text for readers.
 
         Raises
         ------
         ValueError
-            if there is no labelling.
+            If there is no labelling.
         """
         labels = self.labels
         if self.context is None:
@@ -191,12 +238,19 @@ class Solution:
         return explain(labels, self.score, self.violations, self.context)
 
     def to_dict(self, *, incumbents: bool = False, certificate: bool = True) -> dict[str, Any]:
-        """Every field as plain values, with None for what is not finite; ready for strict JSON.
+        """Every field as plain values; numbers that are not finite become None, as strict JSON requires.
 
         Parameters
         ----------
-        incumbents : whether they are wanted
-        certificate : whether it is wanted; its digest takes most of the time
+        incumbents : bool, default False
+            Whether to include the incumbents.
+        certificate : bool, default True
+            Whether to include the certificate, whose digest takes most of the time.
+
+        Returns
+        -------
+        dict of str to object
+            Values for JSON.
         """
         return {
             "status": str(self.status),
@@ -222,16 +276,26 @@ class Solution:
 
     @classmethod
     def from_dict(cls, values: Any) -> Self:
-        """The solution that `to_dict` has made these values of, or a row of `ilpinfer decode`.
+        """The solution of the values that `to_dict` returns, or of a row of `ilpinfer decode`.
 
-        It is equal to the first one, and `ilpinfer.verify` says the same of it. Of `names` it has those that the labelling
-        uses, and empty texts in place of others. It cannot be explained, since rules and scores are not part of it.
+        It is equal to the original, and `ilpinfer.verify` gives the same verdict on it. Its `names` contain the labels that the
+        labelling uses, and empty texts for all others. It cannot be explained, as it has neither rules nor scores.
+
+        Parameters
+        ----------
+        values : object
+            A dictionary as `to_dict` returns it.
+
+        Returns
+        -------
+        Solution
+            The solution.
 
         Raises
         ------
         ValueError
-            for keys that are missing or unknown, values of another type, an unknown status, and values that contradict
-            each other. Whether the claims are true is for `ilpinfer.verify` to say.
+            For keys that are missing or unknown, values of another type, an unknown status, and values that
+            contradict each other. Claims are not checked here but by `ilpinfer.verify`.
         """
         given, incumbents = solution_fields(values, cls.FURTHER)
         result = cls(**given)
@@ -244,26 +308,43 @@ class Solution:
         return result
 
     def save(self, path: str | Path) -> None:
-        """Write it as `.json` or `.json.gz`, incumbents and all label names included, whole or not at all.
+        """Write the solution, with incumbents and all label names, as a `.json` or `.json.gz` file.
+
+        The file appears under its name only when it is complete.
+
+        Parameters
+        ----------
+        path : str or Path
+            A path that ends in `.json` or `.json.gz`.
 
         Raises
         ------
         ValueError
-            for another suffix, and a place that cannot be written to.
+            For another suffix, and a place that cannot be written to.
         """
         values = {**self.to_dict(incumbents=True), "label_names": list(self.names)}
         write_values(path, values)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Read what `save` has written, or a row of `ilpinfer decode` in a file of its own; see `from_dict`.
+        """Read a solution that `save` has written, or a row of `ilpinfer decode` in a file of its own.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+
+        Returns
+        -------
+        Solution
+            The solution; see `from_dict`.
 
         Raises
         ------
         FileNotFoundError
-            where there is no such file.
+            Where there is no such file.
         ValueError
-            for a file that is no solution; the message names file, place and value.
+            For a file that is no solution; the message names file, place and value.
         """
         return read_values(path, cls.from_dict)
 

@@ -35,13 +35,15 @@ def solution_fields(
 
     Parameters
     ----------
-    values : what `Solution.to_dict` or a row of `ilpinfer decode` has
-    further : how further fields of a kind of solution are read
+    values : object
+        Values of `Solution.to_dict` or of a row of `ilpinfer decode`.
+    further : mapping of str to callable
+        Functions that read further fields of a kind of solution.
 
     Raises
     ------
     ValueError
-        as `Solution.from_dict`.
+        As `Solution.from_dict`.
     """
     if isinstance(values, dict) and not further and "floor_kind" in values:
         raise ValueError("the solution is of two-phase inference; read it as a TwoPhaseSolution")
@@ -97,7 +99,8 @@ def _incumbents(given: dict[str, Any]) -> tuple[Incumbent, ...] | None:
 
 
 def write_values(path: str | Path, values: dict[str, Any]) -> None:
-    """Write plain values as `.json` or `.json.gz`, whole or not at all; ValueError for another suffix."""
+    """Write plain values as `.json` or `.json.gz`; the file appears under its name only when it is complete; ValueError
+    for another suffix."""
     try:
         content = json_bytes(path, values)
     except Unreadable as error:

@@ -1,10 +1,17 @@
-"""What is proved about a labelling."""
+"""The status of a solution."""
 
 from enum import StrEnum
 
 
 class Status(StrEnum):
-    """What is proved about a labelling."""
+    """The status of a solution.
+
+    Examples
+    --------
+    >>> import ilpinfer
+    >>> ilpinfer.Status.OPTIMAL == "optimal"
+    True
+    """
 
     OPTIMAL = "optimal"
     """Score and bound are equal."""

@@ -27,14 +27,19 @@ class Leaf:
 
     Parameters
     ----------
-    multipliers : (rule, component) of a `Sum` whose violations count singly, and its multiplier for each unit of weight: an
-        integer in units of 2^-30 nats, from -penalty to penalty
-    product : (rule, machine) that the lattice is multiplied with for the first backward pass
-    stages : (rule, machine) of further machines by stage, none of them empty. The machines of a stage read what the stage
-        before has left. A forward pass prunes prefixes that cannot pass the bound, and a backward pass the steps
-    shares : (rule, component) of an `Agreement` whose violations count singly, and the scores (n, F), grid units, that its
-        tokens give to the lattice for each kind; by stage. Each stage prunes states that cannot pass the bound, and the
-        shares of the last one stay in the lattice
+    multipliers : mapping of MachineKey to int, optional
+        (rule, component) of a `Sum` whose violations count singly, and its multiplier for each unit of
+        weight: an integer in units of 2^-30 nats, from -penalty to penalty.
+    product : tuple of MachineKey, optional
+        (rule, machine) that the lattice is multiplied with for the first backward pass.
+    stages : tuple of tuple of MachineKey, optional
+        (rule, machine) of further machines by stage, none of them empty. The machines of a stage read what
+        the stage before has left. A forward pass prunes prefixes that cannot pass the bound, and a backward
+        pass the steps.
+    shares : tuple of mapping of MachineKey to sequence of sequence of int, optional
+        (rule, component) of an `Agreement` whose violations count singly, and the scores (n, F), grid units,
+        that its tokens give to the lattice for each kind; by stage. Each stage prunes states that cannot pass
+        the bound, and the shares of the last one stay in the lattice.
     """
 
     multipliers: Mapping[MachineKey, int] = field(default_factory=dict)
@@ -74,9 +79,12 @@ class Split:
 
     Parameters
     ----------
-    tokens, labels : the row's ones
-    most : the largest value of the first case
-    below, above : the proofs of both
+    tokens, labels : tuple of int
+        The row's ones.
+    most : int
+        The largest value of the first case.
+    below, above : Leaf or Split, optional
+        The proofs of both.
     """
 
     tokens: tuple[int, ...]
@@ -107,7 +115,7 @@ def nodes(tree: Any) -> Iterator[tuple[int, Any]]:
     Raises
     ------
     TooManyCases
-        where a node lies below more than `DEEPEST` splits, or there are more than `MOST_LEAVES` leaves.
+        Where a node lies below more than `DEEPEST` splits, or there are more than `MOST_LEAVES` leaves.
     """
     waiting, leaves = [(0, tree)], 0
     while waiting:
@@ -129,7 +137,7 @@ def as_plain(tree: Tree) -> dict[str, Any]:
     Raises
     ------
     TooManyCases
-        as `nodes`: no check accepts such a tree.
+        As `nodes`: no check accepts such a tree.
     """
     root: dict[str, Any] = {}
     places = [(root, "tree")]
@@ -151,7 +159,8 @@ def tree_of(value: Any, what: str = "tree") -> Tree:
     Raises
     ------
     ValueError
-        for keys that are missing or unknown, and values of another type; TooManyCases, which is one, as `nodes`.
+        For keys that are missing or unknown, and values of another type; TooManyCases, which is one, as
+        `nodes`.
     """
     waiting: list[tuple[Any, int, str]] = [(value, 0, what)]
     splits: list[tuple[tuple[int, ...], tuple[int, ...], int] | Leaf] = []

@@ -1,4 +1,4 @@
 """Sequences: reading, writing and generating them."""
 
 NEWLINE = "@newline@"
-"""The token that stands for a line break."""
+"""The token of a line break."""

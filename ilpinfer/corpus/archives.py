@@ -21,17 +21,38 @@ OF_ALL = ("label_names", "transitions", "start", "end", "start_transitions", "en
 
 
 def read_logits(path: str | Path, reading: LogitsOptions) -> Iterator[Example]:
-    """The sequences of an `.npz` file.
+    """Read the sequences of an `.npz` file of logits.
 
-    `logits_0` (T, K), `logits_1`, … are the sequences, `logits` alone is a single one. `tokens_0` and `labels_0` (T,)
-    are texts; where `word_ids_0` (S,) says which word each piece belongs to, -1 for none, `logits_0` is (S, K). For
-    all of them `label_names` (K,), and `transitions` (K, K) with `start` and `end` (K,), or under the names that
-    pytorch-crf gives them.
+    `logits_0` (T, K), `logits_1`, … are the sequences; `logits` alone is a single one. `tokens_0` and `labels_0` (T,) are texts.
+    If there is `word_ids_0` (S,), the number of the word of each piece or -1, `logits_0` is (S, K). The file also has
+    `label_names` (K,), and may have `transitions` (K, K) with `start` and `end` (K,), also under the names of pytorch-crf.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    reading : LogitsOptions
+        Label names, and conversion of pieces to words.
+
+    Yields
+    ------
+    Example
+        The sequences in order.
 
     Raises
     ------
     InputError
-        for what is missing, superfluous, or does not fit, naming file and key.
+        For missing, unknown or inconsistent arrays; the message names file and key.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> import numpy as np
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "scores.npz")
+    ...     np.savez(path, logits=np.zeros((2, 3)), label_names=["a", "b", "O"], tokens=["x", "y"])
+    ...     [example.tokens for example in read_logits(path, LogitsOptions())]
+    [('x', 'y')]
     """
     arrays = read_archive(path)
     shared: dict[str, Any] = {}
@@ -76,7 +97,7 @@ def scores_of(record: Mapping[str, Any], where: str, reading: LogitsOptions) -> 
     Raises
     ------
     InputError
-        for names, shapes and numbers that do not fit, naming the place.
+        For names, shapes and numbers that do not fit, naming the place.
     """
     try:
         names = record.get("label_names", reading.names)

@@ -1,4 +1,4 @@
-"""How a file has its columns: what separates them, whether there is a header, and which holds what."""
+"""The form of a file of columns: separator, header, and the content of each column."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -23,9 +23,12 @@ class ColumnNames:
 
     Parameters
     ----------
-    label : empty where there are no labels, or for the second of two columns
-    token : empty for the first column, or the one that a header calls so
-    unlabelled : whether labels are left out
+    label : str, optional
+        Empty where there are no labels, or for the second of two columns.
+    token : str, optional
+        Empty for the first column, or the one that a header calls so.
+    unlabelled : bool, default False
+        Whether labels are left out.
     """
 
     label: str = ""
@@ -39,7 +42,7 @@ class ColumnNames:
         Raises
         ------
         InputError
-            for another form.
+            For another form.
         """
         texts = [part.strip() for part in text.split(",")]
         if len(texts) > 2 or (len(texts) == 2 and not texts[0]) or (text and not texts[0]):
@@ -154,7 +157,7 @@ def _check_separators(lines: list[str], name: str) -> None:
 
 
 def is_header(first: Row, lines: list[str], separator: str, names: ColumnNames) -> bool:
-    """Whether the first line names the columns; by itself it does so only where its word for labels is no label."""
+    """Whether the first line is a header."""
     number, cells = first
     places = list(range(len(cells)))
     if names.label.isdecimal():

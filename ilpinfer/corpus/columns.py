@@ -22,21 +22,31 @@ AHEAD = 2**20
 def columns(
     lines: Lines, column: str, notify: Notify, most: int | None = AHEAD, longest: int | None = None
 ) -> Iterator[Example | Rejection]:
-    """The sequences of lines; a sequence with a line that cannot be read is rejected as a whole.
+    """Read sequences from lines of columns. A sequence with an unreadable line is rejected as a whole.
 
     Parameters
     ----------
-    lines : of the file
-    column : which columns hold labels and tokens, as `ColumnNames.read` takes it; empty where that need not be said
-    notify : receives what was inferred
-    most : bytes to infer separator and header from; None for the whole file. Of a pipe no more is waited for than a line
-        with tabs
-    longest : tokens of a sequence; longer ones are rejected, and None is for any
+    lines : Lines
+        Lines of the file.
+    column : str
+        Columns of labels and tokens, as for `ColumnNames.read`; empty to infer them.
+    notify : Notify
+        Function that is called with each notice on what was inferred.
+    most : int or None, default AHEAD
+        Number of bytes from which separator and header are inferred; None for the whole file. From a pipe, no
+        more is awaited than a line with tabs.
+    longest : int, optional
+        Largest number of tokens of a sequence; longer ones are rejected. None for no limit.
+
+    Yields
+    ------
+    Example or Rejection
+        The sequences in order.
 
     Raises
     ------
     InputError
-        for columns that have to be named.
+        If the columns cannot be inferred.
     """
     names, name = ColumnNames.read(column), lines.name
     head = lines.ahead(most, lambda texts: any("\t" in text for text in texts))
@@ -85,7 +95,7 @@ def _rows(lines: Lines, head: list[str], separator: str) -> Iterator[Row | Rejec
 def _without_header(
     rows: Iterator[Row | Rejection], header: Row, label: int, name: str
 ) -> Iterator[Row | Rejection]:
-    """Rows, as long as none has the header's word for a label, which then is no header."""
+    """Rows; an error if one has the label that was read as a header."""
     number, cells = header
     for row in rows:
         if not isinstance(row, Rejection) and row[1] and row[1][label] == cells[label]:
@@ -122,7 +132,7 @@ def _unequal(cells: Cells, first: Row, separator: str) -> str:
 def _sequences(
     rows: Iterator[Row | Rejection], places: Places, separator: str, name: str, longest: int | None
 ) -> Iterator[Example | Rejection]:
-    """Examples of the lines between borders; the first fault of a sequence stands for it."""
+    """Examples of the lines between borders; the first error of a sequence rejects it."""
     block: list[Row] = []
     faulty = False
     for row in chain(rows, [(0, [])]):

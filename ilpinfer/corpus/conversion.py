@@ -9,14 +9,29 @@ from formulations.labels.schemes import CLOSED, WRITABLE
 
 
 def convert(labels: Sequence[str], source: str, target: str) -> tuple[str, ...]:
-    """Labels of a scheme of one level in another, or without prefixes where that is "plain".
+    """Convert the labels of a sequence from one scheme to another.
 
-    Runs stay what they are. As for rules, `I-x` after another field begins a run, whatever the scheme says of it.
+    The runs stay the same. As for rules, `I-x` after another field begins a run, even if the scheme does not allow it.
+
+    Parameters
+    ----------
+    labels : sequence of str
+        T label names.
+    source : str
+        Scheme of the labels.
+    target : str
+        New scheme; "plain" removes prefixes.
+
+    Returns
+    -------
+    tuple of str
+        T label names.
 
     Raises
     ------
     ValueError
-        for a label that does not fit the source, and for schemes that have several levels or no runs to write.
+        For a label that does not fit the source, and for schemes with several levels or without prefixes to
+        write.
 
     Examples
     --------
@@ -33,20 +48,35 @@ def convert(labels: Sequence[str], source: str, target: str) -> tuple[str, ...]:
 
 
 def iobes(labels: Sequence[str]) -> tuple[str, ...]:
-    """BIO labels as IOBES: a run of one token is S, another begins with B and ends with E.
+    """Convert BIO labels to IOBES: a run of one token is S; a longer one begins with B and ends with E.
 
-    A model that counts labels then knows how fields end, as by a full stop.
+    A model of such labels can learn how fields end, for example with a full stop.
+
+    Parameters
+    ----------
+    labels : sequence of str
+        T BIO labels.
+
+    Returns
+    -------
+    tuple of str
+        T IOBES labels.
 
     Raises
     ------
     ValueError
-        for a label that is not BIO.
+        For a label that is not BIO.
+
+    Examples
+    --------
+    >>> iobes(["B-name", "I-name", "B-year"])
+    ('B-name', 'E-name', 'S-year')
     """
     return convert(labels, "bio", "iobes")
 
 
 def shown_scheme(labellings: Iterable[Sequence[str]]) -> str:
-    """The scheme that labellings show: the one that their names have, and IOB1 where BIO would be wrong.
+    """The scheme of labellings: that of their names, and IOB1 where BIO would be wrong.
 
     Names of BIO are IOB1 where some run begins with I, and none with B but those directly after another of the field.
 
@@ -71,13 +101,29 @@ def shown_scheme(labellings: Iterable[Sequence[str]]) -> str:
 
 
 def strip(labellings: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
-    """Labellings without the prefixes of their scheme, which is inferred from all of them."""
+    """Remove the prefixes of a scheme, which is inferred from all labellings.
+
+    Parameters
+    ----------
+    labellings : sequence of sequence of str
+        Label names of each sequence.
+
+    Returns
+    -------
+    list of tuple of str
+        The labellings without prefixes.
+
+    Examples
+    --------
+    >>> strip([["B-name", "I-name", "O"]])
+    [('name', 'name', 'O')]
+    """
     scheme = shown_scheme(labellings)
     return [tuple(schemes.strip(label, scheme) for label in labels) for labels in labellings]
 
 
 def adapt(known: LabelSet, labels: Sequence[str], scheme: str, rewrite: bool = True) -> tuple[str, ...]:
-    """Labels of a scheme in the one of a model's labels, without prefixes for plain ones.
+    """Convert labels to the scheme of a model's labels.
 
     IOB1 stays as it is where the model's labels are BIO, which a model of such labels cannot be told from. Without
     `rewrite`, which is for labels that are not `sound`, only prefixes are taken off.
@@ -85,7 +131,7 @@ def adapt(known: LabelSet, labels: Sequence[str], scheme: str, rewrite: bool = T
     Raises
     ------
     ValueError
-        for a label that fits the model's scheme neither as it is nor so.
+        For a label that fits the model's scheme neither as it is nor so.
     """
     result = tuple(labels)
     if known.scheme == "plain" and not set(result) <= set(known.names):
@@ -97,9 +143,10 @@ def adapt(known: LabelSet, labels: Sequence[str], scheme: str, rewrite: bool = T
 
 
 def convert_all(labellings: Sequence[Sequence[str]], scheme: str) -> list[tuple[str, ...]]:
-    """Labellings in the scheme that was asked for, from the one they show.
+    """Convert labellings to a scheme.
 
-    They stay as they are where they are plain, nested, or do not fit what they seem to be: who checks them then says so.
+    Plain and nested labellings, and those that do not fit the inferred scheme, are unchanged; later checks report the
+    latter.
     """
     scheme, source = schemes.scheme_name(scheme), shown_scheme(labellings)
     if scheme == "plain" or ({scheme, source} <= set(WRITABLE) and sound(labellings)):
@@ -108,7 +155,7 @@ def convert_all(labellings: Sequence[Sequence[str]], scheme: str) -> list[tuple[
 
 
 def sound(labellings: Sequence[Sequence[str]]) -> bool:
-    """Whether labellings that seem to mark ends of runs do so for every field, so that no end is there by a slip."""
+    """Whether labellings of a scheme that marks ends of runs mark them for every field."""
     scheme = shown_scheme(labellings)
     return scheme not in CLOSED or not remark(sorted({name for each in labellings for name in each}), scheme)
 

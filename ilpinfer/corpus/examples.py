@@ -1,4 +1,4 @@
-"""A sequence as it came from a file or a caller, and the error for one that cannot be used."""
+"""A sequence of a file or caller, and the errors of invalid input."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -12,11 +12,27 @@ from ilpinfer.corpus.tokens import column, column_names
 
 
 class InputError(InferenceError, ValueError):
-    """Input that cannot be used; the message names file, place, value and way out."""
+    """Error for input that cannot be used; the message names file, place and value, and a remedy.
+
+    Examples
+    --------
+    >>> from ilpinfer.corpus.sequences import read
+    >>> try:
+    ...     read("missing.tsv")
+    ... except InputError as error:
+    ...     print(error)
+    missing.tsv: cannot be read: No such file or directory
+    """
 
 
 class InputNotice(UserWarning):
-    """How a file was read where that had to be inferred, such as columns without tabs."""
+    """Warning about how a file was read, if that had to be inferred, such as columns without tabs.
+
+    Examples
+    --------
+    >>> issubclass(InputNotice, Warning)
+    True
+    """
 
 
 Notify = Callable[[str], None]
@@ -25,13 +41,21 @@ Notify = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Rejection:
-    """A record that cannot be used.
+    """A record of a file that cannot be used.
 
     Parameters
     ----------
-    file : as it was named
-    line : number of the line, item or row from 1; 0 for what concerns the whole file
-    message : names place, value and way out
+    file : str
+        Name of the file.
+    line : int
+        Number of the line, item or row, from 1; 0 for the whole file.
+    message : str
+        Message with place, value and remedy.
+
+    Examples
+    --------
+    >>> Rejection("refs.tsv", 3, "refs.tsv, line 3: a label is missing").line
+    3
     """
 
     file: str
@@ -46,24 +70,37 @@ class Rejection:
 
     @property
     def error(self) -> InputError:
-        """To raise where no record may be lost."""
+        """The error of the rejection, for callers that accept no rejections."""
         return InputError(self.message)
 
 
 @dataclass(frozen=True)
 class Example:
-    """One sequence as it came.
+    """One sequence of a file.
 
     Parameters
     ----------
-    tokens : T texts, with the cells of further columns where the file has some
-    labels : T label names, or None where there are none
-    where : file and line, for messages
-    scores : None where a model has to score the tokens
-    rank : 1, or the place among several labellings of one sequence, as `ilpinfer decode --top` writes them
-    file : that it came from; empty where it came from none
-    line : number of its first line, item or row from 1; 0 where there is none
-    passage : where the tokens stand in a text; None where the file has tokens alone
+    tokens : tuple of str
+        T texts, with the cells of further columns if the file has some.
+    labels : tuple of str or None
+        T label names, or None where there are none.
+    where : str
+        File and line, for messages.
+    scores : Scores, optional
+        Scores of the sequence; None if a model has to score it.
+    rank : int, default 1
+        Place among several labellings of one sequence, as `ilpinfer decode --top` writes them.
+    file : str, optional
+        Name of the file; empty if there is none.
+    line : int, default 0
+        Number of its first line, item or row from 1; 0 where there is none.
+    passage : Passage, optional
+        Places of the tokens in a text; None if the file has tokens alone.
+
+    Examples
+    --------
+    >>> Example(("Ada", "1815"), ("name", "year"), "line 1").labels
+    ('name', 'year')
     """
 
     tokens: tuple[str, ...]
@@ -98,7 +135,23 @@ class Example:
         return {name: tuple(column(self.tokens, name)) for name in column_names(self.tokens)}
 
     def trellis(self, scheme: str = "") -> Trellis:
-        """The trellis of given scores."""
+        """The trellis of the scores of the file.
+
+        Parameters
+        ----------
+        scheme : str, optional
+            Scheme of the labels; inferred where not given.
+
+        Returns
+        -------
+        Trellis
+            The trellis.
+
+        Raises
+        ------
+        ValueError
+            If the file has no scores for the sequence, or they do not fit together.
+        """
         assert self.scores is not None
         names = self.scores.label_names
         try:

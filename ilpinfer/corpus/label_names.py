@@ -9,16 +9,27 @@ from ilpinfer.errors import ModelError
 
 
 def label_names(names: Mapping[Any, str] | Sequence[str]) -> tuple[str, ...]:
-    """K names in the order of their ids.
+    """Label names in the order of their ids.
 
     Parameters
     ----------
-    names : a sequence, or a mapping from ids 0 … K-1, whole numbers or their texts, as `id2label` of transformers
+    names : mapping of object to str or sequence of str
+        A sequence, or a mapping from ids 0 … K-1, integers or their texts, as `id2label` of transformers.
+
+    Returns
+    -------
+    tuple of str
+        K names.
 
     Raises
     ------
     ValueError
-        for ids that are not 0 … K-1, and names that are no texts.
+        For ids that are not 0 … K-1, and names that are no texts.
+
+    Examples
+    --------
+    >>> label_names({"1": "B-name", "0": "O"})
+    ('O', 'B-name')
     """
     if isinstance(names, Mapping):
         try:
@@ -37,12 +48,31 @@ def label_names(names: Mapping[Any, str] | Sequence[str]) -> tuple[str, ...]:
 
 
 def read_label_names(path: str | Path) -> tuple[str, ...]:
-    """Names from a JSON file: a `config.json` with `id2label`, such a mapping by itself, or a list.
+    """Read label names from JSON: a `config.json` with `id2label`, such a mapping alone, or a list.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    Returns
+    -------
+    tuple of str
+        K names.
 
     Raises
     ------
     ModelError
-        for a file that cannot be read or has no names.
+        For a file that cannot be read or has no names.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "config.json")
+    ...     _ = path.write_text('{"id2label": {"0": "O", "1": "B-name"}}')
+    ...     read_label_names(path)
+    ('O', 'B-name')
     """
     try:
         record = json.loads(Path(path).read_text("utf-8"))

@@ -1,4 +1,4 @@
-"""Lines of a text, read as they are asked for; what was looked at ahead is kept until then."""
+"""Lines of a text, read lazily; lines that were read ahead are kept."""
 
 import codecs
 import os
@@ -24,9 +24,12 @@ class Lines:
 
     Parameters
     ----------
-    stream : is read a chunk at a time, and of a pipe what is there
-    name : of the file, for messages
-    longest : bytes that a line may have; None for any
+    stream : BinaryIO
+        Is read a chunk at a time, and of a pipe what is there.
+    name : str
+        Name of the file, for messages.
+    longest : int or None, default LONGEST
+        Bytes that a line may have; None for any.
 
     Attributes
     ----------

@@ -20,12 +20,19 @@ SCALES = ("log-softmax", "raw")
 
 @dataclass(frozen=True)
 class LogitsOptions:
-    """How logits in files are to be read.
+    """Options for reading files of logits.
 
     Parameters
     ----------
-    names : K label names, where the files have none
-    pool, scale : as in `from_logits`
+    names : tuple of str, optional
+        K label names, if the files have none.
+    pool, scale : str, optional
+        See `from_logits`.
+
+    Examples
+    --------
+    >>> LogitsOptions(names=("O", "name"), pool="mean").pool
+    'mean'
     """
 
     names: tuple[str, ...] | None = None
@@ -51,24 +58,42 @@ def from_logits(
     end: Any = None,
     scheme: str = "",
 ) -> Trellis:
-    """A trellis of logits, with transitions where the tagger has learnt some.
+    """A trellis from logits, and from transitions if the tagger has learnt some.
 
     Parameters
     ----------
-    logits : (T, K) nats, or (S, K) for S pieces of words; arrays, tensors or lists
-    labels : K names, or an `id2label` mapping
-    tokens : T texts that rules may look at
-    word_ids : (S,) which word each piece belongs to, None or -1 for special pieces; words are numbered from 0
-    pool : how pieces become words: the "first" one's scores, the logarithm of the "mean" of their probabilities, or the
-        scores of the piece with the largest ("max")
-    scale : "log-softmax" makes each row log probabilities, "raw" leaves it; which changes no difference between
-        labellings, only where zero is. Not given: log-softmax, but raw with transitions, as a CRF layer sees them
-    transitions, start, end : (K, K) from, to; (K,); (K,); zeros where not given
+    logits : array_like of shape (T, K) or (S, K)
+        Scores in nats of T words, or of S word pieces; arrays, tensors or lists.
+    labels : LabelSet, sequence of str or mapping of object to str, optional
+        K names, or an `id2label` mapping.
+    tokens : sequence of str, optional
+        T texts that rules may look at.
+    word_ids : sequence of int or None, optional
+        (S,) number of the word of each piece, counted from 0; None or -1 for special pieces.
+    pool : str, default "first"
+        Conversion of pieces to words: "first" takes the scores of the first piece, "mean" the logarithm of
+        the mean of the pieces' probabilities, and "max" the scores of the piece with the largest.
+    scale : str, optional
+        "log-softmax" normalises each row, "raw" leaves it unchanged. Differences between labellings are the
+        same for both. If not given, "raw" with transitions, as a CRF layer reads scores, else "log-softmax".
+    transitions : array_like of shape (K, K), optional
+        Scores of steps [from, to]; zeros where not given.
+    start : array_like of shape (K,), optional
+        Scores of first labels; zeros where not given.
+    end : array_like of shape (K,), optional
+        Scores of last labels; zeros where not given.
+    scheme : str, optional
+        Scheme of the labels; inferred where not given.
+
+    Returns
+    -------
+    Trellis
+        The trellis of T words.
 
     Raises
     ------
     ValueError
-        for NaN, widths that differ from the number of labels, and words without a piece.
+        For NaN, widths that differ from the number of labels, and words without a piece.
 
     Examples
     --------
@@ -127,7 +152,7 @@ def pool_pieces(rows: Floats, word_ids: Sequence[int | None], pool: str = "first
     Raises
     ------
     ValueError
-        for another number of word ids than pieces, ids that are no whole numbers, and a word without a piece.
+        For another number of word ids than pieces, ids that are no whole numbers, and a word without a piece.
     """
     try:
         ids = np.array([-1 if each is None else each for each in word_ids])

@@ -17,13 +17,15 @@ def read_plain_text(source: str | Path, split: str = "spaces") -> list[Example]:
 
     Parameters
     ----------
-    source : a file in UTF-8
-    split : a name from `SPLITS`
+    source : str or Path
+        A file in UTF-8.
+    split : str, default "spaces"
+        A name from `SPLITS`.
 
     Raises
     ------
     InputError
-        for a file that cannot be read or has no tokens, and an unknown split.
+        For a file that cannot be read or has no tokens, and an unknown split.
 
     Examples
     --------

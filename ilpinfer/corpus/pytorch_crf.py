@@ -11,17 +11,30 @@ KEYS = {"transitions": 2, "start_transitions": 1, "end_transitions": 1}
 
 
 def crf_parameters(state: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
-    """`transitions` (K, K) [from, to], `start` and `end` (K,) of a layer's state dict, for `from_logits`.
+    """Transition scores of a CRF layer of pytorch-crf or a compatible package, as arguments of `from_logits`.
 
     Parameters
     ----------
-    state : arrays or tensors by name, such as `crf.state_dict()`, or what `numpy.load` gives for an `.npz` of them; a
-        prefix of all three names, as `crf.` in the state of a whole tagger, is left out, and other names are ignored
+    state : mapping of str to object
+        Arrays or tensors by name, such as `crf.state_dict()` or the result of `numpy.load` for an `.npz` file
+        of them. A prefix of all three names, such as `crf.` in the state of a whole tagger, is removed, and
+        other names are ignored.
+
+    Returns
+    -------
+    dict of str to NDArray[Any]
+        Arrays `transitions` (K, K) [from, to], `start` and `end` (K,).
 
     Raises
     ------
     ValueError
-        for a missing name, several layers, and shapes that do not fit.
+        For a missing name, several layers, and shapes that do not match.
+
+    Examples
+    --------
+    >>> state = {"transitions": [[0.0, 1.0], [2.0, 3.0]], "start_transitions": [0.0, 0.0], "end_transitions": [0.0, 0.0]}
+    >>> sorted(crf_parameters(state))
+    ['end', 'start', 'transitions']
     """
     prefixes = [key.removesuffix("start_transitions") for key in state if _ends(key, "start_transitions")]
     if len(prefixes) != 1:

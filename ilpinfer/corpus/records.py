@@ -52,13 +52,13 @@ def loads(text: str) -> Any:
     Raises
     ------
     json.JSONDecodeError
-        where the text is not JSON.
+        Where the text is not JSON.
     ValueError
-        for a number with more digits than Python reads.
+        For a number with more digits than Python reads.
     RecursionError
-        for lists nested too deeply.
+        For lists nested too deeply.
     DuplicateKey
-        for an object that has a key twice.
+        For an object that has a key twice.
     """
     return json.loads(text, object_pairs_hook=_object)
 
@@ -171,7 +171,7 @@ def example(record: Any, where: str, reading: LogitsOptions | None) -> Example:
     Raises
     ------
     InputError
-        for unknown keys, keys that do not go together, and values that are not what their keys say.
+        For unknown keys, keys that do not go together, and values that are not what their keys say.
     """
     if not isinstance(record, dict):
         raise InputError(f"{where}: expected a JSON object, not {_kind(record)}; {EXPECTED}")

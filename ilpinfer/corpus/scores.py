@@ -16,12 +16,24 @@ class Scores:
 
     Parameters
     ----------
-    label_names : K names, or None where they have none
-    emissions : (T, K) nats
-    transitions : (K, K) nats [from, to], or (K, K, K) for second order
-    edges : (T-1, K, K) nats [t-1, from, to], or (T-2, K, K, K) for second order
-    start, end : (K,) nats of the first and the last label, or None
-    first : (K, K) nats of the first step of second order, or None
+    label_names : tuple of str, optional
+        K names, or None where they have none.
+    emissions : ndarray of float, shape (T, K), optional
+        Scores of labels at tokens, nats.
+    transitions : ndarray of float, shape (K, K), optional
+        Scores of steps [from, to] in nats, or (K, K, K) for second order.
+    edges : ndarray of float, shape (T-1, K, K), optional
+        Scores of steps [t-1, from, to] in nats, or (T-2, K, K, K) for second order.
+    start, end : ndarray of float, shape (K,), optional
+        Scores of the first and of the last label, nats.
+    first : ndarray of float, shape (K, K), optional
+        Scores of the first step in second order, nats.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Scores(("a", "b"), np.zeros((3, 2)), np.zeros((2, 2))).length
+    3
     """
 
     label_names: tuple[str, ...] | None = None
@@ -35,7 +47,26 @@ class Scores:
     def trellis(
         self, labels: LabelSet | Sequence[str] | None, tokens: Sequence[str] | None, scheme: str = ""
     ) -> Trellis:
-        """The trellis of these scores; ValueError where shapes do not fit.
+        """The trellis of these scores.
+
+        Parameters
+        ----------
+        labels : LabelSet, sequence of str or None
+            K names, or a label set; the scores' own names if None.
+        tokens : sequence of str or None
+            T texts that rules may look at.
+        scheme : str, optional
+            Scheme of the labels; inferred where not given.
+
+        Returns
+        -------
+        Trellis
+            The trellis.
+
+        Raises
+        ------
+        ValueError
+            If the shapes do not fit together.
 
         Examples
         --------
@@ -71,7 +102,13 @@ class Scores:
         return len(self.edges) + (1 if self.first is None else 2)
 
     def to_plain(self) -> dict[str, Any]:
-        """Names and lists of numbers."""
+        """Names and scores as plain values.
+
+        Returns
+        -------
+        dict of str to object
+            Values for JSON.
+        """
         return {name: x.tolist() if isinstance(x, np.ndarray) else x for name, x in vars(self).items()}
 
     def __repr__(self) -> str:

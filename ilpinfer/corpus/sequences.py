@@ -19,28 +19,43 @@ def read(
     *,
     unit: str = "line",
 ) -> list[Example]:
-    """Every sequence of a file, of the files of a folder or pattern, or of standard input where the source is `-`.
+    """Read all sequences of a file, or of standard input if the source is `-`.
 
     Parameters
     ----------
-    source : `token<TAB>label` columns, JSON lines, a JSON list of objects, tasks of Prodigy and Label Studio; or a file that
-        ends in `.npz`, with the layout of `ilpinfer.corpus.archives`, in `.parquet`, `.arrow`, `.conllu` or `.spacy`; or
-        BRAT documents, `.txt` with `.ann`
-    reading : how logits are to be read
-    column : which column holds the labels, by number from 1 or by the header's name; `TOKEN,LABEL` names both, and
-        `TOKEN,` leaves labels out; what stands in further columns goes with the tokens, see `Example.columns`
-    notify : receives what was inferred, such as columns without tabs; an `InputNotice` where not given
-    unit : what a sequence of a BRAT document is: a `line`, or the whole `document`
+    source : str or Path
+        File with `token<TAB>label` columns, JSON lines, a JSON list of objects, or tasks of Prodigy and Label
+        Studio; an `.npz` file as described in `ilpinfer.corpus.archives`; a `.parquet`, `.arrow`, `.conllu` or
+        `.spacy` file; or BRAT documents, `.txt` with `.ann`; or a folder or pattern of such files.
+    reading : LogitsOptions, optional
+        Options for reading logits.
+    column : str, optional
+        Column of the labels, by number from 1 or by name in the header. `TOKEN,LABEL` names both columns, and
+        `TOKEN,` ignores labels. Cells of further columns are kept with the tokens; see `Example.columns`.
+    notify : Notify, optional
+        Function that is called with each notice on what was inferred, such as columns without tabs; by
+        default an `InputNotice` is issued as a warning.
+    unit : {"line", "document"}, default "line"
+        Part of a BRAT document that is one sequence.
 
     Returns
     -------
     list of Example
-        Each with `tokens`, `labels` (None where there are none), and for documents `passage`, the places in the text.
+        The sequences in order. Those of documents have a `passage`, the places of their tokens in the text.
 
     Raises
     ------
     InputError
-        for what is missing, empty, not UTF-8, or of another form; the message says what was found and the way out.
+        For a file that is missing, empty, not UTF-8, or of another form; the message gives a remedy.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "names.tsv")
+    ...     _ = path.write_text("Ada\\tname\\n1815\\tyear\\n")
+    ...     [(example.tokens, example.labels) for example in read(path)]
+    [(('Ada', '1815'), ('name', 'year'))]
     """
     notices = list[str]()
     form = CorpusForm(reading, column, most=None, longest_line=None, unit=unit)
@@ -58,7 +73,31 @@ def read(
 def require_labels(
     examples: Sequence[Example], *, wordless: bool = False
 ) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Tokens and labels of every example; InputError where one has no labels, or no tokens unless `wordless`."""
+    """Tokens and labels of all examples.
+
+    Parameters
+    ----------
+    examples : sequence of Example
+        Sequences of a file.
+    wordless : bool, default False
+        Whether sequences may lack tokens.
+
+    Returns
+    -------
+    list of tuple of (tuple of str, tuple of str)
+        Tokens and labels of each sequence.
+
+    Raises
+    ------
+    InputError
+        If a sequence has no labels, or no tokens although it needs them.
+
+    Examples
+    --------
+    >>> from ilpinfer.corpus.examples import Example
+    >>> require_labels([Example(("Ada",), ("name",), "line 1")])
+    [(('Ada',), ('name',))]
+    """
     pairs = []
     for example in examples:
         if example.labels is None:
@@ -73,6 +112,31 @@ def require_labels(
 
 
 def text_of(source: str | Path) -> str:
-    """The text of a file, or of standard input where the source is `-`; InputError where it cannot be read."""
+    """The text of a file, or of standard input if the source is `-`.
+
+    Parameters
+    ----------
+    source : str or Path
+        A path, or `-`.
+
+    Returns
+    -------
+    str
+        The text.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "names.txt")
+    ...     _ = path.write_text("Ada")
+    ...     text_of(path)
+    'Ada'
+    """
     with opened_lines(source, longest=None) as lines:
         return lines.text()

@@ -40,16 +40,22 @@ Found = Example | Rejection
 
 @dataclass(frozen=True)
 class CorpusForm:
-    """How files of sequences are read.
+    """Options for reading files of sequences.
 
     Parameters
     ----------
-    logits : how logits are to be read
-    column : which column holds the labels; see `ilpinfer.corpus.sequences.read`
-    most : bytes of a file that its form is inferred from; None for all
-    longest : tokens of a sequence; longer ones are rejected, and None is for any
-    longest_line : bytes of a line; None for any
-    unit : of BRAT documents, `line` or `document`: what a sequence is
+    logits : LogitsOptions, optional
+        Options for reading logits.
+    column : str, optional
+        Columns of labels and tokens; see `ilpinfer.corpus.sequences.read`.
+    most : int or None, default AHEAD
+        Number of bytes of a file from which its form is inferred; None for all.
+    longest : int, optional
+        Largest number of tokens of a sequence; longer ones are rejected. None for no limit.
+    longest_line : int or None, default LONGEST
+        Largest number of bytes of a line; None for no limit.
+    unit : {"line", "document"}, default "line"
+        Part of a BRAT document that is one sequence.
     """
 
     logits: LogitsOptions | None = None
@@ -69,9 +75,12 @@ class ExampleStream:
 
     Parameters
     ----------
-    files : that are read, or `-` for standard input
-    form : how
-    notify : receives what was inferred
+    files : list of str
+        Names of the files, or `-` for standard input.
+    form : CorpusForm
+        Options for reading them.
+    notify : Notify
+        Function that is called with each notice on what was inferred.
 
     Attributes
     ----------
@@ -113,7 +122,7 @@ class ExampleStream:
 
     @property
     def taken(self) -> int:
-        """About the bytes of what was given out so far; of a table none until its end."""
+        """Approximate number of bytes of the sequences that were returned; of a table, 0 until its end."""
         return self.done + (0 if self._lines is None else self._lines.taken)
 
     def _all(self) -> Generator[Found, None, None]:
@@ -159,12 +168,36 @@ class ExampleStream:
 
 
 def open_stream(source: str | Path, form: CorpusForm, notify: Notify) -> ExampleStream:
-    """The sequences of a file, of standard input where the source is `-`, or of all files of a folder or pattern, sorted by name.
+    """Open the sequences of a file, of standard input, or of all files of a folder or pattern.
+
+    Parameters
+    ----------
+    source : str or Path
+        A path, a folder, a pattern, or `-` for standard input; files are sorted by name.
+    form : CorpusForm
+        Options for reading files.
+    notify : Notify
+        Function that is called with each notice on what was inferred.
+
+    Returns
+    -------
+    ExampleStream
+        Examples and rejections in order; use it in a `with` statement.
 
     Raises
     ------
     InputError
-        for a folder or a pattern without any file.
+        For a folder or a pattern without files.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "names.tsv")
+    ...     _ = path.write_text("Ada\\tname\\n1815\\tyear\\n")
+    ...     with open_stream(path, CorpusForm(), print) as stream:
+    ...         [example.tokens for example in stream]
+    [('Ada', '1815')]
     """
     return ExampleStream(files_of(source), form, notify)
 

@@ -27,7 +27,7 @@ def read_table(
     Raises
     ------
     InputError
-        for a file that is damaged or cannot be read, for unknown columns, and where pyarrow is missing.
+        For a file that is damaged or cannot be read, for unknown columns, and where pyarrow is missing.
     """
     begin = 1
     try:

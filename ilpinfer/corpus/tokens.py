@@ -1,4 +1,4 @@
-"""Tokens with what further columns say of them, such as parts of speech."""
+"""Tokens with the cells of further columns, such as parts of speech."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,12 +9,14 @@ NOTHING: Mapping[str, str] = {}
 
 
 class Token(str):
-    """A text with the cells of its line in further columns; to all that does not ask for them it is the text alone.
+    """A token text with the cells of further columns of its line; it compares and prints like the text alone.
 
     Parameters
     ----------
-    text : the token
-    columns : cells by the name of their column
+    text : str
+        The token.
+    columns : mapping of str to str, default NOTHING
+        Cells by the name of their column.
 
     Examples
     --------
@@ -32,17 +34,24 @@ class Token(str):
 
 
 def with_columns(tokens: Sequence[str], columns: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    """Tokens that carry further columns, for models whose template looks at them.
+    """Add further columns to tokens, for models whose template reads them.
 
     Parameters
     ----------
-    tokens : T texts
-    columns : T texts each, by name
+    tokens : sequence of str
+        T texts.
+    columns : mapping of str to sequence of str
+        T texts of each column, by name.
+
+    Returns
+    -------
+    tuple of str
+        T tokens.
 
     Raises
     ------
     ValueError
-        for a column of another length, or with something that is no text.
+        For a column of another length, and for a cell that is not a text.
 
     Examples
     --------
@@ -78,7 +87,7 @@ def column(tokens: Sequence[str], name: str) -> list[str]:
     Raises
     ------
     ValueError
-        where a token lacks it.
+        Where a token lacks it.
     """
     try:
         return [token.columns[name] for token in tokens]  # type: ignore[attr-defined]

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ilpinfer.errors import ModelError
 
 LEAST_ROOM, TIMES = 2**28, 100
-"""Arrays may take so many bytes, or so many times those of the file, whichever is more."""
+"""Limits on the size of arrays: a number of bytes, and a multiple of the size of the file; the larger one applies."""
 CHUNK = 2**20
 DAMAGE = (
     ArithmeticError,
@@ -49,8 +49,8 @@ def read_archive(path: str | Path) -> dict[str, NDArray[Any]]:
     Raises
     ------
     ModelError
-        for what is missing, no archive, damaged, larger than it can be, or holds Python objects, which would have to be
-        run.
+        For what is missing, no archive, damaged, larger than it can be, or holds Python objects, which would
+        have to be run.
     """
     try:
         with Path(path).open("rb") as stream:

@@ -82,29 +82,53 @@ def decode_many(
     on_error: OnError = "raise",
     **options: Unpack[Options],
 ) -> Iterator[Solution] | Iterator[list[Solution]]:
-    """`decode` for each of many trellises, in their order, as they are asked for.
+    """Decode many trellises lazily, in their order.
 
     Parameters
     ----------
-    trellises : taken a few ahead: those of a chunk, which grows from 1 to 128, or two with threads, or some for each process
-    rules : for all of them
-    options : as in `decode`; for the method auto, `threads` that share the sequences of a chunk
-    n_jobs : processes; they are started when the first solution is asked for, and end with the iterator
-    on_error : "raise" ends the iterator with an error in decoding one trellis; "row" returns a Solution of status
-        "unknown" in its place, with the message as `reason` and the type as `error`, and goes on. A process that dies is
-        such an error
-    method, time_limit, top, callback : as in `decode`; a time limit is for each trellis, and a callback needs one process
+    trellises : iterable of Trellis
+        Sequences to decode, read a few ahead of the results: a chunk that grows from 1 to 128, two with
+        threads, or some for each process.
+    rules : Rules, optional
+        Rules and features, or a rule set, for all of them.
+    method : str, default "auto"
+        "auto", or a name from `methods()`.
+    time_limit : float, optional
+        Time limit in seconds for each trellis.
+    top : int, optional
+        Number of different labellings of each, as a list.
+    callback : Callback, optional
+        Function of seconds, incumbent and bound, as for `decode`; it needs one process.
+    n_jobs : int, default 1
+        Number of processes. They start when the first solution is requested, and end with the iterator.
+    on_error : OnError, default "raise"
+        "raise" ends the iterator with the error of a trellis. "row" returns a Solution of status "unknown" in
+        its place, with the message as `reason` and the type as `error`, and continues. A process that dies is
+        such an error.
+    **options : Options
+        Options of the method, as for `decode`; for the method auto, also `threads` that share a chunk.
 
     Returns
     -------
-    iterator of Solution, or of lists of them where `top` is given
+    iterator of Solution or iterator of list of Solution
+        The results of `decode`, in the order of the trellises.
 
     Raises
     ------
     ValueError
-        for options that `decode` refuses; for a trellis or rules that it refuses, when that trellis is reached.
+        For options that `decode` refuses; for a trellis or rules that it refuses, when the iterator reaches
+        that trellis.
     Exception
-        whatever else decoding a trellis raises, when that trellis is reached.
+        Any other error of `decode`, when the iterator reaches that trellis.
+
+    Examples
+    --------
+    >>> import ilpinfer
+    >>> from formulations import Trellis, constraints as C
+    >>> trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
+    >>> solutions = ilpinfer.decode_many([trellis] * 3, [C.starts_with("b")])
+    >>> [solution.score for solution in solutions]
+    [-0.5, -0.5, -0.5]
     """
     threads = options.pop("threads", 1) if method == "auto" else 1
     compiler, request = compiler_of(rules), Request.of(method, time_limit, options)
@@ -118,9 +142,12 @@ class Batch:
 
     Parameters
     ----------
-    rules, request : as for one sequence
-    threads, n_jobs : that share the work, and processes
-    on_error : "raise" or "row"; see `decode_many`
+    rules, request : RuleCompiler or Request
+        As for one sequence.
+    threads, n_jobs : int, default 1
+        Number of threads that share the work, and processes.
+    on_error : OnError, default "raise"
+        "raise" or "row"; see `decode_many`.
     """
 
     rules: RuleCompiler

@@ -1,4 +1,4 @@
-"""What all calls of kernels for one request share: the time limit, notices, and the context of their solutions."""
+"""The state that all calls of kernels for one request share: time limit, notices, and the context of solutions."""
 
 from collections.abc import Callable, Collection, Iterable
 from functools import partial
@@ -27,9 +27,12 @@ class Calls:
 
     Parameters
     ----------
-    rules : compiled when a label set is first met
-    request : method, time limit and options
-    again : decodes a trellis under other rules
+    rules : RuleCompiler
+        Compiled when a label set is first met.
+    request : Request
+        Method, time limit and options.
+    again : callable
+        Decodes a trellis under other rules.
     """
 
     def __init__(self, rules: RuleCompiler, request: Request, again: Callable[..., Any]) -> None:
@@ -39,7 +42,7 @@ class Calls:
     def answer(
         self, call: Callable[[Any], Answer], given: Any, late: Callable[[Deadline], Answer]
     ) -> Answer | None:
-        """What a call makes of a sequence, or another function, past the time limit; None for bad input."""
+        """The answer of a call, or of another function after the time limit; None for bad input."""
         try:
             if self.limit is None:
                 return call(given)
@@ -63,7 +66,7 @@ class Calls:
             rules.warn()
 
     def broken(self, trellis: Trellis, left: Collection[int], paths: Iterable[NDArray[np.int64]]) -> bool:
-        """Whether one of some labellings breaks a rule that the tables leave out."""
+        """Whether any of the labellings breaks a rule that is not part of the tables."""
         ground = self.rules.quietly(trellis).rules
         return any(ground[place].violations(path) for path in paths for place in left)
 
@@ -73,10 +76,14 @@ class Origin(NamedTuple):
 
     Parameters
     ----------
-    tables : rules as the kernel read them
-    make : the trellis of a sequence
-    seconds : for each sequence
-    warm_up : seconds, apart
+    tables : Tables
+        Rules as the kernel read them.
+    make : callable
+        The trellis of a sequence.
+    seconds : float
+        Seconds for each sequence.
+    warm_up : float
+        Seconds, apart.
     """
 
     tables: "Tables"

@@ -15,27 +15,43 @@ from ilpinfer.decoding.single import run_task
 
 
 def prove(trellis: Trellis, rules: Rules, solution: Solution, *, time_limit: float | None = None) -> Solution:
-    """Let the certifying engine prove a solution.
+    """Prove a solution of another method with the certifying engine.
 
-    The labelling is evaluated anew under this trellis and these rules. The engine begins with it as the incumbent, so that only
+    The labelling is evaluated again under this trellis and these rules. The engine uses it as its incumbent, so that only
     the bound is left to prove.
 
     Parameters
     ----------
-    solution : of any method
-    time_limit : seconds
+    trellis : Trellis
+        Scores of T tokens and K labels, nats.
+    rules : Rules
+        Rules and features, or a rule set.
+    solution : Solution
+        A solution of any method.
+    time_limit : float, optional
+        Time limit in seconds.
 
     Returns
     -------
     Solution
-        The same labelling with the engine's bound and certificate, or a better labelling. Where the time limit ends the
-        engine, bound and certificate of the solver stay if its bound is the lower one and the figures of the solution
-        are right.
+        The same labelling with the engine's bound and certificate, or a better labelling. If the time limit
+        ends the engine, the solver's bound and certificate are kept, provided that its bound is lower and the
+        figures of the solution are right.
 
     Raises
     ------
     ValueError
-        for a labelling that does not fit the trellis, a solution of two phases, and an object that is no solution.
+        For a labelling that does not fit the trellis, a solution of two-phase inference, and an object that
+        is no solution.
+
+    Examples
+    --------
+    >>> import ilpinfer
+    >>> from formulations import Trellis, constraints as C
+    >>> trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
+    >>> solution = ilpinfer.decode(trellis, [C.starts_with("b")], method="beam")
+    >>> solution.status.value, ilpinfer.prove(trellis, [C.starts_with("b")], solution).status.value
+    ('optimal', 'optimal')
     """
     if hasattr(solution, "best_score"):
         raise ValueError("the solution is of two-phase inference, which decode_two_phase itself proves")

@@ -26,10 +26,15 @@ def decode_chunks(
 
     Parameters
     ----------
-    items : an iterable that is read one chunk ahead, or two with threads; its error is raised after the results before it
-    answer : yields the work of a chunk and returns the answers; an error counts as no answers
-    finish : the result for an item and its answer
-    threads : that share the work; the caller's thread is one of them, and everything else happens in it
+    items : iterable of Item
+        An iterable that is read one chunk ahead, or two with threads; its error is raised after the results
+        before it.
+    answer : callable
+        Yields the work of a chunk and returns the answers; an error counts as no answers.
+    finish : callable
+        The result for an item and its answer.
+    threads : int, default 1
+        Number of threads that share the work; the caller's thread is one of them, and everything else happens in it.
     """
     source = Source(items)
     if threads == 1:
@@ -67,13 +72,16 @@ def _shared(
 
 
 class _Begun(Generic[Item, Answer]):
-    """A chunk on whose work other threads may have begun.
+    """A chunk that other threads may already be processing.
 
     Parameters
     ----------
-    items : at least one
-    steps : to their answers
-    pool, threads : to share the work with, and how many
+    items : list of Item
+        Items at least one.
+    steps : Steps[list[Answer]]
+        Steps to their answers.
+    pool, threads : ThreadPoolExecutor or int, optional
+        To share the work with, and how many.
     """
 
     def __init__(
@@ -103,7 +111,7 @@ class _Begun(Generic[Item, Answer]):
         return self._answers
 
     def stop(self) -> None:
-        """Give the work up."""
+        """Cancel the work."""
         if self.work is not None:
             self.work.stop()
 

@@ -36,23 +36,32 @@ class Scorer(Protocol):
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
 class Decoder:
-    """Decoding under rules that are compiled once: immutable, picklable, and safe to share between threads.
+    """Rules, method and options of a decoder; immutable, picklable and thread-safe. The rules are compiled once.
 
     Its solutions are those of `ilpinfer.decode` with the same rules and options.
 
     Parameters
     ----------
-    rules : rules and features, or a rule set
-    labels : K names, or a label set: the only ones that it decodes; the model's where there is one. Without both, rules
-        are compiled for the labels of each trellis, and kept for the last few label sets
-    model : what scores tokens, by `trellis(tokens)`
-    method, time_limit, options : as in `ilpinfer.decode`; a time limit is for each sequence
+    rules : Rules
+        Rules and features, or a rule set.
+    labels : LabelSet or sequence of str, optional
+        K names or a label set, which all trellises then must have; those of the model if there is one. If
+        neither is given, rules are compiled for the labels of each trellis, and kept for the last few label
+        sets.
+    model : Scorer, optional
+        A model that scores tokens by `trellis(tokens)`.
+    method : str, default "auto"
+        "auto", or a name from `methods()`.
+    time_limit : float, optional
+        Time limit in seconds for each sequence.
+    **options : Options
+        Options of the method; see `Options`.
 
     Raises
     ------
     ValueError
-        for an unknown method or option, numbers that make no sense, labels that are not the model's, and, where the labels
-        are known, for rules that do not fit them.
+        For an unknown method or option, numbers out of range, labels that are not the model's, and,
+        where the labels are known, for rules that do not fit them.
 
     Examples
     --------
@@ -98,7 +107,7 @@ class Decoder:
 
     @property
     def rules(self) -> RuleSet:
-        """As they were given."""
+        """The values as given."""
         return self._rules.rules
 
     @property
@@ -111,12 +120,18 @@ class Decoder:
 
         Parameters
         ----------
-        time_limit : seconds for each sequence, or None
+        time_limit : float or None
+            Time limit in seconds for each sequence, or None.
+
+        Returns
+        -------
+        Decoder
+            The decoder with the new limit.
 
         Raises
         ------
         ValueError
-            unless the limit is above 0, or None.
+            Unless the limit is above 0, or None.
         """
         deadline_for(time_limit)
         result, request = copy(self), replace(self._request, time_limit=time_limit)
@@ -133,7 +148,22 @@ class Decoder:
     def decode(
         self, trellis: Trellis, *, top: int | None = None, callback: Callback | None = None
     ) -> Solution | list[Solution]:
-        """The best labelling of a trellis, or a list of the best few; see `ilpinfer.decode`."""
+        """The best labelling of a trellis, or a list of the best few; see `ilpinfer.decode`.
+
+        Parameters
+        ----------
+        trellis : Trellis
+            Scores of T tokens and K labels, nats.
+        top : int, optional
+            Number of different labellings to return, best first, as a list.
+        callback : Callback, optional
+            Function of seconds, incumbent and bound; see `ilpinfer.decode`.
+
+        Returns
+        -------
+        Solution or list of Solution
+            A list if `top` is a number.
+        """
         if top is not None:
             return decode_top(trellis, self._rules, self._request, top, callback, self._direct.calls)
         incumbent = None
@@ -157,9 +187,28 @@ class Decoder:
     def decode_tokens(
         self, tokens: Sequence[str], *, top: int | None = None, callback: Callback | None = None
     ) -> Solution | list[Solution]:
-        """The best labelling of T texts, or a list of the best few; ValueError without a model.
+        """The best labelling of T texts, scored by the model, or a list of the best few.
 
-        The time limit begins once they are scored.
+        The time limit starts after the texts have been scored.
+
+        Parameters
+        ----------
+        tokens : sequence of str
+            T texts.
+        top : int, optional
+            Number of different labellings to return, best first, as a list.
+        callback : Callback, optional
+            Function of seconds, incumbent and bound; see `ilpinfer.decode`.
+
+        Returns
+        -------
+        Solution or list of Solution
+            A list if `top` is a number.
+
+        Raises
+        ------
+        ValueError
+            If the decoder has no model.
         """
         if top is not None:
             scored, calls = self._scored(tokens), self._direct.calls
@@ -205,7 +254,28 @@ class Decoder:
         threads: int = 1,
         on_error: OnError = "raise",
     ) -> Iterator[Solution] | Iterator[list[Solution]]:
-        """`decode` for each of many trellises, in order, as the iterator advances; see `ilpinfer.decode_many`."""
+        """Decode many trellises lazily, in order; see `ilpinfer.decode_many`.
+
+        Parameters
+        ----------
+        trellises : iterable of Trellis
+            Sequences to decode, read a few ahead of the results.
+        top : int, optional
+            Number of different labellings of each, as a list.
+        callback : Callback, optional
+            Function of seconds, incumbent and bound; see `ilpinfer.decode`.
+        n_jobs : int, default 1
+            Number of processes.
+        threads : int, default 1
+            Number of threads that share the work.
+        on_error : OnError, default "raise"
+            "raise" or "row"; see `ilpinfer.decode_many`.
+
+        Returns
+        -------
+        iterator of Solution or iterator of list of Solution
+            The results in the order of the trellises.
+        """
         batch = Batch(self._rules, self._request, threads, n_jobs, on_error)
         return batch.best(trellises, callback) if top is None else batch.top(trellises, top, callback)
 
@@ -232,7 +302,29 @@ class Decoder:
         threads: int = 1,
         on_error: OnError = "raise",
     ) -> Iterator[Solution] | Iterator[list[Solution]]:
-        """`decode_tokens` for each of many texts, in order, as the iterator advances; options as in `decode_many`."""
+        """Score and decode many texts lazily, in order.
+
+        Parameters
+        ----------
+        texts : iterable of sequence of str
+            Sequences of tokens, read a few ahead of the results.
+        top : int, optional
+            Number of different labellings of each, as a list.
+        threads : int, default 1
+            Number of threads that share the work.
+        on_error : OnError, default "raise"
+            "raise" or "row"; see `ilpinfer.decode_many`.
+
+        Returns
+        -------
+        iterator of Solution or iterator of list of Solution
+            The results in the order of the texts.
+
+        Raises
+        ------
+        ValueError
+            If the decoder has no model.
+        """
         batch = Batch(self._rules, self._request, threads, on_error=on_error)
         if self._scores is None:
             scored = (self._scored(tokens) for tokens in texts)
@@ -246,18 +338,23 @@ class Decoder:
 
         Parameters
         ----------
-        trellises : taken a few ahead, as in `ilpinfer.decode_many`
-        top : at most so many different labellings of each, best first
-        threads : that share the work
+        trellises : iterable of Trellis
+            Sequences to decode, read a few ahead of the results.
+        top : int
+            Number of different labellings of each, best first.
+        threads : int, default 1
+            Number of threads that share the work.
 
         Returns
         -------
         iterator of Labellings
+            The labellings of each trellis, in order.
 
         Raises
         ------
         ValueError
-            for a `top` that is no whole number from 1, and for a trellis that `decode` refuses, when it is reached.
+            For a `top` that is no integer from 1, and for a trellis that `decode` refuses, when the iterator
+            reaches it.
 
         Examples
         --------
@@ -300,7 +397,26 @@ class Decoder:
         top: int | None = None,
         threads: int | None = None,
     ) -> "TwoPhaseSolution | list[TwoPhaseSolution]":
-        """The least violation near the best score, by this method and within this time; see `ilpinfer.decode_two_phase`."""
+        """Two-phase inference with this method and time limit; see `ilpinfer.decode_two_phase`.
+
+        Parameters
+        ----------
+        trellis : Trellis
+            Scores of T tokens and K labels, nats.
+        tau : float, default 0.9
+            Parameter of the floor from 0 to 1.
+        bound : Floor, default "relative"
+            "relative" or "odds".
+        top : int, optional
+            Number of different labellings to return, as a list.
+        threads : int, optional
+            Threads of the solver.
+
+        Returns
+        -------
+        TwoPhaseSolution or list of TwoPhaseSolution
+            A list if `top` is a number.
+        """
         from ilpinfer.decoding.two_phase import decode_two_phase
 
         request = self._request
@@ -317,19 +433,60 @@ class Decoder:
         return decode(trellis, self._rules, tau, bound, top=top)
 
     def marginals(self, trellis: Trellis, **options: Any) -> "Marginals":
-        """Exact probabilities of labels under the rules; options and errors as in `ilpinfer.marginals`."""
+        """Exact probabilities of labels under the rules; see `ilpinfer.marginals`.
+
+        Parameters
+        ----------
+        trellis : Trellis
+            Scores of T tokens and K labels, nats.
+        **options : object
+            Options of `ilpinfer.marginals`.
+
+        Returns
+        -------
+        Marginals
+            The probabilities.
+        """
         from ilpinfer.exact.marginals import marginals
 
         return marginals(trellis, self._rules, **options)
 
     def verify(self, trellis: Trellis, solution: Any, **options: Any) -> "Verdict":
-        """Check a solution, or the list of the best few, under the rules; options as in `ilpinfer.verify`."""
+        """Check a solution, or a list of solutions, under the rules; see `ilpinfer.verify`.
+
+        Parameters
+        ----------
+        trellis : Trellis
+            Scores of T tokens and K labels, nats.
+        solution : object
+            A solution, or a list of them.
+        **options : object
+            Options of `ilpinfer.verify`.
+
+        Returns
+        -------
+        Verdict
+            The verdict.
+        """
         from ilpinfer.proof.verification import verify
 
         return verify(trellis, self._rules, solution, **options)
 
     def prove(self, trellis: Trellis, solution: Solution) -> Solution:
-        """The solution with what the engine can prove about it within the time limit; see `ilpinfer.prove`."""
+        """Prove a solution with the certifying engine within the time limit; see `ilpinfer.prove`.
+
+        Parameters
+        ----------
+        trellis : Trellis
+            Scores of T tokens and K labels, nats.
+        solution : Solution
+            A solution of any method.
+
+        Returns
+        -------
+        Solution
+            The solution with the engine's bound and certificate, or a better one.
+        """
         from ilpinfer.decoding.certification import prove
 
         return prove(trellis, self._rules, solution, time_limit=self._request.time_limit)

@@ -36,7 +36,8 @@ class Direct:
 
     Parameters
     ----------
-    calls : of the request
+    calls : Calls
+        Calls of the request.
     """
 
     def __init__(self, calls: Calls) -> None:

@@ -1,4 +1,4 @@
-"""The worth of a labelling that comes from elsewhere."""
+"""Evaluation of a given labelling."""
 
 import math
 from collections.abc import Iterable
@@ -28,24 +28,29 @@ def evaluate_labelling(
     *,
     bound: float | None = None,
 ) -> Solution:
-    """The score, its parts and the violations of a labelling of one's own, by the same account as any method's.
+    """The score, its parts and the violations of a given labelling, computed as for any method.
 
     Parameters
     ----------
-    trellis, rules : as for `decode`
-    labels : T label names or label ids
-    bound : an upper bound on the score of every labelling, nats, such as that of an exact method; None for none
+    trellis, rules : Trellis or Rules
+        See `decode`.
+    labels : iterable of str, iterable of int or NDArray[np.integer]
+        T label names or label ids.
+    bound : float, optional
+        Upper bound on the score of every labelling, nats, such as that of an exact method; None if there is
+        none.
 
     Returns
     -------
     Solution
-        With the gap to the given bound, inf without one, and no proof of its own: "optimal" where the score meets the bound,
-        else "feasible"; "unknown", with score -inf, where the labelling breaks a hard rule or takes a forbidden step.
+        A solution without a proof. Its gap is the distance to the given bound, inf without one. The status is
+        "optimal" if the score meets the bound, "unknown" with score -inf if the labelling breaks a hard rule
+        or takes a forbidden step, else "feasible".
 
     Raises
     ------
     ValueError
-        for another number of labels than tokens, unknown labels, and a bound below the labelling's score.
+        For a wrong number of labels, unknown labels, and a bound below the labelling's score.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Errors in decoding one sequence of many, as solutions."""
+"""Solutions that represent errors in decoding."""
 
 import math
 import time

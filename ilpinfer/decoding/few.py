@@ -36,8 +36,10 @@ class Few:
 
     Parameters
     ----------
-    calls : of the request
-    top : at most so many labellings of each sequence
+    calls : Calls
+        Calls of the request.
+    top : int
+        Top at most so many labellings of each sequence.
     """
 
     calls: Calls
@@ -112,10 +114,14 @@ class Listed:
 
     Parameters
     ----------
-    calls : of the request
-    outcome : of the kernel
-    given, origin : the sequence, and where the outcome is from
-    top : labellings that were asked for
+    calls : Calls
+        Calls of the request.
+    outcome : Ranked
+        Outcome of the kernel.
+    given, origin : object or Origin
+        The sequence, and where the outcome is from.
+    top : int
+        Labellings that were asked for.
     """
 
     calls: Calls

@@ -28,17 +28,33 @@ ROW_KEYS = ("sequence", "tokens", "status", "error", "job")
 
 @dataclass(frozen=True)
 class FrontierPoint:
-    """A labelling that no other one beats in both score and cost.
+    """A labelling such that no other one is at least as good in score and cost and better in one of them.
 
     Parameters
     ----------
-    score : model_score + feature_score, nats
-    cost : the penalties of its violations, nats
-    violations : how often each rule is broken, zeros included
-    labels : T names
-    weights : the weights on all penalties, from least to greatest, at which score - weight · cost is the best of all; None for
-        an unsupported point, which is the best at no weight, and so is out of reach of one-phase decoding
-    proved : whether it is proved that nothing beats it
+    score : float
+        Score model_score + feature_score, nats.
+    cost : float
+        Sum of the penalties of its violations, nats.
+    violations : dict of str to int
+        Number of violations of each rule, zeros included.
+    labels : tuple of str
+        T label names.
+    weights : tuple of (float, float) or None
+        Range of the weights on all penalties for which score - weight · cost is the largest of all points;
+        None for an unsupported point, which is optimal for no weight and cannot be found by one-phase
+        decoding.
+    proved : bool, default True
+        Whether it is proved that the point is Pareto-optimal.
+
+    Examples
+    --------
+    >>> import ilpinfer
+    >>> from formulations import Trellis, constraints as C
+    >>> trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
+    >>> frontier = ilpinfer.decode_frontier(trellis, [C.starts_with("b", penalty=1.0)])
+    >>> frontier.points[0].labels, frontier.points[0].cost
+    (('b', 'b'), 0.0)
     """
 
     score: float
@@ -54,7 +70,13 @@ class FrontierPoint:
         return self.weights is not None
 
     def to_dict(self) -> dict[str, Any]:
-        """Every field as plain values, with None for an infinite weight."""
+        """Every field as plain values; an infinite weight becomes None.
+
+        Returns
+        -------
+        dict of str to object
+            Values for JSON.
+        """
         weights = None if self.weights is None else [finite(weight) for weight in self.weights]
         fields = {"score": self.score, "cost": self.cost, "supported": self.supported, "weights": weights}
         return {
@@ -66,7 +88,23 @@ class FrontierPoint:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "FrontierPoint":
-        """The point that `to_dict` has made these values of; ValueError for others."""
+        """The point of the values that `to_dict` returns.
+
+        Parameters
+        ----------
+        values : mapping of str to object
+            A dictionary as `to_dict` returns it.
+
+        Returns
+        -------
+        FrontierPoint
+            The point.
+
+        Raises
+        ------
+        ValueError
+            For other values.
+        """
         return _point(values, "point")
 
 
@@ -76,10 +114,23 @@ class Frontier:
 
     Parameters
     ----------
-    points : from the least cost to the best score; both grow from point to point
-    complete : whether there are no others; on the hull alone, or up to a heaviest weight, no others there
-    seconds : wall time, compilation of kernels left out
-    reason : why there are no points, or why it is not complete
+    points : tuple of FrontierPoint
+        Points in the order of increasing cost, which is also that of increasing score.
+    complete : bool
+        Whether there are no other points; with `hull` or `heaviest`, no other points of that kind.
+    seconds : float
+        Wall time, compilation of kernels left out.
+    reason : str, optional
+        Reason why there are no points, or why the frontier is not complete.
+
+    Examples
+    --------
+    >>> import ilpinfer
+    >>> from formulations import Trellis, constraints as C
+    >>> trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
+    >>> frontier = ilpinfer.decode_frontier(trellis, [C.starts_with("b", penalty=1.0)])
+    >>> len(frontier.points), frontier.complete, frontier.at_floor(-0.6).score
+    (2, True, -0.5)
     """
 
     points: tuple[FrontierPoint, ...]
@@ -93,12 +144,22 @@ class Frontier:
         return tuple(point for point in self.points if point.supported)
 
     def at_weight(self, weight: float) -> FrontierPoint:
-        """The point that is best where all penalties are multiplied by a weight; of equal ones the cheapest.
+        """The best point if all penalties are multiplied by a weight; the cheapest of equally good ones.
+
+        Parameters
+        ----------
+        weight : float
+            Factor of all penalties, from 0.
+
+        Returns
+        -------
+        FrontierPoint
+            The point.
 
         Raises
         ------
         ValueError
-            where there are no points, and for a negative weight.
+            Where there are no points, and for a negative weight.
         """
         if not weight >= 0:
             raise ValueError(f"weight is {weight!r}; expected a number from 0")
@@ -107,12 +168,22 @@ class Frontier:
         return on_hull[0] if on_hull else self.points[-1]
 
     def at_floor(self, floor: float) -> FrontierPoint:
-        """The cheapest point whose score is at least `floor`, nats: the labelling of two-phase inference.
+        """The cheapest point with at least a given score, which is the labelling of two-phase inference.
+
+        Parameters
+        ----------
+        floor : float
+            Least score, nats.
+
+        Returns
+        -------
+        FrontierPoint
+            The point.
 
         Raises
         ------
         ValueError
-            where no point scores so much.
+            If no point has that score.
         """
         self._check()
         place = bisect_left(self.points, floor, key=lambda point: point.score)
@@ -121,7 +192,13 @@ class Frontier:
         return self.points[place]
 
     def to_dict(self) -> dict[str, Any]:
-        """Every field as plain values."""
+        """Every field as plain values.
+
+        Returns
+        -------
+        dict of str to object
+            Values for JSON.
+        """
         return {
             "points": [point.to_dict() for point in self.points],
             "complete": self.complete,
@@ -131,7 +208,23 @@ class Frontier:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "Frontier":
-        """The frontier that `to_dict` has made these values of, or a row of `ilpinfer pareto`; ValueError for others."""
+        """The frontier of the values that `to_dict` returns, or of a row of `ilpinfer pareto`.
+
+        Parameters
+        ----------
+        values : mapping of str to object
+            A dictionary as `to_dict` returns it.
+
+        Returns
+        -------
+        Frontier
+            The frontier.
+
+        Raises
+        ------
+        ValueError
+            For other values.
+        """
         given = table(values, ("points", "complete", "seconds", "reason"), "the frontier", ROW_KEYS)
         points = enumerate(items(given["points"], "points"))
         return cls(
@@ -170,27 +263,39 @@ def decode_frontier(
 ) -> Frontier:
     """All Pareto-optimal pairs of score and violation cost, with a labelling for each.
 
-    A labelling is Pareto-optimal where no other one that keeps the hard rules has a score as good at a lower cost, or a better one
-    at the same cost. Score is model_score + feature_score, cost Σ c·σ of the soft rules: the objective and the floor of
-    two-phase inference (Fersini et al. 2014, eq. 22-29). For every floor, and so for every tau, its labelling is a point of the
-    frontier; one-phase decoding with penalties times a weight reaches only the points on the convex hull. Those are found by
-    halving (Aneja and Nair 1979), the points between them by label setting with an account of the cost (Raith and Ehrgott 2009,
-    section 3), and by a solver where that takes too many prefixes.
+    A labelling is Pareto-optimal if no other one that keeps the hard rules has at least the same score at a lower cost, or a
+    better score at the same cost. Score is model_score + feature_score, and cost is Σ c·σ of the soft rules: the objective
+    and the floor of two-phase inference (Fersini et al. 2014, eq. 22-29). For every floor, and so for every tau, the labelling
+    of two-phase inference is a point of the frontier. One-phase decoding with weighted penalties finds only the points on the
+    convex hull. These are found by halving (Aneja and Nair 1979), and the points between them by label setting with cost as
+    the second criterion (Raith and Ehrgott 2009, section 3), or by a solver if that takes too many prefixes.
 
     Parameters
     ----------
-    trellis : scores of T tokens and K labels, nats
-    rules : rules and features, or a rule set; hard rules stay hard
-    hull : only the points on the convex hull, which takes less time
-    heaviest : points that are cheaper than the best one with all penalties times this weight are left out, which saves most of
-        the time under many rules; None for all points
-    most : once there are so many points, from the best score on, no further ones are looked for; None for all points
-    time_limit : seconds; what is there then is returned, and `complete` is false
+    trellis : Trellis
+        Scores of T tokens and K labels, nats.
+    rules : Rules
+        Rules and features, or a rule set; hard rules stay hard.
+    hull : bool, default False
+        Whether to return only the points on the convex hull, which takes less time.
+    heaviest : float, optional
+        Weight on all penalties. Points cheaper than the best one at this weight are left out, which saves
+        most of the time under many rules; None for all points.
+    most : int, optional
+        Limit on the number of points, counted from the best score; None for all points.
+    time_limit : float, optional
+        Time limit in seconds. If it is reached, the points found so far are returned, and `complete` is
+        false.
+
+    Returns
+    -------
+    Frontier
+        The points, ordered by cost.
 
     Raises
     ------
     ValueError
-        for numbers that make no sense, and for whatever `decode` refuses.
+        For numbers out of range, and for anything that `decode` refuses.
 
     Examples
     --------

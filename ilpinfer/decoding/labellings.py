@@ -12,14 +12,27 @@ from ilpinfer.core.solution import Solution
 
 @dataclass(frozen=True, eq=False)
 class Labellings:
-    """At most as many labellings of T tokens as were asked for, best first and equal scores by label ids.
+    """The best labellings of T tokens as arrays, best first; equal scores are ordered by label ids.
 
     Parameters
     ----------
-    ids : label ids (k, T); k is 0 where no labelling is feasible, or none was found in time
-    scores : (k,) nats
-    names : of the label ids
-    make : makes the solutions; called when they are first asked for
+    ids : NDArray[np.int64]
+        (k, T) label ids; k is 0 if no labelling is feasible or none was found in time.
+    scores : NDArray[np.float64]
+        (k,) nats.
+    names : tuple of str, optional
+        Names of the label ids.
+    make : callable, optional
+        Function that makes the solutions when they are first requested.
+
+    Examples
+    --------
+    >>> import ilpinfer
+    >>> from formulations import Trellis
+    >>> trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
+    >>> [best] = ilpinfer.Decoder([]).best_labellings([trellis], 2)
+    >>> best.labels, best.scores.tolist()
+    ([['a', 'a'], ['b', 'b']], [0.0, -0.5])
     """
 
     ids: NDArray[np.int64]

@@ -1,4 +1,4 @@
-"""Decoders of one's own: called, watched by the clock, and their labellings evaluated."""
+"""Calls of users' decoders within a time limit, and evaluation of their labellings."""
 
 import logging
 import os
@@ -30,11 +30,12 @@ _workers: dict[Function, Workers] = {}
 
 @dataclass(frozen=True)
 class Draw(Parameters):
-    """Parameters of a decoder of one's own.
+    """Parameters of a user's decoder.
 
     Parameters
     ----------
-    seed : for what it draws at random
+    seed : int, optional
+        Seed for what it draws at random.
     """
 
     seed: int = within(0, 0, 2**63 - 1)
@@ -46,9 +47,9 @@ def run(method: Method, trellis: Trellis, rules: RuleSet, problem: Problem, task
     Raises
     ------
     ValueError
-        for a labelling of another length, and for unknown labels.
+        For a labelling of another length, and for unknown labels.
     WorkerError
-        where the decoder's process has ended.
+        Where the decoder's process has ended.
     """
     assert method.function is not None
     assert isinstance(task.parameters, Draw)
@@ -80,7 +81,7 @@ def _call(arguments: tuple[Trellis, RuleSet, int] | None, function: Function, li
 
 
 def _here(method: Method, arguments: tuple[Trellis, RuleSet, int], deadline: Deadline) -> tuple[Any, str]:
-    """The answer of a decoder in this process, and a remark where it took longer than it had."""
+    """The answer of a decoder in this process, and a remark if it exceeded its time limit."""
     assert method.function is not None
     with _reported(method.name, deadline):
         answer = _call(arguments, method.function, deadline.remaining)
@@ -90,7 +91,7 @@ def _here(method: Method, arguments: tuple[Trellis, RuleSet, int], deadline: Dea
 
 @contextmanager
 def _reported(name: str, deadline: Deadline) -> Iterator[None]:
-    """Warn while a decoder that nothing can end goes on behind its time limit."""
+    """Warn when a decoder that cannot be interrupted exceeds its time limit."""
     if deadline.remaining is None:
         yield
         return

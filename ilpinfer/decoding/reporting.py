@@ -1,4 +1,4 @@
-"""Results of methods as solutions; what a labelling is worth is never left to the method's word."""
+"""Results of methods as solutions. Scores are always recomputed from the labelling."""
 
 import math
 from collections.abc import Callable
@@ -24,7 +24,7 @@ NOTHING = Value(FORBIDDEN, 0, 0, {}, True)
 
 
 def solution_of(result: Result, context: Context, deadline: Deadline) -> Solution:
-    """The solution that a result amounts to.
+    """The solution of a result.
 
     For an optimum whose value the engine knows, the other fields are computed when one of them is read.
     """
@@ -55,9 +55,12 @@ def full_solution(
 
     Parameters
     ----------
-    kind : class of the solution
-    status : of a labelling, where the bound does not decide it
-    own : fields that the class adds
+    kind : callable
+        Class of the solution.
+    status : Status, optional
+        Status of a labelling, where the bound does not decide it.
+    own
+        Fields that the class adds.
     """
     value = NOTHING if result.path is None else context.problem.value(result.path)
     bound = max(result.bound, value.score)
@@ -93,7 +96,7 @@ def checked_fields(result: Result, context: Context) -> Fields:
 
 
 def _account(result: Result, deadline: Deadline) -> Fields:
-    """How the result came about."""
+    """A description of how the result was found."""
     return {
         "method": result.method,
         "seconds": deadline.elapsed,

@@ -1,4 +1,4 @@
-"""Decoding: a trellis and rules in, a labelling and what is proved about it out."""
+"""Decoding of one sequence: from a trellis and rules to a labelling with a proved bound."""
 
 import math
 from collections.abc import Callable
@@ -70,27 +70,37 @@ def decode(
 
     Parameters
     ----------
-    trellis : scores of T tokens and K labels, nats
-    rules : rules and features, or a rule set; compiled once while the same ones are given with the same labels
-    method : "auto", or a name from `methods()`
-    time_limit : seconds, formulation included; compiling and loading the first time is not counted
-    top : at most that many different labellings, best first, as a list
-    callback : called with seconds, incumbent and bound, both in nats, each time "auto" improves one of them, and by every
-        method at the end; -inf and inf where there is none yet
-    options : of the method; see `Options`
+    trellis : Trellis
+        Scores of T tokens and K labels, nats.
+    rules : Rules, optional
+        Rules and features, or a rule set. They are compiled once, as long as calls give the same rules and
+        labels.
+    method : str, default "auto"
+        "auto", or a name from `methods()`.
+    time_limit : float, optional
+        Time limit in seconds, formulation included; the first compilation and loading of kernels does not
+        count.
+    top : int, optional
+        Number of different labellings to return, best first, as a list.
+    callback : Callback, optional
+        Function of seconds, incumbent and bound, the latter two in nats. "auto" calls it each time it
+        improves one of them, and every method at the end; the arguments are -inf and inf where there is no
+        incumbent or bound yet.
+    **options : Options
+        Options of the method; see `Options`.
 
     Returns
     -------
     Solution or list of Solution
-        A list where `top` is a number. It is empty where no labelling is feasible or none was found in time. A
-        status of "feasible" rather than "optimal" says that a limit left only the best labelling so far.
+        A list if `top` is a number. It is empty if no labelling is feasible or none was found in time. The
+        status is "feasible" rather than "optimal" if a limit ended the method before its proof.
 
     Raises
     ------
     ValueError
-        for an unknown method, option or field, and for numbers out of range.
+        For an unknown method, option or field, and for numbers out of range.
     SolverError
-        where a solver cannot be started or breaks down.
+        If a solver cannot be started or breaks down.
 
     Examples
     --------

@@ -30,20 +30,33 @@ from ilpinfer.proof.phases import hard_only
 from ilpinfer.solvers import SOLVERS
 
 Floor = Literal["relative", "odds"]
-"""What the floor is measured from; see `decode_two_phase`."""
+"""Definition of the floor; see `decode_two_phase`."""
 
 
 @dataclass(frozen=True, eq=False)
 class TwoPhaseSolution(Solution):
-    """A solution with the two phases' own figures.
+    """A solution with the figures of both phases.
 
     Parameters
     ----------
-    best_score : Z*, the best model_score + feature_score among labellings that keep the hard rules, nats
-    floor : the lowest such score that was accepted, nats, on the grid; -inf for none
-    cost_bound : proved lower bound on the penalty of every labelling at or above the floor, nats
-    tau, floor_kind : what the floor was made of, as given to `decode_two_phase`; `floor_kind` is its `bound`, or "score"
-        where the floor itself was given, and tau then 1
+    best_score : float, default -math.inf
+        Z*, the best model_score + feature_score among labellings that keep the hard rules, nats.
+    floor : float, default -math.inf
+        The lowest such score that is accepted, nats, on the score grid; -inf if there is no floor.
+    cost_bound : float, default 0.0
+        Proved lower bound on the penalty of every labelling at or above the floor, nats.
+    tau, floor_kind : float or str, optional
+        Parameters of the floor, as given to `decode_two_phase`; `floor_kind` is its `bound`, or "score" with
+        a tau of 1 if the floor itself was given.
+
+    Examples
+    --------
+    >>> import ilpinfer
+    >>> from formulations import Trellis, constraints as C
+    >>> trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
+    >>> solution = ilpinfer.decode_two_phase(trellis, [C.starts_with("b", penalty=2.0)], floor=-0.6)
+    >>> solution.labels, solution.best_score, round(solution.floor, 3), solution.cost_bound
+    (['b', 'b'], 0.0, -0.6, 0.0)
     """
 
     best_score: float = -math.inf
@@ -60,7 +73,20 @@ class TwoPhaseSolution(Solution):
     }
 
     def to_dict(self, *, incumbents: bool = False, certificate: bool = True) -> dict[str, Any]:
-        """Every field as plain values, with None for what is not finite; parameters as of `Solution`."""
+        """Every field as plain values; numbers that are not finite become None.
+
+        Parameters
+        ----------
+        incumbents : bool, default False
+            Whether to include the incumbents.
+        certificate : bool, default True
+            Whether to include the certificate.
+
+        Returns
+        -------
+        dict of str to object
+            Values for JSON.
+        """
         own = {name: finite(getattr(self, name)) for name in ("best_score", "floor", "cost_bound")}
         return {
             **super().to_dict(incumbents=incumbents, certificate=certificate),
@@ -120,27 +146,50 @@ def decode_two_phase(
     threads: int = 1,
     floor: float | None = None,
 ) -> TwoPhaseSolution | list[TwoPhaseSolution]:
-    """The least violation cost among labellings with a score near the best, and among those the best score.
+    """The labelling of least violation cost among those with a score near the best.
 
-    minimise Σ c·σ subject to score >= floor (Fersini et al. 2014, eq. 22-29), then maximise the score at that
-    cost. The score that the floor speaks of is model_score + feature_score; Z*, its best, obeys the hard rules.
+    minimise Σ c·σ subject to score >= floor (Fersini et al. 2014, eq. 22-29), then maximise the score at that cost. The
+    floor applies to model_score + feature_score. Z* is the best such score of a labelling that keeps the hard rules.
 
     Parameters
     ----------
-    tau : from 0 to 1; 1 accepts optimal scores only
-    bound : "relative", floor Z* - (1 - tau)·|Z*|, or "odds", floor Z* + log tau; rounded up to the grid
-    method : "auto", "cbc", "cp-sat", "highs" or "scip"
-    time_limit, top, threads : as in `decode`
-    floor : the floor itself, nats, in place of tau and bound; rounded up to the grid
+    trellis : Trellis
+        Scores of T tokens and K labels, nats.
+    rules : Rules
+        Rules and features, or a rule set.
+    tau : float, default 0.9
+        Parameter of the floor from 0 to 1; 1 accepts optimal scores only.
+    bound : Floor, default "relative"
+        "relative" for the floor Z* - (1 - tau)·|Z*|, or "odds" for the floor Z* + log tau; rounded up to the
+        grid.
+    method : str, default "auto"
+        "auto", "cbc", "cp-sat", "highs" or "scip".
+    time_limit : float, optional
+        Time limit in seconds, both phases together.
+    top : int, optional
+        Number of different labellings to return, as a list.
+    threads : int, default 1
+        Threads of the solver.
+    floor : float, optional
+        The floor itself, nats, in place of tau and bound; rounded up to the grid.
 
     Returns
     -------
-    TwoPhaseSolution, or a list of them where `top` is a number: least cost first, then best score
+    TwoPhaseSolution or list of TwoPhaseSolution
+        A list if `top` is a number, ordered by cost, then by score.
 
     Raises
     ------
     ValueError
-        for a tau, bound or method that makes no sense, and for a floor above the best score.
+        For a tau, bound or method out of range, and for a floor above the best score.
+
+    Examples
+    --------
+    >>> from formulations import Trellis, constraints as C
+    >>> trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
+    >>> rules = [C.starts_with("b", penalty=2.0)]
+    >>> decode_two_phase(trellis, rules, floor=-0.6).labels, decode_two_phase(trellis, rules, tau=1).labels
+    (['b', 'b'], ['a', 'a'])
     """
     score_floor(0, tau, bound)
     given = None if floor is None else floor_units(floor)
@@ -212,7 +261,7 @@ class TwoPhaseSearch:
         return result or [self._report(replace(first, path=None, status="unknown"), words, **common)]
 
     def _cheapest(self, first: Reply, floor: int | None, top: int) -> list[Reply] | None:
-        """The cheapest labellings by the engine, with their proofs; None where it does not close."""
+        """The cheapest labellings by the engine, with their proofs; None if it does not reach a proof."""
         from ilpinfer.exact.least_cost import LeastCost
 
         assert first.path is not None
@@ -233,7 +282,7 @@ class TwoPhaseSearch:
     def _phases(
         self, first: Reply, path: LabelIds, floor: int | None, leaf: Leaf, weight: int
     ) -> Phases | None:
-        """The proofs of both phases; None where the first is a solver's word."""
+        """The proofs of both phases; None if the first was solved by a solver without a proof."""
         tree = first.certificate.tree
         if first.path is None or not isinstance(tree, Phases):
             return None
@@ -258,7 +307,7 @@ class TwoPhaseSearch:
         return self._finish(reply, cost_bound, best, proved, "", [], {"floor_kind": "score", "tau": 1.0})
 
     def first_phase(self) -> tuple[Reply, str]:
-        """Z* and a labelling that has it: by the engine where that closes, else by a program."""
+        """Z* and a labelling with that score, by the engine if it reaches a proof, else by an integer program."""
         if self.method == "auto":
             from ilpinfer.exact.auto import auto
 
@@ -378,7 +427,7 @@ def _first_phase(result: Result) -> Certificate:
 
 
 def _as_far_as_proved(reply: Reply) -> Certificate:
-    """The reply's certificate; none where it is no more than a word about what is left open."""
+    """The reply's certificate; none if it does not prove the whole claim."""
     certificate = reply.certificate
     if reply.status == "unknown":
         return Certificate("none", certificate.source)

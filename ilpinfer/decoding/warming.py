@@ -1,4 +1,4 @@
-"""Every kernel at once."""
+"""Compilation of all kernels."""
 
 from importlib import import_module
 
@@ -17,5 +17,17 @@ def stages() -> list[Stage]:
 
 
 def warm_up() -> float:
-    """Compile or load every kernel now rather than in the first call; seconds it took."""
+    """Compile or load all kernels now instead of in the first call.
+
+    Returns
+    -------
+    float
+        Wall time in seconds.
+
+    Examples
+    --------
+    >>> import ilpinfer
+    >>> ilpinfer.warm_up() >= 0
+    True
+    """
     return sum(stage.warm() for stage in stages())

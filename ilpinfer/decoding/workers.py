@@ -48,9 +48,12 @@ class Workers:
 
     Parameters
     ----------
-    n : how many
-    function : of a module
-    common : arguments behind the item, which are sent once
+    n : int
+        How many.
+    function : callable
+        Function of a module.
+    common : tuple of object
+        Arguments behind the item, which are sent once.
     """
 
     def __init__(self, n: int, function: Callable[..., Any], common: tuple[Any, ...]) -> None:
@@ -73,7 +76,7 @@ class Workers:
         return future
 
     def end(self) -> None:
-        """Kill the processes, whatever they are doing."""
+        """Kill all processes."""
         self._ended = True
         for _ in self._threads:
             self._tasks.put(None)
@@ -88,7 +91,7 @@ class Workers:
         self.end()
 
     def _serve(self) -> None:
-        """Keep one process busy."""
+        """Send items to one process, one at a time."""
         child: Child | None = None
         given: deque[Task] = deque()
         while True:

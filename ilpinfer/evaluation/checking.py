@@ -22,7 +22,7 @@ from ilpinfer.exact.feasibility import witness
 
 EXAMPLES = 3
 CRUDE = -math.log(1e-4)
-"""Nats, the penalty that stands in for that of a hard rule (Chang, Ratinov, Roth 2007, section 6)."""
+"""Penalty of a hard rule in nats (Chang, Ratinov, Roth 2007, section 6)."""
 SAMPLE = 12
 """Sequences on which the relations of rules are computed."""
 NEARBY = 40
@@ -33,7 +33,7 @@ QUESTION_SECONDS = 2.0
 
 @dataclass(frozen=True)
 class Gold:
-    """A labelled sequence, and where it stands."""
+    """A labelled sequence and its place."""
 
     tokens: tuple[str, ...]
     labels: tuple[str, ...]
@@ -57,18 +57,38 @@ class RuleReport:
 
     Parameters
     ----------
-    rule : its name
-    hard, penalty : as the rule has it, nats; None for a hard rule
-    sequences, broken, share : sequences in all, those that break it, and their share
-    violations : in all
-    applies, holds, breaks : occasions at which the rule was at stake, and how they went
-    applicable : sequences in which the rule was at stake
-    suggested_penalty : nats, by `smoothed_penalty` of sequences; None where it never applies
-    examples : where the first breaches are
-    breaches : the first breaches
-    implied_by : rules without which this one would not be missed, on all sequences that were looked at
-    contradicts : rules that leave no labelling together with it, on some sequence that was looked at
-    overruled : tokens at which an earlier rule has priority over it
+    rule : str
+        Name of the rule.
+    hard, penalty : bool or float or None
+        Whether the rule is hard, and its penalty in nats; None for a hard rule.
+    sequences, broken, share : int or float
+        Number of sequences, number of those that break the rule, and their share.
+    violations : int
+        Number of violations.
+    applies, holds, breaks : int
+        Number of places where the rule applies, where it holds and where it is broken.
+    applicable : int
+        Number of sequences in which the rule applies.
+    suggested_penalty : float or None
+        Penalty in nats by `smoothed_penalty` of sequences; None if it never applies.
+    examples : tuple of str
+        Places of the first violations.
+    breaches : tuple of Breach
+        The first violations.
+    implied_by : tuple of str, optional
+        Rules that imply this one on all sequences that were examined.
+    contradicts : tuple of str, optional
+        Rules that no labelling keeps together with this one, on some sequence that was examined.
+    overruled : int, default 0
+        Number of tokens at which an earlier rule has priority.
+
+    Examples
+    --------
+    >>> from formulations import LabelSet, RuleSet, constraints as C
+    >>> gold = [Gold(("Ada", "1815"), ("name", "year"), "line 1")]
+    >>> [report] = check_rules(RuleSet((C.starts_with("name"),)), gold, LabelSet(("name", "year")))
+    >>> report.applies, report.breaks
+    (1, 0)
     """
 
     rule: str
@@ -94,26 +114,56 @@ class RuleReport:
         return self.applies == 0
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values."""
+        """As plain values.
+
+        Returns
+        -------
+        dict of str to object
+            Values for JSON.
+        """
         return {**asdict(self), "never_fires": self.never_fires}
 
     @classmethod
     def from_dict(cls, values: Any) -> "RuleReport":
-        """The report that `to_dict` has made these values of; ValueError for others."""
+        """The report of the values that `to_dict` returns.
+
+        Parameters
+        ----------
+        values : object
+            A dictionary as `to_dict` returns it.
+
+        Returns
+        -------
+        RuleReport
+            The report.
+
+        Raises
+        ------
+        ValueError
+            For other values.
+        """
         return record(cls, values, "the report", derived=("never_fires",))
 
 
 def smoothed_penalty(broken: int, applicable: int, given: float = CRUDE) -> float:
-    """-log P(a sequence breaks the rule), nats, where the penalty that is given counts as one more sequence.
+    """The penalty -log P(a sequence breaks the rule) in nats, smoothed by a given penalty as one more sequence.
 
-    -log((broken + exp(-given)) / (applicable + 1)) is the cost of Fersini et al. 2014, eq. 30, with its sign mended, under a Beta
-    distribution beforehand whose mean is exp(-given). A rule that few sequences have not broken so keeps its penalty, and one
-    that gold breaks often loses it. Sequences are counted rather than trials: a model knows much of what single trials show.
+    -log((broken + exp(-given)) / (applicable + 1)) is the cost of Fersini et al. 2014, eq. 30, with a corrected sign, under a Beta
+    prior with mean exp(-given). A rule that applies to few sequences and is not broken keeps about its given penalty, and a rule
+    that gold labels often break loses it. The counts are of sequences, not of trials, because a model already fits much of what
+    single trials show.
 
     Parameters
     ----------
-    broken, applicable : sequences that break the rule, and those in which it is at stake
-    given : nats; inf for a hard rule counts as `CRUDE`
+    broken, applicable : int
+        Number of sequences that break the rule, and of those in which it applies.
+    given : float, default CRUDE
+        Given penalty in nats; inf for a hard rule counts as `CRUDE`.
+
+    Returns
+    -------
+    float
+        The penalty.
 
     Examples
     --------
@@ -130,14 +180,31 @@ def smoothed_penalty(broken: int, applicable: int, given: float = CRUDE) -> floa
 def check_rules(
     rules: RuleSet, gold: Sequence[Gold], labels: LabelSet, advance: Callable[[], None] = lambda: None
 ) -> list[RuleReport]:
-    """Every rule against gold labels, by the plain checker.
+    """Check every rule against gold labels with the plain checker.
 
     Parameters
     ----------
-    rules : rules; features are left out
-    gold : labelled sequences, at least one
-    labels : what their labels are, declared fields included
-    advance : called after each sequence
+    rules : RuleSet
+        Rules; features are ignored.
+    gold : sequence of Gold
+        Labelled sequences, at least one.
+    labels : LabelSet
+        Label set of the sequences, with declared fields.
+    advance : callable, optional
+        Function that is called after each sequence.
+
+    Returns
+    -------
+    list of RuleReport
+        One report for each rule.
+
+    Examples
+    --------
+    >>> from formulations import LabelSet, RuleSet, constraints as C
+    >>> gold = [Gold(("Ada", "1815"), ("name", "year"), "line 1")]
+    >>> reports = check_rules(RuleSet((C.starts_with("name"),)), gold, LabelSet(("name", "year")))
+    >>> [(report.rule, report.holds) for report in reports]
+    [('starts_with(name)', 1)]
     """
     names = [n for n, item in zip(unique_names(rules), rules, strict=True) if isinstance(item, Rule)]
     tallies = [_Tally(name, rule) for name, rule in zip(names, rules.rules, strict=True)]
@@ -246,7 +313,7 @@ class _Relations:
         return bool((self.broken_by[:, i] & ~self.broken_by[:, j]).any())
 
     def differ(self, i: int, j: int) -> bool:
-        """Whether any labelling breaks i and keeps j, as far as can be told."""
+        """Whether any labelling breaks i and keeps j, if that can be decided."""
         if self.rules[i].machineless:
             return True
         return any(

@@ -30,9 +30,12 @@ class FieldTable:
 
     Parameters
     ----------
-    names : F names; with hierarchical labels every prefix path is one
-    member : (F, K) whether a label belongs to a field
-    begins : (F, K+1, K) whether a step [previous, next] begins a run; row 0 is START, row k+1 label k
+    names : tuple of str
+        F names; with hierarchical labels every prefix path is one.
+    member : ndarray of bool, shape (F, K)
+        Whether a label belongs to a field.
+    begins : ndarray of bool, shape (F, K+1, K)
+        Whether a step [previous, next] begins a run; row 0 is START, row k+1 label k.
     """
 
     names: tuple[str, ...]
@@ -103,6 +106,16 @@ def count(table: FieldTable, tokens: Sequence[str], predicted: Ids, gold: Ids) -
 def precision(counts: Counts) -> Floats:
     """|F ∩ G| / |F|; 0 where nothing is predicted (Stokman 2011, eq. 68).
 
+    Parameters
+    ----------
+    counts : Counts
+        (..., 3) predicted, gold and both.
+
+    Returns
+    -------
+    ndarray of float
+        Precision, without the last axis.
+
     Examples
     --------
     >>> float(precision(np.array([4, 2, 1])))
@@ -112,12 +125,43 @@ def precision(counts: Counts) -> Floats:
 
 
 def recall(counts: Counts) -> Floats:
-    """|F ∩ G| / |G|; 0 where there is no gold (Stokman 2011, eq. 69)."""
+    """|F ∩ G| / |G|; 0 where there is no gold (Stokman 2011, eq. 69).
+
+    Parameters
+    ----------
+    counts : Counts
+        (..., 3) predicted, gold and both.
+
+    Returns
+    -------
+    ndarray of float
+        Recall, without the last axis.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> float(recall(np.array([4, 2, 1])))
+    0.5
+    """
     return _share(counts[..., 2], counts[..., 1])
 
 
 def f_measure(counts: Counts, beta: float = 1.0) -> Floats:
-    """(1 + β²) P R / (β² P + R), 0 where it is not defined (Trompper 2016; for β = 1 Stokman 2011, eq. 70).
+    """The F measure (1 + β²) P R / (β² P + R) (Trompper 2016; for β = 1 Stokman 2011, eq. 70).
+
+    It is 0 where precision and recall are undefined or 0.
+
+    Parameters
+    ----------
+    counts : Counts
+        (..., 3) predicted, gold and both.
+    beta : float, default 1.0
+        Weight of recall relative to precision.
+
+    Returns
+    -------
+    ndarray of float
+        The measure, without the last axis.
 
     Examples
     --------

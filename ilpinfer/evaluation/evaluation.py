@@ -14,7 +14,22 @@ from ilpinfer.evaluation.counts import UNITS, Counts, FieldTable, count, f_measu
 
 @dataclass(frozen=True)
 class Pair:
-    """One sequence: T tokens, and T label names each; None where no labelling was found."""
+    """A sequence with predicted and gold labels.
+
+    Parameters
+    ----------
+    tokens : tuple of str
+        T texts.
+    predicted : tuple of str or None
+        T label names; None if no labelling was found.
+    gold : tuple of str
+        T label names.
+
+    Examples
+    --------
+    >>> Pair(("Ada", "1815"), ("name", "name"), ("name", "year")).gold
+    ('name', 'year')
+    """
 
     tokens: tuple[str, ...]
     predicted: tuple[str, ...] | None
@@ -23,21 +38,36 @@ class Pair:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Counts of N sequences with F fields and K labels; every measure is made of sums of them.
+    """Counts of N sequences with F fields and K labels, from which all measures are computed.
 
-    `accuracy` and `whole_sequences` look at fields, so that figures of models with other schemes can be compared:
-    prefixes count where they tell runs apart, and nowhere else.
+    `accuracy` and `whole_sequences` compare fields, so that models with other schemes can be compared. Prefixes matter only
+    where they separate runs.
 
     Parameters
     ----------
-    labels : K labels, those of both sides
-    fields : F names
-    tokens, correct : (N,) tokens, and those in the gold field; with hierarchical labels on the whole path
-    correct_labels : (N,) tokens with the gold label, its prefix included
-    whole : (N,) whether all fields have the gold spans
-    counts : for each unit (N, F, 3): predicted, gold, both
-    confusion : (K, K) tokens [gold, predicted]
-    missing : sequences for which nothing was predicted; all of their tokens are wrong
+    labels : LabelSet
+        Labels of both sides.
+    fields : tuple of str
+        F names.
+    tokens, correct : ndarray of int, shape (N,)
+        Number of tokens, and of those with the gold field; with hierarchical labels, with the whole gold
+        path.
+    correct_labels : ndarray of int, shape (N,)
+        Number of tokens with the gold label, its prefix included.
+    whole : ndarray of bool, shape (N,)
+        Whether all fields have the gold spans.
+    counts : mapping of str to Counts
+        (N, F, 3) predicted, gold and both, by unit.
+    confusion : ndarray of int, shape (K, K)
+        Tokens [gold, predicted].
+    missing : int
+        Number of sequences without a prediction; all of their tokens count as wrong.
+
+    Examples
+    --------
+    >>> result = evaluate([Pair(("Ada", "1815"), ("name", "name"), ("name", "year"))])
+    >>> result.accuracy, result.whole_sequences
+    (0.5, 0.0)
     """
 
     labels: LabelSet
@@ -69,17 +99,57 @@ class Evaluation:
         return f"Evaluation({len(self.tokens)} sequences, {len(self.fields)} fields, accuracy {self.accuracy:.4f})"
 
     def of_field(self, name: str, unit: str = "spans") -> Counts:
-        """(3,) predicted, gold and both over the corpus; ValueError for an unknown field."""
+        """Counts of a field over the corpus.
+
+        Parameters
+        ----------
+        name : str
+            The field.
+        unit : str, default "spans"
+            "spans", "tokens", "lines" or "characters".
+
+        Returns
+        -------
+        Counts
+            (3,) predicted, gold and both.
+
+        Raises
+        ------
+        ValueError
+            For an unknown field.
+        """
         if name not in self.fields:
             raise ValueError(f"no field {name!r}; there are {', '.join(self.fields)}")
         return np.asarray(self.counts[unit][:, self.fields.index(name)].sum(axis=0))
 
     def of_all(self, unit: str = "spans") -> Counts:
-        """(3,) predicted, gold and both over the corpus and all fields."""
+        """Counts of all fields over the corpus.
+
+        Parameters
+        ----------
+        unit : str, default "spans"
+            "spans", "tokens", "lines" or "characters".
+
+        Returns
+        -------
+        Counts
+            (3,) predicted, gold and both.
+        """
         return np.asarray(self.counts[unit].sum(axis=(0, 1)))
 
     def to_dict(self, beta: float = 1.0) -> dict[str, Any]:
-        """Every measure as plain values; F with β where asked for."""
+        """Every measure as plain values.
+
+        Parameters
+        ----------
+        beta : float, default 1.0
+            Weight of recall in the F measure.
+
+        Returns
+        -------
+        dict of str to object
+            Values for JSON.
+        """
         return {
             "sequences": len(self.tokens),
             "tokens": int(self.tokens.sum()),
@@ -98,7 +168,26 @@ class Evaluation:
 
 
 def measures(counts: Counts, beta: float = 1.0) -> dict[str, Any]:
-    """Measures of counts (N, 3): over the corpus, and the mean over sequences in which there is anything to count."""
+    """Measures of counts over the corpus, and their means over sequences with a nonzero count.
+
+    Parameters
+    ----------
+    counts : Counts
+        (N, 3) predicted, gold and both.
+    beta : float, default 1.0
+        Weight of recall in the F measure.
+
+    Returns
+    -------
+    dict of str to object
+        Measures by name.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> measures(np.array([[4, 2, 1]]))["precision"]
+    0.25
+    """
     total = counts.sum(axis=0)
     there = counts[counts[:, :2].any(axis=1)]
     sums = dict(zip(("predicted", "gold", "both"), total.tolist(), strict=True))
@@ -122,21 +211,30 @@ def evaluate(
 ) -> Evaluation:
     """Compare predicted labellings with gold labellings.
 
-    Spans give the numbers of the script of the CoNLL shared tasks for BIO and IOBES. With hierarchical labels
-    every level has spans of its own, and "all" counts every level.
+    For BIO and IOBES, the numbers of spans are those of the script of the CoNLL shared tasks. With hierarchical labels, every
+    level has its own spans, and "all" counts every level.
 
     Parameters
     ----------
-    pairs : N sequences, at least one
-    scheme : of both sides' labels; inferred where not given
-    leave_out : fields that are not counted, as `O` never is; their tokens count for accuracy
-    labels : the labels of both sides; those that occur where not given
+    pairs : iterable of Pair
+        N sequences, at least one.
+    scheme : str, optional
+        Scheme of both sides' labels; inferred where not given.
+    leave_out : sequence of str, optional
+        Fields that are not counted, like `O`; their tokens count for accuracy.
+    labels : LabelSet, optional
+        Labels of both sides; those that occur where not given.
+
+    Returns
+    -------
+    Evaluation
+        The counts.
 
     Raises
     ------
     ValueError
-        for no sequences, different lengths, labels that do not fit the scheme, and a field to leave out that does not
-        exist.
+        For no sequences, different lengths, labels that do not fit the scheme, and an unknown field to leave
+        out.
 
     Examples
     --------

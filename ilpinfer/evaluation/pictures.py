@@ -12,7 +12,7 @@ from ilpinfer.system.extras import require
 
 @contextlib.contextmanager
 def silent_figures() -> Iterator[Any]:
-    """The class of figures, while the library keeps its remarks on fonts, caches and room to itself."""
+    """The class of figures, with warnings of the library about fonts, caches and layout suppressed."""
     require("a picture", "plots", "matplotlib")
     logger = logging.getLogger("matplotlib")
     level = logger.level

@@ -28,7 +28,7 @@ def read_pairs(
     Raises
     ------
     InputError
-        where files cannot be read or do not hold the same sequences, and where labels do not fit the scheme.
+        Where files cannot be read or do not hold the same sequences, and where labels do not fit the scheme.
     """
     scheme = schemes.scheme_name(scheme)
     notices = list[str]()

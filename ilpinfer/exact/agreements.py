@@ -31,11 +31,11 @@ from ilpinfer.kernels.viterbi import best_path
 from ilpinfer.kernels.warming import Stage
 
 MOST_CASES, DEEPEST = 1000, 100
-"""Beyond which others have their turn; `verify` takes trees that are twice as deep."""
+"""Limits on depth and cases before other methods take over; `verify` accepts trees that are twice as deep."""
 SWEEPS, FEWEST, STAGES = 40, 3, 4
 """Most and fewest sweeps of a case before states are pruned, and the number of prunings."""
 FEW_STATES = 50
-"""At least one state in so many has to be pruned, as the proof repeats the pruning."""
+"""Pruning is repeated while it removes at least one state in this many, since the proof repeats it, too."""
 STALLED = 0.02
 """Share of the gap that a sweep has to close for another one."""
 
@@ -46,14 +46,22 @@ class Case:
 
     Parameters
     ----------
-    node : (T, S) scores, with what the lists have given; forbidden where nothing is as good as the best labelling
-    own : (N, F) scores of the lists
-    stages : what the lists gave whenever states were dropped
-    bound : grid units
-    depth : how many splits are above
-    row, most, cases : where it was taken apart itself, and into what
-    path : the best labelling of the lattice
-    leaf : the proof of the bound
+    node : ndarray of int, shape (T, S)
+        Scores, with what the lists have given; forbidden where nothing is as good as the best labelling.
+    own : ndarray of int, shape (N, F)
+        Scores of the lists.
+    stages : tuple of Shares, optional
+        Shares of the lists at each pruning of states.
+    bound : float, optional
+        Grid units.
+    depth : int, default 0
+        Number of splits above.
+    row, most, cases : Row, int or tuple of Case, optional
+        Row of the split of the case, and the two cases.
+    path : ndarray of int, optional
+        The best labelling of the lattice.
+    leaf : Leaf, optional
+        The proof of the bound.
     """
 
     node: Integers
@@ -73,8 +81,10 @@ class Decomposition:
 
     Parameters
     ----------
-    progress : the whole; its labelling and its bound follow
-    lists : one at least
+    progress : Progress
+        The whole; its labelling and its bound follow.
+    lists : list of TokenList
+        One at least.
     """
 
     def __init__(self, progress: Progress, lists: list[TokenList]) -> None:

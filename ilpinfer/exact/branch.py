@@ -23,7 +23,7 @@ from ilpinfer.exact.splits import split_rules, tree_of
 from ilpinfer.exact.sum_relaxation import SumRelaxation
 
 MOST_CASES, DEEPEST = 4000, 100
-"""Beyond which a solver has its turn; `verify` takes trees that are twice as deep."""
+"""Limits on depth and cases before a solver takes over; `verify` accepts trees that are twice as deep."""
 MOST_STEPS = 200_000
 """Steps of a diagram in a case."""
 
@@ -34,11 +34,16 @@ class Case:
 
     Parameters
     ----------
-    problem : with a rule for each split above
-    progress : its bound and proof
-    depth, used : how many splits are above, and their rows
-    row, most, cases : where it was taken apart itself, and into what: at most so many of the row's ones, and more
-    relaxed : the linear relaxation of its sums
+    problem : Problem
+        Problem with a rule for each split above.
+    progress : Progress
+        Its bound and proof.
+    depth, used : int or frozenset of Row, optional
+        Number of splits above, and their rows.
+    row, most, cases : Row, int or tuple of Case, optional
+        Row of the split of the case, and the two cases: at most so many of the row's ones, and more.
+    relaxed : Relaxed, optional
+        The linear relaxation of its sums.
     """
 
     problem: Problem
@@ -75,9 +80,12 @@ class Branching:
 
     Parameters
     ----------
-    problem, progress : the whole
-    sum_relaxation : the linear relaxation of sums, where there are any
-    most : cases; `MOST_CASES` where not given
+    problem, progress : Problem or Progress
+        The whole.
+    sum_relaxation : SumRelaxation, optional
+        The linear relaxation of sums, where there are any.
+    most : int, optional
+        Cases; `MOST_CASES` where not given.
     """
 
     problem: Problem

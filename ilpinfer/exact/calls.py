@@ -47,9 +47,12 @@ class Outcome(NamedTuple):
 
     Parameters
     ----------
-    proved : whether the labelling is the best one under the rules that the tables hold
-    buffer : of this sequence and perhaps of others
-    place : its number among these
+    proved : bool
+        Whether the labelling is the best one under the rules that the tables hold.
+    buffer : Single or Several
+        Buffer of this sequence and perhaps of others.
+    place : int
+        Number of the sequence among these.
     """
 
     proved: bool
@@ -155,12 +158,18 @@ class Entry(NamedTuple):
 
     Parameters
     ----------
-    pool : edge scores of the model
-    changes : of the vocabulary, before they were made
-    handle : windows, scores and machines
-    keys : which machine has each place in them
-    components : and which component of a rule it belongs to
-    limits : of `decode_batch`
+    pool : Grid
+        Edge scores of the model.
+    changes : int
+        Changes of the vocabulary, before they were made.
+    handle : object
+        Windows, scores and machines.
+    keys : list of MachineKey
+        Machine of each place in the tables.
+    components : list of MachineKey
+        And which component of a rule it belongs to.
+    limits : tuple of (int, int, int)
+        Limits of `decode_batch`.
     """
 
     pool: Grid
@@ -184,13 +193,20 @@ class Input(NamedTuple):
 
     Parameters
     ----------
-    lengths : of N sequences
-    words : (total,) texts
-    emission : (total, K) grid scores of labels; None where the texts tell them
-    pool : (P, K, K) edge scores
-    steps : (total,) the pool's entry of the step into each token; (0,) where it has one only
-    own : whether the pool has one entry for each step of a single sequence
-    time_limit : seconds for each sequence
+    lengths : list of int
+        Lengths of N sequences.
+    words : sequence of str
+        (total,) texts.
+    emission : Grid or None
+        (total, K) grid scores of labels; None where the texts tell them.
+    pool : Grid
+        (P, K, K) edge scores.
+    steps : ndarray of int, default NO_STEPS
+        (total,) the pool's entry of the step into each token; (0,) where it has one only.
+    own : bool, default False
+        Whether the pool has one entry for each step of a single sequence.
+    time_limit : float, optional
+        Seconds for each sequence.
     """
 
     lengths: list[int]
@@ -224,8 +240,10 @@ def single(
 
     Parameters
     ----------
-    steps : as in `Input`
-    own : whether the scores (T, K) are those of its tokens, rather than (V, K) of the vocabulary
+    steps : ndarray of int
+        As in `Input`.
+    own : bool
+        Whether the scores (T, K) are those of its tokens, rather than (V, K) of the vocabulary.
     """
     T = len(tokens)
     buffer = np.empty(T + 6 + 2 * len(entry.keys), np.int64)

@@ -30,11 +30,11 @@ Read = TypeVar("Read")
 Output = TypeVar("Output", Several, Lists)
 
 PASSES = 30
-"""Label setting that takes as many steps as so many Viterbi passes is left to other methods."""
+"""Limit on the steps of label setting, in Viterbi passes, before other methods take over."""
 LEAST_STEPS = 2**22
-"""Steps that any sequence may take, as other methods take longer to begin."""
+"""Steps that are granted to any sequence, since other methods have larger start-up costs."""
 MOST_POOLS = 8
-"""Edge scores of models that tables are kept for."""
+"""Number of pools of edge scores for which tables are kept."""
 
 
 class Tables:
@@ -42,8 +42,10 @@ class Tables:
 
     Parameters
     ----------
-    rules : for K labels
-    first, last : (K,) grid scores of the first and the last token that a model adds for every sequence
+    rules : CompiledRules
+        Rules for K labels.
+    first, last : Grid, optional
+        (K,) grid scores of the first and the last token that a model adds for every sequence.
     """
 
     def __init__(self, rules: CompiledRules, first: Grid | None = None, last: Grid | None = None) -> None:
@@ -58,7 +60,7 @@ class Tables:
         self._machines: dict[tuple[int, ...], tuple[Any, list[MachineKey], list[MachineKey]]] = {}
 
     def holds(self, trellis: Trellis, time_limit: float | None = None) -> bool:
-        """Whether kernels can decode a sequence in time, as far as the rules go that look at neighbours only."""
+        """Whether kernels can decode a sequence in time under the rules on tokens and their neighbours."""
         T, folding = len(trellis.tokens), self.folding
         if (
             trellis.lattice.node.shape[1] != self._size
@@ -71,7 +73,7 @@ class Tables:
         return folding.ignores_tokens or any(trellis.tokens)
 
     def in_time(self, length: int, time_limit: float) -> bool:
-        """Whether a Viterbi pass over a sequence takes much less than a time limit for certain."""
+        """Whether a Viterbi pass over a sequence certainly takes much less than a time limit."""
         return 4 * length * self._size**2 < time_limit * STEPS_PER_SECOND
 
     def decode_one(self, trellis: Trellis, time_limit: float | None = None) -> Outcome | None:
@@ -105,7 +107,7 @@ class Tables:
         return single(entry, emission, tokens, given.steps, given.emission is not None, given.time_limit)
 
     def _known_rows(self, words: Sequence[str]) -> Integers | None:
-        """The rows of tokens where all were met before."""
+        """The rows of tokens; None unless all are known."""
         if not self.folding.reads_tokens:
             return np.zeros(len(words), np.int64)
         return self.vocabulary.known_rows(words)
@@ -113,7 +115,7 @@ class Tables:
     def decode(
         self, trellises: Sequence[Trellis], time_limit: float | None = None
     ) -> Steps[Sequence[Outcome | None]]:
-        """The best labellings by the rules of the tables; None for a sequence that they cannot hold."""
+        """The best labellings by the rules of the tables; None for a sequence that does not fit the tables."""
         return (yield from self._grouped(trellises, time_limit, self.run))
 
     def decode_top(
@@ -149,7 +151,7 @@ class Tables:
         return result
 
     def _kind(self, length: int) -> int:
-        """The first length that was met with the same states of all machines; other sequences are decoded apart."""
+        """The first length with the same states of all machines; sequences of other lengths are decoded separately."""
         try:
             states = tuple(machine.automaton.states for machine in self.folding.machines(length))
         except TooManyStates:
@@ -158,7 +160,7 @@ class Tables:
         return kind
 
     def _known(self, pool: Grid) -> Grid:
-        """A pool with the same scores that tables are kept for, where there is one."""
+        """A stored pool with the same scores, or None."""
         for known, _ in self._pools:
             if known is pool:
                 return known
@@ -204,7 +206,7 @@ class Tables:
             unknown.update(np.flatnonzero(codes == UNKNOWN_CLASS).tolist())
 
     def _rows(self, words: Sequence[str]) -> Integers:
-        """The row of each token in the vocabulary; all one where texts do not matter."""
+        """The row of each token in the vocabulary; the same for all tokens if texts do not matter."""
         return self.vocabulary.rows(words) if self.folding.reads_tokens else np.zeros(len(words), np.int64)
 
     def _emission(self, given: Input, tokens: Integers) -> tuple[Grid, Integers]:
@@ -258,7 +260,7 @@ class Tables:
 
 
 def tables_of(rules: RuleCompiler, labels: LabelSet) -> Tables:
-    """The rules for a label set, as kernels read them; the same object while it lasts."""
+    """The tables of rules for a label set, from a cache."""
     recent = rules.recent(Tables)
     for tables in recent.items:
         if tables.rules.labels is labels and not tables.vocabulary.full:

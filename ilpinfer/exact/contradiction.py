@@ -27,7 +27,7 @@ from ilpinfer.exact.rule_machines import RuleMachine
 from ilpinfer.exact.splits import split_rules, tree_of
 
 FEW_CASES, MOST_CASES, DEEPEST = 20, 400, 60
-"""Beyond which another search has its turn, at first and at last."""
+"""Limits on cases before another search takes over, at first and at last."""
 
 MOST_SUMS = 100
 """Sums of a linear program, at most."""
@@ -39,10 +39,14 @@ class Node:
 
     Parameters
     ----------
-    problem : with a rule for each split above
-    depth : splits above
-    leaf : its proof, where it has one
-    row, most : where it is split, and into which cases
+    problem : Problem
+        Problem with a rule for each split above.
+    depth : int, default 0
+        Splits above.
+    leaf : Leaf, optional
+        Proof of the case, or None.
+    row, most : Row or int, optional
+        Where it is split, and into which cases.
     """
 
     problem: Problem
@@ -59,8 +63,10 @@ class Outcome:
 
     Parameters
     ----------
-    tree : the proof that no labelling keeps the sums, if there is none
-    path : a labelling that keeps them, if one was found
+    tree : Leaf or Split, optional
+        The proof that no labelling keeps the sums, if there is none.
+    path : ndarray of int, optional
+        A labelling that keeps them, if one was found.
     """
 
     tree: Leaf | Split | None = None
@@ -120,7 +126,7 @@ class _Search:
         return [(at, term) for at, term in sums_of(problem) if at in self.among or at[0] >= first]
 
     def keeps(self, path: LabelIds, terms: Sequence[SumTerm]) -> bool:
-        """Whether a labelling is possible and keeps the sums."""
+        """Whether the labelling is feasible and keeps the sums."""
         if is_forbidden(self.root.problem.lattice.score(path)):
             return False
         return not any(term.total.violations(path) for term in terms)

@@ -27,11 +27,11 @@ from ilpinfer.kernels.warming import Stage, example_problem
 
 _WORK_PER_CALL = 200_000
 _LARGEST_MEMO = 1_000_000
-"""Entries of what is kept about joint states and symbols, beyond which it does not grow any more."""
+"""Largest number of stored entries for joint states and symbols."""
 MOST_NODES, MOST_STEPS = 2_000_000, 6_000_000
 """Largest numbers of nodes and steps of a diagram, with 36 and 16 bytes each."""
 _SAMPLE = 20_000
-"""Steps by whose bests the floor is chosen that leaves few enough."""
+"""Number of sampled steps from which a floor is chosen that leaves few enough steps."""
 NONE = np.zeros(0, np.int64)
 
 
@@ -59,15 +59,20 @@ class Room:
 
 @dataclass(frozen=True)
 class Diagram:
-    """Labellings in layers, one a token after that of the root.
+    """Labellings as a layered graph; after the root there is one layer for each token.
 
     Parameters
     ----------
-    guide : whose lattice the states are of
-    graph : nodes and steps; see the kernels
-    constant : grid units that are given back for charges still among the scores
-    left_out : no labelling that is left out is worth more, grid units, if it is worth the floor
-    states : of the best labelling (T,), the first one by their ids
+    guide : Guide
+        Whose lattice the states are of.
+    graph : Graph
+        Nodes and steps; see the kernels.
+    constant : int
+        Grid units that are given back for charges still among the scores.
+    left_out : int
+        No labelling that is left out is worth more, grid units, if it is worth the floor.
+    states : ndarray of int
+        States of the best labelling (T,), the first one by their ids.
     """
 
     guide: Guide
@@ -113,7 +118,7 @@ class Diagram:
         return replace(self, states=states)
 
     def thin(self, floor: int, most: int) -> "Diagram":
-        """The diagram without steps that cannot reach the floor, and without the worst ones beyond about `most` steps.
+        """The diagram without steps that cannot reach the floor, reduced to about the best `most` steps.
 
         It takes over the arrays of this diagram.
         """
@@ -149,9 +154,12 @@ class Diagram:
 
         Parameters
         ----------
-        multipliers : grid units a unit of weight, of the sums charged so far, by key
-        floor : grid units; what cannot reach it is left out
-        most : about how many steps may be left
+        multipliers : mapping of tuple of (int, int) to int
+            Grid units a unit of weight, of the sums charged so far, by key.
+        floor : int
+            Grid units; what cannot reach it is left out.
+        most : int
+            About how many steps may be left.
         """
         if not self.guide.futures_in_time(multipliers, deadline):
             return None
@@ -224,9 +232,12 @@ def unfold(
 
     Parameters
     ----------
-    guide, multipliers : what the sums are charged, grid units (R,)
-    domains : the states that each token can have
-    floor, most : as in `multiply`
+    guide, multipliers : Guide or ndarray of int
+        Multipliers of the sums, grid units (R,).
+    domains : Domains
+        The states that each token can have.
+    floor, most : int
+        As in `multiply`.
     """
     lattice, T = guide.lattice, len(guide.lattice.node)
     nodes, steps = len(domains.states) + 1, domains.steps + int(domains.begins[1])

@@ -23,11 +23,11 @@ from ilpinfer.exact.rounds import Round, rounds
 from ilpinfer.exact.weights import Point, Weight, Weighting
 
 WIDTHS = (256, 4096, 32768)
-"""Prefixes a token that label setting may follow, one after the other; a beam of an eighth in between."""
+"""Successive limits on the prefixes at a token in label setting; a beam of an eighth of the width runs in between."""
 STEP = 8
 """The factor from one weight to the next heavier one."""
 MOST_LOCAL = 40
-"""Rules on single steps that label setting takes account of from the beginning."""
+"""Largest number of rules on single steps that label setting includes from the beginning."""
 
 
 @dataclass
@@ -36,14 +36,22 @@ class FrontierSearch:
 
     Parameters
     ----------
-    problem : scores and rules
-    deadline : when to stop
-    best : a labelling of the best score
-    hull : whether the corners of the convex hull, and points on its edges, are enough
-    most : points after which no further gap is searched; None for all
-    heaviest : the heaviest weight on all penalties; points that are cheaper than the best at that one are left out
-    points : Pareto-optimal among the labellings so far, cheapest first
-    open : the gaps that were given up, as the costs of their ends
+    problem : Problem
+        Scores and rules.
+    deadline : Deadline
+        Time limit.
+    best : ndarray of int
+        A labelling of the best score.
+    hull : bool, default False
+        Whether the corners of the convex hull, and points on its edges, are enough.
+    most : int, optional
+        Points after which no further gap is searched; None for all.
+    heaviest : Fraction, optional
+        The heaviest weight on all penalties; points that are cheaper than the best at that one are left out.
+    points : list of Point, optional
+        Pareto-optimal among the labellings so far, cheapest first.
+    open : list of tuple of (int, int), optional
+        The gaps that were given up, as the costs of their ends.
     """
 
     problem: Problem
@@ -62,7 +70,7 @@ class FrontierSearch:
         self.add(self.best)
 
     def run(self) -> None:
-        """Fill `points`, and `open` where something stays open.
+        """Fill `points`, and `open` with gaps that are not proved.
 
         It goes from the best score to the least cost, since the problems with heavy weights take the most time.
         """
@@ -101,7 +109,7 @@ class FrontierSearch:
         return self.most is not None and len(self.points) >= self.most
 
     def add(self, path: LabelIds) -> Point | None:
-        """Keep a labelling that none of those so far beats; None for one that breaks a hard rule."""
+        """Add a labelling that is not dominated by those found so far; None if it breaks a hard rule."""
         point = self.weights.point(path)
         if point is None:
             return None
@@ -156,13 +164,13 @@ class FrontierSearch:
 
     @cached_property
     def _local(self) -> list[MachineKey]:
-        """Components of soft rules that look at single steps, as long as they are few."""
+        """Components of soft rules on single steps, if they are few."""
         rules = self.problem.rules
         local = [(r, p) for r, rule in enumerate(rules) if rule.folds for p in range(len(rule.components))]
         return local if len(local) <= MOST_LOCAL else []
 
     def _ladder(self) -> Iterator[Weight]:
-        """Heavier and heavier weights, from that of the penalties themselves."""
+        """Increasing weights, starting with that of the penalties themselves."""
         factor, last = Fraction(1), Fraction(self.weights.heaviest, self.unit)
         if self.heaviest is not None:
             last = min(last, self.heaviest)
@@ -237,5 +245,5 @@ def _above(point: Point, left: Point, right: Point) -> bool:
 
 
 def _components(progress: Progress | None) -> set[MachineKey]:
-    """The components that a search took up."""
+    """The components that a search has activated."""
     return set() if progress is None else {machine.component for machine in progress.active}

@@ -21,7 +21,7 @@ from ilpinfer.kernels.packed import chain_of
 
 _WORK_PER_CALL = 1_000_000
 _SECONDS_A_FUTURE = 1e-8
-"""For a state, a symbol and a token, on a slow machine."""
+"""Seconds for a state, a symbol and a token, on a slow machine."""
 _MOST_SYMBOLS = 256
 """Joint symbols beyond which those that never occur are left out."""
 
@@ -32,9 +32,12 @@ class Relaxed:
 
     Parameters
     ----------
-    bound : on every labelling, grid units; `FORBIDDEN` where there is none
-    path : label ids (T,) that attain it in the relaxation, the first ones by label ids
-    completion : (T, S, Q) the best that follows a state and the states of the machines inside, multipliers charged
+    bound : int
+        Bound on every labelling, grid units; `FORBIDDEN` where there is none.
+    path : ndarray of int
+        Label ids (T,) that attain it in the relaxation, the first ones by label ids.
+    completion : ndarray of int, shape (T, S, Q)
+        The best that follows a state and the states of the machines inside, multipliers charged.
     """
 
     bound: int
@@ -52,7 +55,7 @@ def all_domains(lattice: Lattice) -> Domains:
 
 
 def prune(lattice: Lattice, domains: Domains, completion: Integers, floor: int) -> Domains:
-    """The states through which a labelling can still be worth `floor`, grid units, by their max-marginals.
+    """The states through which a labelling can still score at least `floor`, grid units, by their max-marginals.
 
     completion : (T, S) bounds what follows a state.
     """
@@ -95,9 +98,12 @@ class Futures:
 
     Parameters
     ----------
-    charged : the machines
-    multipliers : grid units a unit of weight, by key
-    length : tokens
+    charged : sequence of RuleMachine
+        The machines.
+    multipliers : mapping of MachineKey to int
+        Grid units a unit of weight, by key.
+    length : int
+        Tokens.
     """
 
     def __init__(
@@ -127,10 +133,14 @@ class Guide:
 
     Parameters
     ----------
-    lattice : T tokens, S states
-    domains : the states that are looked at; all of them where not given
-    inside : machines that the lattice is multiplied with; Q, the product of their states, is small
-    charged : machines whose `total` has a multiplier
+    lattice : Lattice
+        T tokens, S states.
+    domains : Domains, optional
+        The states that are looked at; all of them where not given.
+    inside : sequence of RuleMachine
+        Machines that the lattice is multiplied with; Q, the product of their states, is small.
+    charged : sequence of RuleMachine, optional
+        Machines whose `total` has a multiplier.
     """
 
     def __init__(
@@ -193,7 +203,7 @@ class Guide:
         return np.array([p.total.steps.along(path).sum() for p in self.charged if p.total], np.int64)
 
     def futures_in_time(self, multipliers: Mapping[MachineKey, int], deadline: Deadline) -> bool:
-        """Whether the futures at these multipliers can be there before a deadline: their kernel does not look at the clock."""
+        """Whether the futures at these multipliers can be computed before a deadline; their kernel does not check the time."""
         remaining = deadline.remaining
         if remaining is None or (self._futures is not None and self._futures.multipliers == multipliers):
             return True

@@ -18,7 +18,7 @@ from ilpinfer.exact import feasibility
 from ilpinfer.exact.bare import without_scores
 
 TIME_LIMIT = 10.0
-"""Seconds that are spent on reasons where there is no time limit."""
+"""Seconds for the explanation if there is no time limit."""
 
 
 Piece = tuple[int, int, int]
@@ -30,8 +30,10 @@ def explain_infeasibility(context: Context, deadline: Deadline) -> Infeasibility
 
     Parameters
     ----------
-    context : proved infeasible
-    deadline : what is not known when it passes is left out
+    context : Context
+        Proved infeasible.
+    deadline : Deadline
+        Time limit; results that are not known by then are left out.
     """
     remaining, tokens = deadline.remaining, context.trellis.tokens
     search = _Search(
@@ -59,7 +61,7 @@ class _Search:
         return not self.deadline.passed and feasibility.witness(self.bare, tuple(rules), self.deadline)[1]
 
     def conflict(self) -> list[Clash]:
-        """A minimal conflict: first of rules, then of their components and tokens."""
+        """A minimal conflict of rules, reduced to their components and tokens."""
         numbers = list(range(len(self.hard)))
         if not self.impossible(self.hard):
             return []
@@ -105,7 +107,7 @@ class _Search:
         ]
 
     def relaxation(self) -> tuple[dict[str, int], LabelIds | None]:
-        """The fewest violations of hard rules in all, and the best labelling among those."""
+        """The least total number of violations of hard rules, and the best labelling with that number."""
         problem, hard = self.problem, {rule.name for rule in self.hard}
         soft = [r.with_penalty(1) for r in self.hard]
         weight = self._spread() + 1
@@ -135,7 +137,7 @@ class _Search:
 
 
 def _minimal(items: list[Any], impossible: Callable[[list[Any]], bool]) -> list[Any]:
-    """A subset that is impossible, although each smaller one is possible (QuickXplain, Junker 2004)."""
+    """A minimal infeasible subset (QuickXplain, Junker 2004)."""
 
     def needed(background: list[Any], changed: bool, candidates: list[Any]) -> list[Any]:
         if changed and impossible(background):
@@ -168,4 +170,4 @@ def _relaxation_words(
         f'{count} violation{"s" if count > 1 else ""} of "{rule}"{tokens_text(places.get(rule, ()), texts)}'
         for rule, count in relaxed.items()
     ]
-    return f"; cheapest way out: allow {' and '.join(allowed)}"
+    return f"; cheapest relaxation: allow {' and '.join(allowed)}"

@@ -23,7 +23,7 @@ from ilpinfer.kernels.warming import Stage, example_problem
 
 _WORK_PER_CALL = 200_000
 _LARGEST_MEMO = 4_000_000
-"""Entries of what is kept about joint states and symbols, beyond which label setting gives up."""
+"""Largest number of stored entries for joint states and symbols; label setting ends beyond it."""
 
 
 @dataclass(frozen=True)
@@ -32,11 +32,16 @@ class LabelSetting:
 
     Parameters
     ----------
-    paths : labellings that reach the floor, best first, or cheapest first; equal ones by label ids
-    values : what they are worth in the relaxation that knows the machines followed, grid units
-    left_out : the best that a prefix left out for want of width could have reached; `FORBIDDEN` for none
-    complete : whether it went to the last token
-    costs : what their violations cost, where account of it was taken; 0 where not
+    paths : list of ndarray of int
+        Labellings that reach the floor, best first, or cheapest first; equal ones by label ids.
+    values : list of int
+        Values in the relaxation that includes the followed machines, grid units.
+    left_out : int
+        The best that a prefix left out for want of width could have reached; `FORBIDDEN` for none.
+    complete : bool, default True
+        Whether it went to the last token.
+    costs : sequence of int, optional
+        Costs of their violations if these were recorded, else 0.
     """
 
     paths: list[LabelIds]
@@ -71,14 +76,20 @@ def label_setting(
 
     Parameters
     ----------
-    guide, multipliers, relaxed : whose completions bound what can follow; the machines inside it and those charged come
-        first among `machines`
-    floor : grid units; prefixes that cannot reach it are dropped
-    width : how many prefixes a token may have; more end the search, or, with `beam`, only the best are kept
-    copies : how many prefixes with the same future are kept
-    budget : grid units; the most that violations may cost in all, where labellings are wanted that cost the least, of
-        those the best; -1 where the best are wanted
-    undominated : of the cheapest, only those that score more than every cheaper one
+    guide, multipliers, relaxed : Guide, ndarray of int or Relaxed
+        Whose completions bound what can follow; the machines inside it and those charged come first among
+        `machines`.
+    floor : int, default FORBIDDEN
+        Grid units; prefixes that cannot reach it are dropped.
+    width : int
+        How many prefixes a token may have; more end the search, or, with `beam`, only the best are kept.
+    copies : int, default 1
+        Number of prefixes with the same future that are kept.
+    budget : int, default -1
+        Grid units; the most that violations may cost in all, where labellings are wanted that cost the least,
+        of those the best; -1 where the best are wanted.
+    undominated : bool, default False
+        Undominated of the cheapest, only those that score more than every cheaper one.
     """
     by_key = dict(zip((machine.key for machine in guide.charged), multipliers.tolist(), strict=True))
     if not guide.futures_in_time(by_key, deadline):

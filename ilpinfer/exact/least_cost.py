@@ -30,9 +30,12 @@ class LeastCost:
 
     Parameters
     ----------
-    problem : scores and rules
-    floor : grid units that a score must reach; None for any
-    best : the labelling of the best score
+    problem : Problem
+        Scores and rules.
+    floor : int or None
+        Grid units that a score must reach; None for any.
+    best : ndarray of int
+        The labelling of the best score.
     """
 
     problem: Problem
@@ -77,7 +80,8 @@ class LeastCost:
         return Leaf({}, tuple(machine.key for machine in inside), (stage,) if stage else ()), self.weight
 
     def run(self, top: int) -> list[LabelIds] | None:
-        """The `top` cheapest labellings, of equal cost the best scores, equal ones by label ids; None where the gap stays open."""
+        """The `top` cheapest labellings, of equal cost the best scores, equal ones by label ids; None if the gap is not
+        closed."""
         weight = self.bracket()
         if weight is None:
             return None
@@ -87,10 +91,10 @@ class LeastCost:
         return self.close(weight, top)
 
     def bracket(self) -> Weight | None:
-        """A weight at which the best labelling just reaches the floor, or just misses it, or which is heavy enough.
+        """A weight at which the best labelling just reaches or just misses the floor, or a weight that is large enough.
 
-        It is approached from below, since the problems with heavy weights take the most time. It is heavy enough where a violation
-        less would make up for all of the score that is left above the floor.
+        It is approached from below, since the problems with heavy weights take the most time. It is heavy enough
+        where a violation less would make up for all of the score that is left above the floor.
         """
         weights, low = self.weights, self.point(self.best)
         heaviest = Fraction(weights.heaviest)
@@ -108,7 +112,8 @@ class LeastCost:
             low, ratio = result, min(heaviest, enough, STEP * ratio)
 
     def balance(self, low: Point, high: Point) -> Weight | None:
-        """A weight between those of two labellings, one of which reaches the floor, at which one just does or does not."""
+        """A weight between those of two labellings, one above and one below the floor, at which the best labelling just
+        reaches or just misses it."""
         weight = Weight(1, 1)
         for _ in range(MOST_WEIGHTS):
             if low.cost <= high.cost:

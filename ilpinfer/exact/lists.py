@@ -23,9 +23,12 @@ class Ranked(NamedTuple):
 
     Parameters
     ----------
-    proved : whether they are the best ones under the rules that the tables hold, or there is none
-    lists : of this sequence and others
-    place : its number among these
+    proved : bool
+        Whether they are the best ones under the rules that the tables hold, or there is none.
+    lists : Lists
+        Lists of this sequence and others.
+    place : int
+        Number of the sequence among these.
     """
 
     proved: bool

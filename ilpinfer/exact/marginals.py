@@ -29,14 +29,32 @@ class NoLabelling(InferenceError, ValueError):
 class Marginals:
     """Probabilities p(y) ∝ exp(score(y)) over the labellings y of a sequence that keep the hard rules.
 
-    The score is that of `decode`: model and features less penalties. Costly fields are computed at first
+    The score is that of `decode`: model and features minus penalties. Costly fields are computed at first
     access: `edges`, `entropy`, `probability_holds`, `rule_probabilities`.
 
     Parameters
     ----------
-    labels : (T, K) probability of label k at token t
-    log_partition : log Σ exp(score(y)), nats
-    expected_violations : {rule: expectation of its violations}; 0 for hard rules
+    labels : ndarray of float, shape (T, K)
+        Probability of label k at token t.
+    log_partition : float
+        Logarithm of Σ exp(score(y)), nats.
+    expected_violations : dict of str to float
+        Expected number of violations of each rule; 0 for hard rules.
+    problem : Problem, optional
+        The trellis with its compiled rules.
+    product : Product, optional
+        The lattice of labels and rule states.
+    budget : int, optional
+        Limit on joint states.
+
+    Examples
+    --------
+    >>> import ilpinfer
+    >>> from formulations import Trellis, constraints as C
+    >>> trellis = Trellis([0.0, 0.0], [[[0.0, 0.0], [0.0, 0.0]]], labels=["a", "b"])
+    >>> chances = ilpinfer.marginals(trellis, [C.at_most_tokens("a", 1)])
+    >>> chances.labels.round(2).tolist(), round(chances.probability_holds, 2)
+    ([[0.33, 0.67], [0.33, 0.67]], 0.75)
     """
 
     labels: Floats
@@ -55,12 +73,12 @@ class Marginals:
     def probability_holds(self) -> float:
         """Probability that every rule holds, hard or soft, under the model alone: p(y) ∝ exp(model score).
 
-        Neither features nor penalties count, so that it says how well the model knows the rules by itself.
+        Features and penalties are left out, so that the value measures how well the model itself has learnt the rules.
 
         Raises
         ------
         TooManyStates
-            where the rules take more joint states than the budget.
+            Where the rules take more joint states than the budget.
         """
         return self._holds(self.problem.rules)
 
@@ -85,8 +103,15 @@ class Marginals:
 
         Parameters
         ----------
-        n : how many, at least 1
-        seed : of `numpy.random.default_rng`, or a generator; None draws differently each time
+        n : int
+            Number of labellings, at least 1.
+        seed : int or Generator, optional
+            Seed of `numpy.random.default_rng`, or a generator; None for a different sample each time.
+
+        Returns
+        -------
+        ndarray of int, shape (n, T)
+            Label ids.
         """
         uniform = np.random.default_rng(seed).random((natural(n, "n"), len(self.labels)))
         return self.product.draw(uniform)
@@ -110,18 +135,33 @@ def marginals(trellis: Trellis, rules: Rules = (), *, budget: int = BUDGET) -> M
 
     Parameters
     ----------
-    trellis : scores of T tokens and K labels
-    rules : rules and features, or a rule set
-    budget : joint states, K for each combination of the rules' states that is reached, over all tokens
+    trellis : Trellis
+        Scores of T tokens and K labels.
+    rules : Rules, optional
+        Rules and features, or a rule set.
+    budget : int, default BUDGET
+        Limit on joint states: K for each combination of rule states that is reached, summed over tokens.
+
+    Returns
+    -------
+    Marginals
+        The probabilities.
 
     Raises
     ------
     TooManyStates
-        a ValueError, where the rules take more joint states than the budget, or one of them has no machine.
+        A ValueError, if the rules take more joint states than the budget, or if one of them has no machine.
     NoLabelling
-        a ValueError, where no labelling keeps the hard rules.
+        A ValueError, if no labelling keeps the hard rules.
     ValueError
-        for second-order trellises, and for whatever `decode` refuses.
+        For second-order trellises, and for anything that `decode` refuses.
+
+    Examples
+    --------
+    >>> from formulations import Trellis, constraints as C
+    >>> trellis = Trellis([0.0, 0.0], [[[0.0, 0.0], [0.0, 0.0]]], labels=["a", "b"])
+    >>> marginals(trellis, [C.starts_with("a")]).labels.round(2).tolist()
+    [[1.0, 0.0], [0.5, 0.5]]
     """
     budget = natural(budget, "budget")
     VITERBI.warm()

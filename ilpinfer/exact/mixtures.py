@@ -33,7 +33,7 @@ WHOLE = 1e-5
 MOST_SPLICED, MOST_TRIED, MOST_CUTS = 3, 20, 150
 """Labellings of a mixture that are spliced, how many of the results are tried, and places of cuts."""
 HARD_NATS = 1e4
-"""Nats that a violation of a hard sum counts there."""
+"""Cost in nats of a violation of a hard sum in that program."""
 MOST_STEPS = 500
 """Steps of the column generation, over all relaxations that share a pool."""
 
@@ -63,9 +63,12 @@ class Relaxed:
 
     Parameters
     ----------
-    bound : on every labelling at the multipliers, grid units; `FORBIDDEN` where there is none
-    multipliers : (R,) grid units a unit of weight
-    paths, weights : label ids (N, T) and the mixture of them, where the linear program is solved; else None
+    bound : int
+        Bound on every labelling at the multipliers, grid units; `FORBIDDEN` where there is none.
+    multipliers : tuple of int
+        (R,) grid units a unit of weight.
+    paths, weights : list of ndarray of int or ndarray of float
+        Label ids (N, T) and the mixture of them, where the linear program is solved; else None.
     """
 
     bound: int
@@ -76,7 +79,7 @@ class Relaxed:
 
 @dataclass
 class Pool:
-    """Labellings (T,) for further relaxations to begin with, and the number of steps so far."""
+    """Labellings (T,) with which further relaxations start, and the number of steps so far."""
 
     paths: list[Integers] = field(default_factory=list)
     steps: int = 0
@@ -95,10 +98,14 @@ def relax(
 
     Parameters
     ----------
-    lattice : scores, rules on single steps folded in
-    terms : R sums
-    largest : nats, the largest multiplier of a hard sum
-    enough : a bound, grid units, below which multipliers are good enough
+    lattice : Lattice
+        Scores, rules on single steps folded in.
+    terms : sequence of SumTerm
+        R sums.
+    largest : float
+        Nats, the largest multiplier of a hard sum.
+    enough : int, optional
+        A bound, grid units, below which multipliers are good enough.
     """
     nothing = (0,) * len(terms)
     if not all(corners(term.total, term.penalty) for term in terms):

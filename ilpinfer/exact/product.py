@@ -25,12 +25,18 @@ class Product:
 
     Parameters
     ----------
-    packed : the machines
-    rule : the rule of each machine (M,), and how many rules there are
-    readings, groups, joint : see the kernels
-    scores : nats
-    tail : (V, K) nats, each token shifted
-    log_sum : log Σ exp(score) over labellings that keep the hard rules, nats; -inf where there are none
+    packed : Packed
+        The machines.
+    rule : tuple of (ndarray of int, int)
+        The rule of each machine (M,), and how many rules there are.
+    readings, groups, joint : Readings, Groups or Product
+        See the kernels.
+    scores : Nats
+        Nats.
+    tail : ndarray of float, shape (V, K)
+        Nats, each token shifted.
+    log_sum : float
+        Log Σ exp(score) over labellings that keep the hard rules, nats; -inf where there are none.
     """
 
     packed: Packed
@@ -75,7 +81,7 @@ def product_of(problem: Problem, budget: int) -> Product:
     Raises
     ------
     TooManyStates
-        where a rule has no machine, or the product more than `budget` joint states.
+        Where a rule has no machine, or the product more than `budget` joint states.
     """
     for rule in problem.rules:
         if rule.machineless:

@@ -21,9 +21,9 @@ from ilpinfer.solvers.process import GRACE
 FASTEST = "cp-sat"
 """The solver measured fastest on folded programs: `python -m benchmarks.solvers`."""
 MARGIN = 0.05
-"""Seconds between the end of a solver's grace and a deadline."""
+"""Seconds between the last moment of a solver and the deadline."""
 _SECONDS_A_COLUMN = 2e-6
-"""To formulate and hand over, on a slow machine."""
+"""Seconds to build and transfer a program, on a slow machine."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Reply:
 
 
 def solve(solver: str, program: IntegerProgram, deadline: Deadline, threads: int) -> Reply:
-    """Hand a program to a solver; its first start-up is excused from the deadline."""
+    """Solve a program; the first start of the solver does not count against the deadline."""
     answer = solvers.solve(solver, program, time_limit=deadline.remaining, threads=threads)
     deadline.excuse(answer.warm_up_seconds)
     path = None if answer.x is None else program.labelling(answer.x)
@@ -46,7 +46,7 @@ def solve(solver: str, program: IntegerProgram, deadline: Deadline, threads: int
 
 
 def whole_program(problem: Problem, task: Task, name: str) -> Iterator[Result]:
-    """Every rule as rows, nothing folded, on the solver of that name."""
+    """The whole program on a solver: every rule as rows, without folding."""
     yield from best_of_program(problem, task, name)
 
 
@@ -106,7 +106,7 @@ def reduced_program(
 
 
 def _with_relaxed_bound(reply: Reply, problem: Problem) -> Reply:
-    """The reply with the bound of the scores alone, where that is lower: bounds of solvers begin far above it."""
+    """The reply with the bound of the scores alone if that is lower, since bounds of solvers start far above it."""
     best = best_score(problem.lattice)
     return replace(reply, bound=best, certificate=VITERBI_BOUND) if best < reply.bound else reply
 

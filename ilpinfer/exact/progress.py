@@ -23,8 +23,10 @@ class Evaluation:
 
     Parameters
     ----------
-    value : grid units, `FORBIDDEN` where a hard rule is broken
-    broken : the rule and the component of it that it breaks, by place
+    value : int
+        Grid units, `FORBIDDEN` where a hard rule is broken.
+    broken : tuple of MachineKey
+        The rule and the component of it that it breaks, by place.
     """
 
     value: int
@@ -37,22 +39,38 @@ class Progress:
 
     Parameters
     ----------
-    folded : the problem, local rules in its lattice
-    numbers : for each of its rules, the place among those before folding
-    deadline, watch : as in a task
-    path, value : the best labelling so far
-    bound, tree : on every labelling, grid units, and its proof
-    fixed : whether `value` stays as it is, since labellings below a better one are wanted too
-    floor : grid units that each of several labellings has to reach
-    completion : (T, S) the best that follows a state, rules apart
-    domains : the states that are left
-    charged : scores of a relaxation of all labellings as good as the best one, and its bound
-    multipliers : multipliers so far, grid units
-    relaxed : the labelling of the last relaxation
-    rung : how many widths of label setting have been too narrow before
-    near : labellings next to the best of the last round
-    active : the machines of rules taken up so far
-    improvements : the best labellings so far, in order
+    folded : Problem
+        The problem, local rules in its lattice.
+    numbers : list of int
+        Numbers for each of its rules, the place among those before folding.
+    deadline, watch : Deadline or Watch
+        As in a task.
+    path, value : ndarray of int or int, optional
+        The best labelling so far.
+    bound, tree : float or Leaf or Split, optional
+        On every labelling, grid units, and its proof.
+    fixed : bool, default False
+        Whether `value` stays as it is, since labellings below a better one are wanted too.
+    floor : int, default FORBIDDEN
+        Grid units that each of several labellings has to reach.
+    completion : Grid, optional
+        (T, S) the best that follows a state, rules apart.
+    domains : Domains, optional
+        The states that are left.
+    charged : tuple of (Lattice, int), optional
+        Scores of a relaxation of all labellings as good as the best one, and its bound.
+    multipliers : dict of MachineKey to int, optional
+        Multipliers so far, grid units.
+    relaxed : ndarray of int, optional
+        The labelling of the last relaxation.
+    rung : int, default 0
+        Number of widths of label setting that were too narrow.
+    near : list of ndarray of int, optional
+        Labellings next to the best of the last round.
+    active : list of RuleMachine, optional
+        The machines of rules taken up so far.
+    improvements : list of Improvement, optional
+        The best labellings so far, in order.
     """
 
     folded: Problem
@@ -79,7 +97,7 @@ class Progress:
 
     @classmethod
     def of(cls, problem: Problem, deadline: Deadline, watch: Watch | None = None) -> "Progress":
-        """The beginning, with local rules folded into the lattice."""
+        """The initial state, with local rules folded into the lattice."""
         folded = problem.fold()
         places = {id(rule): place for place, rule in enumerate(problem.rules)}
         return cls(folded, [places[id(rule)] for rule in folded.rules], deadline, watch)

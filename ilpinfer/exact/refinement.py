@@ -18,12 +18,13 @@ from ilpinfer.exact.rule_machines import RuleMachine
 from ilpinfer.kernels.guide import Domains
 
 FEW, GROWTH = 20_000, 25
-"""Steps of the first diagrams, and how many times as many the next ones have."""
+"""Steps of the first diagrams, and factor to those of the next ones."""
 TOGETHER, MOST_TRIED, SAMPLE = 6, 30, 3000
-"""Machines that follow at a time; how many are tried for it where there are more, on a diagram of how many steps."""
+"""Number of machines added at a time; number of candidates if there are more, and steps of the diagram on which they are
+tried."""
 
 DIVE = 10_000
-"""Steps of a diagram that can prove nothing any more, but may hold a better labelling."""
+"""Steps of a diagram that can no longer prove a bound, but may contain a better labelling."""
 
 Stage = list[RuleMachine]
 
@@ -34,9 +35,12 @@ class Refinement:
 
     Parameters
     ----------
-    progress : what is known
-    guide, multipliers : which sums are charged, and what, grid units (R,)
-    order : the machines that follow, stage by stage, as found so far
+    progress : Progress
+        What is known.
+    guide, multipliers : Guide or ndarray of int
+        Which sums are charged, and what, grid units (R,).
+    order : list of Stage, optional
+        The machines that follow, stage by stage, as found so far.
     """
 
     progress: Progress
@@ -56,7 +60,7 @@ class Refinement:
         return all_domains(self.guide.lattice) if self.progress.domains is None else self.progress.domains
 
     def run(self, largest: int) -> list[LabelIds] | None:
-        """The best labelling under rules with machines, none where that is proved infeasible; None where it stays open."""
+        """The best labelling under rules with machines, none where that is proved infeasible; None if it is not solved."""
         self.progress.deadline.excuse(DIAGRAMS.warm())
         most = FEW
         while not self.progress.deadline.passed:

@@ -24,13 +24,13 @@ MOST_INSIDE, MOST_WORK = 729, 4_000_000
 SUMS_INSIDE, SUMS_WORK = 8, 4_000_000
 """The same for sums, which have multipliers beyond these limits."""
 COPIES = 64
-"""Prefixes a token, at last, for each wanted labelling, where several are wanted."""
+"""Largest number of prefixes at a token for each of several wanted labellings."""
 BEAM, BEAMS = 30, 6
-"""Prefixes a token of a beam before refinement, and how many beams, each of which takes up what the last one broke."""
+"""Width of a beam before refinement, and number of beams; each one includes the rules that the last one broke."""
 NEAR = 8
-"""Labellings next to the best: where that breaks a rule anew, what they break is taken up too."""
+"""Number of runner-up labellings whose broken rules are activated together with those of the best."""
 WIDTHS = (256, 4096, 32768)
-"""Prefixes a token that label setting may follow, one after the other; a beam of an eighth in between."""
+"""Successive limits on the prefixes at a token in label setting; a beam of an eighth of the width runs in between."""
 
 
 @dataclass(frozen=True)
@@ -39,11 +39,17 @@ class SearchResult:
 
     Parameters
     ----------
-    paths : the best labellings, best first, equal ones by label ids; empty where there is none or it is not proved
-    why : in a few words
-    complete : whether they are proved to be the best, and are as many as wanted or all that exist
-    tree : what proves it
-    machineless : rules that stand in the way, as they have no machine
+    paths : list of ndarray of int
+        The best labellings, best first, equal ones by label ids; empty where there is none or it is not
+        proved.
+    why : str
+        Why in a few words.
+    complete : bool
+        Whether they are proved to be the best, and are as many as wanted or all that exist.
+    tree : Leaf or Split, optional
+        Proof of the result.
+    machineless : tuple of str, optional
+        Rules that stand in the way, as they have no machine.
     """
 
     paths: list[LabelIds]
@@ -96,7 +102,7 @@ class Round:
         return (stage,) if stage else ()
 
     def run(self) -> tuple[list[LabelIds], str] | None:
-        """The best labellings of this relaxation, and how they were found; None where it stays open."""
+        """The best labellings of this relaxation, and how they were found; None if it is not solved."""
         progress = self.progress
         relaxed = self.guide.solve(self.multipliers, progress.deadline)
         if relaxed is None:

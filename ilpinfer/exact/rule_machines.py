@@ -1,4 +1,4 @@
-"""Machines of rules that do not fold, with their costs."""
+"""Machines of rules that do not fold, with the costs of their violations."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,11 +24,16 @@ class RuleMachine(Machine):
 
     Parameters
     ----------
-    key : the rule among those before folding, and the machine among the rule's
-    component : the rule, and the component among the rule's
-    penalty : grid units a violation; `HARD` for a hard rule
-    shared : whether the rule counts at most once over several machines
-    total : the sum that the machine counts, where its violations count singly
+    key : MachineKey
+        The rule among those before folding, and the machine among the rule's.
+    component : MachineKey
+        The rule, and the component among the rule's.
+    penalty : int
+        Grid units a violation; `HARD` for a hard rule.
+    shared : bool, default False
+        Whether the rule counts at most once over several machines.
+    total : Sum, optional
+        The sum that the machine counts, where its violations count singly.
     """
 
     key: MachineKey
@@ -66,7 +71,8 @@ def rule_machines(rule: GroundRule, number: int) -> list[list[RuleMachine]]:
 
     Parameters
     ----------
-    number : the place of the rule among those before folding
+    number : int
+        The place of the rule among those before folding.
     """
     shared = rule.once and len(rule.machines) > 1
     result: list[list[RuleMachine]] = []

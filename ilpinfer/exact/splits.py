@@ -14,7 +14,7 @@ from ilpinfer.exact.rows import Row
 
 
 def split_rules(row: Row, most: int, depth: int, shape: tuple[int, int]) -> tuple[GroundRule, GroundRule]:
-    """At most `most` of the row's ones, and more; `depth` splits are above.
+    """Two rules: at most `most` of the row's ones, and more than `most`; `depth` splits are above.
 
     More than none of one token is none of its other labels, which folds.
     """

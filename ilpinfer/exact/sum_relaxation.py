@@ -29,9 +29,12 @@ class SumRelaxation:
 
     Parameters
     ----------
-    problem : before any split
-    among : the places of the sums that are looked at
-    pool : labellings found so far
+    problem : Problem
+        Before any split.
+    among : frozenset of MachineKey
+        The places of the sums that are looked at.
+    pool : Pool, optional
+        Labellings found so far.
     """
 
     problem: Problem

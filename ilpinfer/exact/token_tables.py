@@ -23,8 +23,10 @@ class TokenTables(Tables):
 
     Parameters
     ----------
-    rules : for the model's labels
-    scores : of the model
+    rules : CompiledRules
+        Rules for the model's labels.
+    scores : TokenScores
+        Scores of the model.
     """
 
     def __init__(self, rules: CompiledRules, scores: TokenScores) -> None:
@@ -55,7 +57,7 @@ class TokenTables(Tables):
     def decode_texts(
         self, texts: Sequence[Sequence[str]], time_limit: float | None = None
     ) -> Steps[Sequence[Outcome | None]]:
-        """The best labellings of texts by the rules of the tables; None for what they cannot hold."""
+        """The best labellings of texts by the rules of the tables; None for texts that do not fit the tables."""
         return (yield from self._texts(texts, time_limit, self.run))
 
     def decode_top_texts(
@@ -122,7 +124,7 @@ def _largest(scores: Grid) -> int:
 
 
 def token_tables_of(rules: RuleCompiler, scores: TokenScores) -> TokenTables:
-    """The rules for a model's labels together with its scores, as kernels read them; the same object while it lasts."""
+    """The tables of rules and a model's scores, from a cache."""
     recent = rules.recent(TokenTables)
     for tables in recent.items:
         if tables.scores is scores and not tables.vocabulary.full:

@@ -1,4 +1,4 @@
-"""Scores less weighted costs, in whole numbers: what both searches for the least cost decode."""
+"""Scores minus weighted costs, in integer arithmetic, for both searches for the least cost."""
 
 import math
 from collections.abc import Iterable
@@ -29,11 +29,12 @@ class Point:
 
 @dataclass(frozen=True, order=True)
 class Weight:
-    """What a unit of cost weighs: cost / score grid units.
+    """Weight of a unit of cost, as a fraction cost / score in grid units.
 
     Parameters
     ----------
-    cost, score : whole numbers that costs and scores are multiplied by
+    cost, score : int
+        Whole numbers that costs and scores are multiplied by.
     """
 
     cost: int
@@ -57,7 +58,7 @@ class Weighting:
 
     @cached_property
     def lowest(self) -> int:
-        """No labelling scores less."""
+        """Lower bound on the score of every labelling."""
         return lowest_score(self.problem)
 
     @cached_property
@@ -80,7 +81,7 @@ class Weighting:
         return max(1, min(FINEST, LIMIT // (4 * len(lattice.node) * sum(map(int, parts)))))
 
     def point(self, path: LabelIds) -> Point | None:
-        """Score and cost of a labelling, looked up where it was here before; None where it breaks a hard rule."""
+        """Score and cost of a labelling, from a cache if possible; None if it breaks a hard rule."""
         key = path.tobytes()
         if key not in self._points:
             value = self.problem.value(path)
@@ -89,11 +90,11 @@ class Weighting:
         return self._points[key]
 
     def between(self, left: Point, right: Point) -> Weight:
-        """The weight at which two points are worth the same, as nearly as whole numbers say it."""
+        """The weight at which two points have equal values, rounded to an integer fraction."""
         return self.ratio(right.score - left.score, right.cost - left.cost)
 
     def ratio(self, score: int, cost: int) -> Weight:
-        """The weight score / cost, as nearly as whole numbers say it."""
+        """The weight score / cost, rounded to an integer fraction."""
         divisor = math.gcd(score, cost)
         if cost // divisor <= self.finest and score // divisor <= self.heaviest:
             return Weight(score // divisor, cost // divisor)

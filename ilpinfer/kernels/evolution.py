@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs
-"""An evolutionary algorithm over labellings: offspring are valued from where they change to where the machines agree again.
+"""An evolutionary algorithm over labellings. Offspring are evaluated only between the first change and the token where the machine states agree again.
 
 An individual is a row of labels, and for each token the joint state of all machines and what the labelling is worth and
 how many hard violations it has up to there. Steps that the lattice forbids count as hard violations.

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""The tables of a decoder as one object: what a call spends on its arguments grows with the number of arrays."""
+"""The tables of a decoder as one object, since the overhead of a call grows with the number of array arguments."""
 
 from typing import Any
 

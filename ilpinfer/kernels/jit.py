@@ -30,7 +30,7 @@ def kernel(function: Callable[..., Any]) -> Any:
 
 
 def subroutine(function: Callable[..., Any]) -> Any:
-    """Compile what only kernels call, into each of them and for nothing else."""
+    """Compile a function into each kernel that calls it, and not on its own."""
     compiled = _compiled(function, Subroutine, no_cpython_wrapper=True)
     compiled._cache = SubroutineCache(function)
     compiled._insert = lambda *overload: None  # there is nothing that Python could call
@@ -67,7 +67,7 @@ def place() -> str | None:
 
 
 class SubroutineCache(NullCache):
-    """Stands for the cache of a subroutine: kernels keep what they are compiled from."""
+    """The cache of a subroutine, which is empty since kernels contain its code."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.digest = _digest(function)
@@ -87,7 +87,7 @@ class NoCache:
 
 
 class KernelCache(FunctionCache):
-    """Numba's cache, where files that cannot be read or written cost a compilation, and a word about it."""
+    """Numba's cache. A file that cannot be read or written leads to a compilation and a notice."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
@@ -126,7 +126,7 @@ class KernelCache(FunctionCache):
 
 
 class SealedFiles(IndexDataCacheFile):
-    """An index and files of machine code, each with a digest behind its content, as damaged code could do anything."""
+    """An index and files of machine code, each followed by a digest, since damaged code must not be run."""
 
     def discard(self) -> None:
         """Remove what cannot be read, as far as possible."""

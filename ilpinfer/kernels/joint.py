@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs
-"""Machines multiplied with each other, and Viterbi over labels and their joint states: bounds that know what they will charge.
+"""Products of machines, and Viterbi over labels and joint states, which gives bounds that include later violations.
 
 Only what can be reached by the labels of a sequence is built, and labels that no machine tells apart are of one kind.
 """

@@ -108,7 +108,7 @@ class Memo(NamedTuple):
 
 
 class Joint(NamedTuple):
-    """Machines that are followed together: what they are, what they read, and the joint states met so far."""
+    """Machines that are followed together: the machines, their symbols, and the joint states found so far."""
 
     packed: Packed
     symbols: Symbols
@@ -149,19 +149,19 @@ def memo_of(packed: Packed, symbols: Symbols, n: int, *, counting: bool = False)
 
 @kernel
 def first_final_cost(packed, memo):
-    """Work out what the first joint state costs at the end."""
+    """Compute the final cost of the first joint state."""
     _final_cost(packed, memo, 0)
 
 
 @subroutine
 def _final_cost(packed, memo, row):
-    """Work out what a joint state costs at the end."""
+    """Compute the final cost of a joint state."""
     memo.end[row, 0], memo.end[row, 1] = close(packed, memo.vectors[row].copy())
 
 
 @subroutine
 def read_symbol(packed, symbols, memo, joint, symbol):
-    """Work out what a symbol does to a joint state; False where there is no room for a new one."""
+    """Compute the transition of a joint state by a symbol; False if there is no room for a new state."""
     new, counting = memo.number[0], len(memo.hard) > 0
     if new == len(memo.vectors):
         return False

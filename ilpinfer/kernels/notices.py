@@ -12,7 +12,7 @@ _announced: set[str] = set()
 
 
 def begins() -> None:
-    """A kernel is about to be compiled: say so, and for what."""
+    """Notify the user that a kernel is about to be compiled, and of its purpose."""
     again = "once for this installation" if cacheable else "anew in every process"
     announce(f"compiling kernels for {purpose}, {again}: this can take minutes", "compiling")
 

@@ -1,5 +1,6 @@
 # mypy: allow-untyped-defs
-"""The best few paths of a graph, equal ones by labels: first what the last of them is worth, then all down to it in order."""
+"""The best few paths of a graph, equal ones by labels. The value of the last one is computed first, then all paths with
+at least that value."""
 
 import numpy as np
 

@@ -43,7 +43,7 @@ class Work:
         return bool(wait(self.share, self.number, share, others))
 
     def stop(self) -> None:
-        """Leave what was not begun."""
+        """Cancel all items that have not started."""
         self.share[NEXT] = self.number
 
 

@@ -16,10 +16,14 @@ class Ablation:
 
     Parameters
     ----------
-    applies : held-out sequences of which some labelling that was met breaks the rule
-    changed : those whose best labelling is another one without the rule
-    with_rule, without_rule : (n, 6) counts of the changed ones
-    sequences : held-out sequences in all
+    applies : int
+        Held-out sequences of which some labelling that was met breaks the rule.
+    changed : int
+        Number of sequences whose best labelling changes without the rule.
+    with_rule, without_rule : Counts
+        (n, 6) counts of the changed ones.
+    sequences : int
+        Held-out sequences in all.
     """
 
     applies: int
@@ -53,14 +57,18 @@ class Ablation:
 def ablate(
     data: TrainingSet, weights: Sequence[Floats], folds: Sequence[Sequence[int]], items: Iterable[int]
 ) -> dict[int, Ablation]:
-    """Each of some items left out, on sequences where a labelling that was met breaks it.
+    """The effect of leaving out each of some items, on sequences where a known labelling breaks it.
 
     Parameters
     ----------
-    data : examples
-    weights : (R,) for each fold, learnt without it
-    folds : places of the examples of each
-    items : places of the items to leave out, one at a time
+    data : TrainingSet
+        Examples.
+    weights : sequence of ndarray of float
+        (R,) for each fold, learnt without it.
+    folds : sequence of sequence of int
+        Places of the examples of each.
+    items : iterable of int
+        Places of the items to leave out, one at a time.
     """
     concerned = [[set(data.concerned(place)) for place in fold] for fold in folds]
     best = [data.decode(w, fold) for w, fold in zip(weights, folds, strict=True)]
@@ -88,17 +96,21 @@ def indispensable(
     ablations: Mapping[int, Ablation],
     useless: Callable[[Ablation], bool],
 ) -> dict[int, Ablation]:
-    """Items that look useless by themselves, but are not once others that look so are left out: they do the same work.
+    """Items that seem useless one by one, but of which some are needed once similar ones are left out.
 
     Parameters
     ----------
-    data, weights, folds : as for `ablate`
-    ablations : of each item by itself
-    useless : whether an item leaves after an ablation
+    data, weights, folds : TrainingSet, sequence of ndarray of float or sequence of sequence of int
+        As for `ablate`.
+    ablations : mapping of int to Ablation
+        Ablations of each item by itself.
+    useless : callable
+        Whether an item leaves after an ablation.
 
     Returns
     -------
-    The items that have to stay, and what each changes when those that leave are out.
+    dict of int to Ablation
+        The items that have to stay, and what each changes when those that leave are out.
     """
     leaving = sorted(
         (j for j, each in ablations.items() if useless(each)), key=lambda j: -ablations[j].changed

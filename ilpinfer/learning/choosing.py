@@ -1,4 +1,4 @@
-"""Few rules of many: without what follows from others, and with the cheapest that tell labellings apart."""
+"""Selection of rules: implied rules are removed, then the cheapest set that separates labellings is chosen."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -29,11 +29,16 @@ def prune(
 
     Parameters
     ----------
-    measured : rules
-    table : the right labellings
-    wrong, wrong_table : the wrong ones
-    power : least number of wrong labellings that a rule tells apart and no rule before it does
-    seed : of the solver
+    measured : sequence of Measured
+        Rules.
+    table : Labellings
+        The right labellings.
+    wrong, wrong_table : WrongLabellings or Labellings
+        The wrong ones.
+    power : int
+        Least number of wrong labellings that a rule tells apart and no rule before it does.
+    seed : int
+        Seed of the solver.
     """
     broken = {m: violations(table, m.statement) for m in measured}
     candidates, implied = without_implied(measured, broken, table.labels.scheme == "paths")
@@ -62,7 +67,7 @@ def _weight(measured: Measured, violations: Integers) -> int:
 def without_implied(
     measured: Sequence[Measured], violations: Mapping[Measured, Integers], nested: bool
 ) -> tuple[list[Measured], list[MinedRule]]:
-    """Without rules that follow from another which no more of the sequences break."""
+    """Remove rules that follow from another rule which no more sequences break."""
     known = {m: claims(m.statement) for m in measured}
     broken = {m: int((violations[m] > 0).sum()) for m in measured}
     strong: dict[str, list[Measured]] = {}

@@ -18,10 +18,10 @@ from ilpinfer.models.sequences import Labelled, check_texts, encode
 
 @dataclass(frozen=True)
 class CODL(Settings):
-    """The loop of Chang, Ratinov, Roth 2007, Figure 2, and its rivals.
+    """Constraint-driven learning (Chang, Ratinov, Roth 2007, Figure 2) and its baselines.
 
-    λ0 = learn(labelled), λ = λ0; then so many times: each unlabelled sequence gets its K best labellings by score less
-    penalties (eq. 1), with weight 1/K each; λ = γ·λ0 + (1 - γ)·learn(these).
+    λ0 = learn(labelled) and λ = λ0. In each cycle, each unlabelled sequence gets its K best labellings by score minus penalties
+    (eq. 1) with weight 1/K each, and λ = γ·λ0 + (1 - γ)·learn(these).
 
     The parameters are those of `ilpinfer.learning.codl_settings.Settings`.
 
@@ -38,7 +38,25 @@ class CODL(Settings):
 
     @classmethod
     def of(cls, baseline: str, **settings: Any) -> "CODL":
-        """The settings of a baseline from `BASELINES`, and others beside them; ValueError where they contradict it."""
+        """The settings of a baseline, with further settings.
+
+        Parameters
+        ----------
+        baseline : str
+            A name from `BASELINES`.
+        **settings : object
+            Further settings.
+
+        Returns
+        -------
+        CODL
+            The learner.
+
+        Raises
+        ------
+        ValueError
+            For an unknown baseline, and for settings that contradict it.
+        """
         if baseline not in BASELINES:
             raise ValueError(f'no baseline "{baseline}"{suggestion(baseline, BASELINES)}')
         own = BASELINES[baseline]
@@ -61,24 +79,39 @@ class CODL(Settings):
         checkpoint: Callable[[Row], None] | None = None,
         resume: Sequence[Row] = (),
     ) -> CODLResult:
-        """Learn.
+        """Learn a model from labelled and unlabelled sequences.
 
         Parameters
         ----------
-        labelled : tokens and labels
-        unlabelled : tokens of the pool
-        rules : with their penalties, nats
-        scheme : of the labels; inferred where not given
-        held_out : tokens and labels that the model is evaluated on after each cycle, with and without the rules
-        progress : called with the cycle, from 1, and the sequences that are labelled and to be labelled in it
-        checkpoint : called with plain values after each cycle
-        resume : those values of an interrupted run with the same arguments; it goes on behind them, and comes to the same
+        labelled : iterable of Labelled
+            Tokens and labels of each labelled sequence.
+        unlabelled : iterable of sequence of str
+            Tokens of each unlabelled sequence.
+        rules : Rules, optional
+            Rules with their penalties, nats.
+        scheme : str, optional
+            Scheme of the labels; inferred where not given.
+        held_out : sequence of Labelled, optional
+            Labelled sequences on which the model is evaluated after each cycle, with and without the rules.
+        progress : Progress, optional
+            Function of the cycle, counted from 1, the number of sequences labelled so far in it and their
+            total.
+        checkpoint : callable, optional
+            Function that is called with plain values after each cycle.
+        resume : sequence of Row, optional
+            These values of an interrupted run with the same arguments, which is continued with the same
+            result.
+
+        Returns
+        -------
+        CODLResult
+            The model, with figures of each cycle.
 
         Raises
         ------
         ValueError
-            for an empty pool or nothing labelled, a single label, rules that do not fit the labels, and models under which
-            nothing in the pool has a labelling.
+            For no labelled or unlabelled sequences, a single label, rules that do not fit the labels, and
+            models under which no unlabelled sequence has a labelling.
         """
         given = compiler_of(rules)
         labels, texts, ids = encode(labelled, scheme)

@@ -1,4 +1,4 @@
-"""The result of constraint-driven learning, cycle by cycle, and how it was made."""
+"""The result of constraint-driven learning, with figures of each cycle."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -20,17 +20,29 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Cycle:
-    """One cycle.
+    """Figures of one cycle.
 
     Parameters
     ----------
-    number : from 1
-    learnt : sequences of the pool that the model was learnt from
-    changed : share of the pool whose labels are others than in the cycle before
-    violations : {rule: how often the labels of the pool break it}
-    left_out : sequences for which no labelling keeps the hard rules
-    ways : {E-step: sequences}, more than one where some sequences have too many joint states
-    held_out : measures "without rules" and "with rules"; empty where nothing is held out
+    number : int
+        Number of the cycle, from 1.
+    learnt : int
+        Number of unlabelled sequences from which the model was learnt.
+    changed : float
+        Share of the unlabelled sequences whose labels differ from those of the cycle before.
+    violations : dict of str to int
+        Number of violations of each rule by the labels of the unlabelled sequences.
+    left_out : int
+        Number of sequences for which no labelling keeps the hard rules.
+    ways : dict of str to int
+        Number of sequences by E-step; more than one E-step if some sequences have too many joint states.
+    held_out : dict of str to Measures
+        Measures "without rules" and "with rules"; empty without held-out sequences.
+
+    Examples
+    --------
+    >>> Cycle(1, 10, 0.5, {"one title": 2}, 0, {"top-k": 10}, {}).changed
+    0.5
     """
 
     number: int
@@ -43,7 +55,18 @@ class Cycle:
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> "Cycle":
-        """From plain values."""
+        """The figures of plain values.
+
+        Parameters
+        ----------
+        values : mapping of str to object
+            A dictionary of the fields.
+
+        Returns
+        -------
+        Cycle
+            The figures.
+        """
         held_out = {name: Measures(*each) for name, each in values["held_out"].items()}
         return cls(**{**values, "held_out": held_out})
 
@@ -54,11 +77,24 @@ class CODLResult:
 
     Parameters
     ----------
-    model : after the last cycle
-    supervised : from the labelled sequences alone
-    before : measures of the supervised model on what is held out, as in `Cycle.held_out`
-    trace : the cycles
-    made : how: settings, versions, and fingerprints of data and rules
+    model : Part or Mixture
+        Model after the last cycle.
+    supervised : Part
+        Model learnt from the labelled sequences only.
+    before : dict of str to Measures
+        Measures of the supervised model on held-out sequences, as in `Cycle.held_out`.
+    trace : tuple of Cycle
+        The cycles.
+    made : dict of str to object
+        Settings, versions, and fingerprints of data and rules.
+
+    Examples
+    --------
+    >>> from ilpinfer.learning import CODL
+    >>> labelled = [(["Ada", "Lovelace", "1843"], ["name", "name", "year"])]
+    >>> result = CODL(cycles=1).fit(labelled, [["Alan", "Turing", "1936"]])
+    >>> result.model.labels.names, len(result.trace)
+    (('name', 'year'), 1)
     """
 
     model: Part | Mixture
@@ -74,7 +110,13 @@ class CODLResult:
         return text_of({**record, "made": self.made})
 
     def save(self, path: str | Path) -> None:
-        """Write the model's file, whole or not at all."""
+        """Write the model's file. It appears under its name only when it is complete.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+        """
         write_atomically(path, self.text)
 
 

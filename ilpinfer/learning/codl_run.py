@@ -162,7 +162,7 @@ class Run:
         }
 
     def restore(self, row: Row) -> None:
-        """Go on behind a cycle, from what `row` gave."""
+        """Restore the state after a cycle from the values of `row`."""
         model = model_of(row["model"], "checkpoint")
         assert isinstance(model, Part)
         self.pool_model, self.learnt = model, row["learnt"]

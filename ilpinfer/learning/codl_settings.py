@@ -1,4 +1,4 @@
-"""Settings of constraint-driven learning, and those of what it is compared with."""
+"""Settings of constraint-driven learning and of its baselines."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,38 +19,54 @@ BASELINES: Mapping[str, Mapping[str, Any]] = {
     "self-training": {"constrained": False, "relabel": False, "confidence": 0.2},
     "high-confidence": {"confidence": 0.5},
 }
-"""Settings of `CODL` for what it is compared with: sup, H, H&W and H&W&C of Table 2, and other rivals."""
+"""Settings of the baselines of `CODL`: sup, H, H&W and H&W&C of Table 2, and others."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How `CODL` learns.
+    """Settings of `CODL`.
 
     Parameters
     ----------
-    kind, options : of the model, as in `ilpinfer.models.training.train`
-    gamma : γ, the weight of the supervised model. The paper sets γ to 0.1 and does not say which side it multiplies:
-        compare 0.1 and 0.9. None is the share of the labelled tokens among all that are learnt from
-    k : K, labellings of each sequence
-    cycles : 0 for the supervised model
-    e_step : a name from `ilpinfer.learning.E_STEPS`. For "posterior", sequences whose rules take more joint states than `budget`, or
-        as long as one whose rules do, get sampled labellings, and the trace counts them
-    mixing : what λ is, "probabilities", "scores" (their logarithms) or "counts" (of which a share γ is the labelled sequences');
-        the learner's first where not given
-    constrained : whether the E-step obeys the rules. Labels of schemes that mark ends, such as IOBES, keep to it in any case
-    relabel : whether a sequence is labelled anew in each cycle; self-training does not
-    confidence : share of the pool that is learnt from, where the best labelling leads the second by most nats, or the mean
-        probability of the likeliest labels is greatest. Without `relabel`, the share that is added in each cycle
-    budget : joint states of a sequence for "posterior"
-    samples : labellings that are drawn for each such sequence
-    pool_size : how many unlabelled sequences are drawn from the pool; None for all
-    seed : of what is drawn
-    learner : another than that of `kind` and `options`
+    kind, options : str or mapping of str to object, optional
+        Kind of the model and its options; see `ilpinfer.models.training.train`.
+    gamma : float or None, default 0.9
+        Weight γ of the supervised model. The paper sets γ to 0.1 and does not say which model it multiplies:
+        compare 0.1 and 0.9. None is the share of the labelled tokens among all tokens that are learnt from.
+    k : int, default 1
+        Number K of labellings of each sequence.
+    cycles : int, default 5
+        Number of cycles; 0 for the supervised model.
+    e_step : str, default "top-k"
+        A name from `ilpinfer.learning.E_STEPS`. With "posterior", a sequence gets sampled labellings if its
+        rules take more joint states than `budget`, or if it is as long as one whose rules do; the trace
+        counts such sequences.
+    mixing : str, optional
+        Meaning of λ: "probabilities", "scores" (their logarithms) or "counts" (of which the labelled
+        sequences have a share γ); by default the first one that the learner supports.
+    constrained : bool, default True
+        Whether the E-step obeys the rules. Labellings always obey schemes that mark ends, such as IOBES.
+    relabel : bool, default True
+        Whether sequences are labelled again in each cycle, unlike in self-training.
+    confidence : float, default 1.0
+        Share of the unlabelled sequences that are learnt from. These are the ones whose best labelling leads
+        the second by most nats, or whose likeliest labels have the highest mean probability. Without
+        `relabel`, the share that is added in each cycle.
+    budget : int, default 200000
+        Limit on the joint states of a sequence for "posterior".
+    samples : int, default 100
+        Number of labellings that are sampled for each such sequence.
+    pool_size : int, optional
+        Number of unlabelled sequences that are drawn from those given; None for all.
+    seed : int, default 0
+        Seed of random choices.
+    learner : Learner, optional
+        A learner to use instead of that of `kind` and `options`.
 
     Raises
     ------
     ValueError
-        for names, numbers and combinations that make no sense.
+        For invalid names, numbers and combinations.
     """
 
     kind: str = "hmm"

@@ -24,9 +24,12 @@ def corrupt(
 
     Parameters
     ----------
-    labels : K labels
-    labellings : label ids of each sequence
-    random : draws the changes
+    labels : LabelSet
+        K labels.
+    labellings : sequence of ndarray of int
+        Label ids of each sequence.
+    random : Generator
+        Draws the changes.
     """
     kinds = sorted({int(labels.run_forms[label, 0]) for ids in labellings for label in np.unique(ids)})
     for number, ids in enumerate(labellings):

@@ -1,4 +1,4 @@
-"""What an E-step makes of a sequence, as counts of labels and steps."""
+"""Results of an E-step: counts of labels and steps."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,8 +15,10 @@ class Estimate(Protocol):
 
     Parameters
     ----------
-    place : of the sequence among all texts
-    confidence : the greater, the surer; inf where nothing competes
+    place
+        Place of the sequence among all texts.
+    confidence
+        The greater, the surer; inf where nothing competes.
     """
 
     @property
@@ -47,9 +49,12 @@ class Labellings:
 
     Parameters
     ----------
-    place, confidence : as in `Estimate`
-    paths : (n, T) label ids, the best first
-    weights : (n,) above 0, 1 in all
+    place, confidence : int or float
+        As in `Estimate`.
+    paths : ndarray of int, shape (n, T)
+        Label ids, the best first.
+    weights : ndarray of float
+        (n,) above 0, 1 in all.
     """
 
     place: int
@@ -88,9 +93,12 @@ class Expectations:
 
     Parameters
     ----------
-    place, confidence : as in `Estimate`
-    labels : (T, K) probability of each label at each token
-    edges : Σ over tokens of the probability of each step, (K, K), or (K+1, K, K) in second order
+    place, confidence : int or float
+        As in `Estimate`.
+    labels : ndarray of float, shape (T, K)
+        Probability of each label at each token.
+    edges : ndarray of float
+        Σ over tokens of the probability of each step, (K, K), or (K+1, K, K) in second order.
     """
 
     place: int

@@ -14,10 +14,14 @@ class Thresholds:
 
     Parameters
     ----------
-    support : trials
-    confidence : share of trials at which it holds
-    gain : nats that its trials are likelier under its confidence than under chance
-    word_support : trials of a single word
+    support : int
+        Trials.
+    confidence : float
+        Share of trials at which it holds.
+    gain : float
+        Nats that its trials are likelier under its confidence than under chance.
+    word_support : int
+        Trials of a single word.
     """
 
     support: int
@@ -32,7 +36,8 @@ class FoldCounts:
 
     Parameters
     ----------
-    held, broken : (F,) or (F, n) trials that hold and that do not
+    held, broken : ndarray of int, shape (F,)
+        Or (F, n) trials that hold and that do not.
     """
 
     held: Integers

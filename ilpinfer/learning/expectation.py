@@ -37,12 +37,18 @@ class Expectation:
 
     Parameters
     ----------
-    name : from `E_STEPS`
-    k : labellings of each sequence
-    rules : penalties included
-    budget : joint states for the probabilities of a sequence
-    samples, seed : labellings that are drawn where the rules take more, and their seed
-    gap : whether confidence is wanted, which costs a second labelling
+    name : str
+        Name from `E_STEPS`.
+    k : int
+        Labellings of each sequence.
+    rules : RuleCompiler
+        Penalties included.
+    budget : int
+        Joint states for the probabilities of a sequence.
+    samples, seed : int or tuple of int
+        Labellings that are drawn where the rules take more, and their seed.
+    gap : bool, default False
+        Whether confidence is wanted, which costs a second labelling.
     """
 
     name: str
@@ -151,7 +157,7 @@ class Expectation:
         Raises
         ------
         TooManyStates
-            where the rules take more joint states than the budget, and for rules in second order.
+            Where the rules take more joint states than the budget, and for rules in second order.
         """
         K = len(trellis.labels)
         if trellis.order > 1:

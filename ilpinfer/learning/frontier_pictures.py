@@ -31,9 +31,12 @@ def sequence_picture(frontier: Frontier, title: str, gold: tuple[float, float] |
 
     Parameters
     ----------
-    frontier : with points
-    title : above the picture
-    gold : score and cost of the gold labelling, nats, where there is one that keeps the hard rules
+    frontier : Frontier
+        Frontier with points.
+    title : str
+        Above the picture.
+    gold : tuple of (float, float), optional
+        Score and cost of the gold labelling, nats, where there is one that keeps the hard rules.
     """
     with _figures() as figures:
         figure = figures(figsize=(6.4, 4.2), layout="constrained")

@@ -17,21 +17,39 @@ def held_out_examples(
     seed: int = 0,
     advance: Callable[[], None] = lambda: None,
 ) -> list[ScoredExample]:
-    """Each sequence as scored by a model that was trained on the other folds.
+    """Score each sequence by a model that was trained on the other folds.
 
     Parameters
     ----------
-    pairs : tokens and labels, at least two
-    train : makes a model of labelled sequences, in the scheme of these labels
-    folds : how many models are trained, from 2; as many as there are documents where those are fewer
-    documents : for each sequence, what tells its document apart; every sequence is one where not given
-    seed : of the folds
-    advance : called after each model
+    pairs : sequence of Labelled
+        Tokens and labels of at least two sequences.
+    train : callable
+        Function that makes a model from labelled sequences, in the scheme of these labels.
+    folds : int, default 5
+        Number of models to train, at least 2; at most one for each document.
+    documents : sequence of object, optional
+        Document of each sequence, by any hashable value; without it, every sequence is a document.
+    seed : int, default 0
+        Seed of the folds.
+    advance : callable, optional
+        Function that is called after each model.
+
+    Returns
+    -------
+    list of ScoredExample
+        The sequences in order, with their scores.
 
     Raises
     ------
     ValueError
-        for fewer than two documents or folds, and whatever `train` refuses.
+        For fewer than two documents or folds, and for anything that `train` refuses.
+
+    Examples
+    --------
+    >>> from ilpinfer.models.hmm import HMM
+    >>> pairs = [(["Ada", "1815"], ["name", "year"]), (["Alan", "1912"], ["name", "year"])]
+    >>> [example.gold for example in held_out_examples(pairs, HMM.train, folds=2)]
+    [('name', 'year'), ('name', 'year')]
     """
     names = range(len(pairs)) if documents is None else documents
     number = min(folds, len(set(names)))

@@ -19,8 +19,10 @@ class Vocabulary:
 
     Parameters
     ----------
-    words : V different tokens
-    ids : (N,) the number of each token, sequence after sequence
+    words : tuple of str
+        V different tokens.
+    ids : ndarray of int, shape (N,)
+        The number of each token, sequence after sequence.
     """
 
     words: tuple[str, ...]
@@ -49,11 +51,16 @@ class FieldTable:
 
     Parameters
     ----------
-    member : (N,) whether a token belongs to it
-    start, end : (R,) first and last token of each run
-    run_sequence : (R,) the sequence of each run
-    first, last : (M,) first and last token of the field in each sequence; N and -1 where it is absent
-    runs : (M,) runs in each sequence
+    member : ndarray of bool, shape (N,)
+        Whether a token belongs to it.
+    start, end : ndarray of int, shape (R,)
+        First and last token of each run.
+    run_sequence : ndarray of int, shape (R,)
+        The sequence of each run.
+    first, last : ndarray of int, shape (M,)
+        First and last token of the field in each sequence; N and -1 where it is absent.
+    runs : ndarray of int, shape (M,)
+        Runs in each sequence.
     """
 
     member: Booleans
@@ -76,10 +83,14 @@ class Labellings:
 
     Parameters
     ----------
-    labels : the labels and their scheme
-    ids : (N,) label of each token, sequence after sequence
-    lengths : (M,) tokens of each sequence, at least one
-    words : the tokens
+    labels : LabelSet
+        The labels and their scheme.
+    ids : ndarray of int, shape (N,)
+        Label of each token, sequence after sequence.
+    lengths : ndarray of int, shape (M,)
+        Tokens of each sequence, at least one.
+    words : Vocabulary
+        The tokens.
     """
 
     labels: LabelSet

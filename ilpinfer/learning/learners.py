@@ -31,8 +31,10 @@ class Learner(Protocol):
 
     Parameters
     ----------
-    mixings : how two of its models can be mixed, the usual way first
-    fractions : whether it learns from probabilities of labels, too, rather than from labellings alone
+    mixings
+        Ways of mixing two of its models; the default is first.
+    fractions
+        Whether it learns from probabilities of labels, too, rather than from labellings alone.
     """
 
     @property
@@ -57,8 +59,10 @@ class Counting:
 
     Parameters
     ----------
-    kind : `HMM` or `SecondOrderHMM`
-    arguments : of its `train`: `emissions`, `transitions` and `vocabulary`
+    kind : type or type
+        `HMM` or `SecondOrderHMM`.
+    arguments : mapping of str to object
+        Arguments of its `train`: `emissions`, `transitions` and `vocabulary`.
     """
 
     kind: type[HMM] | type[SecondOrderHMM]
@@ -132,8 +136,10 @@ class Discriminative:
 
     Parameters
     ----------
-    arguments : of `CRF.train`
-    copies : of each sequence that has more than one labelling
+    arguments : mapping of str to object, optional
+        Arguments of `CRF.train`.
+    copies : int, default 10
+        Copies of each sequence that has more than one labelling.
     """
 
     arguments: Mapping[str, Any] = field(default_factory=dict)
@@ -163,7 +169,7 @@ class Discriminative:
 
 
 def repetitions(weights: Floats, copies: int) -> list[int]:
-    """Whole numbers near weights · copies, `copies` in all; the first get what is left over.
+    """Integers near weights · copies with the sum `copies`; the first ones are rounded up.
 
     Examples
     --------
@@ -190,13 +196,15 @@ def learner_of(kind: str, options: Mapping[str, Any]) -> Learner:
 
     Parameters
     ----------
-    kind : "hmm", "hmm2" or "crf"
-    options : as in `ilpinfer.models.training.train`
+    kind : str
+        "hmm", "hmm2" or "crf".
+    options : mapping of str to object
+        As in `ilpinfer.models.training.train`.
 
     Raises
     ------
     ValueError
-        for an unknown kind or option.
+        For an unknown kind or option.
     """
     if kind not in KINDS:
         raise ValueError(f'no kind of model "{kind}"{suggestion(kind, KINDS)}')

@@ -15,9 +15,12 @@ def log_odds(data: TrainingSet, start: Floats, places: Sequence[int]) -> Floats:
 
     Parameters
     ----------
-    data : examples, of which only gold labels are looked at
-    start : (R,) weights that count as given
-    places : of the examples
+    data : TrainingSet
+        Examples, of which only gold labels are looked at.
+    start : ndarray of float, shape (R,)
+        Weights that count as given.
+    places : sequence of int
+        Places of the examples.
     """
     applicable, broken = sum(
         (data.gold_trials(place) for place in places), np.zeros((len(start), 2), np.int64)

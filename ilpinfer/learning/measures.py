@@ -1,4 +1,4 @@
-"""How good labellings are, sequence by sequence: tokens, spans and whole sequences, on fields."""
+"""Measures of labellings for each sequence: tokens, spans and whole sequences, on fields."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,7 +31,22 @@ def check_measure(name: str) -> str:
 
 
 class Measures(NamedTuple):
-    """Of a corpus, as shares: right tokens, F1 of spans, and sequences in which all is right."""
+    """Measures of labellings of a corpus, as shares from 0 to 1.
+
+    Parameters
+    ----------
+    accuracy : float
+        Share of tokens with the gold field.
+    f1 : float
+        F1 of spans.
+    whole : float
+        Share of sequences in which all spans are those of gold.
+
+    Examples
+    --------
+    >>> Measures(0.9, 0.8, 0.5).value("spans")
+    0.8
+    """
 
     accuracy: float
     f1: float
@@ -39,24 +54,70 @@ class Measures(NamedTuple):
 
     @classmethod
     def of_counts(cls, counts: Counts) -> "Measures":
-        """From the counts (N, 6) of N sequences."""
+        """The measures of the counts of N sequences.
+
+        Parameters
+        ----------
+        counts : Counts
+            (N, 6) counts.
+
+        Returns
+        -------
+        Measures
+            The measures.
+        """
         return cls.of_sums(counts.sum(axis=0), len(counts))
 
     @classmethod
     def of_sums(cls, sums: Counts, sequences: int) -> "Measures":
-        """From the counts (6,) of so many sequences together."""
+        """The measures of sums of counts.
+
+        Parameters
+        ----------
+        sums : Counts
+            (6,) counts over all sequences.
+        sequences : int
+            Number of sequences.
+
+        Returns
+        -------
+        Measures
+            The measures.
+        """
         tokens, right, predicted, gold, both, whole = sums.tolist()
         f1 = 2 * both / (predicted + gold) if predicted + gold else 1.0
         return cls(right / tokens, f1, whole / sequences)
 
     @classmethod
     def of(cls, evaluation: Evaluation) -> "Measures":
-        """From an evaluation; F1 is over all fields."""
+        """The measures of an evaluation; F1 is that of all fields.
+
+        Parameters
+        ----------
+        evaluation : Evaluation
+            The evaluation.
+
+        Returns
+        -------
+        Measures
+            The measures.
+        """
         f1 = float(f_measure(evaluation.of_all("spans")))
         return cls(evaluation.accuracy, f1, evaluation.whole_sequences)
 
     def value(self, measure: str) -> float:
-        """One measure of `MEASURES`."""
+        """One measure of `MEASURES`.
+
+        Parameters
+        ----------
+        measure : str
+            A name from `MEASURES`.
+
+        Returns
+        -------
+        float
+            The share.
+        """
         known = dict(zip(MEASURES, self, strict=False))
         return known[measure] if measure in known else sum(self) / len(self)
 
@@ -65,7 +126,7 @@ class Measures(NamedTuple):
 
 
 def losses(counts: Counts, measure: str) -> Floats:
-    """(N,) what each sequence lacks in a measure, from 0 to 1, by its counts (N, 6)."""
+    """(N,) loss of each sequence in a measure, from 0 to 1, by its counts (N, 6)."""
     c = counts.astype(float)
     spans = c[:, 2] + c[:, 3]
     f1 = np.divide(2 * c[:, 4], spans, out=np.ones_like(spans), where=spans > 0)
@@ -74,11 +135,12 @@ def losses(counts: Counts, measure: str) -> Floats:
 
 
 class Judge:
-    """Compares labellings with gold on fields, whatever the scheme of the labels.
+    """Compares labellings with gold labels on fields, in any scheme.
 
     Parameters
     ----------
-    labels : all labels that occur on either side
+    labels : LabelSet
+        All labels that occur on either side.
     """
 
     def __init__(self, labels: LabelSet) -> None:

@@ -24,10 +24,14 @@ class Measured:
 
     Parameters
     ----------
-    candidate : the statement, its family and its base rate
-    counts : trials in each fold
-    thresholds : what it was held against
-    smoothing : of the penalty
+    candidate : Candidate
+        The statement, its family and its base rate.
+    counts : FoldCounts
+        Trials in each fold.
+    thresholds : Thresholds
+        Thresholds of the selection.
+    smoothing : float
+        Smoothing of the penalty.
     """
 
     candidate: Candidate

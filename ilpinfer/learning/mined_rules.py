@@ -1,4 +1,4 @@
-"""Mined rules with what was counted, and those that were dropped."""
+"""Mined rules with their counts, and dropped candidates."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,18 +8,31 @@ from formulations import Rule, RuleSet
 
 @dataclass(frozen=True)
 class MinedRule:
-    """A rule with what was counted.
+    """A mined rule with its counts.
 
     Parameters
     ----------
-    rule : the statement, its penalty in nats, and the counts as its reason
-    family : one of `FAMILIES`
-    held, broken : trials at which it holds and at which it does not
-    base : share of the trials at which chance alone would keep it
-    gain : nats that the trials are likelier under its confidence than under chance
-    folds_held, folds_applied : folds in which it holds on sequences that it was not mined from, and in which it applies;
-        0 without folds
-    discrimination : wrong labellings that it tells apart and no rule before it does; 0 where nothing was pruned
+    rule : Rule
+        Rule with its penalty in nats, and the counts as its reason.
+    family : str
+        One of `FAMILIES`.
+    held, broken : int
+        Number of trials at which it holds and at which it is broken.
+    base : float
+        Share of the trials at which it would hold by chance.
+    gain : float
+        Gain in log likelihood of the trials, nats, of its confidence over chance.
+    folds_held, folds_applied : int, default 0
+        Number of folds in which it holds on sequences that it was not mined from, and in which it applies; 0
+        without folds.
+    discrimination : int, default 0
+        Number of wrong labellings that it detects and no earlier rule does; 0 without pruning.
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> MinedRule(C.starts_with("author", penalty=2.0), "first-field", 9, 1, 0.5, 3.7).confidence
+    0.9
     """
 
     rule: Rule
@@ -53,7 +66,13 @@ class MinedRule:
         return float(self.rule.penalty)
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values."""
+        """As plain values.
+
+        Returns
+        -------
+        dict of str to object
+            Values for JSON.
+        """
         return {
             "rule": self.rule.title,
             "family": self.family,
@@ -72,13 +91,21 @@ class MinedRule:
 
 @dataclass(frozen=True)
 class Dropped:
-    """Candidates that were left out for one reason.
+    """Candidates that were dropped for one reason.
 
     Parameters
     ----------
-    reason : why
-    number : how many
-    rules : the candidates themselves, for reasons other than support, confidence and gain
+    reason : str
+        The reason.
+    number : int
+        Number of candidates.
+    rules : tuple of MinedRule, optional
+        The candidates, unless the reason is support, confidence or gain.
+
+    Examples
+    --------
+    >>> Dropped("support", 12).number
+    12
     """
 
     reason: str
@@ -88,17 +115,32 @@ class Dropped:
 
 @dataclass(frozen=True)
 class MinedRules:
-    """What mining gives.
+    """The result of mining.
 
     Parameters
     ----------
-    rules : in the order of decreasing discriminative power, or of decreasing gain
-    dropped : candidates that were left out, by reason
-    confidence : the least one, chosen by cross-validation or given
-    sequences, tokens : what was mined
-    wrong : wrong labellings that rules had to tell apart
-    proved : whether no cheaper set of rules tells as many of them apart
-    rule_set : the rules with declared fields, to write with `formulations.dump_rules`
+    rules : tuple of MinedRule
+        Rules by decreasing discrimination, or by decreasing gain.
+    dropped : tuple of Dropped
+        Candidates that were dropped, by reason.
+    confidence : float
+        Least confidence, chosen by cross-validation or given.
+    sequences, tokens : int
+        Size of the mined corpus.
+    wrong : int
+        Number of wrong labellings that rules had to detect.
+    proved : bool
+        Whether no cheaper set of rules detects as many of them.
+    rule_set : RuleSet
+        The rules with declared fields, for `formulations.dump_rules`.
+
+    Examples
+    --------
+    >>> from ilpinfer.learning import RuleMiner
+    >>> pairs = [(["Ada", str(year)], ["author", "date"]) for year in range(1843, 1873)]
+    >>> mined = RuleMiner(families=["first-field"]).fit(pairs)
+    >>> [rule.title for rule in mined.rule_set.rules]
+    ['starts_with(author)']
     """
 
     rules: tuple[MinedRule, ...]
@@ -112,7 +154,7 @@ class MinedRules:
 
     @property
     def remark(self) -> str:
-        """Why no rule survives, and what to change; empty where some do."""
+        """Reason why no rule survives, with a remedy; empty if some do."""
         if self.rules:
             return ""
         counts = ", ".join(f"{d.number} {d.reason}" for d in self.dropped) or "no candidate at all"

@@ -35,32 +35,44 @@ Watch = Callable[[str], None]
 
 @dataclass(frozen=True)
 class RuleMiner:
-    """How soft rules are mined from labelled sequences.
+    """Mine soft rules from labelled sequences (Fersini et al. 2014, section 3.1).
 
-    A candidate is counted over its trials: the places at which its premise holds. It is kept where it has the support,
-    the confidence and the gain, and holds on held-out sequences. Of the rules that are left, pruning keeps the cheapest
-    set that tells right labellings from wrong ones as well as all of them (Fersini et al. 2014, section 3.1).
+    Candidates are counted over their trials, the places where their premises hold. A candidate is kept if its support, confidence
+    and gain are high enough and it holds on held-out sequences. Then pruning keeps the cheapest set of rules that separates
+    right labellings from wrong ones as well as all candidates do.
 
     Parameters
     ----------
-    families : names of `FAMILIES`
-    support : least number of trials
-    confidence : least share of trials at which a rule holds, above 0; "cross-validated" chooses it from a grid, by how many
-        wrong labellings of held-out sequences cost more than the right ones
-    gain : nats that the trials have to be likelier under the rule's own confidence than under chance: presence and order
-        as if fields were independent, labels as often as they are anywhere
-    word_support : least number of trials of each word
-    smoothing : added to broken and to held trials in penalties
-    folds : of cross-validation; 0 for none. A rule has to hold in at least half of the folds in which it applies, and in one
-    pruning : "cover", or "none", which keeps redundant rules, too
-    power : least number of wrong labellings that a rule tells apart and no rule before it does
-    most : how many rules are kept at most, the first in order
-    seed : of folds, wrong labellings and the solver
+    families : sequence of str, default FAMILIES
+        Names from `FAMILIES`.
+    support : int, default 10
+        Least number of trials.
+    confidence : float or {"cross-validated"}, default 0.95
+        Least share of trials at which a rule holds, above 0. "cross-validated" chooses it from a grid, by the
+        number of wrong labellings of held-out sequences that cost more than the right ones.
+    gain : float, default 5.0
+        Least gain in log likelihood of the trials, nats, of the rule's own confidence over chance. By chance,
+        presence and order of fields are independent, and labels have their overall frequencies.
+    word_support : int, default 5
+        Least number of trials of each word.
+    smoothing : float, default 1.0
+        Number added to broken and to held trials in penalties.
+    folds : int, default 5
+        Number of folds of cross-validation; 0 for none. A rule has to hold in at least half of the folds in
+        which it applies, and in one.
+    pruning : {"cover", "none"}, default "cover"
+        "cover", or "none" to keep redundant rules.
+    power : int, default 1
+        Least number of wrong labellings that a rule detects and no earlier rule does.
+    most : int, optional
+        Largest number of rules, the first in order; None for all.
+    seed : int, default 0
+        Seed of folds, wrong labellings and the solver.
 
     Raises
     ------
     ValueError
-        for an unknown family and for numbers out of range.
+        For an unknown family and for numbers out of range.
 
     Examples
     --------
@@ -115,26 +127,31 @@ class RuleMiner:
         predictions: Sequence[Sequence[str] | None] | None = None,
         watch: Watch | None = None,
     ) -> MinedRules:
-        """The rules that labelled sequences teach.
+        """Mine rules from labelled sequences.
 
         Parameters
         ----------
-        pairs : tokens and labels of each sequence
-        scheme : of the labels; inferred if not given
-        predictions : a labelling of each sequence by a model that was trained without it, None where there is none: where
-            they differ from the labels, they are what rules have to tell apart; random changes of the labels if not given
-        watch : receives the name of each step as it is done
+        pairs : iterable of Labelled
+            Tokens and labels of each sequence.
+        scheme : str, optional
+            Scheme of the labels; inferred if not given.
+        predictions : sequence of sequence of str or None, optional
+            Labelling of each sequence by a model that was trained without it, or None if there is none. Rules
+            have to separate those that differ from the labels. If not given, labels with random changes are
+            used.
+        watch : Watch, optional
+            Function that is called with the name of each finished step.
 
         Returns
         -------
-        The rules, in the order of decreasing discriminative power, or of decreasing gain where nothing is pruned; without
-        any where no rule survives, which `remark` then says.
+        MinedRules
+            The rules. If none survives, `remark` gives the reason.
 
         Raises
         ------
         ValueError
-            where there is no sequence, where all tokens have one label, where labels do not fit the scheme, and where
-            there are fewer sequences than folds.
+            For no sequences, a single label, labels that do not fit the scheme, and fewer sequences than
+            folds.
         """
         examples = [(tuple(tokens), tuple(names)) for tokens, names in pairs]
         labels, texts, ids = encode(examples, scheme, _names(examples, predictions))
@@ -236,7 +253,7 @@ def _names(
     Raises
     ------
     PredictionsError
-        where predictions are not of the same sequences.
+        Where predictions are not of the same sequences.
     """
     if predictions is None:
         return None

@@ -20,13 +20,13 @@ from ilpinfer.pipelines.cross_validation import make_folds
 ALGORITHMS: Mapping[str, str] = {
     "cross-validated": "the best of the others and of no rules on held-out folds",
     "given": "the penalties as they are",
-    "log-odds": "how seldom gold breaks each rule, drawn towards the given penalty (Learning plus Inference)",
+    "log-odds": "smoothed frequency with which gold labels break each rule, with the given penalty as prior (Learning plus Inference)",
     "perceptron": "averaged perceptron from penalties of 0 (Inference-Based Training)",
     "perceptron-given": "averaged perceptron from twice the given penalties, for few labels",
-    "conservative": "the perceptron towards the best labelling that rules can reach, by the measure aimed at, from 0",
+    "conservative": "perceptron from penalties of 0 whose target is the best labelling that rules can reach, by the chosen measure",
     "conservative-given": "the same from twice the given penalties",
 }
-"""The algorithms, and what each does."""
+"""The algorithms, with descriptions."""
 PREFERENCE = ("perceptron-given", "log-odds", "given", "perceptron", NONE)
 """What is taken first with few labels where no other algorithm is clearly better: given penalties are knowledge that they lack."""
 FEW = 50
@@ -40,13 +40,30 @@ class LearntPenalties:
 
     Parameters
     ----------
-    rules : the rule set with learnt penalties and weights; rules without use are left out, hard ones stay
-    algorithm : that was taken
-    candidates : all that were tried on held-out folds
-    verdicts : one for each soft rule and feature
-    capped : names of those whose weight a step took to the cap, as where every labelling breaks a rule that gold keeps
-    sequences : examples
-    unlabelled : examples of which hard rules leave no labelling
+    rules : RuleSet
+        Rule set with learnt penalties and weights. Useless rules are removed, hard ones stay.
+    algorithm : str
+        Algorithm that was chosen.
+    candidates : tuple of Candidate
+        Algorithms that were tried on held-out folds.
+    verdicts : tuple of Verdict
+        Result for each soft rule and feature.
+    capped : tuple of str
+        Names of items whose weight reached the cap, for example because every labelling breaks a rule that
+        gold labels keep.
+    sequences : int
+        Number of examples.
+    unlabelled : int, default 0
+        Number of examples for which no labelling keeps the hard rules.
+
+    Examples
+    --------
+    >>> from formulations import RuleSet, Trellis, constraints as C
+    >>> from ilpinfer.learning import PenaltyLearner, ScoredExample
+    >>> trellis = Trellis([0.0, 0.5], [], labels=["a", "b"])
+    >>> examples = [ScoredExample(trellis, ("a",))] * 4
+    >>> PenaltyLearner().fit(examples, RuleSet((C.starts_with("a", penalty=0.1),))).sequences
+    4
     """
 
     rules: RuleSet
@@ -58,7 +75,13 @@ class LearntPenalties:
     unlabelled: int = 0
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything but the rules, as plain values."""
+        """Everything except the rules, as plain values.
+
+        Returns
+        -------
+        dict of str to object
+            Values for JSON.
+        """
         return {
             "algorithm": self.algorithm,
             "sequences": self.sequences,
@@ -87,22 +110,29 @@ class LearntPenalties:
 
 @dataclass(frozen=True)
 class PenaltyLearner:
-    """Learns penalties of soft rules and weights of features on scored sequences (Stokman 2011, section 7.1).
+    """Learn penalties of soft rules and weights of features on scored sequences (Stokman 2011, section 7.1).
 
     Parameters
     ----------
-    algorithm : a name from `ALGORITHMS`
-    measure : "tokens", "spans", "sequences" or "all", what is aimed at
-    folds : in which algorithms and rules are tried
-    rate, epochs : of the perceptron
-    scale : factor of the given penalties from which the perceptron of few labels starts
-    prune : whether rules without use leave
-    seed : of folds and orders
+    algorithm : str, default "cross-validated"
+        A name from `ALGORITHMS`.
+    measure : str, default "all"
+        Measure that is maximised: "tokens", "spans", "sequences" or "all".
+    folds : int, default 5
+        Number of folds on which algorithms and rules are tried.
+    rate, epochs : float or int, optional
+        Learning rate and number of epochs of the perceptron.
+    scale : float, default 2.0
+        Factor of the given penalties from which the perceptron of few labels starts.
+    prune : bool, default True
+        Whether useless rules are removed.
+    seed : int, default 0
+        Seed of folds and of the order of sequences.
 
     Raises
     ------
     ValueError
-        for unknown names, and numbers that make no sense.
+        For unknown names, and numbers out of range.
 
     Examples
     --------
@@ -153,15 +183,23 @@ class PenaltyLearner:
 
         Parameters
         ----------
-        examples : sequences scored by models that were not trained on them
-        rules : with penalties that count as prior knowledge
-        advance : called after each decoded sequence
+        examples : sequence of ScoredExample
+            Sequences scored by models that were not trained on them.
+        rules : RuleSet
+            Rules with penalties, which are prior knowledge.
+        advance : callable, optional
+            Function that is called after each decoded sequence.
+
+        Returns
+        -------
+        LearntPenalties
+            The rules with learnt penalties.
 
         Raises
         ------
         ValueError
-            for no examples, gold labels that do not fit the scores, no soft rule or feature, rules that do not fit the
-            labels, and hard rules that leave no labelling of any example.
+            For no examples, gold labels that do not fit the scores, no soft rule or feature, rules that do
+            not fit the labels, and hard rules that no labelling of any example keeps.
         """
         data = TrainingSet(examples, rules, advance)
         if not data.items:

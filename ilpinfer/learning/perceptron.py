@@ -41,13 +41,18 @@ class Perceptron:
 
     Parameters
     ----------
-    rate : nats for a violation of difference, falling as 1 / (1 + epoch / 10)
-    epochs : passes over the examples in each round
-    rounds : the most decodings of all examples
-    towards : "gold", or a measure of `MEASURES`: y is then the best labelling of the pool by that measure, and the weights stay
-        where ŷ is as good. This is the variant that the thesis calls conservative: scores of gold that no weights can reach do
-        not move it
-    seed : of the order of the examples
+    rate : float, default 0.3
+        Nats for a violation of difference, falling as 1 / (1 + epoch / 10).
+    epochs : int, default 20
+        Passes over the examples in each round.
+    rounds : int, default 8
+        The most decodings of all examples.
+    towards : str, default "gold"
+        "gold", or a measure of `MEASURES`: y is then the best labelling of the pool by that measure, and the
+        weights stay where ŷ is as good. This is the variant that the thesis calls conservative: scores of
+        gold that no weights can reach do not move it.
+    seed : int, default 0
+        Seed of the order of the examples.
     """
 
     rate: float = 0.3

@@ -17,9 +17,12 @@ class Cover:
 
     Parameters
     ----------
-    chosen : rules by number
-    power : samples that each tells apart and none before it does
-    proved : whether no cheaper set does as well
+    chosen : tuple of int
+        Rules by number.
+    power : tuple of int
+        Samples that each tells apart and none before it does.
+    proved : bool
+        Whether no cheaper set does as well.
     """
 
     chosen: tuple[int, ...]
@@ -38,10 +41,14 @@ def cover(
 
     Parameters
     ----------
-    tells : (C, S) whether a rule tells a sample apart
-    weights : (C,) positive cost of each rule
-    seed : of the solver
-    limit : units of deterministic time
+    tells : ndarray of bool, shape (C, S)
+        Whether a rule tells a sample apart.
+    weights : sequence of int
+        (C,) positive cost of each rule.
+    seed : int, default 0
+        Seed of the solver.
+    limit : float, default DETERMINISTIC_LIMIT
+        Units of deterministic time.
 
     Examples
     --------
@@ -57,7 +64,7 @@ def cover(
 
 
 def _clauses(tells: Booleans) -> list[list[int]]:
-    """For each sample that can be told apart the rules that do; each list once."""
+    """For each wrong labelling that rules can detect, these rules; each list once."""
     packed = np.packbits(tells, axis=0).T
     _, first = np.unique(packed, axis=0, return_index=True)
     result = [np.flatnonzero(tells[:, sample]).tolist() for sample in sorted(first.tolist())]

@@ -20,9 +20,12 @@ class Claims:
 
     Parameters
     ----------
-    holds : facts that it claims
-    denied : facts that it says no run of the field has
-    exclusive : what is asked for, and the fields one of which has to be there
+    holds : frozenset of Fact, optional
+        Facts that it claims.
+    denied : frozenset of Fact, optional
+        Facts that it says no run of the field has.
+    exclusive : tuple of (tuple of object, str, Group or list of str), optional
+        What is asked for, and the fields one of which has to be there.
     """
 
     holds: frozenset[Fact] = frozenset()
@@ -81,8 +84,10 @@ def implies(strong: Claims, weak: Claims, nested: bool) -> bool:
 
     Parameters
     ----------
-    strong, weak : of two statements
-    nested : whether fields are paths, so that a part of a field is inside it
+    strong, weak : Claims
+        Of two statements.
+    nested : bool
+        Whether fields are paths, so that a part of a field is inside it.
     """
     if not (weak.holds or weak.denied) or strong == weak:
         return False

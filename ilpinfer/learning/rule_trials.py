@@ -27,8 +27,10 @@ class Trials:
 
     Parameters
     ----------
-    sequence : (n,) the sequence of each trial
-    amount : (n,) its violations
+    sequence : ndarray of int
+        (n,) the sequence of each trial.
+    amount : ndarray of int
+        (n,) its violations.
     """
 
     sequence: Integers
@@ -46,7 +48,7 @@ def count_trials(table: Labellings, statement: Template) -> Trials:
     Raises
     ------
     ValueError
-        for a template that is not counted here.
+        For a template that is not counted here.
     """
     count = _COUNTED.get(type(statement))
     if count is None:

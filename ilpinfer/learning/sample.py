@@ -1,4 +1,4 @@
-"""Labelled sequences to mine, with what several families of rules look at."""
+"""Labelled sequences to mine, with data that several families of rules share."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,9 +19,12 @@ class Candidate:
 
     Parameters
     ----------
-    statement : a template with its parameters
-    family : one of `FAMILIES`
-    base : share of the trials at which chance alone would keep it
+    statement : Template
+        A template with its parameters.
+    family : str
+        One of `FAMILIES`.
+    base : float
+        Share of the trials at which chance alone would keep it.
     """
 
     statement: Template
@@ -35,9 +38,12 @@ class Sample:
 
     Parameters
     ----------
-    table : the sequences
-    fold : (M,) the fold of each sequence
-    thresholds : what rules have to reach
+    table : Labellings
+        The sequences.
+    fold : ndarray of int, shape (M,)
+        The fold of each sequence.
+    thresholds : Thresholds
+        Least counts of rules.
     """
 
     table: Labellings

@@ -1,4 +1,4 @@
-"""The tau of two-phase inference, chosen by what it is worth on labelled sequences."""
+"""Choice of the tau of two-phase inference on labelled sequences."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -25,14 +25,23 @@ MEASURES = ("accuracy", "f1", "whole")
 
 @dataclass(frozen=True)
 class TauRow:
-    """A tau with what it is worth.
+    """Measures of one tau.
 
     Parameters
     ----------
-    tau : from 0 to 1
-    accuracy, f1, whole : right tokens, F1 of spans and whole sequences over all sequences, as shares
-    cost : mean penalty of a sequence, nats
-    proved : sequences whose labelling is proved to be that of this tau
+    tau : float
+        Tau from 0 to 1.
+    accuracy, f1, whole : float
+        Share of tokens with the gold label, F1 of spans and share of correct sequences, over all sequences.
+    cost : float
+        Mean penalty of a sequence, nats.
+    proved : int
+        Number of sequences whose labelling is proved to be that of this tau.
+
+    Examples
+    --------
+    >>> TauRow(0.9, 0.95, 0.9, 0.5, 0.1, 20).tau
+    0.9
     """
 
     tau: float
@@ -45,16 +54,32 @@ class TauRow:
 
 @dataclass(frozen=True)
 class TauChoice:
-    """The tau that was chosen.
+    """The chosen tau, with the measures of all candidates.
 
     Parameters
     ----------
-    tau : the best one over all sequences; of equal ones the nearest to 1
-    bound : what its floor is measured from
-    table : a row for each tau, from 1 downwards
-    held_out : the measures over all sequences where each part has the tau that is best on the other parts
-    folds : the tau of each part
-    measure : what was maximised
+    tau : float
+        The best tau over all sequences; of equally good ones the largest.
+    bound : str
+        Definition of the floor, "relative" or "odds".
+    table : tuple of TauRow
+        Measures of each tau, from 1 downwards.
+    held_out : dict of str to float
+        Measures over all sequences, where each part is decoded with the tau that is best on the other parts.
+    folds : tuple of float
+        Tau of each part.
+    measure : str
+        Measure that was maximised.
+
+    Examples
+    --------
+    >>> from formulations import Trellis, constraints as C
+    >>> from ilpinfer.learning import TauSearch
+    >>> trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
+    >>> rules = [C.requires_present("a", "b", penalty=1.0)]
+    >>> choice = TauSearch((1.0, 0.5), "odds").fit([trellis] * 2, [["b", "b"]] * 2, rules)
+    >>> choice.tau, [row.accuracy for row in choice.table]
+    (0.5, [0.0, 1.0])
     """
 
     tau: float
@@ -65,33 +90,62 @@ class TauChoice:
     measure: str
 
     def to_dict(self) -> dict[str, Any]:
-        """Every field as plain values."""
+        """Every field as plain values.
+
+        Returns
+        -------
+        dict of str to object
+            Values for JSON.
+        """
         rows = [vars(row) for row in self.table]
         return {**vars(self), "folds": list(self.folds), "table": rows}
 
     @classmethod
     def from_dict(cls, values: Any) -> "TauChoice":
-        """The choice that `to_dict` has made these values of; ValueError for others."""
+        """The choice of the values that `to_dict` returns.
+
+        Parameters
+        ----------
+        values : object
+            A dictionary as `to_dict` returns it.
+
+        Returns
+        -------
+        TauChoice
+            The choice.
+
+        Raises
+        ------
+        ValueError
+            For other values.
+        """
         return record(cls, values, "the choice of tau")
 
 
 @dataclass(frozen=True)
 class TauSearch:
-    """Choose tau by decoding labelled sequences with each of several (Fersini et al. 2014, eq. 23, leave it open).
+    """Choose tau by decoding labelled sequences with several values (Fersini et al. 2014, eq. 23, leave it open).
 
     Parameters
     ----------
-    taus : from 0 to 1; the usual ones where not given
-    bound : "relative" or "odds", as for `decode_two_phase`
-    measure : "accuracy", "f1" or "whole"
-    folds : parts, for each of which tau is chosen on the others; they say what the choice is worth on other sequences
-    seed : of the parts
-    time_limit : seconds for each sequence and tau
+    taus : sequence of float, optional
+        Values from 0 to 1; a default grid if not given.
+    bound : Floor, default "relative"
+        "relative" or "odds", as for `decode_two_phase`.
+    measure : str, default "accuracy"
+        "accuracy", "f1" or "whole".
+    folds : int, default 2
+        Number of parts. Tau is also chosen for each part on the others, which estimates its value on new
+        sequences.
+    seed : int, default 0
+        Seed of the parts.
+    time_limit : float, optional
+        Time limit in seconds for each sequence and tau.
 
     Raises
     ------
     ValueError
-        for values that make no sense.
+        For values out of range.
 
     Examples
     --------
@@ -129,14 +183,22 @@ class TauSearch:
 
         Parameters
         ----------
-        trellises : N sequences, at least as many as there are folds
-        gold : N labellings
-        rules : rules and features, or a rule set
+        trellises : iterable of Trellis
+            N sequences, at least as many as there are folds.
+        gold : sequence of sequence of str
+            T label names of each sequence.
+        rules : Rules
+            Rules and features, or a rule set.
+
+        Returns
+        -------
+        TauChoice
+            The best tau, with all measures.
 
         Raises
         ------
         ValueError
-            for too few sequences, and other numbers of labels than of tokens.
+            For too few sequences, and numbers of labels that differ from those of tokens.
         """
         given = list(trellises)
         if len(gold) != len(given):

@@ -34,10 +34,14 @@ def choose_confidence(
 
     Parameters
     ----------
-    samples : one for each confidence of the grid
-    families : names of families
-    smoothing : of penalties
-    wrong, wrong_table : wrong labellings
+    samples : sequence of Sample
+        One for each confidence of the grid.
+    families : sequence of str
+        Names of families.
+    smoothing : float
+        Smoothing of penalties.
+    wrong, wrong_table : WrongLabellings or Labellings
+        Wrong labellings.
     """
     known = _Known(samples[0].table, samples[0].fold, wrong, wrong_table)
     ranked = [(_ranked(sample, families, smoothing, known), sample) for sample in samples]

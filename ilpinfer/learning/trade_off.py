@@ -21,9 +21,17 @@ class TradeOff:
 
     Parameters
     ----------
-    low, high : the least and the greatest weight; at both ends another choice is as good
-    score, cost : sums over the sequences, nats
-    measures : against gold; None where there is none
+    low, high : float
+        Least and largest weight of the interval; at both ends another choice is equally good.
+    score, cost : float
+        Sums over the sequences, nats.
+    measures : Measures, optional
+        Measures against gold labels; None if there are none.
+
+    Examples
+    --------
+    >>> TradeOff(0.0, 0.5, 10.0, 2.0).cost
+    2.0
     """
 
     low: float
@@ -33,13 +41,35 @@ class TradeOff:
     measures: Measures | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Every field as plain values, with None for an infinite weight."""
+        """Every field as plain values; an infinite weight becomes None.
+
+        Returns
+        -------
+        dict of str to object
+            Values for JSON.
+        """
         own = {"low": self.low, "high": finite(self.high), "score": self.score, "cost": self.cost}
         return own if self.measures is None else {**own, **self.measures._asdict()}
 
     @classmethod
     def from_dict(cls, values: Any) -> "TradeOff":
-        """The choice that `to_dict` has made these values of; ValueError for others."""
+        """The choice of the values that `to_dict` returns.
+
+        Parameters
+        ----------
+        values : object
+            A dictionary as `to_dict` returns it.
+
+        Returns
+        -------
+        TradeOff
+            The choice.
+
+        Raises
+        ------
+        ValueError
+            For other values.
+        """
         what, own = "the trade-off", ("low", "high", "score", "cost")
         measured = isinstance(values, dict) and any(name in values for name in Measures._fields)
         given = plain_values.table(values, (*own, *(Measures._fields if measured else ())), what)
@@ -55,13 +85,25 @@ class TradeOff:
 
 @dataclass(frozen=True)
 class CorpusFrontier:
-    """The frontier of a corpus by a common weight.
+    """The frontier of a corpus under a common weight on all penalties.
 
     Parameters
     ----------
-    points : from weight 0, the best score, to the heaviest weight, the least cost; one for each interval between breakpoints
-    frontiers : of the sequences, in order
-    complete : whether the frontier of every sequence is, up to the heaviest weight
+    points : tuple of TradeOff
+        Choices from weight 0, the best score, to the largest weight, the least cost; one for each interval
+        between breakpoints.
+    frontiers : tuple of Frontier, optional
+        Frontiers of the sequences, in order.
+    complete : bool, default True
+        Whether the frontier of every sequence is complete, up to the largest weight.
+
+    Examples
+    --------
+    >>> from formulations import Trellis, constraints as C
+    >>> trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
+    >>> curve = corpus_frontier([trellis], [C.requires_present("a", "b", penalty=1.0)])
+    >>> curve.at(0.25).cost, curve.at(2.0).cost
+    (1.0, 0.0)
     """
 
     points: tuple[TradeOff, ...]
@@ -69,12 +111,22 @@ class CorpusFrontier:
     complete: bool = True
 
     def at(self, weight: float) -> TradeOff:
-        """The choice at a weight; at a breakpoint the one for lighter weights.
+        """The choice at a weight; at a breakpoint, that of smaller weights.
+
+        Parameters
+        ----------
+        weight : float
+            Factor of all penalties.
+
+        Returns
+        -------
+        TradeOff
+            The choice.
 
         Raises
         ------
         ValueError
-            for a weight below 0 or beyond the heaviest.
+            For a weight below 0 or above the largest one.
         """
         if not 0 <= weight <= self.points[-1].high:
             raise ValueError(f"weight is {weight!r}; expected a number from 0 to {self.points[-1].high:g}")
@@ -91,23 +143,34 @@ def corpus_frontier(
 ) -> CorpusFrontier:
     """Total score against total cost over a corpus, for every weight that multiplies all penalties alike.
 
-    The pairs (score, cost) of a corpus are the sums of those of its sequences, one labelling each. So its frontier is the Pareto
-    frontier of the Minkowski sum of theirs, which can have exponentially many points. The points on its convex hull are known
-    exactly, however: a sum is supported at a weight where each summand is supported at the same weight. This gives all of them,
-    with all breakpoints of the weight; unsupported sums, for which every sequence would have a weight of its own, are left out.
+    The pairs (score, cost) of a corpus are sums of those of its sequences, with one labelling each. Its frontier is therefore the
+    Pareto frontier of the Minkowski sum of theirs, which can have exponentially many points. The points on its convex hull can
+    be computed exactly: a sum is supported at a weight if each summand is supported at that weight. The result contains all of
+    these points and all breakpoints of the weight. Unsupported sums, which would need a different weight for each sequence, are
+    left out.
 
     Parameters
     ----------
-    trellises : N sequences
-    rules : rules and features, or a rule set
-    gold : N labellings, by which the points are measured
-    heaviest : the greatest weight that is looked at; None for all
-    time_limit : seconds for each sequence
+    trellises : iterable of Trellis
+        N sequences.
+    rules : Rules
+        Rules and features, or a rule set.
+    gold : sequence of sequence of str, optional
+        Labellings of the N sequences, against which the points are measured.
+    heaviest : float, optional
+        Largest weight; None for all.
+    time_limit : float, optional
+        Time limit in seconds for each sequence.
+
+    Returns
+    -------
+    CorpusFrontier
+        The points, by increasing weight.
 
     Raises
     ------
     ValueError
-        for no sequences, as many labellings as there are not sequences, and a sequence that no labelling fits.
+        For no sequences, a wrong number of labellings, and a sequence without a feasible labelling.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Scored sequences with gold labels: what rules and features count in labellings, and decoding under given weights."""
+"""Scored sequences with gold labels: counts of rules and features in labellings, and decoding under given weights."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -27,8 +27,16 @@ class ScoredExample:
 
     Parameters
     ----------
-    trellis : scores of T tokens
-    gold : T label names in the scheme of the trellis, also such as the model lacks
+    trellis : Trellis
+        Scores of T tokens.
+    gold : tuple of str
+        T label names in the scheme of the trellis; the model may lack some of them.
+
+    Examples
+    --------
+    >>> from formulations import Trellis
+    >>> ScoredExample(Trellis([0.0, 0.5], [], labels=["a", "b"]), ("a",)).gold
+    ('a',)
     """
 
     trellis: Trellis
@@ -43,14 +51,17 @@ class TrainingSet:
 
     Parameters
     ----------
-    examples : N scored examples, at least one
-    rules : a rule set with R soft rules and features
-    advance : called after each decoded sequence
+    examples : sequence of ScoredExample
+        N scored examples, at least one.
+    rules : RuleSet
+        A rule set with R soft rules and features.
+    advance : callable, optional
+        Called after each decoded sequence.
 
     Raises
     ------
     ValueError
-        for no examples, and for rules that do not fit the labels.
+        For no examples, and for rules that do not fit the labels.
     """
 
     def __init__(
@@ -216,9 +227,12 @@ class Pool:
 
     Parameters
     ----------
-    scores : (n,) of the model, nats
-    activations : (n, R) minus violations of rules, and firings of features
-    counts : (n, 6) against gold
+    scores : ndarray of float
+        (n,) of the model, nats.
+    activations : ndarray of float, shape (n, R)
+        Minus violations of rules, and firings of features.
+    counts : Counts
+        (n, 6) against gold.
     """
 
     scores: Floats

@@ -23,9 +23,12 @@ class Candidate:
 
     Parameters
     ----------
-    algorithm : its name, or "no rules"
-    measures : on held-out folds
-    refused : why it was not taken; empty where it could have been
+    algorithm : str
+        Its name, or "no rules".
+    measures : Measures
+        Measures on held-out folds.
+    refused : str, optional
+        Why it was not taken; empty where it could have been.
     """
 
     algorithm: str
@@ -39,9 +42,12 @@ class Trial:
 
     Parameters
     ----------
-    folds : places of the examples of each
-    weights : (R,) learnt without each fold
-    counts : (N, 6) of every example, under the weights learnt without its fold
+    folds : tuple of tuple of int
+        Places of the examples of each.
+    weights : tuple of ndarray of float
+        (R,) learnt without each fold.
+    counts : Counts
+        (N, 6) of every example, under the weights learnt without its fold.
     """
 
     folds: tuple[tuple[int, ...], ...]
@@ -76,6 +82,6 @@ def worse(counts: Counts, other: Counts, margin: float = MARGIN) -> str:
 
 
 def difference(counts: Counts, other: Counts, measure: str) -> tuple[float, float]:
-    """The mean of what sequences lack in counts (N, 6) beyond what they lack in others, and its standard error."""
+    """The mean difference of the losses by two sets of counts (N, 6), and its standard error."""
     each = losses(counts, measure) - losses(other, measure)
     return float(each.mean()), float(each.std() / np.sqrt(len(each)))

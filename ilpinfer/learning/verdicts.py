@@ -1,4 +1,4 @@
-"""Which rules and features stay: those that change held-out labellings, and not for the worse."""
+"""Selection of rules and features: those that change held-out labellings without making them worse stay."""
 
 from dataclasses import dataclass
 
@@ -18,14 +18,23 @@ ENOUGH = 20
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of one rule or feature.
+    """The result of learning for one rule or feature.
 
     Parameters
     ----------
-    name : of the rule
-    given, learnt : nats; 0 where it is left out
-    ablation : what it changes on held-out sequences; None where that was not tried
-    reason : why it stays or leaves
+    name : str
+        Name of the rule.
+    given, learnt : float
+        Weights in nats; the learnt one is 0 if the item is removed.
+    ablation : Ablation or None
+        Effect of the item on held-out sequences; None if that was not measured.
+    reason : str
+        Reason why it stays or is removed.
+
+    Examples
+    --------
+    >>> Verdict("one title", given=1.0, learnt=0.7, ablation=None, reason="kept").learnt
+    0.7
     """
 
     name: str
@@ -42,11 +51,16 @@ def verdicts(
 
     Parameters
     ----------
-    data : examples
-    trial : of the algorithm on held-out folds; None where there are none
-    weights : (R,) learnt from all examples
-    algorithm, measure : as in `PenaltyLearner`
-    prune : whether items without use leave
+    data : TrainingSet
+        Examples.
+    trial : Trial or None
+        Trial of the algorithm on held-out folds; None where there are none.
+    weights : ndarray of float, shape (R,)
+        Learnt from all examples.
+    algorithm, measure : str
+        As in `PenaltyLearner`.
+    prune : bool
+        Whether items without use leave.
     """
     ablations: dict[int, Ablation] = {}
     if trial is not None and prune:

@@ -1,4 +1,4 @@
-"""Words that show a field: rules about the tokens that they are, and about the tokens before them.
+"""Words that indicate a field: rules about these tokens, and about the tokens before them.
 
 Liao et al. 2009, rules 1 and 2: lists of words, and a capitalised word before a company suffix.
 """
@@ -20,7 +20,7 @@ from ilpinfer.learning.labellings import Labellings
 MOST_WORDS = 100
 """Words of a rule, those with the largest gain."""
 RAISES = (1, 2, 4, 8, 16)
-"""Multiples of the least number of trials of a word that are tried."""
+"""Multiples of the least number of trials of a word, as candidates."""
 SHAPES: tuple[TokenClass, ...] = ("capitalised", "uppercase")
 """Classes of the token before a word."""
 
@@ -31,10 +31,14 @@ class WordMiner:
 
     Parameters
     ----------
-    table : labelled sequences
-    fold : (M,) the fold of each sequence
-    names : fields that occur
-    thresholds : what each word has to reach
+    table : Labellings
+        Labelled sequences.
+    fold : ndarray of int, shape (M,)
+        The fold of each sequence.
+    names : sequence of str
+        Fields that occur.
+    thresholds : Thresholds
+        Least counts of words.
     """
 
     table: Labellings
@@ -79,7 +83,7 @@ class WordMiner:
                 )
 
     def before(self) -> Iterator[tuple[Template, float]]:
-        """Words that follow a token of a field, whatever the token is or where it is capitalised or in capitals."""
+        """Words that follow a token of a field, for any token and for capitalised or upper-case ones."""
         followed = np.flatnonzero(~self.table.closes & np.append(self._spelled[1:], False))
         of_next = self.words[1]
         plain = self._choose(followed, of_next[followed + 1])

@@ -1,4 +1,4 @@
-"""Wrong labellings, which rules have to tell from the right ones."""
+"""Wrong labellings, which mined rules have to detect."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,14 @@ MOST = 10_000
 
 
 class PredictionsError(ValueError):
-    """Predictions that cannot be used; the message says why."""
+    """Error for predictions that cannot be used; the message gives the reason.
+
+    Examples
+    --------
+    >>> from ilpinfer import learning
+    >>> issubclass(learning.PredictionsError, ValueError)
+    True
+    """
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,8 +31,10 @@ class WrongLabellings:
 
     Parameters
     ----------
-    sequence : (S,) the sequence of each
-    ids : label ids of each
+    sequence : ndarray of int, shape (S,)
+        The sequence of each.
+    ids : tuple of ndarray of int
+        Label ids of each.
     """
 
     sequence: Integers
@@ -70,7 +79,7 @@ def predicted(
     Raises
     ------
     PredictionsError
-        where none does.
+        Where none does.
     """
     ids = [None if names is None else labels.ids(names) for names in predictions]
     pairs = [
@@ -80,7 +89,7 @@ def predicted(
     ]
     if not pairs:
         raise PredictionsError(
-            "predictions are the same as the labels everywhere: there is nothing to tell apart; give those of a model that "
+            "predictions are the same as the labels everywhere: no wrong labelling is known; give those of a model that "
             "was trained without the sequences, or none, and labels are changed at random"
         )
     return WrongLabellings(

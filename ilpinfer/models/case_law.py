@@ -81,7 +81,8 @@ class CaseLawTagger:
 
     Parameters
     ----------
-    departure : nats that another label than the tagger's costs in the trellis, so that rules can overrule it
+    departure : float, default 1.0
+        Nats that another label than the tagger's costs in the trellis, so that rules can overrule it.
     """
 
     departure: float = 1.0

@@ -1,4 +1,4 @@
-"""Several models at once: the log-linear combination of their scores."""
+"""Log-linear combinations of several models."""
 
 import math
 from collections.abc import Sequence
@@ -15,12 +15,22 @@ from ilpinfer.models.sequence_model import SequenceModel
 
 @dataclass(frozen=True)
 class Combination:
-    """A model whose score is the weighted sum of other models' (Stokman 2011, section 4).
+    """A model whose score is a weighted sum of the scores of other models (Stokman 2011, section 4).
 
     Parameters
     ----------
-    models : at least one, with the same labels
-    weights : one for each, 0 or more; 1 for each where not given
+    models : tuple of SequenceModel
+        At least one model; all have the same labels.
+    weights : tuple of float, optional
+        Weight of each model, 0 or more; 1 for each where not given.
+
+    Examples
+    --------
+    >>> from ilpinfer.models.hmm import HMM
+    >>> hmm = HMM.train([(["Ada", "1815"], ["name", "year"])])
+    >>> both = Combination((hmm, hmm), (0.5, 0.5))
+    >>> both.trellis(("Ada",)).score(["name"]) == hmm.trellis(("Ada",)).score(["name"])
+    True
     """
 
     models: tuple[SequenceModel, ...]
@@ -32,25 +42,43 @@ class Combination:
         return self.models[0].labels
 
     def trellis(self, tokens: tuple[str, ...]) -> Trellis:
-        """Scores of T tokens, in nats."""
+        """Scores of T tokens, in nats.
+
+        Parameters
+        ----------
+        tokens : tuple of str
+            T texts.
+
+        Returns
+        -------
+        Trellis
+            The weighted sum of the models' scores.
+        """
         return combine([model.trellis(tokens) for model in self.models], self.weights)
 
 
 def combine(trellises: Sequence[Trellis], weights: Sequence[float] | None = None) -> Trellis:
     """The trellis of score(y) = Σ_m w_m score_m(y).
 
-    Transitions that are the same at every token stay apart where they are in every trellis. What one of them
+    Transitions that are the same at every token stay a single table if that is so in every trellis. A step that one trellis
     forbids is forbidden, unless its weight is 0. Labels have the order of the first trellis.
 
     Parameters
     ----------
-    trellises : at least one; same tokens, labels and order
-    weights : one for each, 0 or more, not all 0; 1 for each where not given
+    trellises : sequence of Trellis
+        At least one trellis; all have the same tokens, labels and order.
+    weights : sequence of float, optional
+        Weight of each trellis, 0 or more, not all 0; 1 for each where not given.
+
+    Returns
+    -------
+    Trellis
+        The trellis of the weighted sum.
 
     Raises
     ------
     ValueError
-        for trellises or weights that do not fit each other.
+        For trellises or weights that do not match each other.
 
     Examples
     --------

@@ -19,14 +19,17 @@ def cut(trellis: Trellis, delta: float, *, steps: bool = True) -> Trellis:
 
     Parameters
     ----------
-    trellis : scores of T tokens and K labels
-    delta : δ, a probability from 0, which forbids nothing, to 1
-    steps : whether improbable steps are forbidden, too
+    trellis : Trellis
+        Scores of T tokens and K labels.
+    delta : float
+        Δ, a probability from 0, which forbids nothing, to 1.
+    steps : bool, default True
+        Whether improbable steps are forbidden, too.
 
     Raises
     ------
     ValueError
-        for a δ that is no probability, and where the scores forbid every labelling.
+        For a δ that is no probability, and where the scores forbid every labelling.
     """
     if not (isinstance(delta, Real) and 0 <= float(delta) <= 1):
         raise ValueError(f"delta is {delta!r}; expected a probability from 0 to 1")

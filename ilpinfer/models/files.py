@@ -1,4 +1,4 @@
-"""Model files: JSON of a format and a version, with a digest that shows damage; nothing in them is run."""
+"""Model files: JSON with a format, a version and a digest that detects damage; they contain no code."""
 
 import hashlib
 import json
@@ -22,7 +22,7 @@ FORMATS: Mapping[str, str] = {
 """Which class reads a format, by import path; it has `VERSION` and `from_body`."""
 
 BUILT_IN: Mapping[str, str] = {"case-law": "ilpinfer.models.case_law:CaseLawTagger"}
-"""Models that need no file, by the name that stands in its place."""
+"""Models without a file, by name."""
 
 AGAIN = "train it again with `ilpinfer train`"
 
@@ -33,9 +33,12 @@ class TrainingRecord:
 
     Parameters
     ----------
-    kind, options, scheme : as `ilpinfer.models.training.train` takes them
-    sequences : how many labelled sequences it was trained on
-    data : `training_digest` of them
+    kind, options, scheme : str or mapping of str to object
+        As `ilpinfer.models.training.train` takes them.
+    sequences : int
+        Number of labelled sequences for training.
+    data : str
+        `training_digest` of them.
     """
 
     kind: str
@@ -46,7 +49,7 @@ class TrainingRecord:
 
 
 def training_digest(pairs: Iterable[tuple[Sequence[str], Sequence[str]]]) -> str:
-    """A fingerprint of labelled sequences, whatever their order."""
+    """A fingerprint of labelled sequences, independent of their order."""
     each = sorted(digest([str(token) for token in tokens], list(labels)) for tokens, labels in pairs)
     return digest(each)
 
@@ -65,13 +68,13 @@ def training_record(path: str | Path) -> TrainingRecord | None:
 
 
 def save_trained(path: str | Path, model: TrainedModel, training: TrainingRecord) -> None:
-    """Write a model with how it was made, whole or not at all."""
+    """Write a model with how it was made; the file appears under its name only when it is complete."""
     record = record_of(model.FORMAT, model.VERSION, model.body())
     write_atomically(path, text_of({**record, "made": {**vars(training), "options": dict(training.options)}}))
 
 
 def save_body(path: str | Path, name: str, version: int, body: dict[str, Any]) -> None:
-    """Write a model of plain values, whole or not at all."""
+    """Write a model of plain values; the file appears under its name only when it is complete."""
     write_atomically(path, text_of(record_of(name, version, body)))
 
 
@@ -86,17 +89,28 @@ def text_of(record: dict[str, Any]) -> str:
 
 
 def load_model(path: str | Path) -> SequenceModel:
-    """Read a model of any kind, or make one that is built in.
+    """Read a model of any kind, or create a built-in model.
 
     Parameters
     ----------
-    path : a file that a model's `save` has written, or a name of `BUILT_IN`
+    path : str or Path
+        A file that a model's `save` has written, or a name of `BUILT_IN`.
+
+    Returns
+    -------
+    SequenceModel
+        The model.
 
     Raises
     ------
     ModelError
-        where the file is missing, of another format or version, cut short, changed since it was written, or holds what no
-        model of its kind has.
+        If the file is missing, damaged, of another format or version, or holds values that no model of its
+        kind has.
+
+    Examples
+    --------
+    >>> load_model("case-law").labels.scheme
+    'plain'
     """
     if str(path) in BUILT_IN:
         built_in: SequenceModel = _import(BUILT_IN[str(path)])()

@@ -17,13 +17,19 @@ class Sums:
 
     Parameters
     ----------
-    node : (T, S) score of state s at token t, nats
-    pool : (P, S, K) scores of the K edges that leave each state, nats
-    step : (T-1,) which of the pool leads from token t to t+1
-    alpha : (T, S) log sum over what ends in state s at token t, that token included (Stokman 2011, eq. 2-4; in
-        eq. 2 x_t belongs to it)
-    beta : (T, S) log sum over what follows state s at token t (eq. 8-10; sums, not maxima)
-    log_partition : log Σ exp(score), nats (eq. 5); -inf where no labelling is possible
+    node : ndarray of float, shape (T, S)
+        Score of state s at token t, nats.
+    pool : ndarray of float, shape (P, S, K)
+        Scores of the K edges that leave each state, nats.
+    step : ndarray of int, shape (T-1,)
+        Entry of the pool for the step from token t to t+1.
+    alpha : ndarray of float, shape (T, S)
+        Log sum over what ends in state s at token t, that token included (Stokman 2011, eq. 2-4; in eq. 2 x_t
+        belongs to it).
+    beta : ndarray of float, shape (T, S)
+        Log sum over what follows state s at token t (eq. 8-10; sums, not maxima).
+    log_partition : float
+        Log Σ exp(score), nats (eq. 5); -inf where no labelling is possible.
     """
 
     node: Floats
@@ -49,7 +55,8 @@ def forward_backward(node: Floats, pool: Floats, step: Integers) -> Sums:
 
     Parameters
     ----------
-    node, pool, step : as in `Sums`
+    node, pool, step : ndarray of float or ndarray of int
+        As in `Sums`.
     """
     T, S = node.shape
     K = pool.shape[2]
@@ -88,7 +95,7 @@ def posteriors(trellis: Trellis) -> Floats:
     Raises
     ------
     ValueError
-        where the scores forbid every labelling.
+        Where the scores forbid every labelling.
     """
     return by_label(possible(sums(trellis)).states(), trellis.lattice)
 

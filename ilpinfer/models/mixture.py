@@ -52,14 +52,17 @@ class Mixture:
 
     Parameters
     ----------
-    models : at least one, of one kind and with the same labels in the same order
-    weights : one for each, above 0, 1 in all
-    mixing : a name from `MIXINGS`
+    models : tuple of Part
+        Models at least one, of one kind and with the same labels in the same order.
+    weights : tuple of float
+        One for each, above 0, 1 in all.
+    mixing : str, default "probabilities"
+        A name from `MIXINGS`.
 
     Raises
     ------
     ValueError
-        for models, weights or a mixing that do not fit each other.
+        For models, weights or a mixing that do not fit each other.
 
     Examples
     --------
@@ -145,7 +148,7 @@ class Mixture:
         return self._mean(parts)
 
     def save(self, path: str | Path) -> None:
-        """Write all models to one file, whole or not at all."""
+        """Write all models to one file; the file appears under its name only when it is complete."""
         save_body(path, self.FORMAT, self.VERSION, self.body())
 
     def body(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The protocols of models: commands, pipelines and decoders expect no more than these."""
+"""The protocols of models that commands, pipelines and decoders use."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,10 +8,17 @@ from formulations import LabelSet, Trellis
 
 
 class SequenceModel(Protocol):
-    """A model that scores the labellings of tokens.
+    """Protocol of a model that scores the labellings of tokens.
 
     A model of first order whose scores depend on single tokens also has `token_scores`, a
     `formulations.problem.token_scores.TokenScores`: a `Decoder` then computes the scores of each distinct token once.
+
+    Examples
+    --------
+    >>> from ilpinfer.models.hmm import HMM
+    >>> model: SequenceModel = HMM.train([(["Ada", "1815"], ["name", "year"])])
+    >>> model.trellis(("Ada", "1815")).labels.names
+    ('name', 'year')
     """
 
     @property
@@ -20,7 +27,18 @@ class SequenceModel(Protocol):
         ...
 
     def trellis(self, tokens: tuple[str, ...]) -> Trellis:
-        """Scores of T tokens, in nats."""
+        """Scores of T tokens, in nats.
+
+        Parameters
+        ----------
+        tokens : tuple of str
+            T texts.
+
+        Returns
+        -------
+        Trellis
+            Scores of all labellings, nats.
+        """
         ...
 
 
@@ -38,7 +56,15 @@ def restored(model: SequenceModel, tokens: Sequence[str], labels: Sequence[str])
 
 
 class TrainedModel(SequenceModel, Protocol):
-    """A model that can be written to a file."""
+    """Protocol of a model that can be written to a file.
+
+    Examples
+    --------
+    >>> from ilpinfer.models.hmm import HMM
+    >>> model: TrainedModel = HMM.train([(["Ada", "1815"], ["name", "year"])])
+    >>> model.size
+    '2 words'
+    """
 
     @property
     def size(self) -> str:
@@ -49,9 +75,21 @@ class TrainedModel(SequenceModel, Protocol):
     VERSION: ClassVar[int]
 
     def body(self) -> dict[str, Any]:
-        """Plain values, for a file."""
+        """The model as plain values, for a file.
+
+        Returns
+        -------
+        dict of str to object
+            Values for JSON.
+        """
         ...
 
     def save(self, path: str | Path) -> None:
-        """Write a file that `load_model` reads, whole or not at all."""
+        """Write a file that `load_model` reads. It appears under its name only when it is complete.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+        """
         ...

@@ -22,16 +22,19 @@ def encode(
 
     Parameters
     ----------
-    sequences : tokens and as many labels
-    scheme : of the labels; inferred where it is empty
-    names : all labels, in order; those that occur, sorted, where not given
+    sequences : iterable of Labelled
+        Tokens and as many labels.
+    scheme : str, optional
+        Scheme of the labels; inferred where it is empty.
+    names : sequence of str, optional
+        All labels, in order; those that occur, sorted, where not given.
 
     Raises
     ------
     ValueError
-        where there is no sequence, an empty one, one with more tokens than labels or fewer, a label that `names` lacks,
-        labels of another scheme than the one that is named, and where some labels have a prefix and others have none,
-        unless a scheme is named.
+        Where there is no sequence, an empty one, one with more tokens than labels or fewer, a label that
+        `names` lacks, labels of another scheme than the one that is named, and where some labels have a
+        prefix and others have none, unless a scheme is named.
 
     Examples
     --------
@@ -51,7 +54,7 @@ def encode(
             raise ValueError(f"label {label!r} is not among the labels given{suggestion(label, known)}")
     if not scheme and (mixture := mixed_scheme(known)):
         raise ValueError(
-            f"mixed label schemes: {mixture[0]!r} has a prefix and {mixture[1]!r} has none; mend the labels, or name the "
+            f"mixed label schemes: {mixture[0]!r} has a prefix and {mixture[1]!r} has none; correct the labels, or name the "
             'scheme "plain" to take them as they are'
         )
     label_set = LabelSet(tuple(known), scheme)

@@ -1,4 +1,4 @@
-"""Kinds of models, trained alike on labelled sequences, with options by name."""
+"""Training of models by kind, with options by name."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -26,10 +26,14 @@ class Kind:
 
     Parameters
     ----------
-    title : what it is
-    train : makes a model from labelled sequences
-    arguments : of `train`, from options by name
-    iterative : whether training has iterations, which are evaluated on held-out sequences
+    title : str
+        Title of the kind, such as in messages.
+    train : callable
+        Function that makes a model from labelled sequences.
+    arguments : callable
+        Function from options by name to arguments of `train`.
+    iterative : bool, default False
+        Whether training has iterations, which are evaluated on held-out sequences.
     """
 
     title: str
@@ -125,23 +129,36 @@ def train(
     progress: Progress | None = None,
     **options: Any,
 ) -> TrainedModel:
-    """A model of a kind, from labelled sequences.
+    """Train a model on labelled sequences.
 
     Parameters
     ----------
-    kind : "hmm", "hmm2" or "crf"
-    pairs : tokens and labels
-    scheme : of the model's labels: those of another scheme are rewritten, and "plain" takes prefixes off, as
-        `ilpinfer train --scheme` does; the one that the labels show where not given
-    held_out : what `progress` reports accuracy on, for kinds that are trained in iterations
-    progress : called after each iteration, for such kinds
-    options : for hidden Markov models `emissions` and `transitions` (names of smoothings) and the fields of `Vocabulary`; for
-        conditional random fields `template`, `algorithm`, `without_line_breaks` and the algorithm's parameters, such as `c1`
+    kind : str
+        "hmm", "hmm2" or "crf".
+    pairs : sequence of Labelled
+        Tokens and labels of each sequence.
+    scheme : str, optional
+        Scheme of the model's labels. Labels of another scheme are converted, and "plain" removes prefixes, as
+        `ilpinfer train --scheme` does. If not given, the scheme of the given labels is kept.
+    held_out : sequence of Labelled, optional
+        Sequences on which `progress` reports accuracy, for kinds that are trained iteratively.
+    progress : Progress, optional
+        Function that is called after each iteration, for such kinds.
+    **options : object
+        Options of the kind. Hidden Markov models have `emissions` and `transitions` (names of smoothings) and
+        the fields of `Vocabulary`. Conditional random fields have `template`, `algorithm`,
+        `without_line_breaks` and the algorithm's parameters, such as `c1`.
+
+    Returns
+    -------
+    TrainedModel
+        The model.
 
     Raises
     ------
     ValueError
-        for an unknown kind or option, for sequences that cannot be learnt from, and labels that have no form in the scheme.
+        For an unknown kind or option, for sequences that cannot be learnt from, and for labels that have no
+        form in the scheme.
 
     Examples
     --------
@@ -158,7 +175,25 @@ def train(
 
 
 def rewrite(pairs: Iterable[Labelled], scheme: str) -> list[Labelled]:
-    """Labelled sequences with their labels in a scheme; unchanged where it is empty or has no form for them."""
+    """Convert the labels of labelled sequences to a scheme.
+
+    Parameters
+    ----------
+    pairs : iterable of Labelled
+        Tokens and labels of each sequence.
+    scheme : str
+        Name of the scheme; labels are unchanged if it is empty or has no form for them.
+
+    Returns
+    -------
+    list of Labelled
+        Tokens and converted labels.
+
+    Examples
+    --------
+    >>> rewrite([(["Ada", "Lovelace"], ["B-name", "I-name"])], "iobes")
+    [(['Ada', 'Lovelace'], ('B-name', 'E-name'))]
+    """
     pairs = list(pairs)
     labels = convert_all([labels for _, labels in pairs], scheme)
     return [(tokens, own) for (tokens, _), own in zip(pairs, labels, strict=True)]

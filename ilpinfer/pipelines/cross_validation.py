@@ -13,17 +13,31 @@ from ilpinfer.models.sequences import Labelled
 
 
 def make_folds(documents: Sequence[Any], number: int, seed: int) -> list[list[int]]:
-    """Places of the sequences of each fold, shuffled; the sequences of one document stay together.
+    """Assign sequences to folds at random; the sequences of one document stay together.
 
     Parameters
     ----------
-    documents : for each sequence, what tells its document apart
-    number : of folds, from 2 to the number of documents
+    documents : sequence of object
+        Document of each sequence, by any hashable value.
+    number : int
+        Number of folds, from 2 to the number of documents.
+    seed : int
+        Seed of the shuffle.
+
+    Returns
+    -------
+    list of list of int
+        Sequence numbers of each fold.
 
     Raises
     ------
     ValueError
-        for more folds than documents, or fewer than two.
+        For more folds than documents, or fewer than two.
+
+    Examples
+    --------
+    >>> make_folds(["a", "a", "b", "c"], 3, seed=0)
+    [[3], [0, 1], [2]]
     """
     names = _shuffle(documents, seed, "make folds")
     if not 2 <= number <= len(names):
@@ -38,7 +52,7 @@ def held_out_places(documents: Sequence[Any], share: float, seed: int) -> list[i
     Raises
     ------
     ValueError
-        for a single document.
+        For a single document.
     """
     names = _shuffle(documents, seed, "keep a share")
     chosen = set(names[: min(max(round(share * len(names)), 1), len(names) - 1)])
@@ -61,14 +75,30 @@ def cross_validate(
     folds: Sequence[Sequence[int]],
     rules: RuleSet | Sequence[Any] = (),
 ) -> Iterator[list[Pair]]:
-    """For each fold, its sequences as labelled under rules by a model trained on the other folds.
+    """Label the sequences of each fold by a model trained on the other folds.
 
     Parameters
     ----------
-    pairs : tokens and labels
-    train : makes a model of labelled sequences
-    folds : places of the sequences of each fold
-    rules : under which they are decoded, exactly
+    pairs : sequence of Labelled
+        Tokens and labels of each sequence.
+    train : callable
+        Function that makes a model from labelled sequences.
+    folds : sequence of sequence of int
+        Sequence numbers of each fold.
+    rules : RuleSet or sequence of object, optional
+        Rules under which the sequences are decoded exactly.
+
+    Yields
+    ------
+    list of Pair
+        The sequences of a fold, with predicted and gold labels.
+
+    Examples
+    --------
+    >>> from ilpinfer.models.hmm import HMM
+    >>> pairs = [(["Ada", "1815"], ["name", "year"]), (["Alan", "1912"], ["name", "year"])]
+    >>> [pair.predicted for fold in cross_validate(pairs, HMM.train, [[0], [1]]) for pair in fold]
+    [('name', 'year'), ('name', 'year')]
     """
     for fold in folds:
         left_out = set(fold)
@@ -79,7 +109,29 @@ def cross_validate(
 def predict(
     model: SequenceModel, pairs: Sequence[Labelled], rules: RuleSet | Sequence[Any] = ()
 ) -> list[Pair]:
-    """Sequences as a model labels them under rules."""
+    """Label sequences by a model under rules.
+
+    Parameters
+    ----------
+    model : SequenceModel
+        The model.
+    pairs : sequence of Labelled
+        Tokens and gold labels of each sequence.
+    rules : RuleSet or sequence of object, optional
+        Rules under which the sequences are decoded exactly.
+
+    Returns
+    -------
+    list of Pair
+        Predicted and gold labels of each sequence.
+
+    Examples
+    --------
+    >>> from ilpinfer.models.hmm import HMM
+    >>> pairs = [(["Ada", "1815"], ["name", "year"]), (["Alan", "1912"], ["name", "year"])]
+    >>> [pair.predicted for pair in predict(HMM.train(pairs), pairs)]
+    [('name', 'year'), ('name', 'year')]
+    """
     result = []
     for tokens, gold in pairs:
         solution = decode(model.trellis(tuple(tokens)), rules)

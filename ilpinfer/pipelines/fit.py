@@ -1,4 +1,4 @@
-"""Whether a rule set fits the labels and the labellings of a model at all."""
+"""Checks whether a rule set fits the labels and labellings of a model."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -21,7 +21,7 @@ LEAST_SHARE = 0.1
 SAMPLE = 200
 """The most sequences that are looked at."""
 FIRST = 5
-"""Every so many of them are looked at first; the others only for rules that these break."""
+"""Step between the sequences that are checked first; the others are checked only for rules that these break."""
 MOST_ABSENT = 1 / 2
 """A larger share of declared fields that no label carries is unfit."""
 MOST_BROKEN = 2 / 3
@@ -30,17 +30,24 @@ MOST_BROKEN = 2 / 3
 Rules that help a model of few labelled sequences are broken less often.
 """
 SECONDS = 1.0
-"""Formulas may take long on long sequences: what this leaves undone is not looked at."""
+"""Time limit in seconds for formulas, which may be slow on long sequences; later sequences are not checked."""
 
 
 @dataclass(frozen=True)
 class UnfitRule:
-    """A rule that a model's labellings mostly break.
+    """A rule that most of a model's labellings break.
 
     Parameters
     ----------
-    name : of the rule
-    applies, broken : labellings to which it applies, and those that break it
+    name : str
+        Name of the rule.
+    applies, broken : int
+        Number of labellings to which it applies, and of those that break it.
+
+    Examples
+    --------
+    >>> UnfitRule("one title", applies=10, broken=9).broken
+    9
     """
 
     name: str
@@ -49,16 +56,23 @@ class UnfitRule:
 
 
 def unfit(trellises: Sequence[Trellis], rules: RuleSet) -> str:
-    """One line about a rule set that hardly fits; empty where it does, or where there are too few sequences to tell.
+    """A notice on a rule set that hardly fits a model; empty if it fits, or if there are too few sequences to decide.
 
-    It hardly fits where more than half of its fields are no labels, or where the best labellings without rules break some
-    rule on more than two thirds of the occasions at which it is at stake. Rules about absent fields alone are left to the
-    first of these. At most `SAMPLE` sequences are looked at, spread evenly.
+    A rule set hardly fits if more than half of its fields are no labels of the model, or if the best labellings without rules
+    break some rule at more than two thirds of the places where it applies. Rules that name absent fields only are not
+    considered for the second condition. At most `SAMPLE` sequences are read, spread evenly.
 
     Parameters
     ----------
-    trellises : of sequences with the labels of the first
-    rules : a rule set; features are left out
+    trellises : sequence of Trellis
+        Sequences; all have the labels of the first.
+    rules : RuleSet
+        A rule set; features are left out.
+
+    Returns
+    -------
+    str
+        One line of text.
 
     Examples
     --------
@@ -110,13 +124,29 @@ def mostly_absent(rules: RuleSet, labels: LabelSet) -> bool:
 def unfit_rules(
     trellises: Sequence[Trellis], rules: RuleSet, absent: frozenset[str] = frozenset()
 ) -> list[UnfitRule]:
-    """The rules that the best labellings without rules break on more than two thirds of their occasions.
+    """The rules that the best labellings without rules break at more than two thirds of their places.
 
     Parameters
     ----------
-    trellises : at least one, all with the same labels
-    rules : a rule set
-    absent : fields; rules that name these alone are left out
+    trellises : sequence of Trellis
+        At least one sequence; all have the same labels.
+    rules : RuleSet
+        A rule set.
+    absent : frozenset of str, optional
+        Fields that no label carries; rules that name only these are left out.
+
+    Returns
+    -------
+    list of UnfitRule
+        The rules, with counts.
+
+    Examples
+    --------
+    >>> from formulations import RuleSet, Trellis, constraints as C
+    >>> trellis = Trellis.from_emissions([[0.0, 1.0]] * 3, [[0.0, 0.0]] * 2, labels=["title", "author"])
+    >>> rules = RuleSet((C.at_least_tokens("title", 1, name="a title"),))
+    >>> [rule.name for rule in unfit_rules([trellis] * 10, rules)]
+    ['a title']
     """
     labels = trellises[0].labels
     chosen = (
@@ -134,7 +164,7 @@ def unfit_rules(
     readings.sort(key=len)
     compiled, deadline = compiler_of(rules).compiled(labels), Deadline(SECONDS)
     result = []
-    # Formulas last: what they take must not cost the others their turn.
+    # Formulas come last, so that they cannot use up the time of the other rules.
     pairs = [(n, item) for n, item in zip(unique_names(rules), rules, strict=True) if isinstance(item, Rule)]
     for name, rule in sorted(pairs, key=lambda pair: isinstance(pair[1].statement, Text)):
         if absent and (names := _field_names(rule)) and names <= absent:

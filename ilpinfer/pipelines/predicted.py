@@ -19,7 +19,7 @@ def read_predictions(
     Raises
     ------
     InputError
-        for a file that cannot be read, other sequences, and labels that do not fit the scheme.
+        For a file that cannot be read, other sequences, and labels that do not fit the scheme.
     """
     examples = [each for each in read(path, notify=notify) if each.rank == 1][: len(scored)]
     source = scored[0].example.where.partition(",")[0] if scored else ""

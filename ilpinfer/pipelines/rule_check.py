@@ -21,11 +21,11 @@ Kind = tuple[LabelSet, bool]
 
 
 class RuleCheck:
-    """Rules beside sequences, one after the other.
+    """Checks of rules against a stream of sequences.
 
-    Rules fit a set of labels if they can be stated for one of the first sequences that have it: what goes wrong with
-    a single sequence, such as a token that a pattern takes too long on, is found when that is decoded. Sequences
-    without tokens are tried apart.
+    Rules fit a set of labels if they can be stated for one of the first sequences that have it: errors of a single
+    sequence, such as a token that a pattern takes too long on, are found when it is decoded. Sequences without tokens
+    are tried apart.
 
     Attributes
     ----------

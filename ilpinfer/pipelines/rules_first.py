@@ -31,11 +31,16 @@ class OpenTokens:
 
     Parameters
     ----------
-    allowed : N sets of labels
-    fixed : (N,) the label of each token that has one left
-    at : (n,) places of the tokens that are open
-    first, last : (n,) whether an open token is the first or last one that is open in its sequence
-    before, after : (N,) whether a token has others of its sequence before and after it
+    allowed : Allowed
+        N sets of labels.
+    fixed : ndarray of int, shape (N,)
+        The label of each token that has one left.
+    at : ndarray of int
+        (n,) places of the tokens that are open.
+    first, last : ndarray of bool
+        (n,) whether an open token is the first or last one that is open in its sequence.
+    before, after : ndarray of bool, shape (N,)
+        Whether a token has others of its sequence before and after it.
     """
 
     allowed: Allowed
@@ -48,7 +53,7 @@ class OpenTokens:
 
     @classmethod
     def of(cls, allowed: Sequence[Allowed]) -> "OpenTokens":
-        """From what is left to the tokens of each sequence."""
+        """The undecided tokens, from the allowed labels of the tokens of each sequence."""
         lengths = np.array([len(a) for a in allowed])
         together = list(chain.from_iterable(allowed))
         ends = np.cumsum(lengths)
@@ -64,18 +69,34 @@ class OpenTokens:
 
 @dataclass(frozen=True)
 class RulesFirst:
-    """A conditional random field behind hard rules on single tokens; without rules, the field by itself.
+    """A conditional random field whose labels hard rules on single tokens restrict first.
+
+    Only tokens with more than one possible label get features and are decoded. Without rules, the labellings are those of the
+    field itself.
 
     Parameters
     ----------
-    model : scores what the rules leave open; it keeps line breaks
-    rules : as `TokenRules` takes them
-    valid : whether steps that the labels' scheme rules out are forbidden, so that rules reach neighbours, too
+    model : CRF
+        Model that scores the undecided tokens; it must not remove line breaks.
+    rules : tuple of Rule, optional
+        Hard rules on single tokens; see `TokenRules`.
+    valid : bool, default True
+        Whether steps that the labels' scheme excludes are forbidden, so that rules also restrict neighbouring
+        tokens.
 
     Raises
     ------
     ValueError
-        as `TokenRules`, and for a model that takes line breaks out or has no template.
+        As for `TokenRules`, and for a model that removes line breaks or has no template.
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> from ilpinfer.models.crf import CRF
+    >>> crf = CRF.train([(["Ada", "1815"], ["name", "year"]), (["Alan", "1912"], ["name", "year"])])
+    >>> first = RulesFirst(crf, (C.tag_at("year", token_class="year"),))
+    >>> first.labels(["Grace", "1906"])
+    ['name', 'year']
     """
 
     model: CRF
@@ -93,17 +114,38 @@ class RulesFirst:
         return TokenRules(self.model.labels, self.rules, self.valid)
 
     def labels(self, tokens: Sequence[str]) -> list[str]:
-        """Names of the best labelling that keeps the rules.
+        """Label names of the best labelling that keeps the rules.
+
+        Parameters
+        ----------
+        tokens : sequence of str
+            T texts.
+
+        Returns
+        -------
+        list of str
+            T label names.
 
         Raises
         ------
         ValueError
-            where none does, or there are no tokens.
+            If no labelling keeps the rules, or there are no tokens.
         """
         return next(self.labels_of_many([tokens]))
 
     def labels_of_many(self, sequences: Iterable[Sequence[str]]) -> Iterator[list[str]]:
-        """The labels of each sequence, in order, decoded some at a time; see `labels`."""
+        """Label many sequences lazily, in batches; see `labels`.
+
+        Parameters
+        ----------
+        sequences : iterable of sequence of str
+            Texts of each sequence.
+
+        Yields
+        ------
+        list of str
+            The labels of each sequence, in order.
+        """
         names = self.model.labels.names
         for some in _batches(sequences):
             open_tokens = self.apply_rules(some)
@@ -114,13 +156,37 @@ class RulesFirst:
                 yield [names[next(ids)] for _ in tokens]
 
     def apply_rules(self, sequences: Sequence[Sequence[str]]) -> OpenTokens:
-        """What the rules leave of the sequences."""
+        """The sets of labels that the rules allow at each token.
+
+        Parameters
+        ----------
+        sequences : sequence of sequence of str
+            Texts of each sequence.
+
+        Returns
+        -------
+        OpenTokens
+            Allowed labels, and the tokens with more than one.
+        """
         if not all(sequences):
             raise ValueError("an empty sequence has no labelling: expected at least one token")
         return OpenTokens.of([self.token_rules.allowed(tokens) for tokens in sequences])
 
     def features(self, sequences: Sequence[Sequence[str]], open_tokens: OpenTokens) -> list[list[str]]:
-        """Features of the tokens that are open."""
+        """Features of the undecided tokens.
+
+        Parameters
+        ----------
+        sequences : sequence of sequence of str
+            Texts of each sequence.
+        open_tokens : OpenTokens
+            Result of `apply_rules`.
+
+        Returns
+        -------
+        list of list of str
+            One list for each of the n undecided tokens.
+        """
         assert self.model.template is not None
         result: list[list[str]] = []
         at, begin, done = open_tokens.at.tolist(), 0, 0
@@ -136,7 +202,20 @@ class RulesFirst:
         return result
 
     def best(self, open_tokens: OpenTokens, emissions: Floats) -> Integers:
-        """Label ids (N,) of the best labellings, given the scores (n, K) of open tokens."""
+        """The best labellings of all N tokens.
+
+        Parameters
+        ----------
+        open_tokens : OpenTokens
+            Result of `apply_rules`.
+        emissions : ndarray of float, shape (n, K)
+            Scores of the undecided tokens.
+
+        Returns
+        -------
+        ndarray of int, shape (N,)
+            Label ids.
+        """
         from ilpinfer.exact.viterbi import viterbi
 
         result = open_tokens.fixed.copy()
@@ -145,9 +224,22 @@ class RulesFirst:
         return result
 
     def lattice(self, open_tokens: OpenTokens, emissions: Floats) -> Lattice:
-        """The lattice of the n open tokens; edges lead through the first and last label fixed between two of them.
+        """The lattice of the n undecided tokens.
 
-        What lies between those is the same for all labellings, and left out.
+        An edge between two of them has the score of the step through the first and the last label that are fixed between them. The
+        scores of the steps in between are the same for all labellings, and left out.
+
+        Parameters
+        ----------
+        open_tokens : OpenTokens
+            Result of `apply_rules`.
+        emissions : ndarray of float, shape (n, K)
+            Scores of the undecided tokens.
+
+        Returns
+        -------
+        Lattice
+            The lattice.
         """
         at, fixed, K = open_tokens.at, open_tokens.fixed, len(self.model.labels)
         left = np.stack([self.token_rules.mask(open_tokens.allowed[t]) for t in at.tolist()])
@@ -183,7 +275,18 @@ class RulesFirst:
         return np.where(self.model.labels.invalid[0][1:], FORBIDDEN, scores) if self.valid else scores
 
     def trellis(self, tokens: Sequence[str]) -> Trellis:
-        """All T tokens, for further rules and any decoder: clamped ones score 0, labels ruled out are forbidden."""
+        """A trellis of all tokens. Decided tokens score 0, and labels that rules exclude are forbidden.
+
+        Parameters
+        ----------
+        tokens : sequence of str
+            T texts.
+
+        Returns
+        -------
+        Trellis
+            The trellis, for further rules and any decoder.
+        """
         open_tokens = self.apply_rules([tokens])
         scores = np.zeros((len(tokens), len(self.model.labels)))
         scores[open_tokens.at] = self.model.emissions(self.features([tokens], open_tokens))
@@ -195,7 +298,22 @@ class RulesFirst:
 
 @dataclass(frozen=True)
 class RulesFirstModel:
-    """A conditional random field behind rules as a model of trellises, for any rules and decoders."""
+    """A model of trellises in which hard rules on single tokens restrict a conditional random field.
+
+    Parameters
+    ----------
+    first : RulesFirst
+        Rules and field.
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> from ilpinfer.models.crf import CRF
+    >>> crf = CRF.train([(["Ada", "1815"], ["name", "year"]), (["Alan", "1912"], ["name", "year"])])
+    >>> model = RulesFirstModel(RulesFirst(crf, (C.tag_at("year", token_class="year"),)))
+    >>> model.trellis(("Grace", "1906")).score(["name", "name"])
+    -inf
+    """
 
     first: RulesFirst
 
@@ -205,21 +323,51 @@ class RulesFirstModel:
         return self.first.model.labels
 
     def trellis(self, tokens: Sequence[str]) -> Trellis:
-        """Scores of T tokens, in nats; see `RulesFirst.trellis`."""
+        """Scores of T tokens, in nats; see `RulesFirst.trellis`.
+
+        Parameters
+        ----------
+        tokens : sequence of str
+            T texts.
+
+        Returns
+        -------
+        Trellis
+            The trellis; see `RulesFirst.trellis`.
+        """
         return self.first.trellis(tokens)
 
 
 def rules_first(model: SequenceModel | None, rules: RuleSet) -> RulesFirstModel:
-    """A model that looks for features only where the hard rules on single tokens leave a choice.
+    """A model that computes features only where the hard rules on single tokens leave a choice.
 
-    Under the same rules its best labellings are those of the model itself. Their scores lack those of the tokens that rules
-    decide.
+    Under the same rules, its best labellings are those of the model itself. Their scores lack the scores of the tokens that
+    rules decide.
+
+    Parameters
+    ----------
+    model : SequenceModel or None
+        A conditional random field with a template, which must not remove line breaks.
+    rules : RuleSet
+        A rule set with at least one hard rule on single tokens.
+
+    Returns
+    -------
+    RulesFirstModel
+        The model.
 
     Raises
     ------
     ValueError
-        for another model than a conditional random field with a template that keeps line breaks, and where no rule is hard
-        and about single tokens.
+        For another model, and for rules of which none is hard and about single tokens.
+
+    Examples
+    --------
+    >>> from formulations import RuleSet, constraints as C
+    >>> from ilpinfer.models.crf import CRF
+    >>> crf = CRF.train([(["Ada", "1815"], ["name", "year"]), (["Alan", "1912"], ["name", "year"])])
+    >>> rules_first(crf, RuleSet((C.tag_at("year", token_class="year"),))).labels.names
+    ('name', 'year')
     """
     if not isinstance(model, CRF):
         raise ValueError("rules first need a conditional random field, from train --kind crf")
@@ -237,17 +385,33 @@ def _batches(sequences: Iterable[Sequence[str]]) -> Iterator[list[Sequence[str]]
 
 
 def overwrite(path: Integers, allowed: Allowed, emissions: Floats, transitions: Floats) -> Integers:
-    """A labelling with what rules do not allow written over (Liao et al. 2009, section 2, second method).
+    """Replace the labels of a labelling that rules forbid (Liao et al. 2009, section 2, second method).
 
-    From left to right, a token gets the label, of those left to it, that scores best between its neighbours as they
-    then are; nothing else moves.
+    Tokens are visited from left to right. A token with a forbidden label gets the allowed label that scores best between its
+    current neighbours. Other tokens keep their labels.
 
     Parameters
     ----------
-    path : (T,) label ids
-    allowed : what is left to each token
-    emissions : (T, K) nats
-    transitions : (K, K) nats
+    path : ndarray of int, shape (T,)
+        Label ids.
+    allowed : Allowed
+        Allowed labels of each token.
+    emissions : ndarray of float, shape (T, K)
+        Scores of labels at tokens, nats.
+    transitions : ndarray of float, shape (K, K)
+        Scores of steps [from, to], nats.
+
+    Returns
+    -------
+    ndarray of int, shape (T,)
+        Label ids.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> zeros = np.zeros((2, 2))
+    >>> overwrite(np.array([0, 0]), [0b11, 0b10], zeros, zeros).tolist()
+    [0, 1]
     """
     result = path.copy()
     for t, labels in enumerate(allowed):

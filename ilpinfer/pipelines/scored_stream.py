@@ -1,4 +1,4 @@
-"""Sequences that are scored as they come, and what is to be said about rules beside them."""
+"""Streams of scored sequences, with checks of the rules."""
 
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -38,17 +38,23 @@ class ScoredStream:
 
     Parameters
     ----------
-    examples : the first rejection is raised
-    model : None where the examples have scores
-    rules : to check
-    scheme : "plain" to strip prefixes from given label names
-    notify : receives notices
-    not_used : the notice on a model beside scores; empty for none
+    examples : Paced
+        The first rejection is raised.
+    model : SequenceModel or None
+        None where the examples have scores.
+    rules : RuleSet
+        Rules to check.
+    scheme : str
+        "plain" to strip prefixes from given label names.
+    notify : Notify
+        Receives notices.
+    not_used : str, optional
+        The notice on a model beside scores; empty for none.
 
     Raises
     ------
     InputError
-        while it is iterated, as `score_example` and `RuleCheck`, and where the model can score nothing.
+        While it is iterated, as `score_example` and `RuleCheck`, and where the model can score nothing.
     """
 
     def __init__(

@@ -19,7 +19,22 @@ Describe = Callable[[Sequence[str], Sequence[str]], str]
 
 @dataclass(frozen=True)
 class Segment:
-    """A stretch of whole lines: its field, and its first and last token."""
+    """A range of whole lines that belongs to a field.
+
+    Parameters
+    ----------
+    field : str
+        Name of the field.
+    first : int
+        First token.
+    last : int
+        Last token.
+
+    Examples
+    --------
+    >>> Segment("education", 0, 7).last
+    7
+    """
 
     field: str
     first: int
@@ -54,7 +69,7 @@ def line_labels(tokens: Sequence[str], segments: Iterable[Segment]) -> Tokens:
     Raises
     ------
     ValueError
-        for a segment that does not begin and end with a line.
+        For a segment that does not begin and end with a line.
     """
     result = [OUTSIDE] * len(lines(tokens))
     starts = {line.start: number for number, line in enumerate(lines(tokens))}
@@ -71,15 +86,31 @@ def line_labels(tokens: Sequence[str], segments: Iterable[Segment]) -> Tokens:
 
 @dataclass(frozen=True)
 class Level:
-    """One round of tagging tokens and cutting what is tagged (Stokman 2011, section 3.2).
+    """One level of segmentation: tokens are tagged, and lines of tagged tokens are joined to segments.
+
+    Stokman 2011, section 3.2.
 
     Parameters
     ----------
-    tagger : scores tokens
-    cutter : scores lines, described as one token each; its labels are BIO, so that segments end where lines do
-    keep : the field of the segments that the next level goes on with; None for all
-    rules : what the segmentation should obey
-    describe : from a tagged line to the token that the cutter sees
+    tagger : SequenceModel
+        Model that scores tokens.
+    cutter : SequenceModel
+        Model that scores lines, each described as one token. Its labels are BIO, so that segments end at ends
+        of lines.
+    keep : str, optional
+        Field of the segments that the next level divides; None for all.
+    rules : tuple of Rule or Feature, optional
+        Rules for the segmentation.
+    describe : Describe, default labels_in_order
+        Function from a tagged line to the token that the cutter reads.
+
+    Examples
+    --------
+    >>> from ilpinfer.models.hmm import HMM
+    >>> tagger = HMM.train([(["Ada", "1815"], ["name", "year"])])
+    >>> cutter = HMM.train([(["name+year"], ["B-person"]), (["name+year", "name"], ["B-person", "I-person"])])
+    >>> Level(tagger, cutter).cut(("Alan", "1912"))
+    [Segment(field='person', first=0, last=1)]
     """
 
     tagger: SequenceModel
@@ -89,7 +120,18 @@ class Level:
     describe: Describe = labels_in_order
 
     def cut(self, tokens: Tokens) -> list[Segment]:
-        """The segments of T tokens, from left to right."""
+        """The segments of T tokens, from left to right.
+
+        Parameters
+        ----------
+        tokens : Tokens
+            T texts.
+
+        Returns
+        -------
+        list of Segment
+            The segments from left to right.
+        """
         tagged = decode(self.tagger.trellis(tokens), method="viterbi").labels
         description = describe_lines(tokens, tagged, self.describe)
         result = decode(self.cutter.trellis(description), self.rules).labels
@@ -100,13 +142,21 @@ class Level:
 
 @dataclass(frozen=True)
 class SegmentedDocument:
-    """A document in segments.
+    """A document with its labels and segments.
 
     Parameters
     ----------
-    labels : T label names; `O` outside the innermost segments
-    segments : those of each level, in tokens of the document
-    solutions : of each innermost segment
+    labels : Tokens
+        T label names; `O` outside the innermost segments.
+    segments : tuple of tuple of Segment
+        Segments of each level, in token numbers of the document.
+    solutions : tuple of Solution, optional
+        Solution of each innermost segment.
+
+    Examples
+    --------
+    >>> SegmentedDocument(("name", "year"), ((Segment("person", 0, 1),),), ()).labels
+    ('name', 'year')
     """
 
     labels: Tokens
@@ -116,14 +166,25 @@ class SegmentedDocument:
 
 @dataclass(frozen=True)
 class Tandem:
-    """Levels of segmentation, and a tagger under rules for the segments that come out (Stokman 2011, section 5.1).
+    """Levels of segmentation, and a tagger under rules for the innermost segments (Stokman 2011, section 5.1).
 
     Parameters
     ----------
-    levels : sections first, then items; any number
-    tagger : scores the tokens of an innermost segment
-    rules : what its labels should obey
-    method : how they are decoded
+    levels : tuple of Level
+        Levels from the outermost to the innermost, such as sections, then items.
+    tagger : SequenceModel
+        Model that scores the tokens of an innermost segment.
+    rules : tuple of Rule or Feature, optional
+        Rules for the labels of an innermost segment.
+    method : str, default "auto"
+        Decoding method.
+
+    Examples
+    --------
+    >>> from ilpinfer.models.hmm import HMM
+    >>> tagger = HMM.train([(["Ada", "1815"], ["name", "year"])])
+    >>> Tandem((), tagger).label(("Alan", "1912")).labels
+    ('name', 'year')
     """
 
     levels: tuple[Level, ...]
@@ -138,13 +199,21 @@ class Tandem:
 
         Parameters
         ----------
-        tokens : T texts
-        fixed_segments : for each level its segments, such as gold ones, or None to predict them, as for levels beyond the list
+        tokens : Tokens
+            T texts.
+        fixed_segments : sequence of iterable of Segment or None, optional
+            Segments of each level, such as gold ones, or None to predict them; levels beyond the list are
+            predicted.
+
+        Returns
+        -------
+        SegmentedDocument
+            Labels and segments.
 
         Raises
         ------
         ValueError
-            for no tokens, more lists of segments than levels, and segments outside the document.
+            For no tokens, more lists of segments than levels, and segments outside the document.
         """
         if not tokens:
             raise ValueError("an empty sequence has no labelling: expected at least one token")

@@ -18,12 +18,18 @@ class ScoredSequence:
 
     Parameters
     ----------
-    example : as it came
-    trellis : its scores; None where the model could not score it
-    gold : T label names to compare with, or None
-    error : why there are no scores
-    positions : of the tokens that the trellis and gold cover; None for all
-    restore : gives all tokens labels, from those of the tokens at `positions`
+    example : Example
+        The sequence as read.
+    trellis : Trellis or None
+        Scores; None if the model could not score it.
+    gold : tuple of str or None
+        T label names to compare with, or None.
+    error : Exception, optional
+        Why there are no scores.
+    positions : tuple of int, optional
+        Positions of the tokens that the trellis and gold cover; None for all.
+    restore : callable, default list
+        Gives all tokens labels, from those of the tokens at `positions`.
     """
 
     example: Example
@@ -57,7 +63,7 @@ def score(examples: Sequence[Example], model: SequenceModel | None, scheme: str 
     Raises
     ------
     InputError
-        where scores are missing and there is no model, the model can score nothing, or a scheme does not fit.
+        Where scores are missing and there is no model, the model can score nothing, or a scheme does not fit.
     """
     scheme = fitting_scheme(model, scheme)
     golden = _gold_labels(examples, scheme)
@@ -91,12 +97,13 @@ def fitting_scheme(model: SequenceModel | None, scheme: str) -> str:
 
 
 def score_example(example: Example, model: SequenceModel | None, scheme: str = "") -> ScoredSequence:
-    """The trellis of an example, without its gold labels; what the model cannot score keeps the error.
+    """The trellis of an example, without its gold labels; an example that the model cannot score has the error instead.
 
     Raises
     ------
     InputError
-        where scores are missing and there is no model, a scheme does not fit, or there are labels for other tokens.
+        Where scores are missing and there is no model, a scheme does not fit, or there are labels for other
+        tokens.
     """
     positions: list[int] | None = None
     if example.scores is not None:

@@ -18,10 +18,14 @@ class Account:
 
     Parameters
     ----------
-    budget : the cost that is claimed to be the least
-    unit : the greatest common divisor of all penalties
-    floor : the least score that counts
-    score : the score that is claimed to be the best at that cost
+    budget : int
+        The cost that is claimed to be the least.
+    unit : int
+        The greatest common divisor of all penalties.
+    floor : int
+        The least score that counts.
+    score : int
+        The score that is claimed to be the best at that cost.
     """
 
     budget: int
@@ -60,7 +64,8 @@ class ResourcePass(StagePass):
 
     Parameters
     ----------
-    account : the labellings that must not be there
+    account : Account
+        The labellings that must not be there.
     """
 
     account: Account

@@ -21,7 +21,7 @@ def baseless_claims(solution: Any) -> Iterator[str]:
     elif certificate.kind == "exact" and certificate.tree is None:
         yield f"certificate: it is of kind 'exact', but holds no proof: {certificate.source or 'it names no argument'}"
     elif certificate.kind != "exact" and not certificate.source and solution.bound < math.inf:
-        yield f"status: {solution.status!r} and bound {solution.bound!r} are claimed, but nothing stands behind them"
+        yield f"status: {solution.status!r} and bound {solution.bound!r} are claimed, but without any proof or source"
 
 
 def proof_gaps(
@@ -82,7 +82,7 @@ def _word(certificate: Any, solution: Any) -> str:
     if not certificate.source:
         return "no bound is claimed, and nothing is proved"
     what = f"that it is {solution.status}" if solution.status in ("optimal", "infeasible") else "the bound"
-    return f"{what} is the word of {certificate.source}, and not proved"
+    return f"{what} is the claim of {certificate.source}, and not proved"
 
 
 def _check_rest(
@@ -94,7 +94,7 @@ def _check_rest(
 ) -> None:
     """Check that nothing is left beside a list of labellings, or nothing that is worth more than a bound."""
     if path is None:
-        raise Rejected("certificate: it says what is left beside a labelling, but there is none")
+        raise Rejected("certificate: it has a proof of completeness, but there is no labelling")
     claim = None if rest.bound == -math.inf else units_of(rest.bound)
     check_tree(problem, rest.tree, claim, (*excluded, path), meter)
 
@@ -108,7 +108,7 @@ def _open_phases(
 ) -> Iterator[str]:
     """Why the two phases are not proved."""
     if solution.certificate.rest is not None:
-        raise Rejected("certificate: what is left beside a list has no proof for two-phase inference")
+        raise Rejected("certificate: two-phase inference has no proof that a list is complete")
     if solution.status not in ("optimal", "infeasible"):
         yield f"the labelling is {solution.status} only, which two phases prove nothing of"
         return

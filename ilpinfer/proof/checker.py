@@ -1,9 +1,9 @@
-"""A checker of proofs: trees whose leaves bound every labelling by passes over the lattice, in whole numbers.
+"""A checker of proofs: trees whose leaves bound every labelling by passes over the lattice, in integer arithmetic.
 
 The checker reads the compiled form alone. In each leaf, states whose max-marginals do not pass the claim are pruned. Where
 few are left, one pass over prefixes decides. Elsewhere a backward pass bounds all completions. Where that does not suffice,
-further machines read the rest, stage by stage: a forward pass prunes prefixes that cannot pass the claim, and a backward pass
-the steps.
+further machines read the rest, stage by stage: a forward pass prunes prefixes that cannot pass the claim, and a
+backward pass the steps.
 """
 
 import math
@@ -41,7 +41,7 @@ def check_tree(
     Raises
     ------
     Rejected
-        where the tree does not prove it, or that would take more than the meter allows.
+        Where the tree does not prove it, or that would take more than the meter allows.
     """
     meter = meter or Meter()
     _check_form(problem, tree, meter)

@@ -45,7 +45,7 @@ def units_of(nats: float) -> int:
     Raises
     ------
     Rejected
-        where it is not.
+        Where it is not.
     """
     units = nats * UNITS_PER_NAT
     if not math.isfinite(units) or units != math.floor(units):

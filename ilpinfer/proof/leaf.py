@@ -1,4 +1,4 @@
-"""The check of a leaf: backward and forward passes over the lattice, in whole numbers."""
+"""The check of a leaf: backward and forward passes over the lattice, in integer arithmetic."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -50,8 +50,10 @@ def check_leaf(
 
     Parameters
     ----------
-    rules : of the problem, and the rows of the splits above
-    folded : scores with those of them that fold
+    rules : sequence of GroundRule
+        Rules of the problem, and the rows of the splits above.
+    folded : Folded
+        Scores with those of them that fold.
     """
     inside, *stages = _machines(rules, [leaf.product, *leaf.stages])
     followed = [*inside, *chain(*stages)]
@@ -82,7 +84,7 @@ def check_leaf(
     bound = parts.bound(excluded, limit, meter, account and account.scale_by(scale))
     if bound > limit and not is_forbidden(bound):
         raise Rejected(
-            f"leaf: claims {nats(claim)!r} nats, but labellings up to {nats((bound + lists) // scale)!r} are not ruled out"
+            f"leaf: claims {nats(claim)!r} nats, but labellings up to {nats((bound + lists) // scale)!r} are not excluded"
         )
 
 
@@ -92,12 +94,18 @@ class _Parts:
 
     Parameters
     ----------
-    rules : as of `check_leaf`
-    inside, stages : machines that are multiplied into the lattice, and that are followed after it
-    multipliers : on sums
-    lattice : fine units
-    given : what lists give to it
-    scale : fine units of a grid unit
+    rules : sequence of GroundRule
+        As of `check_leaf`.
+    inside, stages : list of MachineKey or list of list of MachineKey
+        Machines that are multiplied into the lattice, and that are followed after it.
+    multipliers : list of Multiplier
+        Multipliers on sums.
+    lattice : Lattice
+        Fine units.
+    given : list of StepTable
+        What lists give to it.
+    scale : int
+        Fine units of a grid unit.
     """
 
     rules: Sequence[GroundRule]
@@ -132,7 +140,7 @@ class _Parts:
         Raises
         ------
         Rejected
-            where the account does not hold.
+            Where the account does not hold.
         """
         rules, lattice, scale, multipliers = self.rules, self.lattice, self.scale, self.multipliers
         charged = lattice.plus([*charges(multipliers, scale), *self.given])
@@ -157,7 +165,7 @@ class _Parts:
                 check_account(rules, multipliers)
                 if ResourcePass(**vars(stage), account=account).remains():
                     raise Rejected(
-                        "leaf: labellings that cost less, or score more at that cost, are not ruled out"
+                        "leaf: labellings that cost less, or score more at that cost, are not excluded"
                     )
                 return limit
             left = stage.graph()
@@ -231,7 +239,7 @@ def _check_size(
     machines: set[MachineKey],
     scale: int,
 ) -> None:
-    """Refuse numbers that 64 bits might not hold, by adding up their sizes in Python's own."""
+    """Refuse numbers that 64 bits might not hold, by adding up their sizes in Python integers."""
     T = len(lattice.node)
     total = scale * T * sum(largest(x) for x in (lattice.node, lattice.pool))
     total += sum(scale * rules[r].finite_penalty * rules[r].machines[m].most for r, m in machines)

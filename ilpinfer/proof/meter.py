@@ -35,10 +35,14 @@ class Meter:
 
     Parameters
     ----------
-    most : steps that it may take; a step is about one edge of a pass, read by one machine
-    time_limit : seconds that it may take; None for no limit
-    steps : taken so far
-    stored : numbers that the leaf at hand keeps
+    most : int, default MAX_STEPS
+        Steps that it may take; a step is about one edge of a pass, read by one machine.
+    time_limit : float, optional
+        Seconds that it may take; None for no limit.
+    steps : int, default 0
+        Taken so far.
+    stored : int, default 0
+        Numbers that the leaf at hand keeps.
     """
 
     most: int = MAX_STEPS
@@ -59,7 +63,7 @@ class Meter:
         Raises
         ------
         Rejected
-            where they are more than are left, or the time is up.
+            Where they are more than are left, or the time is up.
         """
         self.steps += int(steps) + OVERHEAD * tokens
         if self.steps > self.most:
@@ -73,7 +77,7 @@ class Meter:
         Raises
         ------
         Rejected
-            where a leaf would keep more than `MOST_STORED` numbers.
+            Where a leaf would keep more than `MOST_STORED` numbers.
         """
         self.stored += int(numbers)
         if self.stored > MOST_STORED:
@@ -85,7 +89,7 @@ class Meter:
         Raises
         ------
         Rejected
-            where it would have more than `MOST_CELLS` numbers.
+            Where it would have more than `MOST_CELLS` numbers.
         """
         if numbers > MOST_CELLS:
             raise Rejected(f"leaf: {what}, too many to check")

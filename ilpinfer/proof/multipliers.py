@@ -24,11 +24,16 @@ class Multiplier:
 
     Parameters
     ----------
-    rule : its place
-    component : the sum
-    machine : its place among the machines named by a leaf, if it has one
-    value : fine units a unit of weight
-    constant : its term of the dual function, fine units; None where no labelling keeps a hard rule
+    rule : int
+        Its place.
+    component : Sum
+        The sum.
+    machine : MachineKey or None
+        Its place among the machines named by a leaf, if it has one.
+    value : int
+        Fine units a unit of weight.
+    constant : int or None
+        Its term of the dual function, fine units; None where no labelling keeps a hard rule.
     """
 
     rule: int

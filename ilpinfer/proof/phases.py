@@ -26,9 +26,12 @@ class PhasesClaim:
 
     Parameters
     ----------
-    best : the best score of all labellings that keep the hard rules
-    floor : the least score that was accepted; None for any
-    score, cost : of the solution's labelling, model and features, and penalties
+    best : int
+        The best score of all labellings that keep the hard rules.
+    floor : int or None
+        The least score that was accepted; None for any.
+    score, cost : int
+        Of the solution's labelling, model and features, and penalties.
     """
 
     best: int
@@ -91,7 +94,7 @@ def check_phases(
     Raises
     ------
     Rejected
-        where the trees do not prove it.
+        Where the trees do not prove it.
     """
     hard = hard_only(problem)
     if claim is None:

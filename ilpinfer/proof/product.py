@@ -20,8 +20,10 @@ class Layer:
 
     Parameters
     ----------
-    kind : (R, B) edges that the machines do not tell apart are of one kind
-    after, gain : (Q, C) next joint state and score of a joint state and a kind
+    kind : ndarray of int, shape (R, B)
+        Edges that the machines do not tell apart are of one kind.
+    after, gain : ndarray of int or Grid of shape (Q, C)
+        Next joint state and score of a joint state and a kind.
     """
 
     kind: Integers
@@ -79,10 +81,14 @@ class Steps:
 
     Parameters
     ----------
-    source, target : (E,) nodes before and after token t
-    score : (E,)
-    state, column : (E,) the edge (R, B) of the lattice that it takes
-    penalty : (E,) the penalties of machines, as numbers from 0 down; part of the score
+    source, target : ndarray of int, shape (E,)
+        Nodes before and after token t.
+    score : Grid
+        (E,).
+    state, column : ndarray of int, shape (E,)
+        The edge (R, B) of the lattice that it takes.
+    penalty : Grid
+        (E,) the penalties of machines, as numbers from 0 down; part of the score.
     """
 
     source: Integers
@@ -103,8 +109,10 @@ class Product:
 
     Parameters
     ----------
-    lattice : scores less the charges of multipliers
-    layers, best : what the machines do, and best completions
+    lattice : Lattice
+        Scores less the charges of multipliers.
+    layers, best : list of Layer or list of Grid
+        What the machines do, and best completions.
     """
 
     lattice: Lattice

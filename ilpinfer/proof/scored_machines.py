@@ -19,10 +19,14 @@ class ScoredMachine:
 
     Parameters
     ----------
-    steps : the symbol of each step
-    after, gain : (Q, C) next state and score of a state and a symbol
-    final : (Q,) score after the last token
-    shared : the rule, where it counts once for several machines, which then pay together
+    steps : StepTable
+        The symbol of each step.
+    after, gain : ndarray of int or Grid of shape (Q, C)
+        Next state and score of a state and a symbol.
+    final : Grid
+        (Q,) score after the last token.
+    shared : int or None
+        The rule, where it counts once for several machines, which then pay together.
     """
 
     steps: StepTable

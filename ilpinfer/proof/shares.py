@@ -33,9 +33,12 @@ class Share:
 
     Parameters
     ----------
-    component : n tokens of F kinds
-    scores : (n, F) scores that the lattice has beside its own
-    penalty : for a token that differs from the one before; `HARD` where that must not be
+    component : Agreement
+        N tokens of F kinds.
+    scores : ndarray of int, shape (n, F)
+        Scores that the lattice has beside its own.
+    penalty : int
+        Penalty for a token that differs from the one before; `HARD` where that must not be.
     """
 
     component: Agreement
@@ -53,7 +56,7 @@ class Share:
 
     @property
     def largest(self) -> int:
-        """No sum of its numbers is larger, in Python's own numbers."""
+        """No sum of its numbers is larger, in Python integers."""
         most = sum(int(np.abs(row).max()) for row in self.scores)
         return 2 * most + (0 if self.penalty == HARD else self.penalty) * len(self.scores)
 
@@ -86,7 +89,7 @@ def read_share(rule: GroundRule, component: Any, rows: Any, scale: int) -> Share
     Raises
     ------
     Rejected
-        for a component that is no list of tokens whose violations count singly, and for wrong numbers.
+        For a component that is no list of tokens whose violations count singly, and for wrong numbers.
     """
     if not isinstance(component, Agreement) or rule.once:
         raise Rejected(

@@ -45,8 +45,10 @@ class PrunedGraph:
 
     Parameters
     ----------
-    layers : for each of T tokens, the steps into it
-    best : for t = 0 to T, (N,) the best score from each node to the end
+    layers : list of Steps
+        Layers for each of T tokens, the steps into it.
+    best : list of Grid
+        Best for t = 0 to T, (N,) the best score from each node to the end.
     """
 
     layers: list[Steps]
@@ -85,16 +87,25 @@ class StagePass:
 
     Parameters
     ----------
-    base : the product or graph of the stage before; its scores include the charges of multipliers
-    lattice : without charges; it gives the symbols of each edge
-    scored_machines : the machines of the stage
-    multipliers : for each machine, the weights and the multiplier of its sum, or None; the pass gives the charge back, and the
-        machine applies the exact penalty instead
-    potentials : for each machine, t = 0 to T, (Q,): an upper bound on what it still adds
-    constant : sum of the dual constants of multipliers whose machines are not in the graph yet
-    limit : the claim; a prefix stays if a labelling may exceed it, fine units
-    children : the trie of excluded labellings
-    meter : the limits of steps and memory of the check
+    base : Product or PrunedGraph
+        The product or graph of the stage before; its scores include the charges of multipliers.
+    lattice : Lattice
+        Without charges; it gives the symbols of each edge.
+    scored_machines : list of ScoredMachine
+        The machines of the stage.
+    multipliers : list of tuple of (StepTable, int) or None
+        Multipliers for each machine, the weights and the multiplier of its sum, or None; the pass gives the
+        charge back, and the machine applies the exact penalty instead.
+    potentials : list of list of Grid
+        Potentials for each machine, t = 0 to T, (Q,): an upper bound on what it still adds.
+    constant : int
+        Sum of the dual constants of multipliers whose machines are not in the graph yet.
+    limit : int
+        The claim; a prefix stays if a labelling may exceed it, fine units.
+    children : ndarray of int
+        The trie of excluded labellings.
+    meter : Meter
+        The limits of steps and memory of the check.
     """
 
     base: Product | PrunedGraph

@@ -1,4 +1,4 @@
-"""A quick check of leaves with few states left: one pass over prefixes of labellings, in Python's own numbers.
+"""A quick check of leaves with few states left: one pass over prefixes of labellings, in Python integers.
 
 A prefix has the state, the joint state of all machines, and its place among the excluded labellings; of equal ones, the best
 stays. It is dropped where the best that can follow, machines apart, does not take it past the limit.
@@ -34,10 +34,14 @@ class Edges:
 
     Parameters
     ----------
-    labels : K
-    token : (E,) the token that an edge enters
-    source, target : (E,) states; the source is `START` at token 0
-    score : (E,)
+    labels : int
+        K.
+    token : ndarray of int, shape (E,)
+        The token that an edge enters.
+    source, target : ndarray of int, shape (E,)
+        States; the source is `START` at token 0.
+    score : Grid
+        (E,).
     """
 
     labels: int
@@ -65,9 +69,12 @@ def rules_out(
 
     Parameters
     ----------
-    lattice : scores less the charges of multipliers whose machines are not followed
-    machines : that are followed; the scores of each are 0 at most
-    limit : less the dual constants of these multipliers, in the units of the scores
+    lattice : Lattice
+        Scores less the charges of multipliers whose machines are not followed.
+    machines : sequence of ScoredMachine
+        Machines that are followed; the scores of each are 0 at most.
+    limit : int
+        Less the dual constants of these multipliers, in the units of the scores.
     """
     if any(machine.shared is not None for machine in machines):
         return False

@@ -1,4 +1,4 @@
-"""An independent check of what solutions claim, in whole numbers; it shares no code with the methods.
+"""An independent check of what solutions claim, in integer arithmetic; it shares no code with the methods.
 
 A labelling is valued anew, by the compiled rules and by the plain checker. `checker` checks the proofs.
 """
@@ -31,14 +31,25 @@ LONGEST = 200
 
 @dataclass(frozen=True)
 class Verdict:
-    """The result of a check; true where all is proved.
+    """The result of a check; as a truth value, whether everything is proved.
 
     Parameters
     ----------
-    ok : whether nothing that is claimed is known to be wrong, and something stands behind all of it: a proof that was
-        checked, or, as `reasons` then say, the word of a solver or of a method
-    proved : whether a proof was checked, and shows that nothing is better, or that no labelling is possible
-    reasons : what is wrong, or why nothing is proved
+    ok : bool
+        Whether no claim is known to be wrong and every claim has some support: a proof that was checked or,
+        if `reasons` say so, the claim of a solver or method.
+    proved : bool
+        Whether a proof was checked that no labelling is better, or that no labelling is feasible.
+    reasons : tuple of str, optional
+        Errors that were found, or reasons why nothing is proved.
+
+    Examples
+    --------
+    >>> import ilpinfer
+    >>> from formulations import Trellis
+    >>> trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
+    >>> ilpinfer.verify(trellis, [], ilpinfer.decode(trellis, method="beam"))
+    Verdict(ok=True, proved=True, reasons=())
     """
 
     ok: bool
@@ -62,23 +73,45 @@ def verify(
 ) -> Verdict:
     """Check a solution, or a list of solutions, against its trellis and rules.
 
-    Each solution of a list has a proof of its own: it is the best labelling, apart from those that its certificate excludes,
-    which are other labellings and at least as good.
+    Each solution of a list has its own proof: it is the best labelling except for those that its certificate excludes, which
+    are other labellings with scores at least as high.
 
     Parameters
     ----------
-    solution : of `decode` or `decode_two_phase`, or a list of them
-    top, within : options of a list. A list with fewer than `top` labellings also needs a proof that there are no more.
-        Without `top`, a list claims to be the best so many, and not that it is complete
-    max_steps : what the check of one solution may take, a step being about an edge of a pass read by one machine; a
-        proof that would take more is refused before it does. The proofs made here stay below the default
-    time_limit : seconds for the whole call, beyond which a proof is refused; None for no limit
+    trellis : Trellis
+        Scores of T tokens and K labels, nats.
+    rules : Rules
+        Rules and features, or a rule set.
+    solution : object
+        A solution of `decode` or `decode_two_phase`, or a list of them.
+    top : int, optional
+        Option of a list; a list with fewer labellings than this number also needs a proof that there are no
+        more. Without it, a list claims to contain the best labellings, but not all.
+    within : float, optional
+        Option of a list, as for `decode`.
+    max_steps : int, default MAX_STEPS
+        Limit on the work of checking one solution. A step is about one edge of a pass by one machine; a
+        longer proof is refused before it is checked. Proofs made by this package stay below the default.
+    time_limit : float, optional
+        Time limit in seconds for the whole call, after which a proof is refused; None for no limit.
+
+    Returns
+    -------
+    Verdict
+        The verdict, which contains all errors of the solution.
 
     Raises
     ------
     ValueError
-        for rules that do not fit the trellis, and for limits that make no sense; whatever is wrong with the solution is
-        part of the verdict.
+        For rules that do not fit the trellis, and for limits out of range.
+
+    Examples
+    --------
+    >>> import ilpinfer
+    >>> from formulations import Trellis
+    >>> trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
+    >>> ilpinfer.verify(trellis, [], ilpinfer.decode(trellis))
+    Verdict(ok=True, proved=True, reasons=())
     """
     _check_limits(max_steps, time_limit)
     _check_list_options(top, within)

@@ -1,4 +1,4 @@
-"""References: problems with their optima, in files that carry the proof. Names are imported when they are first used."""
+"""References: problems with proved optima, in files that contain the proof. Names are imported when they are first used."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

@@ -19,7 +19,7 @@ def tree_of(problem: Problem, tables: Tables, plain: Any) -> Tree:
     Raises
     ------
     ValueError, LookupError, TypeError
-        for one that no certificate can state, which may be a proof nevertheless.
+        For one that no certificate can state, which may be a proof nevertheless.
     """
     keys = {number: key for key, number in tables.places.items()}
     components = {number: key for key, number in reversed(list(tables.components.items()))}

@@ -17,16 +17,34 @@ from ilpinfer.system.output_paths import OutputPath, output_path, write_errors
 
 
 def read(path: str | Path) -> Iterator[Reference]:
-    """The references of a file, one after the other.
+    """Read the references of a file lazily.
 
     Parameters
     ----------
-    path : JSON; JSON lines where its name has `.jsonl`; gzipped where it ends in `.gz`
+    path : str or Path
+        JSON; JSON lines where its name has `.jsonl`; gzipped where it ends in `.gz`.
+
+    Yields
+    ------
+    Reference
+        The references in order.
 
     Raises
     ------
     InvalidReference
-        for what cannot be read, naming its place.
+        For a record that cannot be read; the message names its place.
+
+    Examples
+    --------
+    >>> from formulations import Trellis
+    >>> from ilpinfer import references
+    >>> import tempfile, pathlib
+    >>> reference = references.make(Trellis([0.0, -1.0], [], labels=["a", "b"]), [])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "reference.json")
+    ...     _ = references.write(path, [reference])
+    ...     [each.optima for each in references.read(path)]
+    [((0,),)]
     """
     for number, record in records(path):
         try:
@@ -57,25 +75,41 @@ def records(path: str | Path) -> Iterator[tuple[int, Any]]:
 
 
 def write(path: str | Path, references: Iterable[Reference], inputs: Iterable[str | Path | None] = ()) -> int:
-    """Write references as they come, whole or not at all: JSON, or JSON lines and gzip by the name.
+    """Write references as JSON or JSON lines, with gzip if the name ends in `.gz`.
+
+    The file appears under its name only when it is complete.
 
     Parameters
     ----------
-    path : as in `read`
-    references : a single one where the name has no `.jsonl`
-    inputs : files that must not be overwritten
+    path : str or Path
+        As in `read`.
+    references : iterable of Reference
+        The references; a single one unless the name has `.jsonl`.
+    inputs : iterable of str, Path or None, optional
+        Files that must not be overwritten.
 
     Returns
     -------
     int
-        How many were written.
+        The number of references.
 
     Raises
     ------
     OutputError
-        for a place that cannot be written to, or is taken.
+        For a place that cannot be written to, or that exists already.
     InvalidReference
-        for several references and a name without `.jsonl`, for none, and for one that readers would refuse.
+        For several references and a name without `.jsonl`, for no reference, and for one that readers would
+        refuse.
+
+    Examples
+    --------
+    >>> from formulations import Trellis
+    >>> from ilpinfer import references
+    >>> import tempfile, pathlib
+    >>> reference = references.make(Trellis([0.0, -1.0], [], labels=["a", "b"]), [])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     references.write(pathlib.Path(folder, "two.jsonl.gz"), [reference, reference])
+    2
     """
     place = output_path(path, inputs)
     with write_errors(place.name), reserve(place):

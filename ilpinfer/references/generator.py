@@ -29,13 +29,27 @@ WORDS = ("alpha", "beta", "gamma", "delta", "1999", "2004", ",", ".")
 
 @dataclass(frozen=True)
 class Instance:
-    """A trellis, and rules for it.
+    """A trellis with rules, generated at random.
 
     Parameters
     ----------
-    name : kind, seed and number, and so unique
-    kind : one of `KINDS`
-    hidden, rival : T label names; see the module
+    name : str
+        Unique name made of kind, seed and number.
+    kind : str
+        One of `KINDS`.
+    trellis : Trellis
+        Scores of T tokens and K labels.
+    rules : RuleSet
+        The rules.
+    hidden, rival : tuple of str
+        T label names; see the module.
+
+    Examples
+    --------
+    >>> from ilpinfer import references
+    >>> [instance] = references.generate("plain", 1, T=5)
+    >>> len(instance.trellis), instance.kind
+    (5, 'plain')
     """
 
     name: str
@@ -56,24 +70,44 @@ def generate(
     rules: int = 4,
     hardness: float = 0.5,
 ) -> Iterator[Instance]:
-    """Random instances of a kind; equal arguments yield equal ones, and a greater count yields the same ones first.
+    """Generate random instances of a kind.
+
+    Equal arguments give equal instances, and a greater count gives the same ones first.
 
     Parameters
     ----------
-    kind : one of `KINDS`
-    count : how many
-    seed : a whole number from 0
-    T, K : tokens, and labels, at least 3
-    rules : at most so many of each; infeasible ones have two more
-    hardness : how strongly the scores fight the rules, from 0 to 1. At each token, (1 - hardness) · `STRENGTH` nats favour the
-        label of the hidden labelling, which keeps the rules, and hardness · `STRENGTH` nats that of the rival, which was drawn without
-        regard to them. All else stays the same but for ties, which may take another draw, so that the lead of the hidden labelling
-        over the rival never grows with it
+    kind : str
+        One of `KINDS`.
+    count : int
+        Number of instances.
+    seed : int, default 0
+        Seed, an integer from 0.
+    T, K : int, optional
+        Numbers of tokens and of labels, at least 3.
+    rules : int, default 4
+        Largest number of rules of each instance; infeasible ones have two more.
+    hardness : float, default 0.5
+        Strength of the conflict between scores and rules, from 0 to 1. At each token, (1 - hardness) ·
+        `STRENGTH` nats favour the label of the hidden labelling, which keeps the rules, and hardness ·
+        `STRENGTH` nats that of the rival, which is drawn without regard to them. Other values do not depend
+        on it, except that ties may need another draw; so the lead of the hidden labelling over the rival
+        never grows with it.
+
+    Returns
+    -------
+    iterator of Instance
+        The instances.
 
     Raises
     ------
     ValueError
-        for an unknown kind, and numbers that make no sense.
+        For an unknown kind, and numbers out of range.
+
+    Examples
+    --------
+    >>> from ilpinfer import references
+    >>> [instance.name for instance in references.generate("plain", 2, T=5)]
+    ['plain-0-0', 'plain-0-1']
     """
     if kind not in KINDS:
         raise ValueError(f"no kind {kind!r}{suggestion(str(kind), KINDS)}")

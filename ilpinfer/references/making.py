@@ -1,4 +1,4 @@
-"""References are made here: decoded, proved, and put into a form that a plain checker proves again."""
+"""Making of references: decoding, proving, and conversion of proofs for the plain checker."""
 
 import platform
 from collections.abc import Sequence
@@ -28,7 +28,14 @@ FIRST = 8
 
 
 class Unproved(InvalidReference):
-    """A problem whose optimum is not proved within the limits."""
+    """Error for a problem whose optimum is not proved within the limits.
+
+    Examples
+    --------
+    >>> from ilpinfer import InferenceError, references
+    >>> issubclass(references.Unproved, InferenceError)
+    True
+    """
 
 
 def make(
@@ -41,24 +48,47 @@ def make(
     top: int | None = None,
     max_steps: int = checker.MAX_STEPS,
 ) -> Reference:
-    """The reference of a trellis and rules: all optima, or so many of them, and the next best score, with proofs.
+    """The reference of a trellis and rules: its optima and the next best score, with proofs.
 
     Parameters
     ----------
-    name : what it is called
-    ties : so many optima are listed at most; where there are more, no next score is given
-    time_limit : seconds for all decoding; None for no limit
-    top : so many labellings are listed at least, if there are so many
-    max_steps : that the check of each proof may take
+    trellis : Trellis
+        Scores of T tokens and K labels.
+    rules : Rules
+        Rules and features, or a rule set.
+    name : str, optional
+        Name of the reference.
+    ties : int, default 100
+        Largest number of optima that are listed; if there are more, no next score is given.
+    time_limit : float, optional
+        Time limit in seconds for all decoding; None for no limit.
+    top : int, optional
+        Least number of labellings that are listed, if so many exist.
+    max_steps : int, default checker.MAX_STEPS
+        Limit on the steps of the check of each proof.
+
+    Returns
+    -------
+    Reference
+        The reference.
 
     Raises
     ------
     Unproved
-        where the optimum is not proved within these limits.
+        If the optimum is not proved within these limits.
     NoTables
-        for a rule that no automaton counts.
+        For a rule that no automaton counts.
     ValueError
-        for rules that do not fit the trellis, or cannot be written as text; and for numbers that make no sense.
+        For rules that do not fit the trellis or cannot be written as text, and for numbers out of range.
+
+    Examples
+    --------
+    >>> from formulations import Trellis, constraints as C
+    >>> from ilpinfer import references
+    >>> trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
+    >>> reference = references.make(trellis, [C.starts_with("b")])
+    >>> reference.score, reference.optima, reference.next_score
+    (-0.5, ((1, 1),), -3.0)
     """
     for what, number in (("ties", ties), ("top", 1 if top is None else top), ("max_steps", max_steps)):
         if not isinstance(number, int) or isinstance(number, bool) or number < 1:
@@ -93,7 +123,7 @@ def _as_text(rules: Rules, trellis: Trellis) -> tuple[str, RuleSet, CompiledRule
     rule_set = parse_rules(text)
     compiled = compiler_of(rule_set).compiled(trellis.labels)
     if compiled.digest != compiler.compiled(trellis.labels).digest:
-        raise InvalidReference("the rules are others once they are written as text and read again")
+        raise InvalidReference("the rules change if they are written as text and read again")
     return text, rule_set, compiled
 
 
@@ -146,7 +176,7 @@ def _tree(solution: Solution) -> Tree:
         raise Unproved(f"{solution.status} only, not proved; give it more time, with time_limit")
     if tree is None or isinstance(tree, Phases):
         source = solution.certificate.source or solution.method
-        raise Unproved(f"that it is {solution.status} is the word of {source}, without a proof tree")
+        raise Unproved(f"that it is {solution.status} is the claim of {source}, without a proof tree")
     return tree
 
 

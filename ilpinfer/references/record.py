@@ -14,18 +14,37 @@ from ilpinfer.references.tables import lattice_of
 
 
 class InvalidReference(InferenceError, ValueError):
-    """A reference that cannot be made, or what should be one and is not."""
+    """Error for a reference that cannot be made, and for a file that contains no valid reference.
+
+    Examples
+    --------
+    >>> from ilpinfer import references
+    >>> try:
+    ...     references.Reference.from_dict({})
+    ... except references.InvalidReference as error:
+    ...     print(type(error).__name__)
+    InvalidReference
+    """
 
 
 @dataclass(frozen=True)
 class Level:
-    """Labellings of equal score, and the proof that none but those of earlier levels is worth more.
+    """Labellings of equal score, with a proof that all better labellings belong to earlier levels.
 
     Parameters
     ----------
-    score : grid units; None where there is no other labelling
-    labellings : label ids (T,) of each; all there are, where another level follows
-    proof : `steps` that its check takes, and `tree`
+    score : int or None
+        Score in grid units; None if there is no other labelling.
+    labellings : tuple of tuple of int
+        Label ids (T,) of each labelling; all of that score, if another level follows.
+    proof : mapping of str to object, optional
+        Proof `tree`, and the number of `steps` of its check.
+
+    Examples
+    --------
+    >>> from ilpinfer import references
+    >>> references.Level(0, ((0, 1),), {}).labellings
+    ((0, 1),)
     """
 
     score: int | None
@@ -33,7 +52,13 @@ class Level:
     proof: Mapping[str, Any] = field(repr=False)
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values."""
+        """As plain values.
+
+        Returns
+        -------
+        dict of str to object
+            Values for JSON.
+        """
         return {
             "score": self.score,
             "labellings": [list(p) for p in self.labellings],
@@ -43,19 +68,37 @@ class Level:
 
 @dataclass(frozen=True)
 class Reference:
-    """Scores, rules, the best labellings and the proof of that.
+    """Scores, rules and the best labellings, with the proof of their optimality.
 
     Parameters
     ----------
-    name : what it is called
-    labels, scheme : names of K labels, and how they are written
-    tokens : T texts
-    rules : the rules as TOML text
-    model : scores as the model gives them, `node`, `pool` and `step` in grid units; None where they are those of the tables
-    tables : scores with all that folds, and the other rules as automata; see the JSON Schema
-    levels : the optima, then labellings of lower scores; a last level without labellings says that there are no more
-    digest : of trellis and rules
-    made : versions of what made it
+    name : str
+        Name of the reference.
+    labels, scheme : tuple of str or str, optional
+        Names of K labels, and their scheme.
+    tokens : tuple of str, optional
+        T texts.
+    rules : str, optional
+        The rules as TOML text.
+    model : mapping of str to object or None, optional
+        Scores of the model, `node`, `pool` and `step`, in grid units; None if they equal those of the tables.
+    tables : mapping of str to object, optional
+        Scores that include all rules that fold, and the other rules as automata; see the JSON Schema.
+    levels : tuple of Level, optional
+        The optima, then labellings of lower scores. A last level without labellings states that there are no
+        more.
+    digest : str, optional
+        Digest of trellis and rules.
+    made : mapping of str to str, optional
+        Versions of the programs that made it.
+
+    Examples
+    --------
+    >>> from ilpinfer import references
+    >>> [instance] = references.generate("plain", 1, T=5)
+    >>> reference = references.make(instance.trellis, instance.rules)
+    >>> reference.status, len(reference.tokens)
+    ('optimal', 5)
     """
 
     name: str
@@ -107,11 +150,28 @@ class Reference:
         return Trellis._from(lattice, LabelSet(self.labels, self.scheme), self.tokens, self.scheme)
 
     def named(self, labelling: tuple[int, ...]) -> list[str]:
-        """The names of label ids."""
+        """The names of label ids.
+
+        Parameters
+        ----------
+        labelling : tuple of int
+            (T,) label ids.
+
+        Returns
+        -------
+        list of str
+            T label names.
+        """
         return [self.labels[k] for k in labelling]
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values."""
+        """As plain values.
+
+        Returns
+        -------
+        dict of str to object
+            Values for JSON.
+        """
         return {
             "format": FORMAT,
             "name": self.name,
@@ -129,12 +189,22 @@ class Reference:
 
     @classmethod
     def from_dict(cls, record: Any) -> Self:
-        """The reference of plain values, as far as its form goes; `verify` checks what they say.
+        """The reference of plain values. Only their form is checked; `verify` checks the claims.
+
+        Parameters
+        ----------
+        record : object
+            A dictionary as `to_dict` returns it.
+
+        Returns
+        -------
+        Reference
+            The reference.
 
         Raises
         ------
         InvalidReference
-            for values of another form.
+            For values of another form.
         """
         if not isinstance(record, dict) or record.get("format") != FORMAT:
             raise InvalidReference(f'no reference: its "format" is not {FORMAT!r}')

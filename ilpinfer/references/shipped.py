@@ -19,7 +19,8 @@ class Sizes:
 
     Parameters
     ----------
-    count, T, K, rules, hardness : as `generate` takes them
+    count, T, K, rules, hardness : int or float
+        As `generate` takes them.
     """
 
     count: int
@@ -56,12 +57,35 @@ def _instances(kind: str) -> Iterator[Instance]:
 
 
 class ShippedReferences:
-    """All references that come with the package; a kind is read when it is first asked for."""
+    """The references that come with the package. A kind is read at first access.
+
+    Examples
+    --------
+    >>> from ilpinfer import references
+    >>> len(references.ShippedReferences().kind("plain")) > 0
+    True
+    """
 
     kinds = KINDS
 
     def kind(self, kind: str) -> tuple[Reference, ...]:
-        """The references of a kind; ValueError for an unknown one."""
+        """The references of a kind.
+
+        Parameters
+        ----------
+        kind : str
+            A name from `KINDS`.
+
+        Returns
+        -------
+        tuple of Reference
+            The references.
+
+        Raises
+        ------
+        ValueError
+            For an unknown kind.
+        """
         if kind not in KINDS:
             raise ValueError(f"no kind {kind!r}{suggestion(str(kind), KINDS)}")
         return _read(kind)

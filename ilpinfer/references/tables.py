@@ -1,4 +1,4 @@
-"""A problem as plain tables: scores with all that folds, and automata for the rest."""
+"""A problem as plain tables: scores that include the rules that fold, and automata for the other rules."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,14 @@ Plain = Mapping[str, Any]
 
 
 class NoTables(InferenceError, ValueError):
-    """A rule that no automaton of the allowed size counts, so that tables cannot state it."""
+    """Error for a rule that no automaton of the allowed size counts, so that tables cannot state it.
+
+    Examples
+    --------
+    >>> from ilpinfer import InferenceError, references
+    >>> issubclass(references.NoTables, InferenceError)
+    True
+    """
 
 
 @dataclass(frozen=True)
@@ -26,9 +33,12 @@ class Tables:
 
     Parameters
     ----------
-    plain : the `tables` of a reference
-    places : machines by rule of the problem and machine of the rule
-    components : first machines by rule and component
+    plain : Plain
+        The `tables` of a reference.
+    places : mapping of MachineKey to int
+        Machines by rule of the problem and machine of the rule.
+    components : mapping of MachineKey to int
+        First machines by rule and component.
     """
 
     plain: Plain
@@ -47,7 +57,7 @@ def lattice_of(plain: Plain, labels: int) -> Lattice:
     Raises
     ------
     ValueError
-        for other values than those of `plain_lattice`.
+        For other values than those of `plain_lattice`.
     """
 
     def array(values: Any, dimensions: int) -> Grid:
@@ -68,7 +78,7 @@ def tables_of(problem: Problem) -> Tables:
     Raises
     ------
     NoTables
-        for a rule that no automaton counts.
+        For a rule that no automaton counts.
     """
     lattice, machines = problem.fold().lattice, list[Any]()
     places: dict[MachineKey, int] = {}

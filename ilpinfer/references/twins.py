@@ -11,12 +11,29 @@ from ilpinfer.system.files import write_atomically
 
 
 def program_of(reference: Reference) -> Program:
-    """The program whose optimum is that of the reference: all rules, hard and soft, with none of them folded.
+    """The integer program of a reference, with all rules, hard and soft; none of them is folded.
+
+    Parameters
+    ----------
+    reference : Reference
+        The reference.
+
+    Returns
+    -------
+    Program
+        The program, whose optimum is that of the reference.
 
     Raises
     ------
     ValueError
-        where scores and rules do not make a problem, or the program would be too large.
+        If scores and rules do not form a problem, or the program would be too large.
+
+    Examples
+    --------
+    >>> from ilpinfer import references
+    >>> [instance] = references.generate("plain", 1, T=5)
+    >>> references.program_of(references.make(instance.trellis, instance.rules)).tokens
+    5
     """
     return formulate(reference.trellis, parse_rules(reference.rules))
 
@@ -29,21 +46,44 @@ def write_programs(
     taken: set[str] | None = None,
     inputs: Iterable[str | Path] = (),
 ) -> list[Path]:
-    """Write `NAME.lp` and `NAME.mps` of each reference, each whole or not at all.
+    """Write `NAME.lp` and `NAME.mps` of each reference.
 
-    LP maximises the score, MPS minimises its negative. Characters of names that files do not share become `_`; a name that is
-    there already has a number behind it.
+    LP files maximise the score, MPS files minimise its negative. Characters that are not portable in file names become `_`, and
+    a name that occurs again gets a number. Each file appears under its name only when it is complete.
 
     Parameters
     ----------
-    units : of the objective, "nats", or "grid" for 2^-20 nats, for solvers whose tolerances are absolute
-    taken : names without suffix that are not to be used; those that are used are added
-    inputs : files that must not be overwritten
+    references : iterable of Reference
+        The references.
+    folder : str or Path
+        Folder of the files.
+    units : str, default "nats"
+        Units of the objective, "nats" or "grid" for 2^-20 nats, for solvers whose tolerances are absolute.
+    taken : set of str, optional
+        Names without suffix that must not be used; the names of the new files are added.
+    inputs : iterable of str or Path, optional
+        Files that must not be overwritten.
+
+    Returns
+    -------
+    list of Path
+        The number of references.
 
     Raises
     ------
     ValueError
-        as `program_of`, and for units that do not exist.
+        As for `program_of`, and for unknown units.
+
+    Examples
+    --------
+    >>> from ilpinfer import references
+    >>> import tempfile, pathlib
+    >>> [instance] = references.generate("plain", 1, T=5)
+    >>> reference = references.make(instance.trellis, instance.rules, name="first")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = references.write_programs([reference], folder)
+    ...     sorted(path.name for path in pathlib.Path(folder).iterdir())
+    ['first.lp', 'first.mps']
     """
     written, used = list[Path](), set[str]() if taken is None else taken
     for reference in references:

@@ -1,4 +1,4 @@
-"""Whether references hold: by their tables alone, or also by what their rules and scores mean."""
+"""Verification of references, by their tables alone or also by their rules and scores."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -25,12 +25,21 @@ DEPTHS = ("tables", "meaning")
 
 @dataclass(frozen=True)
 class Finding:
-    """The result of a check; true where all holds.
+    """The result of a check; as a truth value, whether everything is proved.
 
     Parameters
     ----------
-    holds : whether all that is claimed is proved
-    reasons : what is wrong
+    holds : bool
+        Whether everything that the reference claims is proved.
+    reasons : tuple of str, optional
+        Errors that were found.
+
+    Examples
+    --------
+    >>> from ilpinfer import references
+    >>> [instance] = references.generate("plain", 1, T=5)
+    >>> references.verify(references.make(instance.trellis, instance.rules))
+    Finding(holds=True, reasons=())
     """
 
     holds: bool
@@ -46,14 +55,30 @@ def verify(reference: Reference, depth: Depth = "tables", *, max_steps: int = ch
 
     Parameters
     ----------
-    depth : "tables" trusts the tables, as `ilpinfer.checker` does; "meaning" also compares them with what `formulations` makes
-        of the rules and the scores, and the violations with those of the plain checker of each template
-    max_steps : that the check of each proof may take
+    reference : Reference
+        The reference.
+    depth : Depth, default "tables"
+        "tables" trusts the tables, as `ilpinfer.checker` does; "meaning" also compares them with tables made
+        anew from rules and scores, and violations with those of the plain checker of each template.
+    max_steps : int, default checker.MAX_STEPS
+        Limit on the steps of the check of each proof.
+
+    Returns
+    -------
+    Finding
+        The result, with the errors that were found.
 
     Raises
     ------
     ValueError
-        for another depth, and a number of steps that makes no sense.
+        For another depth, and a number of steps out of range.
+
+    Examples
+    --------
+    >>> from ilpinfer import references
+    >>> [instance] = references.generate("plain", 1, T=5)
+    >>> references.verify(references.make(instance.trellis, instance.rules), "meaning").holds
+    True
     """
     if depth not in DEPTHS:
         raise ValueError(f"depth is {depth!r}; expected {' or '.join(DEPTHS)}")

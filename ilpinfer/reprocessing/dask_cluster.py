@@ -22,25 +22,27 @@ AHEAD = 2
 
 
 class ClusterError(OutputError):
-    """A scheduler or workers that cannot be used; the message says why, and the way out."""
+    """Error of a scheduler or of workers that cannot be used; the message gives the reason and a remedy."""
 
 
 class DaskCluster:
-    """The workers of a scheduler, each of which decodes whole shards.
+    """Decodes shards on the workers of a Dask scheduler.
 
-    Model and rules are a task of their own, so that a worker that dies with them costs nothing.
+    Model and rules are a task of their own. If a worker that holds them dies, another one gets them again.
 
     Parameters
     ----------
-    address : of the scheduler
-    work : of all shards
+    address : str
+        Address of the scheduler.
+    work : Work
+        Model, rules and options.
 
     Raises
     ------
     MissingLibrary
-        where distributed is not installed.
+        If distributed is not installed.
     ClusterError
-        where the scheduler cannot be reached, it has no workers, or their versions differ.
+        If the scheduler cannot be reached or has no workers, or versions differ.
     """
 
     def __init__(self, address: str, work: Work) -> None:
@@ -65,7 +67,23 @@ class DaskCluster:
         self._work = self._client.submit(pickle.loads, pickle.dumps(work), pure=False, retries=TRIES)
 
     def submit(self, shard: Shard) -> Callable[[Budget], Done]:
-        """Give the shard to the scheduler."""
+        """Send a shard to the scheduler.
+
+        Parameters
+        ----------
+        shard : Shard
+            The shard.
+
+        Returns
+        -------
+        callable
+            A function that waits for the result.
+
+        Raises
+        ------
+        ShardError
+            If the scheduler has ended.
+        """
         future = self._client.submit(decode_shard, shard, self._work, pure=False, retries=TRIES)
 
         def result(budget: Budget) -> Done:
@@ -80,7 +98,7 @@ class DaskCluster:
                 raise self._gone() from None
             except Exception as error:
                 raise ShardError(
-                    f"{described(shard)}: {describe(error)}; what was written is kept: go on with --resume"
+                    f"{described(shard)}: {describe(error)}; finished shards are kept: continue with --resume"
                 ) from error
             return done
 
@@ -98,7 +116,7 @@ class DaskCluster:
 
     def _gone(self) -> ShardError:
         return ShardError(
-            f"--scheduler {self._address}: has gone away; what was written is kept: go on with --resume"
+            f"--scheduler {self._address}: has ended; finished shards are kept: continue with --resume"
         )
 
     def _check_workers(self) -> None:

@@ -24,10 +24,14 @@ class Estimate:
 
     Parameters
     ----------
-    sequences : that were decoded
-    proved, rejected : of them, and of the records beside them
-    total : sequences of the whole input; None where that cannot be told, as of standard input
-    rate : sequences a second in one process
+    sequences : int
+        Number of sequences that were decoded.
+    proved, rejected : int
+        Of them, and of the records beside them.
+    total : float or None
+        Sequences of the whole input; None where that cannot be told, as of standard input.
+    rate : float
+        Sequences a second in one process.
     """
 
     sequences: int

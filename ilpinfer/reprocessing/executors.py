@@ -1,4 +1,4 @@
-"""Where shards are decoded: in this process, in several, or elsewhere."""
+"""Executors that decode shards: in this process or in several."""
 
 import time
 from collections.abc import Callable
@@ -18,27 +18,44 @@ TRIES = 3
 
 
 class BudgetSpent(Exception):
-    """The time of the run is over."""
+    """Error at the end of the time of a run."""
 
 
 class ShardError(InferenceError, RuntimeError):
-    """A shard that could not be decoded, for no fault of a single sequence; the message says how to go on."""
+    """Error of a shard that could not be decoded for reasons other than a single sequence; the message gives a remedy."""
 
 
 @dataclass(frozen=True)
 class Budget:
-    """Time of a run.
+    """Time limit of a run.
 
     Parameters
     ----------
-    end : of `time.monotonic`, seconds; None for no limit
+    end : float, optional
+        Time of `time.monotonic` in seconds at which the run ends; None for no limit.
+
+    Examples
+    --------
+    >>> Budget.of(None).left is None
+    True
     """
 
     end: float | None = None
 
     @classmethod
     def of(cls, seconds: float | None) -> "Budget":
-        """From now on."""
+        """A time limit that starts now.
+
+        Parameters
+        ----------
+        seconds : float or None
+            The limit; None for no limit.
+
+        Returns
+        -------
+        Budget
+            The time limit.
+        """
         return cls(None if seconds is None else time.monotonic() + seconds)
 
     @property
@@ -47,13 +64,19 @@ class Budget:
         return None if self.end is None else max(0.0, self.end - time.monotonic())
 
     def check(self) -> None:
-        """Raise BudgetSpent when the time is over."""
+        """Raise an error if the time is over.
+
+        Raises
+        ------
+        BudgetSpent
+            If the time is over.
+        """
         if self.left == 0.0:
             raise BudgetSpent
 
 
 class Executor(Protocol):
-    """Decodes shards, some at a time.
+    """Interface of a place where shards are decoded.
 
     Attributes
     ----------
@@ -74,7 +97,13 @@ class Executor(Protocol):
 
 
 class Here:
-    """This process."""
+    """Decodes shards in this process.
+
+    Parameters
+    ----------
+    work : Work
+        Model, rules and options.
+    """
 
     width = 1
 
@@ -82,7 +111,18 @@ class Here:
         self._work = work
 
     def submit(self, shard: Shard) -> Callable[[Budget], Done]:
-        """Decode it when the result is asked for."""
+        """Prepare a shard. It is decoded when the result is requested.
+
+        Parameters
+        ----------
+        shard : Shard
+            The shard.
+
+        Returns
+        -------
+        callable
+            A function that decodes the shard and returns the result.
+        """
         return lambda budget: decode_shard(shard, self._work, budget.check)
 
     def __enter__(self) -> Self:
@@ -92,12 +132,14 @@ class Here:
 
 
 class Processes:
-    """Several processes of this machine, each of which decodes whole shards.
+    """Decodes shards in several processes of this machine.
 
     Parameters
     ----------
-    work : sent to each once
-    number : of processes
+    work : Work
+        Model, rules and options, sent to each process once.
+    number : int
+        Number of processes.
     """
 
     def __init__(self, work: Work, number: int) -> None:
@@ -105,7 +147,23 @@ class Processes:
         self._workers = Workers(number, decode_shard, (work,))
 
     def submit(self, shard: Shard) -> Callable[[Budget], Done]:
-        """Give it to the next process that is free."""
+        """Send a shard to the next idle process.
+
+        Parameters
+        ----------
+        shard : Shard
+            The shard.
+
+        Returns
+        -------
+        callable
+            A function that waits for the result.
+
+        Raises
+        ------
+        ShardError
+            If the processes have ended.
+        """
         future = self._workers.submit(shard)
 
         def result(budget: Budget) -> Done:

@@ -23,7 +23,8 @@ class Folder:
 
     Parameters
     ----------
-    path : of the folder
+    path : str or Path
+        Path of the folder.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -58,7 +59,8 @@ class Folder:
         Raises
         ------
         OutputError
-            for a folder that is not empty, or, with `resume`, that of a run with another model, rules or options.
+            For a folder that is not empty, or, with `resume`, that of a run with another model, rules or
+            options.
         """
         if self.is_empty:
             self.write(MANIFEST, manifest.text())

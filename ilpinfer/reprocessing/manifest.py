@@ -23,14 +23,22 @@ class Manifest:
 
     Parameters
     ----------
-    inputs : names and sizes (bytes; None for standard input) of the files that are read
-    model, rules : digests of both
-    options : those that rows depend on
-    time_limit : seconds for each sequence, or None
-    shards : that are written, once the run has ended
-    rejected : records, once the run has ended
-    retries : time limits (seconds) under which unproved sequences were taken up again
-    finished : whether the input was read to its end
+    inputs : sequence of mapping of str to object
+        Names and sizes (bytes; None for standard input) of the files that are read.
+    model, rules : str
+        Digests of both.
+    options : mapping of str to object
+        Those that rows depend on.
+    time_limit : float, optional
+        Seconds for each sequence, or None.
+    shards : sequence of Entry, optional
+        Entries of finished shards, once the run has ended.
+    rejected : int, default 0
+        Records, once the run has ended.
+    retries : sequence of float or None, optional
+        Time limits (seconds) under which unproved sequences were taken up again.
+    finished : bool, default False
+        Whether the input was read to its end.
     """
 
     inputs: Sequence[Mapping[str, Any]]

@@ -27,10 +27,14 @@ class Retry:
 
     Parameters
     ----------
-    folder, manifest, executor : as of `Run`
-    size : sequences of a shard
-    budget : time of the run
-    watch : receives each shard that was looked at
+    folder, manifest, executor : Folder, Manifest or Executor
+        As of `Run`.
+    size : int
+        Sequences of a shard.
+    budget : Budget
+        Time of the run.
+    watch : callable, optional
+        Receives each shard that was looked at.
     """
 
     folder: Folder
@@ -47,7 +51,7 @@ class Retry:
         Raises
         ------
         OutputError
-            for a run that has not finished, and for an input that is not the one that it read.
+            For a run that has not finished, and for an input that is not the one that it read.
         """
         before = self.folder.manifest()
         before.check_same(self.manifest, self.folder.path, limits=False)

@@ -1,4 +1,4 @@
-"""A run over a corpus: shards are decoded, and written in their order."""
+"""A run over a corpus: decoding of shards, and writing in order."""
 
 from collections import deque
 from collections.abc import Callable, Iterable
@@ -19,12 +19,14 @@ Pending = deque[tuple[Shard, Callable[[Budget], Done]]]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run has come to.
+    """The result of a run.
 
     Parameters
     ----------
-    manifest : as it was written
-    first_rejection, first_failure : messages; empty for none
+    manifest : Manifest
+        Manifest of the run, as it was written.
+    first_rejection, first_failure : str, optional
+        Messages of the first rejected record and the first failed sequence; empty if there is none.
     """
 
     manifest: Manifest
@@ -32,20 +34,41 @@ class Outcome:
     first_failure: str = ""
 
     def count(self, what: str) -> int:
-        """Sum over the shards of their `rows`, `proved`, `unproved` or `failed`."""
+        """Sum of one count over all shards.
+
+        Parameters
+        ----------
+        what : str
+            "rows", "proved", "unproved" or "failed".
+
+        Returns
+        -------
+        int
+            The sum.
+        """
         return sum(int(getattr(entry, what)) for entry in self.manifest.shards)
 
 
 @dataclass
 class Run:
-    """A run that writes to a folder, which the caller holds.
+    """A run over a corpus that writes its results to a folder, which the caller has locked.
 
     Parameters
     ----------
-    folder, manifest, executor : where to, with what, and what decodes
-    size : sequences of a shard
-    budget : time of the run
-    watch : receives each shard that is there
+    folder, manifest, executor : Folder, Manifest or Executor
+        Folder of the results, record of the settings, and place where shards are decoded.
+    size : int
+        Number of sequences of a shard.
+    budget : Budget
+        Time limit of the run.
+    watch : callable, optional
+        Function that is called with each finished shard.
+    entries : list of Entry, optional
+        Entries of the shards that are ready.
+    first_rejection : str, optional
+        Message of the first record that was rejected.
+    first_failure : str, optional
+        Message of the first sequence whose decoding failed.
     """
 
     folder: Folder
@@ -59,7 +82,18 @@ class Run:
     first_failure: str = ""
 
     def over(self, records: Iterable[Example | Rejection]) -> Outcome:
-        """Decode what is not there yet, until the end of the examples or of the time."""
+        """Decode the shards that are not finished yet, until the input or the time limit ends.
+
+        Parameters
+        ----------
+        records : iterable of Example or Rejection
+            Sequences in order, and rejected records.
+
+        Returns
+        -------
+        Outcome
+            The manifest and the first errors.
+        """
         pending: Pending = deque()
         with self.folder.lines(REJECTED) as rejected, self.folder.lines(UNPROVED) as unproved:
 

@@ -24,9 +24,12 @@ class Shard:
 
     Parameters
     ----------
-    number : from 0
-    begin : number of the first sequence
-    examples : at least one
+    number : int
+        Number from 0.
+    begin : int
+        Number of the first sequence.
+    examples : tuple of Example
+        Examples at least one.
     """
 
     number: int
@@ -46,10 +49,14 @@ class Work:
 
     Parameters
     ----------
-    decoder : with the rules
-    model : None where the sequences have scores
-    scheme : "plain" to strip prefixes from given label names
-    run : stands for all that the rows depend on beside the sequences and time limits
+    decoder : Decoder
+        Decoder with the rules.
+    model : SequenceModel or None
+        None where the sequences have scores.
+    scheme : str
+        "plain" to strip prefixes from given label names.
+    run : str
+        Stands for all that the rows depend on beside the sequences and time limits.
     """
 
     decoder: Decoder

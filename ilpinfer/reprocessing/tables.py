@@ -27,12 +27,18 @@ class Entry:
 
     Parameters
     ----------
-    file : its name in the folder
-    run : stands for what it was made with
-    input : stands for its sequences
-    begin : number of its first sequence
-    rows, proved, failed : sequences, those whose labelling or infeasibility is proved, and those that ended in an error
-    sha256 : of the content, without the column `seconds`
+    file : str
+        Its name in the folder.
+    run : str
+        Stands for what it was made with.
+    input : str
+        Stands for its sequences.
+    begin : int
+        Number of its first sequence.
+    rows, proved, failed : int
+        Sequences, those whose labelling or infeasibility is proved, and those that ended in an error.
+    sha256 : str
+        sha256 of the content, without the column `seconds`.
     """
 
     file: str
@@ -94,7 +100,7 @@ def read_shard(path: Path) -> tuple[Entry, dict[str, list[Any]]]:
     Raises
     ------
     OutputError
-        for a file that is damaged, or that no run has written.
+        For a file that is damaged, or that no run has written.
     """
     import pyarrow.parquet as pq
 

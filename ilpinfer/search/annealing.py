@@ -26,12 +26,18 @@ class Annealing(Parameters):
 
     Parameters
     ----------
-    start_temperature, end_temperature : nats; it falls by the same share each step
-    hard_weight : nats a hard violation
-    run_rate : how often a run or a border changes, rather than any short stretch
-    shift_rate : of these, how often it is a border that shifts
-    iterations : steps at most; 0 for as many as time allows
-    seed : of the random numbers
+    start_temperature, end_temperature : float, optional
+        Nats; it falls by the same share each step.
+    hard_weight : float, optional
+        Nats a hard violation.
+    run_rate : float, optional
+        Probability that a run or a border changes, instead of any short stretch.
+    shift_rate : float, optional
+        Shift rate of these, how often it is a border that shifts.
+    iterations : int, optional
+        Steps at most; 0 for as many as time allows.
+    seed : int, optional
+        Seed of the random numbers.
     """
 
     start_temperature: float = within(1.0, 1e-6, 1e6)

@@ -30,11 +30,16 @@ class Hypotheses:
 
     Parameters
     ----------
-    paths : final hypotheses, best first, equal scores by label ids
-    scores : theirs, in grid units
-    left_out : the best that any prefix left out for want of width could still have reached; `FORBIDDEN` for none
-    bound : upper bound on the score of every labelling
-    blind : whether some rule has no machine, so that it was seen on whole labellings only
+    paths : list of ndarray of int
+        Final hypotheses, best first, equal scores by label ids.
+    scores : list of int
+        Theirs, in grid units.
+    left_out : int
+        The best that any prefix left out for want of width could still have reached; `FORBIDDEN` for none.
+    bound : int
+        Upper bound on the score of every labelling.
+    blind : bool, default False
+        Whether some rule has no machine, so that it was seen on whole labellings only.
     """
 
     paths: list[LabelIds]
@@ -48,14 +53,17 @@ def search(folded: Problem, width: int, deadline: Deadline, copies: int = 1) -> 
     """The best `width` prefixes at every token, violations seen so far included (Chang et al. 2007, section 7).
 
     A prefix that breaks a hard rule is pruned. Prefixes with the same state of the lattice and the same rule states have the
-    same future; only the best of them stay, as many as labellings are wanted. A width for all prefixes makes the search exact.
+    same future; only the best of them stay, as many as labellings are wanted. A width for all prefixes makes the
+    search exact.
 
     Parameters
     ----------
-    folded : a problem whose local rules are in its lattice
-    width : how many prefixes are kept
-    copies : how many of them may have the same future
-
+    folded : Problem
+        A problem whose local rules are in its lattice.
+    width : int
+        Number of prefixes that are kept.
+    copies : int, default 1
+        Largest number of them with the same future.
     Past the deadline nothing is found, and the bound is that of Viterbi.
     """
     lattice, packed = folded.lattice, pack(folded)

@@ -26,7 +26,8 @@ def best_first_labelling(folded: Problem, deadline: Deadline, share: float | Non
 
     Parameters
     ----------
-    share : of the remaining time; None for a fifth of it, and of `RUN_TIME` at most
+    share : float, optional
+        Share of the remaining time; None for a fifth of it, and of `RUN_TIME` at most.
     """
     left = deadline.remaining
     limit = None if left is None else min(left, RUN_TIME) / 5 if share is None else share * left

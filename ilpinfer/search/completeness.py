@@ -11,10 +11,14 @@ def complete_search(
 
     Parameters
     ----------
-    problem : as it was given, before folding
-    source : the argument in words
-    feasible : whether there is a labelling; where there is none, the hard rules alone show it
-    excluded : label ids (T,) of the labellings before
+    problem : Problem
+        As it was given, before folding.
+    source : str
+        The argument in words.
+    feasible : bool
+        Whether there is a labelling; where there is none, the hard rules alone show it.
+    excluded : tuple of tuple of int, optional
+        Label ids (T,) of the labellings before.
     """
     rules = [(r, rule) for r, rule in enumerate(problem.rules) if not rule.folds]
     if any(rule.machineless for _, rule in rules):

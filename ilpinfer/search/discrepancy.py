@@ -42,16 +42,23 @@ class Discrepancy(Parameters):
 
     Parameters
     ----------
-    variant : "admissible": prefixes are dropped that are α·T·m^i nats in round i below the best score without the rules, with
-        bounds on completions, so that nothing better is lost; "published": those whose score lies below a floor, α·T·m^i
-        nats, and a labelling that is found raises it (section 4.2.2); "textbook": at most i choices that are
-        not the best one, and no floor (Harvey and Ginsberg 1995)
-    token_multiplier : α, nats a token
-    iteration_multiplier : m
-    branching, branching_increase : b, how many choices a prefix has in the first round, and δb, how many more in each
-    zero : "score": the floor is held against the score itself, as printed; "best": against its distance from the best
-        choice at each token, as the prose has it
-    keep_going : whether rounds go on to the deadline rather than to the first that finds anything; true unless published
+    variant : str, optional
+        "admissible": prefixes are dropped that are α·T·m^i nats in round i below the best score without the
+        rules, with bounds on completions, so that nothing better is lost; "published": those whose score lies
+        below a floor, α·T·m^i nats, and a labelling that is found raises it (section 4.2.2); "textbook": at
+        most i choices that are not the best one, and no floor (Harvey and Ginsberg 1995).
+    token_multiplier : float, optional
+        Α, nats a token.
+    iteration_multiplier : float, optional
+        M.
+    branching, branching_increase : int, optional
+        B, how many choices a prefix has in the first round, and δb, how many more in each.
+    zero : str, optional
+        "score": the floor is held against the score itself, as printed; "best": against its distance from the
+        best choice at each token, as the prose has it.
+    keep_going : bool, optional
+        Whether rounds go on to the deadline rather than to the first that finds anything; true unless
+        published.
     """
 
     variant: str = one_of("admissible", "published", "textbook")
@@ -102,15 +109,19 @@ class Search:
 
     Parameters
     ----------
-    folded : local rules in its lattice
-    best : grid units; no labelling scores more
-    rounds, nodes : done so far
-    most : nodes of a round, after which it ends
+    folded : Problem
+        Local rules in its lattice.
+    best
+        Grid units; no labelling scores more.
+    rounds, nodes : int, default 0
+        Done so far.
+    most : int, default 2 ** 62
+        Nodes of a round, after which it ends.
 
     Raises
     ------
     OutOfTime
-        where the deadline passes before the first round.
+        Where the deadline passes before the first round.
     """
 
     folded: Problem

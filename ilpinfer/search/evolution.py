@@ -21,20 +21,33 @@ class Evolution(Parameters):
 
     Parameters
     ----------
-    variant : "varied": ranked parents, borders that move both ways, from Viterbi's labelling; "published": uniform parents,
-        borders that move backwards, from the best-first labelling (Tables 5 and 6). Each can be given by itself, too
-    population, offspring : μ and λ
-    mutation_rate : β, of each offspring
-    shift_rate : ω, how often a mutation shifts a border rather than gives a run another label
-    selection_pressure : s of the linear ranking (eq. 66), above 1 and up to 2
-    start_weight, weight_increase : γs and γδ, nats a hard violation, and more each generation (eq. 67)
-    parents : "uniform", drawn at random (Table 5), or "ranked" (the text)
-    shift : "backwards", or "both" ways
-    start : what the first population is bred from: "viterbi", the best labelling under the rules on single tokens and steps,
-        or the "best-first" one; where that is not there in time, there is no labelling
-    start_mutations : of that labelling, for each individual of the first population but one
-    iterations : generations at most; 0 for as many as time allows
-    seed : of the random numbers
+    variant : str, optional
+        "varied": ranked parents, borders that move both ways, from Viterbi's labelling; "published": uniform
+        parents, borders that move backwards, from the best-first labelling (Tables 5 and 6). Each can be
+        given by itself, too.
+    population, offspring : int, optional
+        Μ and λ.
+    mutation_rate : float, optional
+        Β, of each offspring.
+    shift_rate : float, optional
+        Ω, how often a mutation shifts a border rather than gives a run another label.
+    selection_pressure : float, optional
+        S of the linear ranking (eq. 66), above 1 and up to 2.
+    start_weight, weight_increase : float, optional
+        Γs and γδ, nats a hard violation, and more each generation (eq. 67).
+    parents : str, optional
+        "uniform", drawn at random (Table 5), or "ranked" (the text).
+    shift : str, optional
+        "backwards", or "both" ways.
+    start : str, optional
+        What the first population is bred from: "viterbi", the best labelling under the rules on single tokens
+        and steps, or the "best-first" one; where that is not there in time, there is no labelling.
+    start_mutations : int, optional
+        Start mutations of that labelling, for each individual of the first population but one.
+    iterations : int, optional
+        Generations at most; 0 for as many as time allows.
+    seed : int, optional
+        Seed of the random numbers.
     """
 
     variant: str = one_of("varied", "published")

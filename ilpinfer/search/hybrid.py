@@ -16,11 +16,15 @@ class Border(Parameters):
 
     Parameters
     ----------
-    variant : "strong": admissible discrepancy search that goes on, and the varied evolutionary algorithm; "published": both as
-        published (section 4.2)
-    border : tokens up to which discrepancy search is used, and the evolutionary algorithm beyond
-    zero : of discrepancy search, where it is the published one
-    seed : of the random numbers
+    variant : str, optional
+        "strong": admissible discrepancy search that goes on, and the varied evolutionary algorithm;
+        "published": both as published (section 4.2).
+    border : int, optional
+        Tokens up to which discrepancy search is used, and the evolutionary algorithm beyond.
+    zero : str, optional
+        Zero of discrepancy search, where it is the published one.
+    seed : int, optional
+        Seed of the random numbers.
     """
 
     variant: str = one_of("strong", "published")

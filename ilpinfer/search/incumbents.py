@@ -16,8 +16,10 @@ class Incumbents:
 
     Parameters
     ----------
-    folded : what they are labellings of
-    task : whose `watch` hears of each
+    folded : Problem
+        The folded problem.
+    task : Task
+        Whose `watch` hears of each.
     """
 
     folded: Problem

@@ -22,15 +22,17 @@ def by_variant(values: Mapping[str, Any], parameter: Any = None) -> Any:
 
     Parameters
     ----------
-    values : the usual value of each variant
-    parameter : one made by `one_of` or `within`, whose check is kept; None for true or false
+    values : mapping of str to object
+        The usual value of each variant.
+    parameter : object, optional
+        One made by `one_of` or `within`, whose check is kept; None for true or false.
     """
     metadata = {} if parameter is None else parameter.metadata
     return field(default=None, metadata={**metadata, "usual": values})
 
 
 def one_of(usual: str, *others: str) -> Any:
-    """A parameter with so many values."""
+    """A parameter with a fixed set of values."""
 
     def check(value: Any, name: str) -> None:
         if value not in (usual, *others):

@@ -34,11 +34,16 @@ class Individuals:
 
     Parameters
     ----------
-    size, offspring : how many live, and places for as many others
-    mutations : of the first individual, for each of the others
-    iterations : at most; 0 for as many as time allows
-    seed : of the random numbers
-    settings : of mutations and selection
+    size, offspring : int, default 1
+        Number of individuals, and of places for offspring.
+    mutations : int, default 0
+        Mutations of the first individual, for each of the others.
+    iterations : int, default 0
+        Iterations at most; 0 for as many as time allows.
+    seed : int, default 0
+        Seed of the random numbers.
+    settings : Settings, default _SETTINGS
+        Settings of mutations and selection.
     """
 
     size: int = 1
@@ -62,10 +67,15 @@ def population_search(
 
     Parameters
     ----------
-    stages : of the kernels that it needs beside those that all need
-    individuals : how many, and how they come to be; without iterations time is limited
-    begin : the first of them, from the folded problem and Viterbi's labelling; None where it is not there in time
-    run : the search; says how much it has done
+    stages : iterable of Stage
+        Stages of the kernels that it needs beside those that all need.
+    individuals : Individuals
+        Numbers and settings of individuals; without a number of iterations, the time is limited.
+    begin : callable
+        The first of them, from the folded problem and Viterbi's labelling; None where it is not there in
+        time.
+    run : callable
+        The search; says how much it has done.
     """
     for stage in (VITERBI, DISCREPANCY, POPULATION, *stages):
         task.deadline.excuse(stage.warm())
@@ -97,14 +107,17 @@ class Population:
 
     Parameters
     ----------
-    folded : local rules in its lattice
-    start : label ids (T,) of the first individual
-    bound : grid units; no labelling is worth more
+    folded : Problem
+        Local rules in its lattice.
+    start : ndarray of int
+        Label ids (T,) of the first individual.
+    bound : int
+        Grid units; no labelling is worth more.
 
     Raises
     ------
     OutOfTime
-        where the deadline passes before the machines of the rules are at hand.
+        Where the deadline passes before the machines of the rules are at hand.
     """
 
     folded: Problem
@@ -177,14 +190,14 @@ class Population:
         self.counts[kernels.FOUND] = 0
 
     def make_room(self) -> None:
-        """Make room for joint states, and value the living again."""
+        """Make room for joint states, and evaluate all individuals again."""
         n = len(self.memo.vectors)
         larger = 4 * n if 4 * self.memo.after.size <= _LARGEST_MEMO else n
         while not self._fits(larger):
             larger *= 2
 
     def _fits(self, n: int) -> bool:
-        """Value the living with room for n joint states; whether there is enough room left for offspring."""
+        """Evaluate all individuals with room for n joint states; whether enough room is left for offspring."""
         self.memo = self._memo(n)
         T, lam = self.people[0].shape[1], len(self.places[1])
         for who in self.places[0].tolist():

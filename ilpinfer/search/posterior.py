@@ -38,11 +38,14 @@ class Posterior(Parameters):
 
     Parameters
     ----------
-    risk : "tokens", the most right tokens are expected; "spans", the greatest F1 of spans is
-    top_k : how many of the best labellings stand for all, where sums over all take too many joint states, and for spans;
-        under a time limit that is too short for them, those of a beam stand in for them
-    budget : joint states times machines that sums over all labellings may take; a time limit lowers it. For spans a tenth
-        of it, as sums then only tell the share of the probability that the best few hold
+    risk : str, optional
+        "tokens", the most right tokens are expected; "spans", the greatest F1 of spans is.
+    top_k : int, optional
+        How many of the best labellings stand for all, where sums over all take too many joint states, and for
+        spans; under a time limit that is too short for them, those of a beam stand in for them.
+    budget : int, optional
+        Joint states times machines that sums over all labellings may take; a time limit lowers it. For spans
+        a tenth of it, as sums then only tell the share of the probability that the best few hold.
     """
 
     risk: str = one_of("tokens", "spans")
@@ -77,7 +80,7 @@ def posterior(problem: Problem, task: Task, name: str) -> Iterator[Result]:
 
 
 def _product(folded: Problem, task: Task, budget: int) -> Product | str:
-    """What sums over all labellings are made of, or why there is none."""
+    """The product over which sums of all labellings run, or the reason why there is none."""
     if folded.lattice.order > 1:
         return "second-order scores have no sums over all labellings"
     task.deadline.excuse(MARGINALS.warm())
@@ -100,10 +103,14 @@ class _Sample:
 
     Parameters
     ----------
-    paths : best first
-    weights : (n,) which sum to 1
-    log_sum : log Σ exp(score) over them, nats
-    kind : "best", or "likely" for those of a beam
+    paths : sequence of ndarray of int
+        Best first.
+    weights : ndarray of float
+        (n,) which sum to 1.
+    log_sum : float
+        Log Σ exp(score) over them, nats.
+    kind : str
+        "best", or "likely" for those of a beam.
     """
 
     paths: Sequence[LabelIds]
@@ -144,7 +151,7 @@ class _Sample:
         return result
 
     def words(self, product: Product | str) -> str:
-        """How much of the probability they hold, or why that is not known."""
+        """Share of the probability that they have, or the reason why it is not known."""
         if isinstance(product, str):
             return f"by the {self.kind} {len(self.paths)} labellings alone, since {product}"
         share = min(1.0, math.exp(self.log_sum - product.log_sum))

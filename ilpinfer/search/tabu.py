@@ -23,16 +23,25 @@ class Tabu(Parameters):
 
     Parameters
     ----------
-    candidates : changes that a step chooses among, unless one of them makes the labelling better at once
-    tenure : steps for which a token may not have a label again that it has lost, and up to twice as many
-    patience : steps without a better labelling, after which the search goes on from the best one
-    kicks : random changes of that one first
-    hard_weight : nats a hard violation
-    refit_rate : how often a change forbids a token its label and refits those around it, rather than a run or a border;
-        never where scores look at two labels before
-    shift_rate : of the others, how often it is a border that shifts
-    iterations : steps at most; 0 for as many as time allows
-    seed : of the random numbers
+    candidates : int, optional
+        Changes that a step chooses among, unless one of them makes the labelling better at once.
+    tenure : int, optional
+        Steps for which a token may not have a label again that it has lost, and up to twice as many.
+    patience : int, optional
+        Steps without a better labelling, after which the search goes on from the best one.
+    kicks : int, optional
+        Random changes of that one first.
+    hard_weight : float, optional
+        Nats a hard violation.
+    refit_rate : float, optional
+        Probability that a change forbids a token its label and refits the tokens around it, instead of changing a run
+        or a border; 0 for second order.
+    shift_rate : float, optional
+        Shift rate of the others, how often it is a border that shifts.
+    iterations : int, optional
+        Steps at most; 0 for as many as time allows.
+    seed : int, optional
+        Seed of the random numbers.
     """
 
     candidates: int = within(100, 1, 1e6)

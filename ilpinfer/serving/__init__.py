@@ -26,28 +26,34 @@ def create_app(
 ) -> "FastAPI":
     """An ASGI application that decodes with a decoder, for any ASGI server.
 
-    It says that it is ready once its lifespan has begun and kernels are loaded.
+    It is ready when its lifespan has begun and kernels are loaded.
 
     Parameters
     ----------
-    decoder : rules and method, and the model that scores tokens, if any; its time limit is replaced by what a request has
-        left of its deadline
-    limits : the defaults of `Limits` if not given
-    workers : threads that decode
-    scheme : of the label names in requests; empty to infer it
-    warm : whether to compile or load all kernels before it is ready
+    decoder : Decoder
+        Rules and method, and the model that scores tokens, if any; its time limit is replaced by what a
+        request has left of its deadline.
+    limits : Limits, optional
+        The defaults of `Limits` if not given.
+    workers : int, default 2
+        Threads that decode.
+    scheme : str, optional
+        Scheme of the label names in requests; empty to infer it.
+    warm : bool, default True
+        Whether to compile or load all kernels before it is ready.
 
     Returns
     -------
     FastAPI
-        with POST /decode, POST /batch, GET /health, GET /ready, GET /metrics, GET /docs and GET /openapi.json.
+        With POST /decode, POST /batch, GET /health, GET /ready, GET /metrics, GET /docs and GET
+        /openapi.json.
 
     Raises
     ------
     ValueError
-        for a number of workers below 1.
+        For a number of workers below 1.
     MissingLibrary
-        without the extra `serve`; the message names it.
+        Without the extra `serve`; the message names it.
 
     Examples
     --------

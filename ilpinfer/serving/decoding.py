@@ -28,17 +28,21 @@ def decode_single(decoder: Decoder, scheme: str, sequence: Example, asked: Asked
 
     Parameters
     ----------
-    decoder : its time limit is replaced
-    scheme : of label names; empty to infer it
-    sequence, asked : tokens or scores, and what is wanted of them
-    seconds : from now
+    decoder : Decoder
+        The decoder; its time limit is replaced.
+    scheme : str
+        Scheme of label names; empty to infer it.
+    sequence, asked : Example or Asked
+        Tokens or scores, and what is wanted of them.
+    seconds : float
+        Seconds from now.
 
     Raises
     ------
     Refusal
-        for a sequence that the decoder does not take.
+        For a sequence that the decoder does not take.
     Late
-        when scoring leaves no time.
+        When scoring leaves no time.
     """
     began = time.perf_counter()
 

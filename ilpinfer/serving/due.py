@@ -15,8 +15,10 @@ class Due:
 
     Parameters
     ----------
-    arrived : when the request came, in seconds of `time.perf_counter`
-    seconds : that it has from then on
+    arrived : float
+        Time of arrival of the request, in seconds of `time.perf_counter`.
+    seconds : float
+        Seconds that the request has from then on.
     """
 
     arrived: float

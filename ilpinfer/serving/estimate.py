@@ -12,8 +12,10 @@ class Estimate:
 
     Parameters
     ----------
-    seconds : of a job
-    tokens : of a job; 0 before the first one is done
+    seconds : float, default 0.0
+        Seconds of a job.
+    tokens : float, default 0.0
+        Tokens of a job; 0 before the first one is done.
     """
 
     seconds: float = 0.0

@@ -1,4 +1,4 @@
-"""What a service takes on."""
+"""Limits of a service."""
 
 import math
 from dataclasses import dataclass, fields
@@ -6,23 +6,36 @@ from dataclasses import dataclass, fields
 
 @dataclass(frozen=True)
 class Limits:
-    """The largest request, and how long it may take.
+    """Limits on the size and the time of a request.
 
     Parameters
     ----------
-    deadline : seconds that a request has from its arrival where it does not say so itself
-    longest_deadline : seconds that a request may ask for
-    queue : requests that wait for a worker; more are refused
-    body : bytes of a request
-    tokens : of a sequence
-    sequences : of a batch
-    labels : of scores
-    top : labellings of a sequence
+    deadline : float, default 1.0
+        Time limit in seconds from arrival, for requests that give none.
+    longest_deadline : float, default 30.0
+        Largest time limit that a request may ask for, in seconds.
+    queue : int, default 1000
+        Largest number of requests that wait for a worker; further ones are refused.
+    body : int, optional
+        Largest body of a request in bytes.
+    tokens : int, default 1000
+        Largest number of tokens of a sequence.
+    sequences : int, default 256
+        Largest number of sequences of a batch.
+    labels : int, default 200
+        Largest number of labels of scores.
+    top : int, default 50
+        Largest number of labellings of a sequence.
 
     Raises
     ------
     ValueError
-        for numbers that make no sense.
+        For numbers out of range.
+
+    Examples
+    --------
+    >>> Limits(deadline=0.5).tokens
+    1000
     """
 
     deadline: float = 1.0

@@ -19,9 +19,12 @@ class Metrics:
 
     Parameters
     ----------
-    queue : whose length is shown
-    lag : of the event loop
-    ready : whether the service is ready
+    queue : WorkQueue
+        Whose length is shown.
+    lag : Lag
+        Lag of the event loop.
+    ready : callable
+        Whether the service is ready.
     """
 
     def __init__(self, queue: WorkQueue, lag: Lag, ready: Callable[[], bool]) -> None:

@@ -11,10 +11,14 @@ class Refusal(Exception):
 
     Parameters
     ----------
-    status : of HTTP
-    message : one line with the value, the place and the way out
-    reason : one word, for metrics
-    retry_after : seconds until it is worth asking again; None where the request itself has to change
+    status : int
+        Status of HTTP.
+    message : str
+        One line with the value, the place and the way out.
+    reason : str
+        One word, for metrics.
+    retry_after : float, optional
+        Seconds until it is worth asking again; None where the request itself has to change.
     """
 
     def __init__(self, status: int, message: str, reason: str, retry_after: float | None = None) -> None:

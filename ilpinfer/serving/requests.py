@@ -23,9 +23,12 @@ class Asked:
 
     Parameters
     ----------
-    seconds : from the arrival of the request to its answer
-    top : how many labellings, or None for the best one alone
-    certificate : whether the answer has the proof
+    seconds : float
+        Seconds from the arrival of the request to its answer.
+    top : int, optional
+        Number of labellings, or None for the best one only.
+    certificate : bool, default False
+        Whether the answer has the proof.
     """
 
     seconds: float

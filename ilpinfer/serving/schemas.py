@@ -41,7 +41,7 @@ class Options(BaseModel):
         None, gt=0, description="Seconds from the arrival of the request to its answer, waiting included."
     )
     top: int | None = Field(
-        None, ge=1, description="The best so many labellings; `alternatives` has further ones."
+        None, ge=1, description="Number of labellings to return; `alternatives` has those after the best one."
     )
     certificate: bool = Field(False, description="Whether solutions have their proofs.")
 
@@ -95,14 +95,14 @@ class BatchAnswer(BaseModel):
 class Refused(BaseModel):
     """Why a request has no answer."""
 
-    detail: str = Field(description="One message, with the value, the place and the way out.")
+    detail: str = Field(description="A message with the value, the place and a remedy.")
     retry_after: float | None = Field(None, description="Seconds; with status 503.")
 
 
 REASONS = {
-    408: "The body took too long to come.",
+    408: "The body was not complete in time.",
     413: "The body, a sequence, its labels or the batch is too large.",
-    422: "The request makes no sense.",
+    422: "The request is invalid.",
     500: "Decoding failed.",
     503: "It cannot be done in time, or the service is not ready; see Retry-After.",
 }

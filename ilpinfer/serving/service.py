@@ -30,7 +30,8 @@ class Service:
 
     Parameters
     ----------
-    decoder, limits, workers, scheme, warm : as of `ilpinfer.serving.create_app`
+    decoder, limits, workers, scheme, warm : Decoder, Limits, int, str or bool
+        As of `ilpinfer.serving.create_app`.
     """
 
     def __init__(self, decoder: Decoder, limits: Limits, *, workers: int, scheme: str, warm: bool) -> None:

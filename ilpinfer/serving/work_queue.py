@@ -48,8 +48,10 @@ class WorkQueue:
 
     Parameters
     ----------
-    workers : threads
-    longest : jobs that may wait
+    workers : int
+        Threads.
+    longest : int
+        Jobs that may wait.
     """
 
     def __init__(self, workers: int, longest: int) -> None:
@@ -92,7 +94,7 @@ class WorkQueue:
         if needed > SAFETY * due.left:
             raise Refusal(
                 UNAVAILABLE,
-                f"about {needed:.3g} s are needed behind what is in work, too much for the {due.left:.3g} s that are left of the "
+                f"about {needed:.3g} s are needed after the current work, more than the {due.left:.3g} s that are left of the "
                 f"deadline of {due.seconds:g} s; try again later, or ask for more time",
                 "busy",
                 max(needed - SAFETY * due.left, 0.0),

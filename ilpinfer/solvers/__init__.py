@@ -1,7 +1,7 @@
 """Integer-program solvers behind one call. A solver is imported when it is first used.
 
-A new solver is one file and one line: a module in this folder, and its line in the table of `ilpinfer.core.methods`, whose name
-is that of the module with hyphens for underscores. The module has
+A new solver is one file and one line: a module in this folder, and its line in the table of `ilpinfer.core.methods`,
+whose name is that of the module with hyphens for underscores. The module has
 
 - `VERSION`, a text: the solver, its version, and the package that carries it;
 - `STATUS`, a table from the solver's status codes to "optimal", "feasible", "infeasible" and "unknown";
@@ -12,10 +12,10 @@ is that of the module with hyphens for underscores. The module has
 - where the solver loads something late, `load()`, which makes it do so.
 
 `solve` runs in a process of its own, which is killed shortly after the deadline; it need not be interruptible. The process
-is a fork of one that imported the module and called `load`, and must have no threads until `solve` is called. Nothing
-that it claims is believed unchecked: the vector is rounded and checked in exact integers, and its objective computed again.
-A `SolverError` or any other exception becomes a `SolverError` of the caller. `tests/support/brute_force_solver.py` is a complete
-example of a backend to copy::
+is a fork of one that imported the module and called `load`, and must have no threads until `solve` is called. All
+claims are checked: the vector is rounded and checked in exact integers, and its objective is recomputed. A
+`SolverError` or any other exception becomes a `SolverError` of the caller. `tests/support/brute_force_solver.py` is a
+complete example of a backend to copy::
 
     def solve(program: IntegerProgram, deadline: float, threads: int, report: Report) -> Claim:
         result = my_solver.maximise(...)
@@ -56,14 +56,33 @@ def solve(name: str, program: IntegerProgram, *, time_limit: float | None = None
 
     Parameters
     ----------
-    name : a key of SOLVERS
-    program : what to maximise
-    time_limit : seconds, without the time to start and load the solver for the first time; None for no limit
-    threads : threads of the solver, where it has any
+    name : str
+        Name of a solver, a key of `SOLVERS`.
+    program : IntegerProgram
+        The program, whose objective is maximised.
+    time_limit : float, optional
+        Time limit in seconds; the first start and loading of the solver does not count. None for no limit.
+    threads : int, default 1
+        Number of threads, for solvers that support it.
+
+    Returns
+    -------
+    Answer
+        The answer, after an exact check.
 
     Raises
     ------
-    SolverError : the solver could not be started or broke down
+    SolverError
+        If the solver cannot be started or breaks down.
+    ValueError
+        For an unknown solver.
+
+    Examples
+    --------
+    >>> from formulations import Trellis, formulate
+    >>> program = formulate(Trellis([0.0, -1.0], [], labels=["a", "b"]))
+    >>> solve("highs", program.integer).status
+    'optimal'
     """
     if name not in SOLVERS:
         raise ValueError(f'no solver "{name}"; there are {", ".join(sorted(SOLVERS))}')
@@ -71,7 +90,7 @@ def solve(name: str, program: IntegerProgram, *, time_limit: float | None = None
     claim, warm_up = _claim(name, program, time_limit, threads)
     status, x, bound = check_claim(claim, program)
     if status == "unknown" and time_limit is None:
-        raise SolverError(f"{name}: gave up without a labelling or a reason; try another solver")
+        raise SolverError(f"{name}: ended without a labelling or a reason; try another solver")
     seconds = time.monotonic() - started - warm_up
     return Answer(status, x, bound, claim.version, claim.settings, seconds, warm_up)
 

@@ -13,7 +13,14 @@ from formulations.programs.record import IntegerProgram
 
 
 class SolverError(InferenceError, RuntimeError):
-    """A solver could not be started or broke down."""
+    """Error of a solver that cannot be started or breaks down.
+
+    Examples
+    --------
+    >>> from ilpinfer import InferenceError, solvers
+    >>> issubclass(solvers.SolverError, InferenceError)
+    True
+    """
 
 
 @dataclass(frozen=True)
@@ -22,12 +29,18 @@ class Claim:
 
     Parameters
     ----------
-    status : "optimal" | "feasible" | "infeasible" | "unknown"
-    x : (n,) float64 or None
-    objective : claimed value of x, grid units; None without x
-    bound : claimed upper bound on the objective, grid units
-    version : solver, its version, and the package that carries it
-    settings : parameters that the solver was given
+    status : str
+        "optimal" | "feasible" | "infeasible" | "unknown".
+    x : ndarray of float or None
+        (n,) float64 or None.
+    objective : float or None
+        Claimed value of x, grid units; None without x.
+    bound : float
+        Claimed upper bound on the objective, grid units.
+    version : str
+        Solver, its version, and the package that carries it.
+    settings : dict of str to object
+        Parameters that the solver was given.
     """
 
     status: str
@@ -40,12 +53,14 @@ class Claim:
 
 @dataclass(frozen=True)
 class Progress:
-    """What a solver knows before its claim: a vector, a bound, or both.
+    """A solver's report before its claim: a vector, a bound, or both.
 
     Parameters
     ----------
-    x : (n,) float64 or int64, or None
-    bound : upper bound on the objective, grid units; inf for none
+    x : ndarray of float or ndarray of int, optional
+        (n,) float64 or int64, or None.
+    bound : float, default inf
+        Upper bound on the objective, grid units; inf for none.
     """
 
     x: Floats | Integers | None = None
@@ -57,22 +72,37 @@ class Progress:
 
 
 Report = Callable[[Progress], None]
-"""Takes what a solver knows so far."""
+"""A function that receives progress reports of a solver."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """A claim after the check; `x` keeps every row in exact integers.
+    """A solver's claim after an exact check; `x` keeps every row in integer arithmetic.
 
     Parameters
     ----------
-    status : "optimal" | "feasible" | "infeasible" | "unknown"
-    x : (n,) int64 or None
-    bound : upper bound on the objective, grid units; inf when none is known, -inf when infeasible
-    version : solver, its version, and the package that carries it
-    settings : parameters that the solver was given
-    seconds : wall time, the hand-over included
-    warm_up_seconds : time to start the solver's process and load its library for the first time, not part of `seconds`
+    status : str
+        "optimal" | "feasible" | "infeasible" | "unknown".
+    x : ndarray of int or None
+        (n,) int64 or None.
+    bound : float
+        Upper bound on the objective, grid units; inf when none is known, -inf when infeasible.
+    version : str
+        Solver, its version, and the package that carries it.
+    settings : dict of str to object
+        Parameters that the solver was given.
+    seconds : float
+        Wall time, including the transfer of the program.
+    warm_up_seconds : float
+        Time to start the solver's process and load its library for the first time, not part of `seconds`.
+
+    Examples
+    --------
+    >>> from formulations import Trellis, formulate
+    >>> from ilpinfer import solvers
+    >>> answer = solvers.solve("highs", formulate(Trellis([0.0, -1.0], [], labels=["a", "b"])).integer)
+    >>> answer.status, answer.x.tolist()
+    ('optimal', [1, 0, 1, 0])
     """
 
     status: str
@@ -111,7 +141,7 @@ def _floor(bound: float) -> float:
 
 
 def with_progress(claim: Claim, progress: Progress, program: IntegerProgram) -> Claim:
-    """The claim with what the solver told before it, where that is better."""
+    """The claim, combined with earlier reports of the solver if these are better."""
     claim = replace(claim, bound=min(claim.bound, progress.bound))
     if progress.x is None:
         return claim

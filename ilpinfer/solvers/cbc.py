@@ -1,4 +1,4 @@
-"""CBC: the program that PuLP carries, fed an MPS file and read by its solution files and its log."""
+"""CBC: the executable that PuLP ships, with an MPS file as input, and its solution files and log as output."""
 
 import re
 import subprocess
@@ -100,7 +100,7 @@ def _run(folder: str, options: list[str], deadline: float) -> str | None:
 
 
 def _read(path: Path, n_columns: int) -> SolutionFile:
-    """A missing file, or one that CBC was still writing, is "unknown"."""
+    """Read a solution file. A missing or incomplete file gives the status "unknown"."""
     head, *lines = (path.read_text() if path.exists() else "").splitlines() or [""]
     status, _, value = head.partition(" - objective value ")
     if not value:

@@ -1,4 +1,4 @@
-"""CP-SAT, through OR-tools; every number is handed over as the integer that it is."""
+"""CP-SAT, through OR-tools, with integer coefficients throughout."""
 
 from importlib.metadata import version
 from itertools import pairwise
@@ -48,7 +48,7 @@ class _Solutions(SolutionCallback):
 
 
 def load() -> None:
-    """What CP-SAT loads late."""
+    """Load the libraries that CP-SAT otherwise loads at the first solve."""
     solve(smallest_program(), inf, 1, lambda progress: None)
 
 

@@ -1,4 +1,4 @@
-"""HiGHS, through highspy, whose callbacks tell its incumbents and bounds while it solves."""
+"""HiGHS, through highspy, whose callbacks report incumbents and bounds during the solve."""
 
 from importlib.metadata import version
 from math import inf
@@ -63,7 +63,7 @@ def _watch(solver: highspy.Highs, report: Report) -> None:
 
 
 def _upper_bound(dual: float) -> float:
-    """The bound on what is maximised, from that on its negative; HiGHS has ±1e30 or ±inf where it knows none."""
+    """The bound on what is maximised, from that on its negative; HiGHS gives ±1e30 or ±inf if it has none."""
     return -dual if abs(dual) < 1e30 else inf
 
 

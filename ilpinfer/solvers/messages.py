@@ -1,4 +1,4 @@
-"""What this process and a solver's own process say to each other."""
+"""Messages between this process and the process of a solver."""
 
 import pickle
 import time
@@ -11,19 +11,23 @@ from ilpinfer.solvers.answer import Claim, Progress, SolverError
 STOP = "stop"
 """Ends the request that is being worked on."""
 PIECE = 2**22
-"""Bytes that are sent between two looks at the clock."""
+"""Bytes that are sent between two checks of the time."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """What is to be solved.
+    """A program to solve.
 
     Parameters
     ----------
-    program : to maximise
-    deadline : when to end, a time of `time.monotonic()`, or inf
-    threads : of the solver
-    folder : for temporary files
+    program : IntegerProgram
+        Program to maximise.
+    deadline : float
+        When to end, a time of `time.monotonic()`, or inf.
+    threads : int
+        Threads of the solver.
+    folder : str
+        Folder for temporary files.
     """
 
     program: IntegerProgram
@@ -34,11 +38,12 @@ class Request:
 
 @dataclass(frozen=True)
 class Ended:
-    """The process that solved is gone without a claim.
+    """The solving process has ended without a claim.
 
     Parameters
     ----------
-    code : its exit code, or the negative of the signal that ended it
+    code : int
+        Its exit code, or the negative of the signal that ended it.
     """
 
     code: int
@@ -46,7 +51,7 @@ class Ended:
 
 @dataclass(frozen=True)
 class Stopped:
-    """The request was ended as it was told to."""
+    """The request was stopped on demand."""
 
 
 Message = Progress | Claim | SolverError | Ended | Stopped | str
@@ -69,7 +74,7 @@ def send_request(pipe: Connection, request: Request) -> bool:
 
 
 def receive_request(pipe: Connection) -> Request | None:
-    """The next request that is sent to its end; None for one that is not, and for a stop that came too late."""
+    """The next complete request; None for an incomplete one, and for a late stop."""
     message = pipe.recv()
     if message == STOP:
         return None

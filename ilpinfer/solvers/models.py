@@ -1,8 +1,8 @@
-"""Programs as models of PuLP and OR-tools, for those who want to add to them or solve them in their own way.
+"""Programs as models of PuLP and OR-tools, which users can extend or solve with their own settings.
 
-The variables have the names of `Program.file_columns`, so that `program.labelling({v.name: value, …})` reads a solution back.
-`method="cbc"` and the other solvers of `ilpinfer.decode` do not use these models: their arrays go over in one piece, to CBC as
-MPS text, many times as fast as PuLP's expressions.
+The variables have the names of `Program.file_columns`, so that `program.labelling({v.name: value, …})` reads a
+solution back. `method="cbc"` and the other solvers of `ilpinfer.decode` do not use these models. They receive whole
+arrays, or MPS text for CBC, which is many times as fast as PuLP's expressions.
 """
 
 from collections.abc import Iterator
@@ -27,6 +27,16 @@ def to_pulp(program: Program) -> "LpProblem":
     """A PuLP problem that maximises the program's objective, in nats; `solve()` runs CBC with tolerances for near ties.
 
     PuLP writes 13 digits of each score, which is exact to 2^-20 nats for scores of up to 10^5 nats.
+
+    Parameters
+    ----------
+    program : Program
+        The program.
+
+    Returns
+    -------
+    LpProblem
+        The problem; its variables have the names `program.file_columns`.
 
     Examples
     --------
@@ -68,16 +78,28 @@ def to_pulp(program: Program) -> "LpProblem":
 
 
 def to_cp_sat(program: Program, *, units: str = "nats") -> "cp_model.CpModel":
-    """A CP-SAT model with whole coefficients; its objective value is in nats, or in grid units of 2^-20 nats.
+    """A CP-SAT model with integer coefficients; its objective value is in nats or grid units.
 
-    CP-SAT stops where objective and bound are within 10^-4 of each other, unless `solver.parameters.absolute_gap_limit` is 0:
-    in nats that parameter has to be set for labellings to be told apart that are closer, in grid units it has not. Long
-    sequences are solved much faster with the parameters of `method="cp-sat"`, `cp_model_presolve = False` among them.
+    CP-SAT stops when objective and bound differ by less than 10^-4, unless `solver.parameters.absolute_gap_limit` is 0. With
+    nats, set that parameter to distinguish labellings that are closer than this; with grid units, that is not necessary. Long
+    sequences are solved much faster with the parameters of `method="cp-sat"`, such as `cp_model_presolve = False`.
+
+    Parameters
+    ----------
+    program : Program
+        The program.
+    units : str, default "nats"
+        "nats", or "grid" for units of 2^-20 nats.
+
+    Returns
+    -------
+    CpModel
+        The model, with one variable for each column, in order.
 
     Raises
     ------
     ValueError
-        for other units.
+        For other units.
 
     Examples
     --------
@@ -116,13 +138,31 @@ def to_cp_sat(program: Program, *, units: str = "nats") -> "cp_model.CpModel":
 def to_mathopt(program: Program, *, units: str = "nats") -> "mathopt.Model":
     """A MathOpt model that maximises the program's objective, in nats or in grid units of 2^-20 nats.
 
-    Solvers of MathOpt keep to tolerances of their own, most of them 10^-6: only CP-SAT, or another one in grid units, tells
-    labellings apart that are a few grid units from each other.
+    The solvers of MathOpt have their own tolerances, most of them 10^-6. Only CP-SAT, or another solver in grid units,
+    distinguishes labellings whose scores differ by a few grid units.
+
+    Parameters
+    ----------
+    program : Program
+        The program.
+    units : str, default "nats"
+        "nats", or "grid" for units of 2^-20 nats.
+
+    Returns
+    -------
+    Model
+        The model; its variables have the names `program.file_columns`.
 
     Raises
     ------
     ValueError
-        for other units.
+        For other units.
+
+    Examples
+    --------
+    >>> from formulations import Trellis, formulate
+    >>> to_mathopt(formulate(Trellis([0.0, -1.0], [], labels=["a", "b"]))).get_num_variables()
+    4
     """
     _check_units(units)
     from ortools.math_opt.python import mathopt

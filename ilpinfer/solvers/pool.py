@@ -1,4 +1,4 @@
-"""The solvers' own processes, kept for the next request and never left behind."""
+"""A pool of solver processes, which are reused and always ended."""
 
 import contextlib
 import os
@@ -18,8 +18,8 @@ _loaded: set[str] = set()
 def borrow_worker(name: str, module: str, deadline: float) -> Iterator[tuple[Worker | None, float]]:
     """A worker for one request, or None where it is not loaded at the deadline; and the seconds of a first load.
 
-    A first load moves the deadline; any other counts, and goes on behind it. The worker is killed when anything at all goes
-    wrong. One that had to be killed at the deadline is replaced by another, which begins to load at once.
+    A first load postpones the deadline; any other load counts, and continues after the deadline. The worker is killed
+    after any error. One that had to be killed at the deadline is replaced by another, which begins to load at once.
     """
     began = time.monotonic()
     with _lock:
@@ -42,7 +42,7 @@ def borrow_worker(name: str, module: str, deadline: float) -> Iterator[tuple[Wor
 
 
 def _idle_worker(name: str, module: str) -> Worker:
-    """The worker that is most likely to be loaded, or a new one."""
+    """An idle worker, preferably a loaded one; a new worker if none is idle."""
     while True:
         with _lock:
             idle = _idle.get(name)

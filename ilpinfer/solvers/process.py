@@ -1,4 +1,4 @@
-"""The parent's side of a solver's own process."""
+"""The parent's side of the process of a solver."""
 
 import contextlib
 import time
@@ -21,12 +21,14 @@ START_LIMIT = 120.0
 
 
 class Worker(Child):
-    """A child process that loads a solver from its first moment on.
+    """A child process that starts to load a solver immediately.
 
     Parameters
     ----------
-    name : of the solver, for messages
-    module : of its backend
+    name : str
+        Name of the solver, for messages.
+    module : str
+        Module of its backend.
 
     Attributes
     ----------
@@ -44,7 +46,7 @@ class Worker(Child):
         Raises
         ------
         SolverError
-            where it cannot be loaded.
+            Where it cannot be loaded.
         """
         limit = self.began + START_LIMIT
         if not self.version and self._answers(min(deadline, limit) - time.monotonic()):
@@ -54,7 +56,7 @@ class Worker(Child):
         return bool(self.version)
 
     def solve(self, program: IntegerProgram, deadline: float, threads: int) -> Claim:
-        """The solver's claim, or where it has to be stopped at the deadline, what it told until then."""
+        """The solver's claim or, if it has to be stopped at the deadline, its last report."""
         with self._folder() as folder:
             claim, progress = self._request(Request(replace(program), deadline, threads, folder))
         return with_progress(claim, progress, program)
@@ -70,7 +72,7 @@ class Worker(Child):
                 raise
 
     def _request(self, request: Request) -> tuple[Claim, Progress]:
-        """The claim, and the best of what was told before it."""
+        """The claim, and the best report before it."""
         self.errors.seek(0)
         self.errors.truncate()
         try:

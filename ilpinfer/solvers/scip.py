@@ -30,8 +30,8 @@ PARAMETERS = {
     "separating/maxroundsroot": "0",
     "separating/maxrounds": "0",
 }
-"""Presolving a path program costs SCIP a hundred times what solving it does; rows of scores have coefficients of 2^24,
-of which the default tolerance of 1e-6 lets whole units pass."""
+"""Settings of SCIP. Presolving a path program takes a hundred times as long as solving it. Rows of scores have
+coefficients of 2^24, where the default tolerance of 1e-6 amounts to whole units."""
 
 
 def solve(program: IntegerProgram, deadline: float, threads: int, report: Report) -> Claim:

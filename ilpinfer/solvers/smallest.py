@@ -1,4 +1,4 @@
-"""The smallest program, which makes a solver load whatever it loads late."""
+"""The smallest program, for solvers that load libraries at the first solve."""
 
 import numpy as np
 

@@ -17,20 +17,30 @@ NO_SOLUTION = re.compile(
 
 
 class SolutionFileError(InferenceError, ValueError):
-    """A solution file that cannot be used; the message says what is wrong with it."""
+    """Error of a solution file that cannot be used."""
 
 
 @dataclass(frozen=True)
 class SolutionFile:
-    """What a solver has written.
+    """The content of a solver's solution file.
 
     Parameters
     ----------
-    solver : "CBC", "HiGHS", "SCIP", "Gurobi" or "CPLEX"
-    status : in the solver's words; empty where the format has none
-    objective : as the solver claims it; None where the format has none
-    values : of columns by name, and of rows where the solver writes these, too
-    whole : whether each column has a value; those without one are 0 otherwise
+    solver : str
+        "CBC", "HiGHS", "SCIP", "Gurobi" or "CPLEX".
+    status : str
+        Status in the solver's words; empty where the format has none.
+    objective : float or None
+        Objective value that the solver claims; None if the format has none.
+    values : dict of str to float
+        Values of columns by name, and of rows if the solver writes them, too.
+    whole : bool
+        Whether the file has a value for each column; otherwise missing columns are 0.
+
+    Examples
+    --------
+    >>> SolutionFile("CBC", "Optimal", 0.5, {"x": 1.0}, whole=False).values
+    {'x': 1.0}
     """
 
     solver: str
@@ -40,12 +50,22 @@ class SolutionFile:
     whole: bool
 
     def of_columns(self, program: Program) -> dict[str, float]:
-        """A value for each column of a program, by its name in files.
+        """The value of each column of a program, by its name in files.
+
+        Parameters
+        ----------
+        program : Program
+            The program that was solved.
+
+        Returns
+        -------
+        dict of str to float
+            Values by column name.
 
         Raises
         ------
         SolutionFileError
-            for a name that is neither a column nor a row of the program, and for columns without a value where the
+            For a name that is neither a column nor a row of the program, and for missing columns if the
             solver writes all of them.
         """
         columns, rows = set(program.file_columns), set(program.file_rows)
@@ -64,12 +84,31 @@ class SolutionFile:
 
 
 def read_solution_file(path: str | Path) -> SolutionFile:
-    """Read a solution file; its format is known by its first line.
+    """Read a solution file. The first line identifies the format.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    Returns
+    -------
+    SolutionFile
+        Solver, status, objective and values.
 
     Raises
     ------
     SolutionFileError
-        for a file that cannot be read, is of no known format, cut off or garbled, or holds no solution.
+        For a file that cannot be read, has an unknown format, is damaged, or contains no solution.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "program.sol")
+    ...     _ = path.write_text("Optimal - objective value 0.5\\n      0 x 1 0.5\\n")
+    ...     read_solution_file(path).values
+    {'x': 1.0}
     """
     try:
         with Path(path).open("rb") as stream:
@@ -195,7 +234,7 @@ FORMATS: tuple[tuple[re.Pattern[str], Callable[[list[str]], SolutionFile]], ...]
     (re.compile(r"solution status:|objective value:|no solution available"), _scip),
     (re.compile(r"#"), _gurobi),
 )
-"""How the first line of each format begins, and its parser."""
+"""The beginning of the first line of each format, and its parser."""
 
 
 def _values(

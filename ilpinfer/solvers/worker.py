@@ -1,4 +1,4 @@
-"""A solver's own process: it loads the solver once, and answers each request in a fork of itself.
+"""The process of a solver. It loads the solver once, and solves each request in a fork of itself.
 
 A fork that has to be killed costs milliseconds, where a new process would have to load the solver again.
 """
@@ -23,7 +23,7 @@ from ilpinfer.system.processes import connect
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Say the solver's version when it is loaded; then answer each request, until the pipe is closed.
+    """Send the solver's version when it is loaded; then answer requests until the pipe is closed.
 
     Answers to a `Request` are any number of `Progress`, then a Claim, a SolverError, the text of another error, `Ended`, or,
     when it is told to stop, `Stopped`.
@@ -44,7 +44,7 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def _answer(backend: ModuleType, request: Request, pipe: Connection) -> None:
-    """Solve in a fork, and pass on what it says, until it is done, or is told to stop."""
+    """Solve in a fork, and pass its messages on, until it ends or a stop is requested."""
     messages, theirs = Pipe(duplex=False)
     process = os.fork()
     if not process:
@@ -84,7 +84,7 @@ def _answer(backend: ModuleType, request: Request, pipe: Connection) -> None:
 
 
 def _solve(backend: ModuleType, request: Request, pipe: Connection) -> None:
-    """Send what the solver tells, and what it claims in the end."""
+    """Send the solver's reports and its claim."""
     tempfile.tempdir = request.folder
     answer: Claim | SolverError | str
     try:
@@ -98,7 +98,7 @@ def _solve(backend: ModuleType, request: Request, pipe: Connection) -> None:
 
 
 def _reporter(program: IntegerProgram, pipe: Connection) -> Report:
-    """What sends a vector that keeps every row and is better than those before, and a bound that is lower."""
+    """A function that sends vectors that keep every row and are better than those before, and lower bounds."""
     best, bound = -inf, inf
 
     def report(progress: Progress) -> None:
@@ -116,7 +116,7 @@ def _reporter(program: IntegerProgram, pipe: Connection) -> Report:
 
 
 def _exit_code(process: int) -> int:
-    """Wait for the fork, and where it broke off, end what it started."""
+    """Wait for the fork, and after a crash end its child processes."""
     _, status = os.waitpid(process, 0)
     if status:
         _end_group()

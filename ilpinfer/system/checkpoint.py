@@ -1,4 +1,4 @@
-"""Rows of a long run, written as they come, from which an interrupted run goes on."""
+"""Checkpoints: rows of a long run, from which an interrupted run resumes."""
 
 import contextlib
 import io
@@ -35,9 +35,9 @@ class RowPosition:
 
 
 class RowCheckpoint:
-    """JSON lines that grow in `path.part`, each marked with its job; an equal job goes on behind the last whole one.
+    """JSON lines in `path.part`, each marked with its job. An equal job resumes after the last complete line.
 
-    Behind the job a row may have a mark of what it was made of, which the caller compares before going on.
+    After the job, a row may have a mark of its input, which the caller compares before it resumes.
 
     Rows come in groups, those of one sequence. Only where they are is kept in memory. While the checkpoint is entered no
     other run can write to the same place. A device, named pipe or descriptor is written to as it stands, and nothing
@@ -45,10 +45,14 @@ class RowCheckpoint:
 
     Parameters
     ----------
-    path : the file that the rows become in the end
-    job : fingerprint of all that the rows depend on
-    position : where a row belongs; KeyError, TypeError or ValueError for a row that is damaged
-    inputs : files that must not be overwritten
+    path : str or Path
+        The file that the rows become in the end.
+    job : str
+        Fingerprint of all that the rows depend on.
+    position : callable
+        Where a row belongs; KeyError, TypeError or ValueError for a row that is damaged.
+    inputs : iterable of str, Path or None, optional
+        Files that must not be overwritten.
 
     Attributes
     ----------
@@ -59,7 +63,7 @@ class RowCheckpoint:
     Raises
     ------
     OutputError
-        where the place cannot be written to or is taken, and where the part belongs to another job.
+        Where the place cannot be written to or is taken, and where the part belongs to another job.
     """
 
     def __init__(
@@ -84,7 +88,7 @@ class RowCheckpoint:
         Raises
         ------
         OutputError
-            for a place that cannot be read back.
+            For a place that cannot be read back.
         """
         if self.place.direct:
             raise OutputError(f"{self.place.name}: cannot be read back; name a file")
@@ -93,7 +97,7 @@ class RowCheckpoint:
                 yield json.loads(stream.readline())
 
     def write(self, rows: list[Row], mark: str = "") -> None:
-        """Add rows that follow each other, safe from an interrupt that follows."""
+        """Append rows; a later interrupt does not lose them."""
         lines = [_line({**row, "job": self.job + mark}) for row in rows]
         data = b"".join(lines)
         with write_errors(self.place.name):
@@ -104,11 +108,11 @@ class RowCheckpoint:
             self._count(row, self._position(row))
 
     def replace_by(self, content: bytes) -> None:
-        """Let other content than the rows take the place in the end, as where they were steps on the way to it."""
+        """Set other content than the rows as the final content of the file."""
         self._content = content
 
     def drop_unfinished(self) -> None:
-        """Take back the rows of the group that is not whole."""
+        """Remove the rows of the incomplete group."""
         with write_errors(self.place.name):
             self._cut(self._whole)
         self._rows -= len(self.unfinished)
@@ -127,7 +131,7 @@ class RowCheckpoint:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        """Put the whole file in its place; after an error keep the whole rows."""
+        """Move the complete file to its path; after an error keep the complete rows."""
         with self._stack:
             keep_part(self.place)
             if self.place.direct:
@@ -197,14 +201,14 @@ class RowCheckpoint:
             self.groups, self.unfinished, self._whole = position.group + 1, [], self._end
 
     def _cut(self, end: int) -> None:
-        """Leave so many bytes."""
+        """Truncate the file to a number of bytes."""
         os.ftruncate(self._stream.fileno(), end)
         self._stream.seek(end)
         self._end = end
 
     @property
     def of_another_run(self) -> OutputError:
-        """To raise for a part whose rows were made of something else."""
+        """Error for a part whose rows belong to another run."""
         return OutputError(f"{self.place.part}: belongs to another run; delete it, or choose another output")
 
     def _foreign(self) -> OutputError:
@@ -214,7 +218,7 @@ class RowCheckpoint:
 
 
 def _line(row: Row) -> bytes:
-    """How a row is written, and in no other way."""
+    """The unique text of a row."""
     text = json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n"
     return text.encode("utf-8", "backslashreplace")
 

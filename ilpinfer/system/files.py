@@ -1,4 +1,4 @@
-"""Writing output whole or not at all, one run at a time."""
+"""Atomic writing of output files, by one run at a time."""
 
 import contextlib
 import hashlib
@@ -27,7 +27,7 @@ _unfinished: set[Path] = set()
 
 
 def write_atomically(path: str | Path, text: str | bytes, inputs: Iterable[str | Path | None] = ()) -> None:
-    """Write text or bytes by way of `path.part`, which takes the place of `path` at the end.
+    """Write text or bytes to `path.part`, which is renamed to `path` at the end.
 
     Devices, named pipes and open descriptors are written to as they stand. What UTF-8 cannot hold, such as a file name
     in another encoding, is written as an escape.
@@ -35,7 +35,8 @@ def write_atomically(path: str | Path, text: str | bytes, inputs: Iterable[str |
     Raises
     ------
     OutputError
-        for a place that cannot be written to, or is taken: by one of the inputs, another run, or another's `path.part`.
+        For a place that cannot be written to, or is taken: by one of the inputs, another run, or another's
+        `path.part`.
     """
     place = output_path(path, inputs)
     data = text if isinstance(text, bytes) else text.encode("utf-8", "backslashreplace")
@@ -56,12 +57,12 @@ def write_atomically(path: str | Path, text: str | bytes, inputs: Iterable[str |
 
 @contextlib.contextmanager
 def reserve(place: OutputPath) -> Iterator[None]:
-    """Keep a place for this run, from before long work until its result is written.
+    """Reserve a path for this run until its result is written.
 
     Raises
     ------
     OutputError
-        where it cannot be written to, or is taken.
+        Where it cannot be written to, or is taken.
     """
     if place.direct or _held_locks.get(place.lock) == threading.get_ident():
         check_direct(place)
@@ -80,7 +81,7 @@ def reserve(place: OutputPath) -> Iterator[None]:
 
 @contextlib.contextmanager
 def lock_output(place: OutputPath) -> Iterator[bool]:
-    """Hold the lock of a place, its folder made where need be; whether a killed run left the lock behind."""
+    """Lock a path, and create its folder if necessary; whether a killed run had left the lock."""
     with contextlib.ExitStack() as stack:
         with write_errors(place.name):
             place.target.parent.mkdir(parents=True, exist_ok=True)
@@ -110,7 +111,7 @@ def create_part(place: OutputPath) -> io.FileIO:
 
 
 def replace_target(place: OutputPath) -> None:
-    """Let the part, which is on the disk, take its place for good."""
+    """Rename the part, which is on the disk, to its final path."""
     os.replace(place.part, place.target)
     with contextlib.suppress(OSError):  # some file systems cannot do that with a folder
         folder = os.open(place.target.parent, os.O_RDONLY)
@@ -121,7 +122,7 @@ def replace_target(place: OutputPath) -> None:
 
 
 def replace_part(place: OutputPath, content: bytes) -> None:
-    """Put other content into the part, whole or not at all."""
+    """Put other content into the part; the file appears under its name only when it is complete."""
     new = place.part.with_name(place.part.name + ".new")
     try:
         with new.open("wb") as stream:
@@ -135,7 +136,7 @@ def replace_part(place: OutputPath, content: bytes) -> None:
 
 
 def keep_part(place: OutputPath) -> None:
-    """The part is gone, or holds rows; `abandon` leaves it alone from now on."""
+    """Mark a part that is gone or has rows; `abandon` does not remove it."""
     _unfinished.discard(place.part)
 
 

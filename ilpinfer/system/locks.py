@@ -1,4 +1,4 @@
-"""A lock beside a file that grows: one run at a time, free again as soon as that run ends, however it ends."""
+"""Lock files for output. A lock is released when its process ends for any reason."""
 
 import contextlib
 import errno
@@ -25,18 +25,19 @@ class LockNotice(UserWarning):
 
 @contextlib.contextmanager
 def hold_lock(lock: Path) -> Iterator[bool]:
-    """Hold a lock file that names this process; its content says whose it is, the kernel whether that one lives.
+    """Hold a lock file that names this process; the operating system tells whether the process is alive.
 
     Yields
     ------
-    bool : whether a run that was killed left the lock behind
+    iterator of bool
+        Bool : whether a run that was killed left the lock behind.
 
     Raises
     ------
     LockError
-        where another run holds it, and for a file that is no lock.
+        Where another run holds it, and for a file that is no lock.
     OSError
-        where it cannot be written.
+        Where it cannot be written.
     """
     descriptor = _open(lock)
     try:
@@ -80,7 +81,7 @@ def _hold(descriptor: int, lock: Path) -> None:
 
 
 def _check_alive(descriptor: int, lock: Path) -> None:
-    """Without the kernel's help: the process that the file names must be gone, as far as can be seen from here."""
+    """Check without locks of the file system that the process named in the file has ended, as far as possible."""
     text = os.pread(descriptor, 400, 0).decode(errors="replace")
     result = re.fullmatch(rf"{MARK}pid (\d+) on (.*)\n", text)
     if result is None:

@@ -12,7 +12,7 @@ from formulations.errors import InferenceError
 
 
 class OutputError(InferenceError, ValueError):
-    """Output that cannot be written; the message names the place and the way out."""
+    """Error of output that cannot be written; the message names the path and a remedy."""
 
 
 @dataclass(frozen=True)
@@ -21,9 +21,12 @@ class OutputPath:
 
     Parameters
     ----------
-    name : as it was given
-    target : the file behind symbolic links, which are left as they are
-    direct : written to as it stands, since it is a device, a named pipe or an open descriptor
+    name : str
+        The value as given.
+    target : Path
+        The file behind symbolic links, which are left as they are.
+    direct : bool, default False
+        Written to as it stands, since it is a device, a named pipe or an open descriptor.
     """
 
     name: str
@@ -32,7 +35,7 @@ class OutputPath:
 
     @property
     def part(self) -> Path:
-        """Where the file grows until it is whole."""
+        """Path of the incomplete file."""
         return self.target.with_name(self.target.name + ".part")
 
     @property
@@ -46,13 +49,15 @@ def output_path(path: str | Path, inputs: Iterable[str | Path | None] = ()) -> O
 
     Parameters
     ----------
-    path : as the user named it
-    inputs : files that must not be overwritten; `-` is standard input, and what does not exist is left out
+    path : str or Path
+        As the user named it.
+    inputs : iterable of str, Path or None, optional
+        Files that must not be overwritten; `-` is standard input, and what does not exist is left out.
 
     Raises
     ------
     OutputError
-        for a folder, and for a file that is one of the inputs.
+        For a folder, and for a file that is one of the inputs.
     """
     name = str(path)
     if not name:
@@ -78,7 +83,7 @@ def check_direct(place: OutputPath) -> None:
 
 @contextlib.contextmanager
 def write_errors(name: str | Path) -> Iterator[None]:
-    """Name the output where the system refuses it; a reader that has gone away is the caller's to see."""
+    """Convert errors of the operating system to OutputError; a closed pipe is left to the caller."""
     try:
         yield
     except BrokenPipeError:

@@ -1,4 +1,4 @@
-"""Python processes of our own: they end with this process, whatever ends it, and leave no file behind."""
+"""Child processes in Python, which end together with this process and leave no files."""
 
 import atexit
 import contextlib
@@ -19,17 +19,21 @@ _all: set["Child"] = set()
 
 
 class Child:
-    """A process that runs `main` of a module of this package, and talks through `pipe`.
+    """A process that runs `main` of a module of this package, and communicates through `pipe`.
 
     It leads a group of its own, together with what it starts. It finds the standard library before anything else, so
     that files of the working directory do not take its place.
 
     Parameters
     ----------
-    module : its `main` is given the arguments, and calls `connect` on the first two
-    arguments : words for `main`, behind the two
-    folder : for temporary files, in the place of the usual one
-    environment : variables beside those of this process
+    module : str
+        Its `main` is given the arguments, and calls `connect` on the first two.
+    arguments
+        Words for `main`, behind the two.
+    folder : str, optional
+        Folder for temporary files, in the place of the usual one.
+    environment : mapping of str to str, optional
+        Variables beside those of this process.
     """
 
     def __init__(
@@ -98,7 +102,7 @@ class Child:
 
 
 def connect(descriptor: str, lifeline: str) -> Connection:
-    """In a child: the pipe to its parent, with whom it ends from now on; interrupts are the parent's to see."""
+    """In a child: the pipe to its parent. The child then ends with its parent, and interrupts are left to the parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     end_with_parent(int(lifeline), group=True)
     os.set_inheritable(int(descriptor), False)  # the parent has to see that this end is closed
@@ -112,8 +116,10 @@ def end_with_parent(lifeline: int, *, group: bool = False) -> None:
 
     Parameters
     ----------
-    lifeline : descriptor of an end of a pipe whose other end only the parent has
-    group : end all processes of the group, which this one leads
+    lifeline : int
+        Descriptor of an end of a pipe whose other end only the parent has.
+    group : bool, default False
+        End all processes of the group, which this one leads.
     """
     import fcntl
 

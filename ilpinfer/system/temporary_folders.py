@@ -12,7 +12,7 @@ from zlib import crc32
 
 PREFIX = "ilpinfer"
 TRIES, PAUSE = 20, 0.02
-"""To remove a folder, and seconds between them: processes that were just killed may write until they end."""
+"""Attempts to remove a folder, and seconds between them; processes that were just killed may write until they end."""
 _mine: set[str] = set()
 
 
@@ -57,7 +57,7 @@ def forget() -> None:
 
 @cache
 def remove_stale() -> None:
-    """Remove the folders in the place for temporary files whose processes are no more, once in a process."""
+    """Remove temporary folders of processes that have ended, once in a process."""
     with contextlib.suppress(OSError), os.scandir(tempfile.gettempdir()) as entries:
         for entry in entries:
             if entry.name.startswith(f"{PREFIX}-{_node()}-") and _is_stale(entry):

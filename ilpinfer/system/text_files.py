@@ -13,8 +13,8 @@ def read_text_bytes(stream: BinaryIO) -> bytes:
     Raises
     ------
     ValueError
-        where the stream begins with a byte order mark of UTF-16, or has a zero byte. Reading stops at the first one, so that
-        an endless stream such as /dev/zero ends, too.
+        Where the stream begins with a byte order mark of UTF-16, or has a zero byte. Reading stops at the
+        first one, so that an endless stream such as /dev/zero ends, too.
     """
     data = bytearray()
     while chunk := stream.read(CHUNK_SIZE):

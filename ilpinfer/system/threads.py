@@ -1,4 +1,4 @@
-"""Threads that wait for work: starting one takes as long as several sequences."""
+"""Pools of idle threads, since starting a thread takes as long as several sequences."""
 
 import os
 from collections.abc import Iterator

@@ -216,7 +216,7 @@ def test_an_infeasible_sequence_is_named_with_its_rule_and_written(folder, capsy
     assert code == 2
     assert err == (
         'ilpinfer: in.jsonl, line 1: infeasible: rule "nine" alone leaves no labelling; make it soft, or allow what '
-        'it asks for; cheapest way out: allow 5 violations of "nine" at tokens 0 (a), 1 (b), 2 (c) and 1 more (and 1 more)\n'
+        'it asks for; cheapest relaxation: allow 5 violations of "nine" at tokens 0 (a), 1 (b), 2 (c) and 1 more (and 1 more)\n'
     )
     assert [row["status"] for row in strict(Path("x.jsonl").read_text())] == ["infeasible"] * 2
 

@@ -53,14 +53,14 @@ def analysis(rule, length=20):
 def test_kinds_of_rules_and_the_set_p(rule, kind, partial):
     result = analysis(rule)
     assert (result.kind, result.partial) == (kind, partial)
-    assert (result.bound == "what the prefix has broken") == (partial == "exact")
+    assert (result.bound == "violations of the prefix") == (partial == "exact")
 
 
 def test_prefix_bounds_outside_p():
-    assert analysis(C.at_least_tokens("jt", 2)).bound == "0: seen at the end only"
-    assert analysis(C.min_run_length("d", 3)).bound == "what no completion can avoid"
-    assert analysis(C.matches("jt+ d*")).bound == "what no completion can avoid"
-    assert analysis(C.matches(". . . . .+")).bound == "0: seen at the end only"
+    assert analysis(C.at_least_tokens("jt", 2)).bound == "0: evaluated at the end only"
+    assert analysis(C.min_run_length("d", 3)).bound == "violations that no completion avoids"
+    assert analysis(C.matches("jt+ d*")).bound == "violations that no completion avoids"
+    assert analysis(C.matches(". . . . .+")).bound == "0: evaluated at the end only"
 
 
 def test_a_beam_drops_a_prefix_as_soon_as_nothing_can_save_it():
@@ -78,7 +78,7 @@ def test_a_forced_rule_is_evaluated_on_prefixes_and_loses_solutions():
     assert beam.labels == ["jt", "jt"] and beam.status == "feasible" and beam.bound >= 5
     assert ilpinfer.decode(trellis, [forced]).labels == ["d", "jt"], "exact methods are not misled"
     result = analysis(forced)
-    assert (result.partial, "solutions get lost" in result.warning) == ("forced", True)
+    assert (result.partial, "solutions may be lost" in result.warning) == ("forced", True)
     soft = C.linear("runs(jt) >= runs(d)", partial="forced", penalty=9)
     assert ilpinfer.decode(trellis, [soft], method="beam", width=1).labels == ["jt", "jt"]
     assert ilpinfer.decode(trellis, [soft], method="beam").labels == ["d", "jt"]
@@ -267,7 +267,7 @@ def test_tokens_of_a_conflict():
     solution = ilpinfer.decode(trellis, rules)
     clashes = {c.rule: c.tokens for c in solution.infeasibility.conflict}
     assert {"end"} < set(clashes) and clashes["end"] == (4,) and len(clashes["step"]) >= 1
-    assert "make one of them soft; cheapest way out: allow 1 violation of" in solution.reason
+    assert "make one of them soft; cheapest relaxation: allow 1 violation of" in solution.reason
     row = solution.to_dict()["infeasibility"]
     assert sum(row["relaxation"].values()) == 1 and len(row["labels"]) == 5
 
@@ -321,7 +321,7 @@ def test_decode_explains_on_request(gold, capsys):
     arguments = ["decode", "gold.tsv", "--model", "m.json", "--rules", "rules.toml", "--explain"]
     code, out, err = run(arguments, capsys)
     rows = [json.loads(line) for line in out.splitlines()]
-    assert code == 2 and '"one"' in err and '"two"' in err and "cheapest way out" in err
+    assert code == 2 and '"one"' in err and '"two"' in err and "cheapest relaxation" in err
     assert {c["rule"] for c in rows[0]["infeasibility"]["conflict"]} >= {"two"}
     text = Path("rules.toml").read_text().replace("n = 2\n", "n = 2\npenalty = 0.5\n")
     Path("rules.toml").write_text(text)

@@ -69,7 +69,7 @@ def test_the_last_straw_is_named():
         '"start" at token 0, "end" at token 5, "once", "short" at token 1 leave no labelling together'
         in reason
     )
-    assert "cheapest way out: allow 1 violation of" in reason
+    assert "cheapest relaxation: allow 1 violation of" in reason
     forbidding = Trellis([-math.inf, -math.inf], [])
     assert "scores themselves forbid" in ilpinfer.decode(forbidding).reason
 

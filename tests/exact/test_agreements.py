@@ -166,8 +166,8 @@ ROWS = [[0, 0], [0, 0], [0, 0]]
         (Leaf(shares=(5,)), "cannot be read"),
         (Leaf(shares=({(0, 0): ROWS},), product=((0, 0),)), "machine is named too"),
         (Leaf(shares=({(0, 0): ROWS},), stages=(((0, 0),),)), "machine is named too"),
-        (Leaf(shares=({(0, 0): ROWS},)), "are not ruled out"),
-        (Leaf(), "are not ruled out"),
+        (Leaf(shares=({(0, 0): ROWS},)), "are not excluded"),
+        (Leaf(), "are not excluded"),
     ],
 )
 def test_wrong_shares_are_rejected(leaf, words):

@@ -186,7 +186,7 @@ def test_the_example_spends_something_for_less_cost():
         (with_phases(best=Leaf(stages=(((9, 0),),))), "rule"),
         (with_phases(best=None), "neither leaf nor split"),
         (with_phases(least=None), "no proof of the second phase"),
-        (with_phases(least=Leaf()), "not ruled out"),
+        (with_phases(least=Leaf()), "not excluded"),
         (with_phases(least=TREE), "neither leaf nor split"),
         (with_phases(weight=0), "weight"),
         (with_phases(weight=-1), "weight"),
@@ -230,7 +230,7 @@ def test_two_phase_by_a_solver_is_a_solvers_word():
     solution = ilpinfer.decode_two_phase(TRELLIS, RULES, 0.7, method="highs")
     assert solution.certificate.kind == "solver"
     verdict = ilpinfer.verify(TRELLIS, RULES, solution)
-    assert verdict.ok and not verdict.proved and "word of" in verdict.reasons[0]
+    assert verdict.ok and not verdict.proved and "claim of" in verdict.reasons[0]
     below = replace(solution, path=solution.path, cost_bound=solution.penalty + 1)
     assert not ilpinfer.verify(TRELLIS, RULES, below).ok
 
@@ -266,7 +266,7 @@ def test_what_a_member_excludes_is_checked(few):
     own = tuple(last.ids.tolist())
     worse = (2, 2, 2, 2, 2)
     for excluded, words in (
-        (before[1:], "not ruled out"),
+        (before[1:], "not excluded"),
         ((*before, own), "the solution's own"),
         ((*before, before[0]), "excludes a labelling twice"),
         ((*before, worse), "worse"),

@@ -404,7 +404,7 @@ def test_children_that_are_swapped_prove_nothing():
     solution = claimed(trellis, rules, None, tree)
     assert verify(trellis, rules, solution).proved
     swapped = replace(tree, below=tree.above, above=tree.below)
-    refused(with_tree(swapped, solution), "not ruled out", trellis, rules)
+    refused(with_tree(swapped, solution), "not excluded", trellis, rules)
     refused(with_tree(replace(tree, most=0), solution), "folded", trellis, rules)
 
 
@@ -419,7 +419,7 @@ def test_several_solutions_are_checked_in_their_order():
     refused([many[0], many[0]], "labelling of solution 0")
     refused([many[0], replace(many[1], certificate=many[2].certificate)], "excludes")
     skipped = claimed(TRELLIS, RULES, paths[2], tree, excluded=(paths[0],))
-    refused([many[0], skipped], "not ruled out")
+    refused([many[0], skipped], "not excluded")
     unordered = [replace(s, certificate=Certificate("none", "a beam")) for s in (many[1], many[0])]
     refused(unordered, "better than")
     refused([many[0], None], "cannot be read")
@@ -431,14 +431,14 @@ def test_a_claim_of_too_much_infeasibility_is_rejected():
     assert verify(TRELLIS, impossible, solution).proved
     rule_machines = Leaf(dict.fromkeys([(AUTHOR, 0)], -FINE))
     assert verify(TRELLIS, impossible, with_tree(rule_machines, solution)).proved
-    refused(with_tree(Leaf(), solution), "not ruled out", TRELLIS, impossible)
+    refused(with_tree(Leaf(), solution), "not excluded", TRELLIS, impossible)
     refused(replace(solution, bound=0.0), "status", TRELLIS, impossible)
 
 
 def test_words_of_others_are_no_proof():
     for certificate, words in (
-        (Certificate("solver", "CBC 2.10"), "that it is optimal is the word of CBC 2.10"),
-        (Certificate("none", "depth-first search"), "that it is optimal is the word of depth-first search"),
+        (Certificate("solver", "CBC 2.10"), "that it is optimal is the claim of CBC 2.10"),
+        (Certificate("none", "depth-first search"), "that it is optimal is the claim of depth-first search"),
     ):
         verdict = verify(TRELLIS, RULES, replace(BEST, certificate=certificate))
         assert verdict.ok and not verdict.proved and words in verdict.reasons[0]
@@ -448,8 +448,8 @@ def test_words_of_others_are_no_proof():
 @pytest.mark.parametrize(
     "certificate, words",
     [
-        (Certificate("none"), "nothing stands behind"),
-        (Certificate("solver"), "nothing stands behind"),
+        (Certificate("none"), "without any proof"),
+        (Certificate("solver"), "without any proof"),
         (Certificate("exact", "label setting"), "holds no proof: label setting"),
         (Certificate("exact"), "holds no proof: it names no argument"),
     ],

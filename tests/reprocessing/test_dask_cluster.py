@@ -108,6 +108,6 @@ def test_a_scheduler_that_dies_loses_nothing_that_was_written(whole, capsys, clu
         patch.setattr(dask_cluster, "AHEAD", 1 / 2)
         code, _, err = run(on(cluster.scheduler_address), capsys)
     assert code == 2
-    assert "has gone away; what was written is kept: go on with --resume" in err.splitlines()[-1]
+    assert "has ended; finished shards are kept: continue with --resume" in err.splitlines()[-1]
     assert run([*REPROCESS, "--jobs", "1", "--output", "out", "--resume"], capsys)[0] == 0
     assert contents("out") == whole

@@ -345,7 +345,9 @@ def test_named_formulas_that_branch_are_bounded():
     ]
     document = {"fields": ["a"], "template": branching, "rule": [{"logic": "forall t: f0(t)"}]}
     began = time.perf_counter()
-    with pytest.raises(RuleError, match="more than 20000 parts, once all it calls is written out"):
+    with pytest.raises(
+        RuleError, match="more than 20000 parts after expansion of the formulas that it calls"
+    ):
         parse_rules(dump(document))
     document["template"] = branching[20:]
     document["rule"] = [{"logic": "forall t: f20(t)"}]

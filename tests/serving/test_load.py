@@ -61,7 +61,7 @@ def test_work_that_cannot_be_done_in_time_is_refused_at_once():
     assert (first.status_code, in_time.status_code) == (200, 200)
     for one in (refused, batch):
         assert one.status_code == 503
-        assert "s are needed behind what is in work" in one.json()["detail"]
+        assert "s are needed after the current work" in one.json()["detail"]
     assert 5 < refused.json()["retry_after"] < 6
     assert refused.headers["retry-after"] == "6"
 

@@ -34,7 +34,8 @@ def check_template(path: object, attributes: Sequence[str], template: Template, 
     Raises
     ------
     ModelError
-        where it makes less than `LEAST` of them, naming the template, the share, and the shipped template that fits best.
+        Where it makes less than `LEAST` of them, naming the template, the share, and the shipped template
+        that fits best.
     """
     result = share(attributes, template)
     if result == 1 or not attributes:

@@ -97,7 +97,7 @@ _OF_STRETCH: Mapping[str, Callable[[Sequence[str], int, int, int], str]] = {
     "last": lambda tokens, number, begin, end: tokens[max(begin, end - 2)].lower()[:20],
     "delimiter": lambda tokens, number, begin, end: tokens[end - 1][-1:],
 }
-"""Attributes of a whole stretch of tokens, from its number, its first token, and the token behind it."""
+"""Attributes of a stretch of tokens, from its number, its first token, and the token after it."""
 _IN_STRETCH: Mapping[str, Callable[[int, int, int], Values]] = {
     "position": lambda t, begin, end: (bucket(t - begin),),
     "start": lambda t, begin, end: YES if t == begin else NO,

@@ -26,12 +26,18 @@ class Weights:
 
     Parameters
     ----------
-    labels : K names
-    attributes : A names
-    begins : (A+1,) where the weights of each attribute begin
-    targets : (N,) label of each weight
-    weights : (N,) nats
-    transitions : (K, K) nats [from, to]
+    labels : tuple of str
+        K names.
+    attributes : tuple of str
+        A names.
+    begins : ndarray of int, shape (A+1,)
+        Where the weights of each attribute begin.
+    targets : ndarray of int, shape (N,)
+        Label of each weight.
+    weights : ndarray of float, shape (N,)
+        Nats.
+    transitions : ndarray of float, shape (K, K)
+        Nats [from, to].
     """
 
     labels: tuple[str, ...]
@@ -52,7 +58,7 @@ def read_crfsuite(path: str | Path) -> Weights:
     Raises
     ------
     ModelError
-        for a file that is missing, of another kind, or damaged.
+        For a file that is missing, of another kind, or damaged.
     """
     try:
         data = Path(path).read_bytes()

@@ -21,7 +21,7 @@ CACHED = 1 << 17
 
 @dataclass(frozen=True)
 class Atom:
-    """An attribute of the token so many places further on: `lower[-1]`."""
+    """An attribute of the token at an offset, such as `lower[-1]`."""
 
     attribute: str
     offset: int = 0
@@ -40,10 +40,15 @@ class Template:
 
     Parameters
     ----------
-    conjunctions : features, of one atom or several
-    words : attributes of a token by itself that the template defines: word lists and regular expressions
-    contexts : attributes of a token in its sequence that it defines: phrases, further columns, and what is seen around
-    source : the plain values that it was read from, word lists included
+    conjunctions : tuple of Conjunction
+        Features, of one atom or several.
+    words : mapping of str to WordAttribute, optional
+        Attributes of a token by itself that the template defines: word lists and regular expressions.
+    contexts : mapping of str to ContextAttribute, optional
+        Attributes of a token in its sequence that it defines: phrases, further columns, and what is seen
+        around.
+    source : mapping of str to object, optional
+        The plain values that it was read from, word lists included.
     """
 
     conjunctions: tuple[Conjunction, ...]

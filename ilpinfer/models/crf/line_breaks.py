@@ -30,15 +30,19 @@ def restore(tokens: Sequence[str], labels: Sequence[str], line_break: str, schem
 
     Parameters
     ----------
-    tokens : T texts
-    labels : of the tokens that `token_positions` names
-    line_break : the label of line breaks
-    scheme : of the labels
+    tokens : sequence of str
+        T texts.
+    labels : sequence of str
+        Labels of the tokens that `token_positions` names.
+    line_break : str
+        The label of line breaks.
+    scheme : str
+        Scheme of the labels.
 
     Raises
     ------
     ValueError
-        where there are not as many labels as tokens kept.
+        Where there are not as many labels as tokens kept.
     """
     positions = token_positions(tokens)
     if len(positions) != len(labels):

@@ -30,16 +30,29 @@ from ilpinfer.models.sequences import Labelled
 
 @dataclass(frozen=True)
 class CRF:
-    """P(y | x) ∝ exp(Σ λ·f(y', y) + Σ μ·g(y, x)) (Stokman 2011, eq. 17; Fersini et al. 2014, eq. 5).
+    """A linear-chain conditional random field (Stokman 2011, eq. 17; Fersini et al. 2014, eq. 5).
+
+    P(y | x) ∝ exp(Σ λ·f(y', y) + Σ μ·g(y, x)).
 
     Parameters
     ----------
-    labels : K labels
-    learnt : weights of A attributes and of transitions, nats
-    template : finds the features of tokens; None where features have to be given
-    without_line_breaks : whether line breaks are taken out of the sequence (Trompper 2016, third condition); then
-        trellises cover the tokens at `token_positions`, and `restore` puts labels back
-    line_break_label : what `restore` gives line breaks where no label is named; in training the one that they mostly have
+    labels : LabelSet
+        K labels.
+    learnt : Weights
+        Weights of A attributes and of transitions, nats.
+    template : Template, optional
+        Template that computes the features of tokens; None if features have to be given.
+    without_line_breaks : bool, default False
+        Whether line breaks are removed from the sequence (Trompper 2016, third condition). Trellises then
+        cover the tokens at `token_positions`, and `restore` adds labels of the others.
+    line_break_label : str, default OUTSIDE
+        Label that `restore` gives line breaks by default; after training, their most frequent label.
+
+    Examples
+    --------
+    >>> crf = CRF.train([(["Ada", "1815"], ["name", "year"]), (["Alan", "1912"], ["name", "year"])])
+    >>> crf.label_probabilities(["Grace", "1906"]).argmax(axis=1).tolist()
+    [0, 1]
     """
 
     labels: LabelSet
@@ -64,23 +77,36 @@ class CRF:
         progress: Progress | None = None,
         without_line_breaks: bool = False,
     ) -> "CRF":
-        """Learn from labelled sequences.
+        """Train on labelled sequences with CRFsuite.
 
         Parameters
         ----------
-        sequences : tokens and labels
-        template : a name such as "citations", a TOML file, or a template
-        algorithm : one of `ilpinfer.models.crf.training.ALGORITHMS`
-        parameters : of the algorithm, such as `{"c1": 0.1, "c2": 0.1, "max_iterations": 100}`
-        scheme : of the labels; inferred where not given
-        held_out : tokens and labels that `progress` reports accuracy on
-        progress : called with an `Iteration` after each one
-        without_line_breaks : learn from what is between the line breaks
+        sequences : iterable of Labelled
+            Tokens and labels.
+        template : str, Path, mapping of str to object or Template, default "general"
+            A name such as "citations", a TOML file, or a template.
+        algorithm : str, default "lbfgs"
+            One of `ilpinfer.models.crf.training.ALGORITHMS`.
+        parameters : mapping of str to object, optional
+            Parameters of the algorithm, such as `{"c1": 0.1, "c2": 0.1, "max_iterations": 100}`.
+        scheme : str, optional
+            Scheme of the labels; inferred where not given.
+        held_out : iterable of Labelled, optional
+            Sequences on which `progress` reports accuracy.
+        progress : Progress, optional
+            Function that is called with an `Iteration` after each one.
+        without_line_breaks : bool, default False
+            Whether to remove line breaks from the sequences.
+
+        Returns
+        -------
+        CRF
+            The model.
 
         Raises
         ------
         ValueError
-            for sequences, templates, algorithms and parameters that cannot be used.
+            For sequences, templates, algorithms and parameters that cannot be used.
         """
         result = template if isinstance(template, Template) else load_template(template)
 
@@ -110,15 +136,30 @@ class CRF:
         *,
         scheme: str = "",
     ) -> "CRF":
-        """A model file that CRFsuite, or a program built on it, has written.
+        """Read a model file of CRFsuite, or of a program based on it.
 
-        Without a template that names features as the file does, features have to be given to `trellis_of`. A template
-        that makes some of the model's attributes only is a `FeatureNotice`.
+        If no template reproduces the feature names of the file, features have to be given to `trellis_of`. A template that
+        produces only some of the model's attributes leads to a `FeatureNotice`.
+
+        Parameters
+        ----------
+        path : str or Path
+            The model file.
+        template : str, Path, mapping of str to object or Template, optional
+            A name such as "citations", a TOML file, or a template; None if features are given.
+        scheme : str, optional
+            Scheme of the labels; inferred where not given.
+
+        Returns
+        -------
+        CRF
+            The model, with the weights of the file.
 
         Raises
         ------
         ModelError
-            for a file that is missing or damaged, and a template that makes less than half of the model's attributes.
+            For a file that is missing or damaged, and a template that produces less than half of the model's
+            attributes.
         """
         weights = read_crfsuite(path)
         result = template if isinstance(template, Template | None) else load_template(template)
@@ -148,7 +189,23 @@ class CRF:
         self.__dict__.update(state, template=None if source is None else load_template(source))
 
     def features(self, tokens: Sequence[str]) -> list[list[str]]:
-        """Names of the features of each token, or of each that trellises cover."""
+        """Names of the features of each token that trellises cover.
+
+        Parameters
+        ----------
+        tokens : sequence of str
+            Texts of the sequence.
+
+        Returns
+        -------
+        list of list of str
+            One list for each token.
+
+        Raises
+        ------
+        ValueError
+            If the model has no template.
+        """
         if self.template is None:
             raise ValueError("this model has no template for features: give one, or use trellis_of(features)")
         if self.without_line_breaks:
@@ -156,16 +213,53 @@ class CRF:
         return self.template.features(tokens)
 
     def token_positions(self, tokens: Sequence[str]) -> list[int]:
-        """Positions of the tokens that trellises cover: all of them, or those between line breaks."""
+        """Positions of the tokens that trellises cover: all of them, or those between line breaks.
+
+        Parameters
+        ----------
+        tokens : sequence of str
+            Texts of the sequence.
+
+        Returns
+        -------
+        list of int
+            Token numbers from 0.
+        """
         return line_breaks.token_positions(tokens) if self.without_line_breaks else list(range(len(tokens)))
 
     def kept(self, tokens: Sequence[str]) -> list[int]:
-        """The old name of `token_positions`."""
+        """The old name of `token_positions`.
+
+        Parameters
+        ----------
+        tokens : sequence of str
+            Texts of the sequence.
+
+        Returns
+        -------
+        list of int
+            Token numbers from 0.
+        """
         warnings.warn("CRF.kept is now CRF.token_positions", DeprecationWarning, stacklevel=2)
         return self.token_positions(tokens)
 
     def restore(self, tokens: Sequence[str], labels: Sequence[str], line_break: str = "") -> list[str]:
-        """Labels of all tokens, from labels of those that trellises cover; `line_break_label` where none is named."""
+        """Labels of all tokens, from the labels of those that trellises cover.
+
+        Parameters
+        ----------
+        tokens : sequence of str
+            Texts of the sequence.
+        labels : sequence of str
+            Labels of the tokens at `token_positions`.
+        line_break : str, optional
+            Label of line breaks; `line_break_label` where not given.
+
+        Returns
+        -------
+        list of str
+            One label for each token.
+        """
         if not self.without_line_breaks:
             return list(labels)
         return line_breaks.restore(tokens, labels, line_break or self.line_break_label, self.labels.scheme)
@@ -174,6 +268,16 @@ class CRF:
         """Σ μ·g(y, x) for each token and label, (T, K) nats.
 
         Features are names, or mappings as CRFsuite takes them: from names to numbers, texts and so on.
+
+        Parameters
+        ----------
+        features : sequence of iterable of str or mapping of str to object
+            Features of each of T tokens.
+
+        Returns
+        -------
+        ndarray of float, shape (T, K)
+            Scores Σ μ·g(y, x) in nats.
         """
         T, K = len(features), len(self.labels)
         if any(isinstance(f, Mapping) for f in features):
@@ -222,7 +326,24 @@ class CRF:
         return self.learnt.begins, np.append(np.diff(self.learnt.begins), 0)
 
     def trellis(self, tokens: Sequence[str]) -> Trellis:
-        """Scores of the labellings of the tokens at `token_positions`, in nats; log Z is not subtracted."""
+        """Scores of the labellings of the tokens at `token_positions`, in nats; log Z is not subtracted.
+
+        Parameters
+        ----------
+        tokens : sequence of str
+            Texts of the sequence.
+
+        Returns
+        -------
+        Trellis
+            The trellis, with emissions and transitions stored apart.
+
+        Raises
+        ------
+        ValueError
+            For an empty sequence, a sequence of line breaks that the model leaves out, and a model without a
+            template.
+        """
         if not tokens:
             raise ValueError("an empty sequence has no labelling: expected at least one token")
         covered = [tokens[t] for t in self.token_positions(tokens)]
@@ -233,12 +354,43 @@ class CRF:
     def trellis_of(
         self, features: Sequence[Iterable[str] | Mapping[str, Any]], tokens: Sequence[str] | None = None
     ) -> Trellis:
-        """Scores of labellings of T tokens with given features, in nats."""
+        """Scores of labellings of T tokens with given features, in nats.
+
+        Parameters
+        ----------
+        features : sequence of iterable of str or mapping of str to object
+            Features of each of T tokens.
+        tokens : sequence of str, optional
+            T texts that rules may look at.
+
+        Returns
+        -------
+        Trellis
+            The trellis, with emissions and transitions stored apart.
+        """
         emissions = self.emissions(features)
         return Trellis.from_emissions(emissions, self.learnt.transitions, labels=self.labels, tokens=tokens)
 
     def log_probability(self, tokens: Sequence[str], labelling: Iterable[object]) -> float:
-        """log P(labelling | tokens) of the tokens at `token_positions`, nats."""
+        """The logarithm of P(labelling | tokens) for the tokens at `token_positions`, nats.
+
+        Parameters
+        ----------
+        tokens : sequence of str
+            Texts of the sequence.
+        labelling : iterable of object
+            Label names or ids of the tokens at `token_positions`.
+
+        Returns
+        -------
+        float
+            The logarithm, 0 or less.
+
+        Raises
+        ------
+        ValueError
+            For a wrong number of labels, and unknown labels.
+        """
         emissions, path = self.emissions(self.features(tokens)), self.labels.ids(labelling)
         if len(path) != len(emissions):
             raise ValueError(f"the labelling has {len(path)} labels, but there are {len(emissions)} tokens")
@@ -248,7 +400,18 @@ class CRF:
         return float(score - self._sums(emissions).log_partition)
 
     def label_probabilities(self, tokens: Sequence[str]) -> Floats:
-        """(T, K) P(label k at token t | tokens), of the tokens at `token_positions`."""
+        """Probability of each label at each of the tokens at `token_positions`, given all tokens.
+
+        Parameters
+        ----------
+        tokens : sequence of str
+            Texts of the sequence.
+
+        Returns
+        -------
+        ndarray of float, shape (T, K)
+            Probabilities.
+        """
         return self._sums(self.emissions(self.features(tokens))).states()
 
     def _sums(self, emissions: Floats) -> Sums:
@@ -257,11 +420,28 @@ class CRF:
         )
 
     def save(self, path: str | Path) -> None:
-        """Write template and weights as JSON, whole or not at all; the template is one that `load_template` has read."""
+        """Write template and weights as JSON. The template must be one that `load_template` has read.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file; it appears under its name only when it is complete.
+        """
         save_body(path, self.FORMAT, self.VERSION, self.body())
 
     def body(self) -> dict[str, Any]:
-        """Plain values, for a file; ValueError for a template that no file has described."""
+        """Template and weights as plain values.
+
+        Returns
+        -------
+        dict of str to object
+            Values for JSON.
+
+        Raises
+        ------
+        ValueError
+            For a template that no file describes.
+        """
         return {
             "labels": list(self.labels.names),
             "scheme": self.labels.scheme,
@@ -281,7 +461,23 @@ class CRF:
 
     @classmethod
     def from_body(cls, body: dict[str, Any]) -> "CRF":
-        """From the plain values that `save` has written; ValueError for others."""
+        """The model of the values that `body` returns.
+
+        Parameters
+        ----------
+        body : dict of str to object
+            The values.
+
+        Returns
+        -------
+        CRF
+            The model.
+
+        Raises
+        ------
+        ValueError
+            For other values.
+        """
         body = {"line_break_label": OUTSIDE, **body}
         plain_values.table(body, (*KEYS, "line_break_label"), "the model")
         labels = plain_values.label_set(body)

@@ -57,17 +57,32 @@ def template_names() -> list[str]:
 
 
 def load_template(source: str | Path | Mapping[str, Any]) -> Template:
-    """The template of a name such as `citations`, of a TOML file, or of the plain values of one.
+    """Read a feature template by name, from a TOML file, or from plain values.
 
-    A file has `features`, a list of attributes with places such as `lower[-1..1]` or `prefix:1..4`, joined by `&`
-    where all of them must hold together. Attributes of its own are word lists (`[words]`), regular expressions
-    (`[patterns]`), lists of phrases (`[phrases]`), further columns of files (`[columns]`), and what stands in the same line
-    and the like (`[around]`).
+    A file has `features`, a list of attributes with places such as `lower[-1..1]` or `prefix:1..4`, joined by `&` if all of
+    them must hold together. It may define attributes of its own: word lists (`[words]`), regular expressions (`[patterns]`), lists
+    of phrases (`[phrases]`), further columns of files (`[columns]`), and attributes of surrounding tokens, such as those of
+    the same line (`[around]`).
+
+    Parameters
+    ----------
+    source : str, Path or mapping of str to object
+        A name such as "citations", a path, or the values of a file.
+
+    Returns
+    -------
+    Template
+        The template.
 
     Raises
     ------
     TemplateError
-        for what cannot be read, unknown names and malformed features.
+        For a source that cannot be read, unknown names and malformed features.
+
+    Examples
+    --------
+    >>> load_template("general").features(["Ada", "1815"])[0][:2]
+    ['word[0]=Ada', 'lower[0]=ada']
     """
     if isinstance(source, Mapping):
         return _build(source, Path(), "template", "")
@@ -86,7 +101,30 @@ def load_template(source: str | Path | Mapping[str, Any]) -> Template:
 
 
 def with_rules(template: Template, rules: Iterable[Rule], window: str = "[-1..1]") -> Template:
-    """The template with features that say which rules on single tokens apply there and beside it."""
+    """Add features that name the rules on single tokens that apply to a token and its neighbours.
+
+    Parameters
+    ----------
+    template : Template
+        The template.
+    rules : iterable of Rule
+        Rules on single tokens.
+    window : str, default "[-1..1]"
+        Places around a token, such as "[-1..1]".
+
+    Returns
+    -------
+    Template
+        The extended template.
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> template = load_template("general")
+    >>> extended = with_rules(template, [C.tag_at("date", token_class="year")])
+    >>> sorted(set(extended.features(["in", "1998"])[1]) - set(template.features(["in", "1998"])[1]))
+    ['rule[0]=tag_at(date, year)']
+    """
     source = {**template.source, "rules": dump_rules(rules)}
     return load_template({**source, "features": [*source["features"], f"rule{window}"]})
 

@@ -1,7 +1,7 @@
 """The labels that hard rules on single tokens allow, and those that the scheme then allows next to them.
 
-Sets of labels are whole numbers, bit k for label k: rules are asked once for each different word, and the rest is
-looking up.
+Sets of labels are whole numbers, bit k for label k: rules are evaluated once for each distinct word, and results are
+looked up.
 """
 
 from collections.abc import Callable, Sequence
@@ -29,15 +29,18 @@ class TokenRules:
 
     Parameters
     ----------
-    labels : K labels
-    rules : of `tag_at`, `right_before`, `tag_phrases` and `tag_sequence`; where two leave no label, the earlier one wins
-        (Liao et al. 2009, rule 1: "no matter what the context")
-    valid : whether steps that the labels' scheme rules out are forbidden, so that rules reach neighbours, too
+    labels : LabelSet
+        K labels.
+    rules : tuple of Rule
+        Rules of `tag_at`, `right_before`, `tag_phrases` and `tag_sequence`; where two leave no label, the
+        earlier one wins (Liao et al. 2009, rule 1: "no matter what the context").
+    valid : bool, default True
+        Whether steps that the labels' scheme rules out are forbidden, so that rules reach neighbours, too.
 
     Raises
     ------
     ValueError
-        for soft rules, rules about anything but single tokens, and unknown fields.
+        For soft rules, rules about anything but single tokens, and unknown fields.
     """
 
     labels: LabelSet
@@ -66,7 +69,7 @@ class TokenRules:
         Raises
         ------
         ValueError
-            where rules and scheme leave none.
+            Where rules and scheme leave none.
         """
         result = [self._every] * len(tokens)
         for number, stage in enumerate(self._stages):

@@ -43,10 +43,14 @@ class Iteration:
 
     Parameters
     ----------
-    number : from 1
-    loss : what is minimised, penalties included
-    held_out : share of held-out tokens with the right label, or None where nothing is held out
-    seconds : since training began
+    number : int
+        Number from 1.
+    loss : float
+        Objective that is minimised, penalties included.
+    held_out : float or None
+        Share of held-out tokens with the right label, or None where nothing is held out.
+    seconds : float
+        Since training began.
     """
 
     number: int
@@ -74,7 +78,7 @@ def learn(
     Raises
     ------
     ValueError
-        for no sequences, an unknown algorithm or parameter, or one with a value that does not fit.
+        For no sequences, an unknown algorithm or parameter, or one with a value that does not fit.
     """
     trainer = _trainer(algorithm, dict(parameters or {}))
     names = set[str]()
@@ -196,7 +200,8 @@ def check_sequences(sequences: Iterable[Labelled], what: str, scheme: str) -> li
     Raises
     ------
     ValueError
-        for an empty sequence, labels that do not fit the tokens or the scheme, and labels of different schemes.
+        For an empty sequence, labels that do not fit the tokens or the scheme, and labels of different
+        schemes.
     """
     pairs = list(sequences)
     first: dict[str, int] = {}

@@ -17,12 +17,29 @@ Item = Mapping[str, Any]
 
 
 def crfsuite_file(estimator: Any) -> Path:
-    """The `.crfsuite` file of a fitted estimator of sklearn-crfsuite, which lives as long as the estimator.
+    """The `.crfsuite` file of a fitted estimator of sklearn-crfsuite. It exists as long as the estimator.
+
+    Parameters
+    ----------
+    estimator : sklearn_crfsuite.CRF
+        A fitted estimator.
+
+    Returns
+    -------
+    Path
+        Path of the file.
 
     Raises
     ------
     ValueError
-        for an estimator without a file, such as one that has not been fitted.
+        For an estimator without a file, such as one that has not been fitted.
+
+    Examples
+    --------
+    >>> from sklearn_crfsuite import CRF
+    >>> estimator = CRF().fit([[{"word": "Ada"}, {"word": "1815"}]], [["name", "year"]])
+    >>> crfsuite_file(estimator).suffix
+    '.crfsuite'
     """
     name = getattr(getattr(estimator, "modelfile", None), "name", None)
     if name is None or not Path(name).is_file():
@@ -31,14 +48,34 @@ def crfsuite_file(estimator: Any) -> Path:
 
 
 def tagger_weights(tagger: Any) -> Weights:
-    """The weights of an open `pycrfsuite.Tagger`, with the six decimals that it tells.
+    """The weights of an open `pycrfsuite.Tagger`, rounded to six decimals as the tagger reports them.
 
-    A tagger does not say which file it has opened; `ilpinfer.models.crf.CRF.from_crfsuite` reads a file to the last digit.
+    A tagger does not tell the path of its file. `ilpinfer.models.crf.CRF.from_crfsuite` reads the weights of a file exactly.
+
+    Parameters
+    ----------
+    tagger : pycrfsuite.Tagger
+        A tagger with an open model.
+
+    Returns
+    -------
+    Weights
+        Labels, attributes and weights.
 
     Raises
     ------
     ModelError
-        for a tagger without a model.
+        For a tagger without a model.
+
+    Examples
+    --------
+    >>> import pycrfsuite
+    >>> from sklearn_crfsuite import CRF
+    >>> estimator = CRF().fit([[{"word": "Ada"}, {"word": "1815"}]], [["name", "year"]])
+    >>> tagger = pycrfsuite.Tagger()
+    >>> with tagger.open(str(crfsuite_file(estimator))):
+    ...     tagger_weights(tagger).labels
+    ('name', 'year')
     """
     try:
         info = tagger.info()
@@ -66,12 +103,23 @@ def tagger_weights(tagger: Any) -> Weights:
 
 @dataclass(frozen=True)
 class LinearChain:
-    """A linear-chain CRF, and the features that it looks at.
+    """A linear-chain CRF with the function that computes its features.
 
     Parameters
     ----------
-    model : its weights
-    features : from T tokens to T items of features
+    model : CRF
+        Model with the weights.
+    features : callable
+        Function from T tokens to T items of features.
+
+    Examples
+    --------
+    >>> from sklearn_crfsuite import CRF
+    >>> def features(tokens):
+    ...     return [{"digits": token.isdigit()} for token in tokens]
+    >>> estimator = CRF().fit([features(["Ada", "1815"])], [["name", "year"]])
+    >>> LinearChain.from_estimator(estimator, features).trellis(["Alan", "1912"]).labels.names
+    ('name', 'year')
     """
 
     model: CRF
@@ -81,16 +129,26 @@ class LinearChain:
     def from_estimator(
         cls, estimator: Any, features: Callable[[Sequence[str]], Sequence[Item]], *, scheme: str = ""
     ) -> "LinearChain":
-        """From a fitted `sklearn_crfsuite.CRF`, to the last digit.
+        """Read a fitted `sklearn_crfsuite.CRF`. Scores are equal to the last digit.
 
         Parameters
         ----------
-        features : the function that made the items which the estimator was fitted on
+        estimator : sklearn_crfsuite.CRF
+            A fitted estimator.
+        features : callable
+            The function that computed the items on which the estimator was fitted.
+        scheme : str, optional
+            Scheme of the labels; inferred where not given.
+
+        Returns
+        -------
+        LinearChain
+            The model.
 
         Raises
         ------
         ValueError
-            for an estimator that has not been fitted.
+            For an estimator that has not been fitted.
         """
         return cls(CRF.from_crfsuite(crfsuite_file(estimator), scheme=scheme), features)
 
@@ -100,7 +158,23 @@ class LinearChain:
         return self.model.labels
 
     def trellis(self, tokens: Sequence[str]) -> Trellis:
-        """Unnormalised log scores of T tokens, in nats (Stokman 2011, eq. 18)."""
+        """Unnormalised log scores of T tokens, in nats (Stokman 2011, eq. 18).
+
+        Parameters
+        ----------
+        tokens : sequence of str
+            T texts.
+
+        Returns
+        -------
+        Trellis
+            The trellis, with emissions and transitions stored apart.
+
+        Raises
+        ------
+        ValueError
+            For an empty sequence, and if the number of items is not that of the tokens.
+        """
         if not tokens:
             raise ValueError("an empty sequence has no labelling: expected at least one token")
         items = self.features(tokens)

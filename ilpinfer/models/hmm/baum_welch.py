@@ -28,10 +28,14 @@ class Fit:
 
     Parameters
     ----------
-    hmm : the model, as expected counts with the smoothings asked for
-    trace : log P(X) of the start and after each iteration, without smoothing, nats; it never falls
-    converged : whether the last gain was within the tolerance, rather than the iterations used up
-    restarts : the last log P(X) of every restart, nats; the best is `trace[-1]`
+    hmm : HMM
+        The model, as expected counts with the smoothings asked for.
+    trace : tuple of float
+        Log P(X) of the start and after each iteration, without smoothing, nats; it never falls.
+    converged : bool
+        Whether the last gain was within the tolerance, rather than the iterations used up.
+    restarts : tuple of float
+        The last log P(X) of every restart, nats; the best is `trace[-1]`.
     """
 
     hmm: HMM
@@ -61,24 +65,35 @@ def baum_welch(
 
     Parameters
     ----------
-    texts : token sequences
-    start : a model to start from, such as one counted from labelled sequences; or the names of the labels, or their
-        number, for random starts
-    restarts : random starts, of which the likeliest result is kept; 1 with a model
-    seed : of the random starts, each row of which is drawn evenly from all distributions
-    iterations : the most steps of each restart
-    tolerance : a gain below so many nats a token ends a restart
-    ends : whether the end of a sequence is scored; with a model, as that does
-    vocabulary : which tokens are one word, and what words lean on; by default the model's, if there is one
-    emissions, transitions : how the model that is returned reads the expected counts; with none, its
-        probabilities are those of eq. 14-16, and a word outside the texts has none. Fractions of counts below one are
-        few outcomes to Witten and Bell: prefer additive or interpolation
-    progress : called after each step
+    texts : sequence of sequence of str
+        Token sequences.
+    start : HMM, sequence of str or int
+        A model to start from, such as one counted from labelled sequences; or the names of the labels, or
+        their number, for random starts.
+    restarts : int, default 1
+        Random starts, of which the likeliest result is kept; 1 with a model.
+    seed : int, default 0
+        Seed of the random starts, each row of which is drawn evenly from all distributions.
+    iterations : int, default 100
+        The most steps of each restart.
+    tolerance : float, default 1e-06
+        A gain below so many nats a token ends a restart.
+    ends : bool, default True
+        Whether the end of a sequence is scored; with a model, as that does.
+    vocabulary : Vocabulary or str, optional
+        Which tokens are one word, and the back-off of words; by default the model's, if there is one.
+    emissions, transitions : Smoothing or str, default NONE
+        How the model that is returned reads the expected counts; with none, its probabilities are those of
+        eq. 14-16, and a word outside the texts has none. Fractions of counts below one are few outcomes to
+        Witten and Bell: prefer additive or interpolation.
+    progress : Progress, optional
+        Called after each step.
 
     Raises
     ------
     ValueError
-        for no text, an empty one, numbers that make no sense, and a model under which a text has probability 0.
+        For no text, an empty one, numbers out of range, and a model under which a text has probability
+        0.
     """
     checked = check_texts(texts)
     _check_numbers(restarts, iterations, tolerance, isinstance(start, HMM))
@@ -109,8 +124,10 @@ def expected_counts(hmm: HMM, rows: Sequence[Integers]) -> tuple[HMM, float]:
 
     Parameters
     ----------
-    hmm : the model
-    rows : the words of each sequence, as rows of its emissions
+    hmm : HMM
+        The model.
+    rows : sequence of ndarray of int
+        The words of each sequence, as rows of its emissions.
     """
     start, transitions = np.zeros_like(hmm.start), np.zeros_like(hmm.transitions)
     end, words = np.zeros_like(hmm.start), np.zeros_like(hmm.emissions.counts)
@@ -175,7 +192,7 @@ def _random(labels: Sequence[str] | int, words: tuple[str, ...], ends: bool, see
 
 
 def _from_model(hmm: HMM, words: tuple[str, ...]) -> HMM:
-    """The model's probabilities, over the words of the texts alone; ValueError for a word that it cannot emit."""
+    """The model's probabilities over the words of the texts; ValueError for a word of probability 0."""
     p = hmm.parameters
     end = None if p.end is None else np.exp(p.end)
     emission = np.exp(hmm.emissions.scores(words))

@@ -1,4 +1,4 @@
-"""Emissions of a hidden Markov model: P(word | label), for words that training has seen and for others."""
+"""Emissions of a hidden Markov model: P(word | label), for words of the training data and for unknown words."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -18,7 +18,7 @@ _FINER = Smoothing("witten-bell")
 
 @dataclass(frozen=True, eq=False)
 class Emissions:
-    """P(w | k), which leans on b(w | k) = P(class of w | k)·P(w | its class) in the way that the smoothing says.
+    """P(w | k), smoothed with the back-off b(w | k) = P(class of w | k)·P(w | its class).
 
     With finer keys than the class there is a ladder of such steps. P(class | k) is counted by words, all different
     ones or those seen once, with half a word added; finer keys lean on coarser ones after Witten and Bell. Within
@@ -27,10 +27,14 @@ class Emissions:
 
     Parameters
     ----------
-    words : V words, as `vocabulary` reads them
-    counts : (V, K) counts, or expectations of them
-    smoothing : of P(w | k)
-    vocabulary : which tokens are one word, and their classes
+    words : tuple of str
+        V words, as `vocabulary` reads them.
+    counts : ndarray of float, shape (V, K)
+        Counts, or expectations of them.
+    smoothing : Smoothing
+        Smoothing of P(w | k).
+    vocabulary : Vocabulary
+        Grouping of tokens into words, and classes of words.
     """
 
     words: tuple[str, ...]
@@ -162,10 +166,13 @@ def _refine(coarse: Floats, parent: Integers, size: Floats, counts: Floats, by: 
 
     Parameters
     ----------
-    coarse : (R, K) probabilities of the coarser things
-    parent : (n,) which of them each finer one belongs to
-    size : (n,) its weight there, to which one is added; an unseen one weighs one
-    counts : (n, K)
+    coarse : ndarray of float, shape (R, K)
+        Probabilities of the coarser things.
+    parent : ndarray of int
+        (n,) which of them each finer one belongs to.
+    size : ndarray of float
+        (n,) its weight there, to which one is added; an unseen one weighs one.
+    counts : ndarray of float, shape (n, K)
     """
     places = len(coarse)
     total = np.bincount(parent, size + 1, minlength=places) + 1

@@ -22,9 +22,12 @@ class Parameters:
 
     Parameters
     ----------
-    start : (K,) log P(first label)
-    transitions : (K, K) log P(next | now) [now, next]
-    end : (K,) log P(END | last), or None where the model has no end
+    start : ndarray of float, shape (K,)
+        Log P(first label).
+    transitions : ndarray of float, shape (K, K)
+        Log P(next | now) [now, next].
+    end : ndarray of float, shape (K,)
+        Log P(END | last), or None where the model has no end.
     """
 
     start: Floats
@@ -34,14 +37,31 @@ class Parameters:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class HMM(CountedHMM):
-    """P(y) P(x | y) of smoothed counts (Stokman 2011, eq. 3-5 and 45-46).
+    """A hidden Markov model of first order with smoothed counts (Stokman 2011, eq. 3-5 and 45-46).
+
+    It scores P(y) P(x | y), nats.
 
     Parameters
     ----------
-    labels, start, emissions, smoothing : as in `CountedHMM`
-    end : (K,) counts of last labels, one more outcome of each transition; None for a model without an end, as the
-        thesis's
-    transitions : (K, K) counts [from, to]
+    labels : LabelSet
+        K labels.
+    start : ndarray of float, shape (K,)
+        Counts of first labels.
+    end : ndarray of float, shape (K,), or None
+        Counts of last labels, one more outcome of each transition; None for a model without an end, as in the
+        thesis.
+    transitions : ndarray of float, shape (K, K)
+        Counts of steps [from, to].
+    emissions : Emissions
+        Counts of words and labels.
+    smoothing : Smoothing
+        Method that turns counts of transitions into probabilities.
+
+    Examples
+    --------
+    >>> hmm = HMM.train([(["Ada", "1815"], ["name", "year"]), (["Alan", "1912"], ["name", "year"])])
+    >>> hmm.labels.names, hmm.transitions.tolist()
+    (('name', 'year'), [[0.0, 2.0], [0.0, 0.0]])
     """
 
     FORMAT: ClassVar[str] = "ilpinfer-hmm"
@@ -63,16 +83,27 @@ class HMM(CountedHMM):
 
         Parameters
         ----------
-        sequences : tokens and as many labels
-        scheme, labels : as in `ilpinfer.models.sequences.encode`
-        emissions, transitions : how counts become probabilities, a `Smoothing` or the name of one
-        vocabulary : which tokens are one word, and what words lean on: a `Vocabulary`, or what it goes `by`
-        ends : whether the end of a sequence is an outcome of its last label
+        sequences : iterable of tuple of (sequence of str, sequence of str)
+            Tokens and as many labels.
+        scheme, labels : str or sequence of str, optional
+            Scheme and names of the labels; see `ilpinfer.models.sequences.encode`.
+        emissions, transitions : Smoothing or str, optional
+            Smoothings, which turn counts into probabilities; a `Smoothing` or the name of one.
+        vocabulary : Vocabulary or str, default "classes"
+            Grouping of tokens into words; a `Vocabulary`, or its parameter `by`.
+        ends : bool, default True
+            Whether a sequence's end is an outcome of its last label.
+
+        Returns
+        -------
+        HMM
+            The model.
 
         Raises
         ------
         ValueError
-            for sequences that cannot be counted (`ilpinfer.models.sequences.encode`), and names that do not exist.
+            For sequences that cannot be counted (`ilpinfer.models.sequences.encode`), and unknown names of
+            smoothings.
 
         Examples
         --------
@@ -84,10 +115,34 @@ class HMM(CountedHMM):
 
     @staticmethod
     def shape(K: int) -> tuple[int, ...]:
+        """Shape of the table of transition counts.
+
+        Parameters
+        ----------
+        K : int
+            Number of labels.
+
+        Returns
+        -------
+        tuple of int
+            (K, K).
+        """
         return K, K
 
     @staticmethod
     def steps(ids: Integers) -> tuple[Integers, ...]:
+        """Index arrays of the steps of a labelling in the table of transition counts.
+
+        Parameters
+        ----------
+        ids : ndarray of int, shape (T,)
+            Label ids.
+
+        Returns
+        -------
+        tuple of ndarray of int
+            Previous and next labels, T-1 each.
+        """
         return ids[:-1], ids[1:]
 
     @cached_property
@@ -106,7 +161,23 @@ class HMM(CountedHMM):
         return Parameters(start, leaving[:, :K], None if self.end is None else leaving[:, K])
 
     def trellis(self, tokens: Sequence[str]) -> Trellis:
-        """Joint log probabilities of tokens and labels, in nats; ValueError where there is no token."""
+        """Joint log probabilities of tokens and labels, in nats.
+
+        Parameters
+        ----------
+        tokens : sequence of str
+            T texts.
+
+        Returns
+        -------
+        Trellis
+            The trellis, with emissions and transitions stored apart.
+
+        Raises
+        ------
+        ValueError
+            If there is no token.
+        """
         check_tokens(tokens)
         return self.token_scores.trellis(tokens)
 

@@ -28,12 +28,19 @@ class CountedHMM(ABC):
 
     Parameters
     ----------
-    labels : K labels; begin and inside are states of their own where the labels are BIO
-    start : (K,) counts of first labels
-    end : (K,) counts of last labels, or None for a model without an end
-    transitions : counts of labels by the labels before them
-    emissions : counts of words, with their smoothing
-    smoothing : of start, transitions and end. Shorter contexts are fewer labels before, none, and then all labels alike
+    labels : LabelSet
+        K labels; begin and inside are states of their own where the labels are BIO.
+    start : ndarray of float, shape (K,)
+        Counts of first labels.
+    end : ndarray of float, shape (K,)
+        Counts of last labels, or None for a model without an end.
+    transitions : ndarray of float
+        Counts of labels by the labels before them.
+    emissions : Emissions
+        Counts of words, with their smoothing.
+    smoothing : Smoothing, default TENTH
+        Smoothing of start, transitions and end. Shorter contexts are fewer labels before, none, and then all
+        labels alike.
     """
 
     labels: LabelSet
@@ -104,11 +111,23 @@ class CountedHMM(ABC):
         return f"{type(self).__name__}({len(self.labels)} labels, {self.labels.scheme}, {self.size})"
 
     def save(self, path: str | Path) -> None:
-        """Write the counts as JSON, whole or not at all."""
+        """Write the counts as JSON. The file appears under its name only when it is complete.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+        """
         save_body(path, self.FORMAT, self.VERSION, self.body())
 
     def body(self) -> dict[str, Any]:
-        """Plain values, for a file."""
+        """The counts as plain values.
+
+        Returns
+        -------
+        dict of str to object
+            Values for JSON.
+        """
         return {
             "labels": list(self.labels.names),
             "scheme": self.labels.scheme,
@@ -121,7 +140,23 @@ class CountedHMM(ABC):
 
     @classmethod
     def from_body(cls, body: dict[str, Any]) -> Self:
-        """From the plain values that `save` has written; ValueError for others."""
+        """The model of the values that `body` returns.
+
+        Parameters
+        ----------
+        body : dict of str to object
+            The values.
+
+        Returns
+        -------
+        CountedHMM
+            The model.
+
+        Raises
+        ------
+        ValueError
+            For other values.
+        """
         plain_values.table(body, KEYS, "the model")
         labels = plain_values.label_set(body)
         K = len(labels)

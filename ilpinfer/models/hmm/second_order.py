@@ -25,9 +25,12 @@ class Parameters:
 
     Parameters
     ----------
-    start : (K,) log P(first label)
-    transitions : (K+1, K, K) log P(next | before, now, no END) [before, now, next]; before is START in row 0
-    stay, end : (K,) log P(no END | now) and log P(END | now)
+    start : ndarray of float, shape (K,)
+        Log P(first label).
+    transitions : ndarray of float, shape (K+1, K, K)
+        Log P(next | before, now, no END) [before, now, next]; before is START in row 0.
+    stay, end : ndarray of float, shape (K,)
+        Log P(no END | now) and log P(END | now).
     """
 
     start: Floats
@@ -44,16 +47,31 @@ class Parameters:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SecondOrderHMM(CountedHMM):
-    """P(y) P(x | y) whose labels depend on two labels before (Stokman 2011, section 4.1; Brants 2000).
+    """A hidden Markov model of second order (Stokman 2011, section 4.1; Brants 2000).
 
-    A sequence ends with a probability that its last label alone gives; otherwise the next label depends on the last
-    two. So the probabilities of all sequences add up to 1.
+    It scores P(y) P(x | y), nats, where each label depends on the two labels before it. A sequence ends with a probability
+    that depends on its last label only. The probabilities of all sequences therefore add up to 1.
 
     Parameters
     ----------
-    labels, start, emissions, smoothing : as in `CountedHMM`
-    end : (K,) counts of last labels; never None
-    transitions : (K+1, K, K) counts [before, now, next]; before is START in row 0
+    labels : LabelSet
+        K labels.
+    start : ndarray of float, shape (K,)
+        Counts of first labels.
+    end : ndarray of float, shape (K,)
+        Counts of last labels; never None.
+    transitions : ndarray of float, shape (K+1, K, K)
+        Counts [before, now, next]; before is START in row 0.
+    emissions : Emissions
+        Counts of words and labels.
+    smoothing : Smoothing
+        Method that turns counts of transitions into probabilities.
+
+    Examples
+    --------
+    >>> hmm = SecondOrderHMM.train([(["Ada", "K", "1815"], ["name", "name", "year"])])
+    >>> hmm.trellis(["Alan", "M", "1912"]).order
+    2
     """
 
     FORMAT: ClassVar[str] = "ilpinfer-hmm2"
@@ -70,15 +88,65 @@ class SecondOrderHMM(CountedHMM):
         transitions: Smoothing | str = "witten-bell",
         vocabulary: Vocabulary | str = "classes",
     ) -> "SecondOrderHMM":
-        """Count tokens and labels of labelled sequences; parameters and errors as in `HMM.train`."""
+        """Count tokens and labels of labelled sequences.
+
+        Parameters
+        ----------
+        sequences : iterable of tuple of (sequence of str, sequence of str)
+            Tokens and as many labels of each sequence.
+        scheme : str, optional
+            Scheme of the labels; inferred where not given.
+        labels : sequence of str, optional
+            Names of the labels; those of the sequences where not given.
+        emissions : Smoothing or str, default "witten-bell"
+            Smoothing of emissions; a `Smoothing` or the name of one.
+        transitions : Smoothing or str, default "witten-bell"
+            Smoothing of transitions; a `Smoothing` or the name of one.
+        vocabulary : Vocabulary or str, default "classes"
+            Grouping of tokens into words; a `Vocabulary`, or its parameter `by`.
+
+        Returns
+        -------
+        SecondOrderHMM
+            The model.
+
+        Raises
+        ------
+        ValueError
+            As for `HMM.train`.
+        """
         return cls._count(sequences, scheme, labels, emissions, transitions, vocabulary)
 
     @staticmethod
     def shape(K: int) -> tuple[int, ...]:
+        """Shape of the table of transition counts.
+
+        Parameters
+        ----------
+        K : int
+            Number of labels.
+
+        Returns
+        -------
+        tuple of int
+            (K+1, K, K).
+        """
         return K + 1, K, K
 
     @staticmethod
     def steps(ids: Integers) -> tuple[Integers, ...]:
+        """Index arrays of the steps of a labelling in the table of transition counts.
+
+        Parameters
+        ----------
+        ids : ndarray of int, shape (T,)
+            Label ids.
+
+        Returns
+        -------
+        tuple of ndarray of int
+            Labels before, now and next, T-1 each.
+        """
         return np.append(0, ids[:-2] + 1)[: len(ids) - 1], ids[:-1], ids[1:]
 
     @cached_property
@@ -97,7 +165,23 @@ class SecondOrderHMM(CountedHMM):
         return Parameters(start, transitions, stay, end)
 
     def trellis(self, tokens: Sequence[str]) -> Trellis:
-        """Joint log probabilities of tokens and labels on pairs of labels, in nats; ValueError for no token."""
+        """Joint log probabilities of tokens and labels on pairs of labels, in nats.
+
+        Parameters
+        ----------
+        tokens : sequence of str
+            T texts.
+
+        Returns
+        -------
+        Trellis
+            A trellis of second order.
+
+        Raises
+        ------
+        ValueError
+            If there is no token.
+        """
         return self.parameters.trellis(self._scores(tokens), self.labels, tokens)
 
     def estimate(self, tokens: Sequence[str], around: Sequence[object], reading: str) -> Trellis:
@@ -112,14 +196,22 @@ class SecondOrderHMM(CountedHMM):
 
         Parameters
         ----------
-        tokens : T tokens
-        around : T labels ŷ, names or ids, such as the model's own best
-        reading : a name from `READINGS`
+        tokens : sequence of str
+            T tokens.
+        around : sequence of object
+            T labels ŷ, names or ids, such as the model's own best.
+        reading : str
+            A name from `READINGS`.
+
+        Returns
+        -------
+        Trellis
+            A first-order trellis.
 
         Raises
         ------
         ValueError
-            for another reading, no token, and labels that do not fit.
+            For another reading, no token, and labels that do not fit.
         """
         if reading not in READINGS:
             raise ValueError(f'no reading "{reading}"{suggestion(str(reading), READINGS)}')

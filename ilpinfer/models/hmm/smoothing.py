@@ -38,13 +38,15 @@ class Smoothing:
 
     Parameters
     ----------
-    method : a name from `AMOUNTS`
-    amount : a for additive, above 0 (default 1); D for absolute-discounting, between 0 and 1; else None
+    method : str, default "witten-bell"
+        A name from `AMOUNTS`.
+    amount : float, optional
+        A for additive, above 0 (default 1); D for absolute-discounting, between 0 and 1; else None.
 
     Raises
     ------
     ValueError
-        for another name, or an amount that the method does not take.
+        For another name, or an amount that the method does not take.
     """
 
     method: str = "witten-bell"
@@ -85,10 +87,13 @@ def smooth(levels: Sequence[Floats], base: ArrayLike, smoothing: Smoothing) -> F
 
     Parameters
     ----------
-    levels : counts (..., N) by context, the longest first; each broadcasts against the one before
-    base : (N,) or (..., N) distribution that the shortest context leans on
-    smoothing : none and additive look at the longest context and the base only. A context without an example has
-        the probabilities of the shorter ones
+    levels : sequence of ndarray of float
+        Counts (..., N) by context, the longest first; each broadcasts against the one before.
+    base : array_like of shape (N,)
+        Or (..., N) distribution that the shortest context leans on.
+    smoothing : Smoothing
+        None and additive look at the longest context and the base only. A context without an example has the
+        probabilities of the shorter ones.
 
     Examples
     --------

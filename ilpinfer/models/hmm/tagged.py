@@ -21,9 +21,12 @@ class TaggedHMM:
 
     Parameters
     ----------
-    labels : K labels
-    tags : G tags
-    joint : an HMM with a state `label|tag` for each of the K·G pairs, state g + G·k for label k and tag g
+    labels : LabelSet
+        K labels.
+    tags : tuple of str
+        G tags.
+    joint : HMM
+        An HMM with a state `label|tag` for each of the K·G pairs, state g + G·k for label k and tag g.
     """
 
     labels: LabelSet
@@ -42,14 +45,17 @@ class TaggedHMM:
 
         Parameters
         ----------
-        sequences : tokens, as many labels, and as many tags
-        scheme : of the labels
-        options : of `HMM.train`
+        sequences : iterable of tuple of (sequence of str, sequence of str, sequence of str)
+            Tokens, as many labels, and as many tags.
+        scheme : str, optional
+            Scheme of the labels.
+        **options : object
+            Options of `HMM.train`.
 
         Raises
         ------
         ValueError
-            for sequences that cannot be counted, and where labels or tags are not as many as tokens.
+            For sequences that cannot be counted, and where labels or tags are not as many as tokens.
         """
         triples = [tuple(map(tuple, sequence)) for sequence in sequences]
         for number, (tokens, _, tags) in enumerate(triples):
@@ -70,7 +76,7 @@ class TaggedHMM:
         Raises
         ------
         ValueError
-            for no token, other than as many tags as tokens, and a tag that training has not seen.
+            For no token, other than as many tags as tokens, and a tag that training has not seen.
         """
         if not tokens or len(tags) != len(tokens):
             raise ValueError(

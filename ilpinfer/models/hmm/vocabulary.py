@@ -73,21 +73,25 @@ _SIGNS = str.maketrans("Xxd", "Aa0")
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Which tokens are one word, and the classes of words that training has not seen.
+    """Grouping of tokens into words, and the classes of unknown words.
 
     Parameters
     ----------
-    by : what words lean on: "uniform", one unknown word; "classes", `CLASSES`; "shapes", "suffixes" or
-        "shapes-suffixes", which refine them
-    singletons : estimate classes on words that training has seen once, rather than on all different words
-    alike : read years, numbers of so many digits, initials, English months, and tokens with digits in them of the
-        same shape, as one word each
-    lower_case : read every word in lower case
+    by : str, default "classes"
+        Back-off of words: "uniform", one unknown word; "classes", `CLASSES`; "shapes", "suffixes" or
+        "shapes-suffixes", which refine them.
+    singletons : bool, default False
+        Estimate classes on words that training has seen once, rather than on all different words.
+    alike : bool, default False
+        Read years, numbers of so many digits, initials, English months, and tokens with digits in them of the
+        same shape, as one word each.
+    lower_case : bool, default False
+        Read every word in lower case.
 
     Raises
     ------
     ValueError
-        for another name, and other values than true and false.
+        For another name, and other values than true and false.
     """
 
     by: str = "classes"
@@ -103,7 +107,7 @@ class Vocabulary:
                 raise ValueError(f"{name} is {getattr(self, name)!r}; expected true or false")
 
     def word(self, token: str) -> str:
-        """The word that is counted; tokens that are alike have one of their kind in common."""
+        """The word that is counted for a token; similar tokens share one word."""
         word = _representative(token) if self.alike else token
         return word.lower() if self.lower_case else word
 

@@ -1,0 +1,175 @@
+"""Docstrings of the public interface have the sections of numpydoc, and these agree with the signatures.
+
+The examples in them are run by `test_examples.py`.
+"""
+
+import importlib
+import inspect
+from dataclasses import fields, is_dataclass
+from enum import Enum
+
+import pytest
+from numpydoc.docscrape import get_doc_object
+from numpydoc.validate import ERROR_MSGS, Validator, validate
+
+PACKAGES = (
+    "formulations",
+    "formulations.constraints",
+    "ilpinfer",
+    "ilpinfer.learning",
+    "ilpinfer.models.crf",
+    "ilpinfer.models.external",
+    "ilpinfer.models.hmm",
+    "ilpinfer.references",
+    "ilpinfer.serving",
+    "ilpinfer.solvers",
+)
+"""Every name of their `__all__` is public."""
+MODULES = {
+    "ilpinfer.corpus.archives": ("read_logits",),
+    "ilpinfer.corpus.conversion": ("convert", "iobes", "strip"),
+    "ilpinfer.corpus.examples": ("Example", "InputError", "InputNotice", "Rejection"),
+    "ilpinfer.corpus.resumes": ("Item", "items"),
+    "ilpinfer.corpus.scores": ("Scores",),
+    "ilpinfer.corpus.sequences": ("read", "require_labels", "text_of"),
+    "ilpinfer.corpus.streams": ("open_stream",),
+    "ilpinfer.corpus.tokens": ("with_columns",),
+    "ilpinfer.evaluation.checking": ("RuleReport", "check_rules", "smoothed_penalty"),
+    "ilpinfer.evaluation.confusion": ("mistakes",),
+    "ilpinfer.evaluation.counts": ("f_measure", "precision", "recall"),
+    "ilpinfer.evaluation.evaluation": ("Evaluation", "Pair", "evaluate", "measures"),
+    "ilpinfer.evaluation.significance": ("Difference", "compare"),
+    "ilpinfer.models.combination": ("Combination", "combine"),
+    "ilpinfer.models.crf.templates": ("load_template", "with_rules"),
+    "ilpinfer.models.files": ("load_model",),
+    "ilpinfer.models.sequence_model": ("SequenceModel", "TrainedModel"),
+    "ilpinfer.models.training": ("rewrite", "train"),
+    "ilpinfer.pipelines.cross_validation": ("cross_validate", "make_folds", "predict"),
+    "ilpinfer.pipelines.fit": ("UnfitRule", "unfit", "unfit_rules"),
+    "ilpinfer.pipelines.rules_first": ("RulesFirst", "RulesFirstModel", "overwrite", "rules_first"),
+    "ilpinfer.pipelines.tandem": ("Level", "Segment", "SegmentedDocument", "Tandem"),
+    "ilpinfer.reprocessing.dask_cluster": ("ClusterError", "DaskCluster"),
+    "ilpinfer.reprocessing.executors": ("Budget", "Here", "Processes"),
+    "ilpinfer.reprocessing.run": ("Outcome", "Run"),
+    "ilpinfer.testing": ("assert_optimal", "assert_within"),
+}
+"""Modules that programs import from, with their public names."""
+WITHOUT_EXAMPLE = {
+    "ilpinfer.reprocessing.dask_cluster.ClusterError",
+    "ilpinfer.reprocessing.dask_cluster.DaskCluster",
+    "ilpinfer.reprocessing.executors.Here",
+    "ilpinfer.reprocessing.executors.Processes",
+    "ilpinfer.reprocessing.run.Outcome",
+    "ilpinfer.reprocessing.run.Run",
+}
+"""They need the folder of a run, or a cluster; docs/large-corpora.md shows them at work."""
+CHECKS = {
+    "GL03": "one blank line between sections",
+    "GL06": "no unknown section",
+    "GL07": "the order of sections",
+    "GL08": "a docstring",
+    "SS01": "a summary",
+    "SS03": "a full stop after it",
+    "SS06": "a summary in one line",
+    "PR01": "every parameter",
+    "PR02": "no other parameter",
+    "PR03": "in the order of the signature",
+    "PR05": "no full stop after a type",
+    "PR07": "a description of each",
+    "PR08": "that begins with a capital letter",
+    "PR09": "and ends with a full stop",
+    "PR10": "a space before the colon",
+    "RT01": "what is returned",
+    "RT03": "a description of it",
+    "RT04": "that begins with a capital letter",
+    "RT05": "and ends with a full stop",
+    "YD01": "what is yielded",
+}
+"""Checks of numpydoc, and what each asks for."""
+
+
+def _public() -> dict[str, object]:
+    """Public functions and classes by their names."""
+    names = {package: importlib.import_module(package).__all__ for package in PACKAGES} | MODULES
+    found = {
+        f"{module}.{name}": getattr(importlib.import_module(module), name)
+        for module, members in names.items()
+        for name in members
+    }
+    return {name: value for name, value in found.items() if callable(value)}
+
+
+def _methods(owner: type) -> dict[str, object]:
+    """Public methods of a class, without fields that hold functions and what other libraries define."""
+    attributes = {field.name for field in fields(owner)} if is_dataclass(owner) else set()
+    return {
+        name: member
+        for name, member in inspect.getmembers(owner, callable)
+        if not name.startswith("_")
+        and name not in attributes
+        and (inspect.isfunction(member) or inspect.ismethod(member))
+        and member.__module__.partition(".")[0] in ("formulations", "ilpinfer")
+    }
+
+
+OBJECTS = _public()
+METHODS = {
+    f"{name}.{method}": member
+    for name, owner in OBJECTS.items()
+    if inspect.isclass(owner)
+    for method, member in _methods(owner).items()
+}
+
+
+def _parameters_of(owner: type) -> set[str]:
+    """Parameters that the docstring of a class of this project describes."""
+    if owner.__module__.partition(".")[0] not in ("formulations", "ilpinfer"):
+        return set()
+    return set(Validator(get_doc_object(owner)).doc_parameters)
+
+
+class _Documented(Validator):
+    """A public object, for the checks of numpydoc.
+
+    Members of an Enum and names that begin with an underscore are no parameters. A subclass need not describe again what
+    its base class does.
+    """
+
+    def __init__(self, obj_name: str) -> None:
+        super().__init__(get_doc_object({**OBJECTS, **METHODS}[obj_name]))
+
+    @property
+    def signature_parameters(self) -> tuple[str, ...]:
+        if inspect.isclass(self.obj) and (
+            issubclass(self.obj, Enum) or getattr(self.obj, "_is_protocol", False)
+        ):
+            return ()
+        inherited = (
+            {name for base in self.obj.__mro__[1:] for name in _parameters_of(base)}
+            if inspect.isclass(self.obj)
+            else set()
+        )
+        return tuple(
+            name
+            for name in super().signature_parameters
+            if not name.startswith("_") and (name in self.doc_parameters or name not in inherited)
+        )
+
+
+def _faults(name: str) -> list[str]:
+    errors = validate(name, _Documented)["errors"]
+    return [f"{code}: {message}" for code, message in errors if code in CHECKS]
+
+
+def test_the_checks_are_those_of_numpydoc():
+    assert set(CHECKS) <= set(ERROR_MSGS)
+
+
+@pytest.mark.parametrize("name", sorted([*OBJECTS, *METHODS]))
+def test_sections_agree_with_the_signature(name):
+    assert not _faults(name)
+
+
+@pytest.mark.parametrize("name", sorted(set(OBJECTS) - WITHOUT_EXAMPLE))
+def test_there_is_an_example(name):
+    assert ">>> " in (inspect.getdoc(OBJECTS[name]) or "")
