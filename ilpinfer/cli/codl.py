@@ -12,10 +12,10 @@ from formulations import LabelSet, RuleSet
 from formulations.messages import suggestion
 from formulations.problem.compiled_rules import notices
 from formulations.problem.problem import RuleNotice
-from ilpinfer.cli.inputs import about, checked_scheme, files_read, notice, parameters, read_rules
+from ilpinfer.cli.inputs import about, check_streams, checked_scheme, files_read, parameters, read_rules
 from ilpinfer.cli.progress import progress
-from ilpinfer.cli.show import add_row, console, numbers, table
-from ilpinfer.cli.streams import say
+from ilpinfer.cli.screen import add_row, console_beside, numbers, print_json, table
+from ilpinfer.cli.streams import notice, remark
 from ilpinfer.cli.training import TrainOptions, held_out_of_file, read_labelled, show_scheme
 from ilpinfer.corpus.conversion import convert_all
 from ilpinfer.corpus.plain_text import read_plain_text
@@ -48,6 +48,7 @@ class CodlOptions:
     split : of lines of plain text
     scheme : of the labels; empty to infer it
     column : which column holds the labels, in all files
+    as_json : whether to print JSON
     """
 
     labelled: str
@@ -62,6 +63,7 @@ class CodlOptions:
     split: str = "spaces"
     scheme: str = ""
     column: str = ""
+    as_json: bool = False
 
 
 def run_codl(options: CodlOptions) -> None:
@@ -69,6 +71,7 @@ def run_codl(options: CodlOptions) -> None:
     scheme = checked_scheme(options.scheme)
     method = _method(options)
     inputs = files_read(options.labelled, options.pool, options.held_out, toml=options.rules)
+    check_streams(options.as_json, [options.output], inputs)
     place = output_path(options.output, inputs)
     training = TrainOptions(
         options.labelled, options.output, column=options.column, held_out=options.held_out
@@ -207,6 +210,31 @@ def _bars(cycles: int) -> Iterator[Callable[[int, int, int], None]]:
 
 def _report(options: CodlOptions, result: CODLResult, pool: int) -> None:
     """A line for each cycle, and notices about sequences that were treated in another way than asked for."""
+    if options.as_json:
+        print_json(_record(options, result))
+    else:
+        _show(options, result)
+    _remark(options, result, pool)
+
+
+def _record(options: CodlOptions, result: CODLResult) -> dict[str, Any]:
+    """The result as plain values."""
+    model = result.model
+    return {
+        "output": options.output,
+        "labels": model.labels.names,
+        "scheme": model.labels.scheme,
+        "supervised": _plain(result.before),
+        "cycles": [{**vars(cycle), "held_out": _plain(cycle.held_out)} for cycle in result.trace],
+        "made": result.made,
+    }
+
+
+def _plain(measures: Mapping[str, Measures]) -> dict[str, Any]:
+    return {name: each._asdict() for name, each in measures.items()}
+
+
+def _show(options: CodlOptions, result: CODLResult) -> None:
     shown = table("cycle")
     numbers(shown, "learnt from", "changed", "violations")
     for name in result.before:
@@ -215,7 +243,10 @@ def _report(options: CodlOptions, result: CODLResult, pool: int) -> None:
     for cycle in result.trace:
         counts = str(cycle.learnt), f"{cycle.changed:.1%}", str(sum(cycle.violations.values()))
         add_row(shown, str(cycle.number), *counts, *_cells(cycle.held_out))
-    console().print(shown)
+    console_beside(options.output).print(shown)
+
+
+def _remark(options: CodlOptions, result: CODLResult, pool: int) -> None:
     if result.trace:
         last = result.trace[-1]
         if last.left_out:
@@ -228,7 +259,7 @@ def _report(options: CodlOptions, result: CODLResult, pool: int) -> None:
             counts_text = ", ".join(f"{way} for {number} sequences" for way, number in other.items())
             notice(f"the rules take too many joint states for exact probabilities: {counts_text}")
     model = result.model
-    say(f"{options.output}: {len(model.labels)} labels ({model.labels.scheme}), {model.size}")
+    remark(f"{options.output}: {len(model.labels)} labels ({model.labels.scheme}), {model.size}")
 
 
 def _cells(held_out: Mapping[str, Measures]) -> list[str]:

@@ -10,15 +10,17 @@ from ilpinfer import __version__
 from ilpinfer.cli.failure import Failure, Findings
 from ilpinfer.cli.inputs import (
     InputOptions,
+    check_streams,
     method_options,
-    notice,
     on_error,
     parameters,
     prepare,
     raise_interrupt,
 )
 from ilpinfer.cli.progress import progress
+from ilpinfer.cli.screen import print_json
 from ilpinfer.cli.show import show_comparison
+from ilpinfer.cli.streams import notice
 from ilpinfer.comparison.comparison import Comparison, check_cap, check_predictions
 from ilpinfer.comparison.frame import line_of
 from ilpinfer.comparison.plan import Case, Plan, plan_of
@@ -60,6 +62,7 @@ class CompareOptions:
     tables : format of tables for papers; empty for none
     width, threads : options of methods
     option : METHOD.NAME=VALUE, parameters of methods
+    as_json : whether to print the summary as JSON
     """
 
     input: InputOptions
@@ -75,12 +78,14 @@ class CompareOptions:
     width: int = 10
     threads: int = 1
     option: Sequence[str] = ()
+    as_json: bool = False
 
 
 def compare(options: CompareOptions) -> None:
     """Decode every sequence with every method, check that proofs agree, and show and write the comparison."""
     files = _prediction_files(options.predictions)
     inputs, output = [*options.input.files, *files.values()], options.output
+    check_streams(False, [], inputs)
     tables = _tables(options.tables)
     places = [output_path(Path(output, name), inputs) for name in (*FILES, *tables)]
     if places[0].direct:
@@ -131,7 +136,10 @@ def compare(options: CompareOptions) -> None:
         write_atomically(Path(output, FILES[2]), report_of(comparison), inputs)
         if options.tables:
             write_tables(comparison, output, options.tables, inputs)
-    show_comparison(summary)
+    if options.as_json:
+        print_json(record)
+    else:
+        show_comparison(summary)
     if not any(line.optimum_known for line in summary):
         notice("no method has proved an optimum, so that gaps are not known: add auto to --methods")
     findings.check()

@@ -16,15 +16,16 @@ from ilpinfer.cli.failure import Findings
 from ilpinfer.cli.inputs import (
     InputOptions,
     Job,
+    check_streams,
     job_of,
     method_options,
-    notice,
     on_error,
     parameters,
     raise_interrupt,
 )
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.streaming import Peekable, opened, scored_stream
+from ilpinfer.cli.streams import notice
 from ilpinfer.core.configurations import configuration
 from ilpinfer.core.registry import method as method_named
 from ilpinfer.core.request import Request, deadline_for
@@ -92,6 +93,7 @@ def decode(options: DecodeOptions) -> None:
     sequence ends the work.
     """
     inputs = options.input.files
+    check_streams(False, [], inputs)
     if options.output != "-":
         output_path(options.output, inputs)
     form = CorpusForm(options.input.reading, options.input.column)

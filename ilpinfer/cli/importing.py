@@ -12,11 +12,11 @@ from formulations.dtypes import Integers
 from formulations.grid import UNITS_PER_NAT
 from formulations.programs.program import UNITS
 from ilpinfer.cli.exporting import check_texts, known_trellis, numbers
-from ilpinfer.cli.inputs import InputOptions, prepare
+from ilpinfer.cli.inputs import InputOptions, check_streams, prepare
 from ilpinfer.cli.programs import ProgramOptions
 from ilpinfer.cli.progress import progress
-from ilpinfer.cli.show import add_row, console, table
-from ilpinfer.cli.show import numbers as number_columns
+from ilpinfer.cli.screen import add_row, console, print_json, table
+from ilpinfer.cli.screen import numbers as number_columns
 from ilpinfer.core.solution import Solution, finite
 from ilpinfer.corpus.sequences import InputError
 from ilpinfer.decoding.evaluation import evaluate_labelling
@@ -44,6 +44,7 @@ class ImportOptions:
     output : a file of JSON lines; empty for a table on standard output
     format, units : of the files that were solved; as their column tables say where not given, else lp in nats
     time_limit : seconds for the engine's proof of each sequence
+    as_json : whether to print the rows as one JSON list
     """
 
     input: InputOptions
@@ -53,6 +54,7 @@ class ImportOptions:
     format: str = ""
     units: str = ""
     time_limit: float | None = None
+    as_json: bool = False
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,7 @@ def import_solutions(options: ImportOptions) -> None:
     """Read solutions, check them, and show or write what they are worth."""
     check_texts(options.format or "lp", options.units or "nats")
     inputs = [*options.input.files, *options.solutions]
+    check_streams(options.as_json, [options.output], inputs)
     if options.output:
         output_path(options.output, inputs)
     scored, rules, _ = prepare(options.input, options.input.reading)
@@ -110,13 +113,13 @@ def import_solutions(options: ImportOptions) -> None:
                 text = describe(error)
                 raise InputError(text if text.startswith(str(file)) else f"{file}: {text}") from None
             advance()
+    rows = [each.row(number, scored[number]) for number, each in done]
     if options.output:
-        rows = [
-            json.dumps(each.row(number, scored[number]), ensure_ascii=False, allow_nan=False)
-            for number, each in done
-        ]
-        write_atomically(options.output, "".join(f"{row}\n" for row in rows), inputs)
-    else:
+        lines = (json.dumps(row, ensure_ascii=False, allow_nan=False) for row in rows)
+        write_atomically(options.output, "".join(f"{line}\n" for line in lines), inputs)
+    if options.as_json:
+        print_json(rows)
+    elif not options.output:
         _show(done)
 
 

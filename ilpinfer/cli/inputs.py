@@ -9,19 +9,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from formulations import Feature, RuleSet, join_rules, load_rules
+from formulations import Feature, RuleSet, join_rules, load_rules, parse_rules
 from formulations.labels.schemes import ALIASES, SCHEMES, scheme_name
 from formulations.messages import suggestion
 from formulations.problem.digest import digest
 from formulations.problem.problem import RuleNotice
 from formulations.rulefiles.loading import LARGEST, catalogue
 from ilpinfer.cli import signals
-from ilpinfer.cli.streams import say
+from ilpinfer.cli.streams import STDOUT, notice
 from ilpinfer.core.methods import Method
 from ilpinfer.core.solution import Solution
 from ilpinfer.corpus.label_names import read_label_names
 from ilpinfer.corpus.logits import LogitsOptions
-from ilpinfer.corpus.sequences import Example, InputError, read
+from ilpinfer.corpus.sequences import Example, InputError, read, text_of
 from ilpinfer.decoding.failures import OnError
 from ilpinfer.errors import describe, traceback_wanted, without_place
 from ilpinfer.models.files import BUILT_IN, load_model
@@ -156,12 +156,25 @@ def _rules_first(model: SequenceModel | None, rules: RuleSet) -> SequenceModel:
         raise InputError(f"--rules-first: {error}") from None
 
 
+def check_streams(as_json: bool, outputs: Sequence[str | None], inputs: Sequence[str | None]) -> None:
+    """Raise InputError where two results would go to standard output, or two inputs come from standard input."""
+    if sum(each == STDOUT for each in outputs) > 1:
+        raise InputError("two outputs are -, for standard output; name a file for one of them")
+    if as_json and STDOUT in outputs:
+        raise InputError(
+            "--json and an output - both write to standard output; leave one out, or name a file"
+        )
+    if sum(each == "-" for each in inputs) > 1:
+        raise InputError("two inputs are -, for standard input; name a file for one of them")
+
+
 def read_rules(sources: Sequence[str]) -> RuleSet:
     """The rules of all sources together; none where there is no source."""
     result = []
     for source in sources:
         with about(source):
-            result.append(load_rules(source))
+            own = source == "-"
+            result.append(parse_rules(text_of("-"), "standard input") if own else load_rules(source))
     return join_rules(result)
 
 
@@ -245,11 +258,6 @@ def parameters(entries: Sequence[str]) -> dict[str, Any]:
         except ValueError:
             result[name] = text
     return result
-
-
-def notice(text: str) -> None:
-    """Something to know that is no error, a line on standard error."""
-    say(f"ilpinfer: notice: {' '.join(text.split())}")
 
 
 def comments(lines: Iterable[str]) -> str:

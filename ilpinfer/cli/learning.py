@@ -1,6 +1,5 @@
 """`ilpinfer learn`."""
 
-import json
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -10,10 +9,11 @@ from typing import Any
 
 from formulations import RuleSet, dump_rules
 from formulations.problem.problem import RuleNotice
-from ilpinfer.cli.inputs import about, checked_scheme, comments, files_read, notice, read_rules
+from ilpinfer.cli.inputs import about, check_streams, checked_scheme, comments, files_read, read_rules
 from ilpinfer.cli.learning_options import LearnOptions
-from ilpinfer.cli.show import add_row, console, numbers, table
-from ilpinfer.cli.streams import say
+from ilpinfer.cli.progress import status
+from ilpinfer.cli.screen import add_row, console_beside, numbers, print_json, table
+from ilpinfer.cli.streams import notice, remark
 from ilpinfer.cli.training_scores import cross_fitted, open_checkpoint, read_training
 from ilpinfer.corpus.sequences import InputError
 from ilpinfer.learning.penalties import LearntPenalties, PenaltyLearner
@@ -34,6 +34,7 @@ def run_learn(options: LearnOptions) -> None:
     except ValueError as error:
         raise InputError(str(error)) from None
     inputs = files_read(source, options.model, toml=options.rules)
+    check_streams(options.as_json, [options.output], inputs)
     place = output_path(options.output, inputs)
     rules = read_rules(options.rules)
     warnings.simplefilter("ignore", RuleNotice)
@@ -68,13 +69,13 @@ def run_learn(options: LearnOptions) -> None:
 def _count(number: int) -> Iterator[Any]:
     """Shows how many passes over the sequences were decoded."""
     done = 0
-    with console(stderr=True).status("learning") as status:
+    with status("learning") as update:
 
         def advance() -> None:
             nonlocal done
             done += 1
-            if done % max(1, number) == 0:
-                status.update(f"learning: {done // number} passes over {number} sequences")
+            if update is not None and done % max(1, number) == 0:
+                update(f"learning: {done // number} passes over {number} sequences")
 
         yield advance
 
@@ -97,9 +98,9 @@ def _text(result: LearntPenalties, learner: PenaltyLearner, data: str) -> str:
 
 def _show(options: LearnOptions, result: LearntPenalties) -> None:
     if options.as_json:
-        print(json.dumps(result.to_dict(), indent=2, ensure_ascii=False))
+        print_json(result.to_dict())
     else:
-        screen = console()
+        screen = console_beside(options.output)
         if result.candidates:
             shown = table("on held-out parts")
             numbers(shown, "token accuracy", "span F1", "whole sequences")
@@ -127,4 +128,6 @@ def _show(options: LearnOptions, result: LearntPenalties) -> None:
         if candidate.algorithm == result.algorithm and candidate.refused:
             notice(f"{result.algorithm}: {candidate.refused}, before rules were left out")
     kept = sum(verdict.learnt != 0 for verdict in result.verdicts)
-    say(f"{options.output}: {kept} of {len(result.verdicts)} rules and features kept, by {result.algorithm}")
+    remark(
+        f"{options.output}: {kept} of {len(result.verdicts)} rules and features kept, by {result.algorithm}"
+    )

@@ -4,14 +4,15 @@ import contextlib
 import logging
 from collections.abc import Iterator
 
-from ilpinfer.cli.streams import say
+from ilpinfer.cli.streams import remark, say
 
 
 class _Lines(logging.Handler):
     """Writes to what is standard error at the time, which a progress bar or a test may have replaced."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        say(f"ilpinfer: {record.getMessage()}")
+        line = f"ilpinfer: {record.getMessage()}"
+        (say if record.levelno >= logging.ERROR else remark)(line)
 
 
 @contextlib.contextmanager

@@ -6,12 +6,15 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
+from rich.console import Console
+
 from formulations import RuleSet
 from ilpinfer import __version__
 from ilpinfer.cli.failure import Findings
-from ilpinfer.cli.inputs import InputOptions, notice, on_error, prepare
+from ilpinfer.cli.inputs import InputOptions, check_streams, on_error, prepare
 from ilpinfer.cli.progress import progress
-from ilpinfer.cli.show import add_row, console, numbers, table
+from ilpinfer.cli.screen import add_row, console_beside, numbers, print_json, table
+from ilpinfer.cli.streams import notice
 from ilpinfer.core.request import deadline_for
 from ilpinfer.core.rule_compiler import compiler_of
 from ilpinfer.corpus.sequences import InputError
@@ -46,6 +49,7 @@ class ParetoOptions:
     hull, heaviest, most : as for `decode_frontier`
     choose_tau : whether tau is chosen on the gold labels
     bound, measure, folds, seed : as for `TauSearch`
+    as_json : whether to print the trade-off as JSON
     """
 
     input: InputOptions
@@ -62,6 +66,7 @@ class ParetoOptions:
     measure: str = "accuracy"
     folds: int = 2
     seed: int = 0
+    as_json: bool = False
 
     def job(self, content: str) -> str:
         """The fingerprint of all that rows depend on; `content` stands for the input."""
@@ -81,6 +86,7 @@ def run_pareto(options: ParetoOptions) -> None:
     A sequence that no labelling fits, or whose frontier cannot be found, is a row like any other, and reported at the end.
     """
     inputs, search = options.input.files, options.search
+    check_streams(options.as_json, [options.picture, options.summary], inputs)
     place = output_path(options.output, inputs)
     if place.direct:
         raise OutputError(f"{place.name}: is read back, and so must be a file; choose another output")
@@ -112,10 +118,15 @@ def run_pareto(options: ParetoOptions) -> None:
         curve = _curve(scored, frontiers, kept, options)
         choice = None if search is None else _choose(search, scored, rules, kept)
         _write(options, scored, rules, frontiers, curve, choice)
+    if options.as_json:
+        print_json(_record(scored, frontiers, curve, choice))
+    screen = console_beside(options.picture, options.summary)
     if curve is not None:
-        _show(curve, len(scored) - len(kept))
-    if choice is not None:
-        _show_taus(choice)
+        _show(curve, None if options.as_json else screen)
+        if len(kept) < len(scored):
+            notice(f"{len(scored) - len(kept)} sequences have no frontier, and are left out of the trade-off")
+    if choice is not None and not options.as_json:
+        _show_taus(choice, screen)
     findings.check()
 
 
@@ -206,14 +217,7 @@ def _write(
     choice: TauChoice | None,
 ) -> None:
     if options.summary:
-        record = {
-            "version": __version__,
-            "sequences": len(scored),
-            "complete": sum(frontier.complete for frontier in frontiers),
-            "points": sum(len(frontier.points) for frontier in frontiers),
-            "curve": [] if curve is None else [point.to_dict() for point in curve.points],
-            **({} if choice is None else {"tau": choice.to_dict()}),
-        }
+        record = _record(scored, frontiers, curve, choice)
         write_atomically(options.summary, json.dumps(record, indent=2, allow_nan=False) + "\n")
     if not options.picture:
         return
@@ -229,6 +233,23 @@ def _write(
     write_atomically(options.picture, text)
 
 
+def _record(
+    scored: Sequence[ScoredSequence],
+    frontiers: Sequence[Frontier],
+    curve: CorpusFrontier | None,
+    choice: TauChoice | None,
+) -> Row:
+    """The trade-off over all sequences, and the choice of tau, as plain values."""
+    return {
+        "version": __version__,
+        "sequences": len(scored),
+        "complete": sum(frontier.complete for frontier in frontiers),
+        "points": sum(len(frontier.points) for frontier in frontiers),
+        "curve": [] if curve is None else [point.to_dict() for point in curve.points],
+        **({} if choice is None else {"tau": choice.to_dict()}),
+    }
+
+
 def _gold(item: ScoredSequence, rules: RuleSet) -> tuple[float, float] | None:
     """Score and cost of the gold labelling, where the model knows its labels and it keeps the hard rules."""
     if item.gold is None or item.trellis is None or not {*item.gold} <= {*item.trellis.labels.names}:
@@ -240,7 +261,17 @@ def _gold(item: ScoredSequence, rules: RuleSet) -> tuple[float, float] | None:
     return value.model_score + value.feature_score, value.penalty
 
 
-def _show(curve: CorpusFrontier, left_out: int) -> None:
+def _show(curve: CorpusFrontier, screen: Console | None) -> None:
+    """The table, where there is a screen for it, and what is not complete."""
+    if screen is not None:
+        _show_curve(curve, screen)
+    if not curve.complete:
+        notice(
+            "some frontiers are not complete; a longer --time-limit or a --heaviest weight may complete them"
+        )
+
+
+def _show_curve(curve: CorpusFrontier, screen: Console) -> None:
     measured = curve.points[0].measures is not None
     shown = table("weight")
     names = ["right tokens", "F1 of spans", "whole"] if measured else []
@@ -250,7 +281,6 @@ def _show(curve: CorpusFrontier, left_out: int) -> None:
     lines = [(f"{weight:g}", curve.at(weight)) for weight in weights]
     for name, point in [*lines, (f"{last.low:g} and more", last)]:
         add_row(shown, name, *_figures(curve, point))
-    screen = console()
     screen.print(shown)
     if measured:
         best = max(curve.points, key=lambda point: point.measures.accuracy if point.measures else 0.0)
@@ -258,10 +288,6 @@ def _show(curve: CorpusFrontier, left_out: int) -> None:
             f"most right tokens: {_figures(curve, best)[2]} with weights from {best.low:.4g} to {best.high:.4g}",
             highlight=False,
         )
-    if not curve.complete:
-        notice("some frontiers are not complete: where that matters, give --time-limit more, or --heaviest")
-    if left_out:
-        notice(f"{left_out} sequences have no frontier, and are left out of the table")
 
 
 def _figures(curve: CorpusFrontier, point: TradeOff) -> list[str]:
@@ -273,7 +299,7 @@ def _figures(curve: CorpusFrontier, point: TradeOff) -> list[str]:
     return result
 
 
-def _show_taus(choice: TauChoice) -> None:
+def _show_taus(choice: TauChoice, screen: Console) -> None:
     shown = table("tau")
     numbers(shown, "right tokens", "F1 of spans", "whole", "cost", "proved")
     for row in choice.table:
@@ -281,7 +307,6 @@ def _show_taus(choice: TauChoice) -> None:
         figures = f"{row.accuracy:.2%}", f"{row.f1:.2%}", f"{row.whole:.2%}"
         add_row(shown, mark, *figures, f"{row.cost:.3f}", str(row.proved))
     held = choice.held_out
-    screen = console()
     screen.print(shown)
     screen.print(
         f"tau {choice.tau:g} ({choice.bound}); chosen on other parts: {held['accuracy']:.2%} right tokens, "

@@ -5,15 +5,18 @@ import hashlib
 import os
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from formulations.problem.digest import digest
 from formulations.problem.problem import RuleNotice
 from ilpinfer.cli.failure import Failure
-from ilpinfer.cli.inputs import InputOptions, Job, about, job_of, notice, parameters
+from ilpinfer.cli.inputs import InputOptions, Job, about, check_streams, job_of, parameters
 from ilpinfer.cli.progress import rate_progress
+from ilpinfer.cli.screen import print_json
+from ilpinfer.cli.streams import notice
 from ilpinfer.core.request import deadline_for
 from ilpinfer.corpus.streams import CorpusForm, ExampleStream, files_of
 from ilpinfer.decoding.decoder import Decoder
@@ -45,6 +48,7 @@ class ReprocessOptions:
     jobs : processes; 0 for one a core
     resume, only_unproved, dry_run : what to do
     scheduler : address of a Dask scheduler; empty for this machine
+    as_json : whether to print JSON
     """
 
     sources: Sequence[str]
@@ -61,6 +65,7 @@ class ReprocessOptions:
     only_unproved: bool = False
     dry_run: bool = False
     scheduler: str = ""
+    as_json: bool = False
 
 
 def reprocess(options: ReprocessOptions) -> None:
@@ -69,6 +74,7 @@ def reprocess(options: ReprocessOptions) -> None:
     Records that cannot be used are listed and left out. They are reported at the end, as are sequences that cannot be decoded.
     """
     _check(options)
+    check_streams(False, [], [*options.sources, *options.input.rules])
     warnings.simplefilter("ignore", RuleNotice)
     files = _files(options.sources)
     job = job_of(options.input)
@@ -186,13 +192,18 @@ def _say_estimate(options: ReprocessOptions, stream: ExampleStream, work: Work) 
     if not result.sequences:
         raise Failure("no sequence could be read, of which an estimate could be made", 2)
     jobs = options.jobs or os.cpu_count() or 1
+    seconds = result.seconds(jobs)
+    if options.as_json:
+        tried = {"sequences": result.sequences, "proved": result.proved, "rejected": result.rejected}
+        whole = {"rate": result.rate, "total": result.total, "processes": jobs, "seconds": seconds}
+        print_json({**tried, **whole})
+        return
     print(
         f"the first {_several(result.sequences, 'sequence')}: {result.proved} proved, {result.rate:.0f} a second in one process, "
         f"{_several(result.rejected, 'record')} rejected"
     )
-    seconds = result.seconds(jobs)
     if seconds is None or result.total is None:
-        print("how many there are cannot be told beforehand")
+        print("the number of sequences is not known before the input is read")
     else:
         print(f"about {result.total:.0f} sequences, {_time(seconds)} with {jobs} processes")
 
@@ -207,14 +218,32 @@ def _time(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
 
 
+def _show(record: Mapping[str, Any]) -> None:
+    sequences, files = _several(record["sequences"], "sequence"), _several(record["files"], "file")
+    print(
+        f"{record['output']}: {sequences} in {files}, {record['proved']} proved, {record['unproved']} unproved, "
+        f"{_several(record['rejected'], 'record')} rejected"
+    )
+
+
 def _report(options: ReprocessOptions, outcome: Outcome) -> None:
     """Say what was done; Failure where something is left out or left over."""
     rows, unproved, failed = map(outcome.count, ("rows", "unproved", "failed"))
     rejected = outcome.manifest.rejected
-    print(
-        f"{options.output}: {_several(rows, 'sequence')} in {_several(len(outcome.manifest.shards), 'file')}, {outcome.count('proved')} proved, "
-        f"{unproved} unproved, {_several(rejected, 'record')} rejected"
-    )
+    record = {
+        "output": options.output,
+        "finished": outcome.manifest.finished,
+        "files": len(outcome.manifest.shards),
+        "sequences": rows,
+        "proved": outcome.count("proved"),
+        "unproved": unproved,
+        "failed": failed,
+        "rejected": rejected,
+    }
+    if options.as_json:
+        print_json(record)
+    else:
+        _show(record)
     faults = []
     if not outcome.manifest.finished:
         how = "--only-unproved" if options.only_unproved else "--resume"

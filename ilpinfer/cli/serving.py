@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from formulations.problem.compiled_rules import notices
 from formulations.problem.problem import RuleNotice
 from ilpinfer.cli.failure import Failure
-from ilpinfer.cli.inputs import about, checked_scheme, notice, parameters, read_rules, rewarded
-from ilpinfer.cli.streams import say
+from ilpinfer.cli.inputs import about, checked_scheme, parameters, read_rules, rewarded
+from ilpinfer.cli.streams import notice, remark
 from ilpinfer.corpus.examples import InputError
 from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.models.files import load_model
@@ -67,7 +67,7 @@ def run_serve(options: ServeOptions) -> None:
     with _listening(options.host, options.port) as listening:
         host, port = listening.getsockname()[:2]
         shown = f"[{host}]" if ":" in host else host
-        say(f"ilpinfer: serving at http://{shown}:{port}, {options.workers} threads")
+        remark(f"ilpinfer: serving at http://{shown}:{port}, {options.workers} threads")
         sys.setswitchinterval(SWITCH_SECONDS)
         _serve(app, listening, options.grace)
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Self
 
-from ilpinfer.cli.inputs import InputOptions, Job, about, not_used, notice
+from ilpinfer.cli.inputs import InputOptions, Job, about, not_used
+from ilpinfer.cli.streams import notice
 from ilpinfer.corpus.examples import Example, Rejection
 from ilpinfer.corpus.streams import CorpusForm, ExampleStream, open_stream
 from ilpinfer.pipelines.scored_stream import ScoredStream

@@ -9,12 +9,15 @@ import warnings
 from collections.abc import Iterator
 from typing import Any, TextIO
 
+from ilpinfer.cli import settings
 from ilpinfer.errors import describe, traceback_wanted, where
 
 READER_GONE = 141
 """Exit code where nobody reads standard output any more: what shells show of a tool that SIGPIPE, 13, has ended."""
 
 OUTPUT = "standard output"
+STDOUT = "/dev/stdout"
+"""The path that stands for standard output where an output is written as a file."""
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
@@ -64,6 +67,17 @@ def say(text: str) -> None:
         print(visible(text).encode("utf-8", "backslashreplace").decode(), file=sys.stderr, flush=True)
     except (OSError, ValueError):
         _drop(sys.stderr)
+
+
+def remark(text: str) -> None:
+    """A line on standard error that is no error, such as what was written; not with `--quiet`."""
+    if not settings.quiet:
+        say(text)
+
+
+def notice(text: str) -> None:
+    """A fact that changes how to read a result, as one line on standard error; not with `--quiet`."""
+    remark(f"ilpinfer: notice: {' '.join(text.split())}")
 
 
 def report(error: Exception) -> int:
@@ -119,4 +133,4 @@ def _notice(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> Any:
-    say(f"ilpinfer: notice: {' '.join(str(message).split())}")
+    notice(str(message))

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import ilpinfer
-from ilpinfer.cli.inputs import about, notice, parameters
+from ilpinfer.cli.inputs import about, parameters
 from ilpinfer.cli.learning_options import LearnOptions
 from ilpinfer.cli.progress import progress
+from ilpinfer.cli.streams import notice
 from ilpinfer.corpus.sequences import InputError, read, require_labels
 from ilpinfer.learning.held_out import held_out_examples
 from ilpinfer.learning.penalties import PenaltyLearner
