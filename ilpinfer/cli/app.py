@@ -83,7 +83,9 @@ def run(arguments: Sequence[str]) -> None:
     except TyperException as error:
         context = getattr(error, "ctx", None)
         command = f"{context.command_path} " if context is not None else "ilpinfer "
-        raise Failure(f"{_place(error)}{error.format_message()} See {command}-h", 2) from None
+        text = f"{_place(error)}{error.format_message()}".rstrip()
+        end = "" if text.endswith((".", "?", ")")) else "."
+        raise Failure(f"{text}{end} See {command}-h", 2) from None
     if code == 130:
         raise KeyboardInterrupt
     if code:

@@ -60,6 +60,17 @@ def output_rows(help_text: str) -> Any:
     return typer.Option(metavar="FILE", help=help_text, callback=_rows)
 
 
+def model_option(help_text: str, panel: str | None = None) -> Any:
+    """An option for a model: a file, or the name of a built-in model."""
+    return typer.Option(
+        metavar="MODEL",
+        help=help_text,
+        autocompletion=completion.models,
+        callback=_model,
+        rich_help_panel=panel,
+    )
+
+
 def solution_files(help_text: str) -> Any:
     """An argument for solution files, which cannot come from standard input."""
     return typer.Argument(metavar="SOLUTION", help=help_text, callback=_solutions)
@@ -72,7 +83,6 @@ def file(help_text: str, panel: str | None = None, metavar: str = "FILE") -> Any
 
 SCORES, LABELS = "Scores of sequences", "Labels"
 """Titles of groups of options."""
-_MODEL = {"metavar": "MODEL", "autocompletion": completion.models, "callback": _model}
 _RULES = {"metavar": "RULES", "autocompletion": completion.rule_sets}
 
 Input = Annotated[
@@ -91,10 +101,9 @@ Labelled = Annotated[
 ]
 Model = Annotated[
     str | None,
-    typer.Option(
-        help="Model that scores the sequences: a file from `ilpinfer train`, or case-law. Not needed where INPUT has scores.",
-        rich_help_panel=SCORES,
-        **_MODEL,
+    model_option(
+        "Model that scores the sequences: a file from `ilpinfer train`, or case-law. Not needed where INPUT has scores.",
+        SCORES,
     ),
 ]
 Rules = Annotated[

@@ -16,6 +16,7 @@ from ilpinfer.cli.arguments import (
     Width,
     decodes_input,
     file,
+    model_option,
     output,
     output_folder,
     output_rows,
@@ -196,10 +197,8 @@ def _explain(
     rules: RuleFile,
     model: Annotated[
         str | None,
-        typer.Option(
-            metavar="MODEL",
-            help="Model whose labels are used; one label for each declared field if not given.",
-            autocompletion=completion.models,
+        model_option(
+            "Model whose labels are used; one label for each declared field if not given.",
         ),
     ] = None,
     length: Annotated[

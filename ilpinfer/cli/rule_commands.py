@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 import typer
 
 from ilpinfer.cli import completion
-from ilpinfer.cli.arguments import AsJson, Column, Labelled, RuleFile, Scheme, file, output
+from ilpinfer.cli.arguments import AsJson, Column, Labelled, RuleFile, Scheme, file, model_option, output
 from ilpinfer.cli.registration import Panel
 
 panel = Panel("Models and rules")
@@ -136,12 +136,10 @@ def _learn(
     output: Annotated[str, output("File for the rules with learnt penalties, TOML")],
     model: Annotated[
         str | None,
-        typer.Option(
-            metavar="MODEL",
-            help="Model that scores TRAIN. If it was trained on TRAIN, models of its kind are trained on parts of TRAIN and score the "
+        model_option(
+            "Model that scores TRAIN. If it was trained on TRAIN, models of its kind are trained on parts of TRAIN and score the "
             "other parts.",
-            autocompletion=completion.models,
-            rich_help_panel=MODELS,
+            MODELS,
         ),
     ] = None,
     kind: Annotated[

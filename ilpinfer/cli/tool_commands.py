@@ -4,8 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ilpinfer.cli import completion
-from ilpinfer.cli.arguments import AsJson, MethodName, MethodOption, Reward, Rules, Scheme
+from ilpinfer.cli.arguments import AsJson, MethodName, MethodOption, Reward, Rules, Scheme, model_option
 from ilpinfer.cli.registration import Panel
 
 panel = Panel("Services and tools")
@@ -19,10 +18,8 @@ def _limit(metavar: str, help_text: str) -> Any:
 def _serve(
     model: Annotated[
         str | None,
-        typer.Option(
-            metavar="MODEL",
-            help="Model that scores texts: a file from `ilpinfer train`, or case-law. Without it, requests contain scores.",
-            autocompletion=completion.models,
+        model_option(
+            "Model that scores texts: a file from `ilpinfer train`, or case-law. Without it, requests contain scores.",
         ),
     ] = None,
     rules: Rules = None,
