@@ -7,13 +7,30 @@ NEW_ENOUGH = $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || 
 CORES = --numprocesses auto --maxprocesses 4
 INSTALL = -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test strict fuzz signals references lowest check clean
+.PHONY: demo test docs wheel pythons pages strict fuzz signals references lowest check clean
 
 demo: $(READY)  ## set up, and run the main job on the embedded example
 	$(VENV)/bin/ilpinfer demo
 
 test: $(READY)  ## set up, and run the tests, on up to four cores
 	$(VENV)/bin/python -m pytest $(CORES)
+
+docs: $(VENV)/.docs  ## set up, and build the documentation in docs/_build/html; warnings are errors
+	$(VENV)/bin/python -m sphinx -q --fail-on-warning --keep-going docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
+wheel: $(VENV)/.package  ## wheel and source archive in dist/, checked; size and packages of a core install
+	rm -rf dist build
+	$(VENV)/bin/python -m build --outdir dist .
+	$(VENV)/bin/twine check --strict dist/*
+	$(VENV)/bin/check-wheel-contents dist
+	$(VENV)/bin/python tests/packaging/install_size.py dist/*.whl
+
+pythons: wheel  ## tests with each Python from 3.11 to 3.14 that is installed; binary wheels resolved for the others
+	$(VENV)/bin/python tests/packaging/pythons.py dist/*.whl
+
+pages: wheel  ## each page of the documentation, followed in an empty environment with the wheel alone
+	$(VENV)/bin/python tests/packaging/follow_pages.py dist/*.whl
 
 strict: $(READY)  ## all tests, slow ones too, with the time limits that a quiet machine keeps
 	ILPINFER_STRICT=1 $(VENV)/bin/python -m pytest -m ""
@@ -46,5 +63,9 @@ $(READY): pyproject.toml constraints.txt
 	$(VENV)/bin/python $(INSTALL) --constraint constraints.txt --editable '.[dev]'
 	@touch $@
 
+$(VENV)/.docs $(VENV)/.package: $(VENV)/.%: $(READY)
+	$(VENV)/bin/python $(INSTALL) --constraint constraints.txt --editable '.[$*]'
+	@touch $@
+
 clean:
-	rm -rf $(VENV) $(LOWEST) build *.egg-info .pytest_cache .hypothesis .ruff_cache .mypy_cache
+	rm -rf $(VENV) $(LOWEST) build docs/_build *.egg-info .pytest_cache .hypothesis .ruff_cache .mypy_cache

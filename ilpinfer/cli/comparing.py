@@ -24,7 +24,7 @@ from ilpinfer.cli.streams import notice
 from ilpinfer.comparison.comparison import Comparison, check_cap, check_predictions
 from ilpinfer.comparison.frame import line_of
 from ilpinfer.comparison.plan import Case, Plan, plan_of
-from ilpinfer.comparison.report import report_of
+from ilpinfer.comparison.report import check_report, report_of
 from ilpinfer.comparison.rows import Disagreement
 from ilpinfer.comparison.running import Run
 from ilpinfer.comparison.summary import CAP
@@ -37,6 +37,7 @@ from ilpinfer.corpus.sequences import InputError
 from ilpinfer.pipelines.predicted import read_predictions
 from ilpinfer.pipelines.trellises import ScoredSequence
 from ilpinfer.system.checkpoint import Row, RowCheckpoint, RowPosition
+from ilpinfer.system.extras import MissingLibrary
 from ilpinfer.system.files import digest, write_atomically
 from ilpinfer.system.output_paths import OutputError, output_path
 
@@ -91,6 +92,7 @@ def compare(options: CompareOptions) -> None:
     if places[0].direct:
         raise OutputError(f"{places[0].name}: is read back, and so must be a file; choose another output")
     check_cap(options.cap)
+    with_report = _report_possible()
     _plan(options, dict.fromkeys(files, ()))
     reading = options.input.reading
     scored, rules, content = prepare(options.input, reading, options.first, fit=True)
@@ -133,7 +135,8 @@ def compare(options: CompareOptions) -> None:
             "fields": [asdict(gain) for gain in comparison.field_gains()],
         }
         write_atomically(Path(output, FILES[1]), json.dumps(record, indent=2) + "\n", inputs)
-        write_atomically(Path(output, FILES[2]), report_of(comparison), inputs)
+        if with_report:
+            write_atomically(Path(output, FILES[2]), report_of(comparison), inputs)
         if options.tables:
             write_tables(comparison, output, options.tables, inputs)
     if options.as_json:
@@ -143,6 +146,15 @@ def compare(options: CompareOptions) -> None:
     if not any(line.optimum_known for line in summary):
         notice("no method has proved an optimum, so that gaps are not known: add auto to --methods")
     findings.check()
+
+
+def _report_possible() -> bool:
+    try:
+        check_report()
+    except MissingLibrary as error:
+        notice(f"{error}; the other files are written")
+        return False
+    return True
 
 
 def _tables(name: str) -> list[str]:

@@ -18,6 +18,7 @@ from ilpinfer.evaluation.evaluation import Evaluation, measures
 from ilpinfer.evaluation.evaluation import evaluate as evaluate_pairs
 from ilpinfer.evaluation.predictions import read_pairs
 from ilpinfer.evaluation.significance import Difference
+from ilpinfer.system.extras import require
 from ilpinfer.system.files import reserve, write_atomically
 from ilpinfer.system.output_paths import OutputError, OutputPath, output_path
 
@@ -66,6 +67,8 @@ def evaluate(options: EvaluateOptions) -> None:
         raise InputError(f"--by {unit}: no such unit{suggestion(unit, UNITS)}")
     if not 0 < beta < float("inf"):
         raise InputError(f"--beta is {beta:g}; expected a number above 0")
+    if options.picture:
+        require(f"--picture {options.picture}", "plots", "matplotlib")
     outputs = [path for path in (options.output, options.picture) if path]
     check_streams(options.as_json, outputs, [predicted, options.gold, against])
     places = _places(outputs, [predicted, options.gold, against])

@@ -27,6 +27,7 @@ from ilpinfer.learning.tau import TauChoice, TauSearch
 from ilpinfer.learning.trade_off import CorpusFrontier, TradeOff, sum_frontiers
 from ilpinfer.pipelines.trellises import ScoredSequence
 from ilpinfer.system.checkpoint import Row, RowCheckpoint, RowPosition
+from ilpinfer.system.extras import require
 from ilpinfer.system.files import digest, reserve, write_atomically
 from ilpinfer.system.output_paths import OutputError, output_path
 
@@ -95,6 +96,8 @@ def run_pareto(options: ParetoOptions) -> None:
     ]
     if len(others) == 2 and others[0].target == others[1].target:
         raise OutputError(f"{options.summary}: is the place of --picture and of --summary; give each its own")
+    if options.picture:
+        require(f"--picture {options.picture}", "plots", "matplotlib")
     deadline_for(options.time_limit)
     if options.heaviest is not None:
         checked_weight(options.heaviest)

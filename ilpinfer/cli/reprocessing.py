@@ -29,6 +29,7 @@ from ilpinfer.reprocessing.retrying import Retry
 from ilpinfer.reprocessing.run import Outcome, Run
 from ilpinfer.reprocessing.shards import Work
 from ilpinfer.reprocessing.tables import Entry
+from ilpinfer.system.extras import require
 
 
 @dataclass(frozen=True)
@@ -107,12 +108,7 @@ def _check(options: ReprocessOptions) -> None:
         )
     if options.scheduler and options.jobs:
         raise ValueError("--jobs are processes of this machine: leave it out with --scheduler")
-    try:
-        import pyarrow  # noqa: F401
-    except ImportError:
-        raise ValueError(
-            "reprocess writes Parquet files, for which pyarrow is missing; install ilpinfer[parquet]"
-        ) from None
+    require("reprocess", "parquet", "pyarrow")
 
 
 def _files(sources: Sequence[str]) -> list[str]:

@@ -17,7 +17,7 @@ from ilpinfer.corpus.examples import InputError
 from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.models.files import load_model
 from ilpinfer.serving import Limits, create_app
-from ilpinfer.serving.needed import require
+from ilpinfer.system.extras import require
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -62,7 +62,7 @@ def run_serve(options: ServeOptions) -> None:
 
     Everything that can be wrong is found before the service listens.
     """
-    require("fastapi", "prometheus_client", "uvicorn")
+    require("the service", "serve", "fastapi", "jinja2", "prometheus_client", "uvicorn")
     app = application(options)
     with _listening(options.host, options.port) as listening:
         host, port = listening.getsockname()[:2]

@@ -109,6 +109,8 @@ class Comparison:
         ------
         ValueError
             for a place that cannot be written to.
+        MissingLibrary
+            without the extra `plots`.
         """
         write_atomically(path, report_of(self))
 

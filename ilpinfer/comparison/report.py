@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from html import escape
 from importlib import metadata, resources
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +33,7 @@ from ilpinfer.comparison.tables import (
 )
 from ilpinfer.comparison.text import missing, readable, shown
 from ilpinfer.comparison.trellis_picture import letters, trellis_picture
+from ilpinfer.system.extras import require
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,7 +53,13 @@ def report_of(record: Record) -> str:
     -------
     str
         A page that refers to nothing outside itself.
+
+    Raises
+    ------
+    MissingLibrary
+        without the extra `plots`.
     """
+    check_report()
     frame, summary = record.to_pandas(), record.summary()
     look = looks(list(record.plan.kinds))
     page = _environment().get_template("report.html")
@@ -69,15 +77,19 @@ def report_of(record: Record) -> str:
     return text + "\n"
 
 
+def check_report() -> None:
+    """Raise MissingLibrary where a library that the page needs is not installed."""
+    require("report.html", "plots", "jinja2", "matplotlib")
+
+
 def html_of(record: Record) -> str:
     """The table of the summary alone, for notebooks."""
     summary = record.summary()
     table = _table(record, "summary", summary, {})
-    return str(_environment().from_string(_FRAGMENT).render(table=table))
-
-
-_FRAGMENT = """<table><thead><tr>{% for head in table.heads %}<th>{{ head.column.name }}</th>{% endfor %}</tr></thead>
-<tbody>{% for line in table.lines %}<tr>{% for cell in line %}<td>{{ cell.text }}</td>{% endfor %}</tr>{% endfor %}</tbody></table>"""
+    heads = "".join(f"<th>{escape(head['column'].name)}</th>" for head in table["heads"])
+    rows = ("".join(f"<td>{escape(cell['text'])}</td>" for cell in line) for line in table["lines"])
+    lines = "".join(f"<tr>{row}</tr>" for row in rows)
+    return f"<table><thead><tr>{heads}</tr></thead>\n<tbody>{lines}</tbody></table>"
 
 
 def _environment() -> Any:

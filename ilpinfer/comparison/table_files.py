@@ -1,6 +1,5 @@
 """Tables as files: CSV, Markdown, LaTeX, Parquet."""
 
-import importlib.util
 import io
 import re
 from collections.abc import Iterable
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 from ilpinfer.comparison.record import Record
 from ilpinfer.comparison.tables import COLUMNS, lines_of, table_of
 from ilpinfer.comparison.text import readable, shown
+from ilpinfer.system.extras import require
 from ilpinfer.system.files import write_atomically
 from ilpinfer.system.output_paths import output_path
 
@@ -61,13 +61,11 @@ def write_tables(
 
 
 def check_format(kind: str) -> None:
-    """Raise ValueError for a format that cannot be written here."""
+    """Raise ValueError for an unknown format, and MissingLibrary for one whose library is not installed."""
     if kind not in SUFFIXES:
         raise ValueError(f"format is {kind!r}; expected one of {', '.join(SUFFIXES)}")
-    if kind == "parquet" and importlib.util.find_spec("pyarrow") is None:
-        raise ValueError(
-            "format parquet needs pyarrow: pip install 'ilpinfer[parquet]', or choose csv, markdown or latex"
-        )
+    if kind == "parquet":
+        require("format parquet", "parquet", "pyarrow")
 
 
 def content(frame: "pd.DataFrame", name: str, kind: str) -> str | bytes:

@@ -7,6 +7,7 @@ from formulations.messages import suggestion
 from ilpinfer.corpus.examples import Example, InputError, Rejection
 from ilpinfer.corpus.logits import LogitsOptions
 from ilpinfer.corpus.records import KEYS, listed
+from ilpinfer.system.extras import require
 
 PARQUET = (".parquet",)
 ARROW = (".arrow", ".feather", ".ipc")
@@ -53,11 +54,10 @@ def count_rows(path: str) -> int:
 
 def _batches(path: str) -> Iterator[list[dict[str, Any]]]:
     """The rows of a file, some at a time."""
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError:
-        raise InputError(f"{path}: needs pyarrow; install ilpinfer[parquet]") from None
+    require(path, "parquet", "pyarrow")
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     with open(path, "rb") as stream:
         if path.endswith(PARQUET):
             file = pq.ParquetFile(stream)

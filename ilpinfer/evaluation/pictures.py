@@ -7,10 +7,13 @@ import warnings
 from collections.abc import Iterator
 from typing import Any
 
+from ilpinfer.system.extras import require
+
 
 @contextlib.contextmanager
 def silent_figures() -> Iterator[Any]:
     """The class of figures, while the library keeps its remarks on fonts, caches and room to itself."""
+    require("a picture", "plots", "matplotlib")
     logger = logging.getLogger("matplotlib")
     level = logger.level
     logger.setLevel(logging.ERROR)

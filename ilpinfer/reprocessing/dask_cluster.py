@@ -12,6 +12,7 @@ from ilpinfer.errors import describe
 from ilpinfer.reprocessing.executors import TRIES, Budget, BudgetSpent, Done, ShardError, described
 from ilpinfer.reprocessing.manifest import own_versions
 from ilpinfer.reprocessing.shards import Shard, Work, decode_shard
+from ilpinfer.system.extras import require
 from ilpinfer.system.output_paths import OutputError
 
 CONNECT = 10.0
@@ -36,15 +37,16 @@ class DaskCluster:
 
     Raises
     ------
+    MissingLibrary
+        where distributed is not installed.
     ClusterError
-        where distributed is missing, the scheduler cannot be reached, it has no workers, or their versions differ.
+        where the scheduler cannot be reached, it has no workers, or their versions differ.
     """
 
     def __init__(self, address: str, work: Work) -> None:
-        try:
-            import distributed
-        except ImportError:
-            raise ClusterError("--scheduler needs Dask; install ilpinfer[dask]") from None
+        require("--scheduler", "dask", "distributed")
+        import distributed
+
         self._address, connect = address, cast(Any, distributed.Client)
         try:
             self._client = connect(address, timeout=CONNECT, set_as_default=False)

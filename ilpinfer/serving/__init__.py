@@ -6,7 +6,7 @@ The web framework is optional: it comes with `pip install ilpinfer[serve]`.
 from typing import TYPE_CHECKING
 
 from ilpinfer.serving.limits import Limits
-from ilpinfer.serving.needed import require
+from ilpinfer.system.extras import require
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -47,7 +47,7 @@ def create_app(
     ValueError
         for a number of workers below 1.
     MissingLibrary
-        without the extra `serve`; the message names it. It is a RuntimeError.
+        without the extra `serve`; the message names it.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def create_app(
     >>> sorted(path for path in app.openapi()["paths"])
     ['/batch', '/decode', '/health', '/metrics', '/ready']
     """
-    require("fastapi", "prometheus_client")
+    require("the service", "serve", "fastapi", "jinja2", "prometheus_client")
     from ilpinfer.serving.app import build
     from ilpinfer.serving.service import Service
 

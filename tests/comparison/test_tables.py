@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 from support.comparisons import ODD, odd, ordinary
 
-from ilpinfer.comparison import table_files
 from ilpinfer.comparison.table_files import SUFFIXES, write_tables
 from ilpinfer.comparison.tables import COLUMNS
 from ilpinfer.comparison.text import readable, shown
+from ilpinfer.system.extras import MissingLibrary
 
 
 @pytest.fixture(scope="module")
@@ -110,8 +110,8 @@ def test_columns_without_any_value_are_left_out_for_readers_only(tmp_path):
 
 
 def test_without_pyarrow_a_message_names_the_way_out(comparison, tmp_path, monkeypatch):
-    monkeypatch.setattr(table_files.importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(ValueError, match=r"needs pyarrow: pip install 'ilpinfer\[parquet\]'"):
+    monkeypatch.setattr("ilpinfer.system.extras.find_spec", lambda name: None)
+    with pytest.raises(MissingLibrary, match=r"needs pyarrow, .* pip install 'ilpinfer\[parquet\]'"):
         comparison.write_tables(tmp_path, "parquet")
 
 

@@ -179,7 +179,7 @@ def test_a_port_in_use(folder, capsys):
 
 
 def test_libraries_that_are_missing_are_named(folder, capsys, monkeypatch):
-    monkeypatch.setattr("ilpinfer.serving.needed.find_spec", lambda name: None)
+    monkeypatch.setattr("ilpinfer.system.extras.find_spec", lambda name: None)
     code, _, err = run(["serve"], capsys)
     assert code == 2
     assert "the service needs fastapi, which is not installed; pip install 'ilpinfer[serve]'" in err

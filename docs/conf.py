@@ -1,0 +1,34 @@
+"""Configuration of Sphinx: `make docs` builds the pages into docs/_build/html, warnings as errors."""
+
+import ilpinfer
+
+project = "ilpinfer"
+author = "The ilpinfer authors"
+version = release = ilpinfer.__version__
+
+extensions = [
+    "myst_nb",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.mathjax",
+    "sphinx_copybutton",
+]
+default_role = "code"
+exclude_patterns = ["_build", "**/.ipynb_checkpoints"]
+
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "attrs_inline"]
+myst_heading_anchors = 3
+nb_execution_mode = "cache"
+nb_execution_raise_on_error = True
+nb_execution_timeout = 600
+nb_merge_streams = True
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"
+numpydoc_class_members_toctree = False
+numpydoc_show_class_members = False
+
+html_theme = "furo"
+html_title = "ilpinfer"
+html_theme_options = {"navigation_with_keys": True}
+copybutton_exclude = ".linenos, .gp, .go"

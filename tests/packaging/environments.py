@@ -1,0 +1,17 @@
+"""Environments made for one script, with the wheel and nothing else of the project."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+CONSTRAINTS = Path(__file__).parents[2] / "constraints.txt"
+
+
+def environment(folder: str | Path, wheel: str, extra: str = "", python: str = sys.executable) -> Path:
+    """The interpreter of a new environment into which a wheel is installed, with an extra."""
+    subprocess.run([python, "-m", "venv", str(folder)], check=True)
+    made = Path(folder, "bin", "python")
+    what = f"{wheel}[{extra}]" if extra else wheel
+    pip = [str(made), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    subprocess.run([*pip, "--constraint", str(CONSTRAINTS), what], check=True)
+    return made

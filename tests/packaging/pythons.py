@@ -1,0 +1,64 @@
+"""The wheel with each Python that may use it: `python tests/packaging/pythons.py WHEEL`.
+
+Where an interpreter is installed, the wheel goes into a new environment of it, and the embedded example and the references that come with the
+package are run. For the others the script asks pip whether binary wheels of all dependencies exist.
+"""
+
+import argparse
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from environments import environment
+
+VERSIONS = ("3.11", "3.12", "3.13", "3.14")
+PLATFORM = "manylinux_2_28_x86_64"
+CHECK = """
+import ilpinfer
+from ilpinfer.references import ShippedReferences, verify
+for reference in ShippedReferences().kind("plain"):
+    assert ilpinfer.decode(reference.trellis, reference.rules).status == "optimal"
+    assert verify(reference).ok
+"""
+
+
+def tried(wheel: str, version: str, python: str) -> str:
+    """The result of the example and of the references in a new environment."""
+    with tempfile.TemporaryDirectory() as folder:
+        made = environment(folder, wheel, python=python)
+        for arguments in (["-m", "ilpinfer", "demo", "--items", "5"], ["-c", CHECK]):
+            done = subprocess.run([made, *arguments], capture_output=True, text=True, check=False, cwd=folder)
+            if done.returncode:
+                return f"{version}: failed: {' '.join(arguments[:3])}\n{done.stderr}"
+    return f"{version}: installed from the wheel, and its example and references decoded"
+
+
+def resolved(wheel: str, version: str) -> str:
+    """Whether pip finds binary wheels of all dependencies."""
+    with tempfile.TemporaryDirectory() as folder:
+        pip = [sys.executable, "-m", "pip", "install", "--dry-run", "--quiet", "--target", folder]
+        chosen = ["--only-binary", ":all:", "--python-version", version, "--platform", PLATFORM]
+        done = subprocess.run([*pip, *chosen, wheel], capture_output=True, text=True, check=False)
+    if done.returncode:
+        return f"{version}: not installed here; no binary wheels: {done.stderr.strip().splitlines()[-1]}"
+    return f"{version}: not installed here; binary wheels of all dependencies exist"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("wheel")
+    wheel, lines = str(Path(parser.parse_args().wheel).resolve()), []
+    for version in VERSIONS:
+        python = shutil.which(f"python{version}")
+        lines.append(tried(wheel, version, python) if python else resolved(wheel, version))
+        print(lines[-1], flush=True)
+    if any("failed" in line for line in lines):
+        raise SystemExit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,97 @@
+"""Without an extra, what needs it says which one to install, and the rest works."""
+
+import subprocess
+import sys
+
+import pytest
+
+from ilpinfer.system.extras import MissingLibrary, require
+
+LEAN = """
+import sys
+
+class Missing:
+    def find_spec(self, name, *_):
+        if name.partition(".")[0] in ("matplotlib", "jinja2", "pyarrow", "fastapi", "distributed", "sklearn", "spacy"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+import importlib.util
+found = importlib.util.find_spec
+sys.meta_path.insert(0, Missing())
+
+def find_spec(name, package=None):
+    try:
+        return found(name, package)
+    except ModuleNotFoundError:
+        return None
+
+importlib.util.find_spec = find_spec
+from ilpinfer.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+"""A program in which no optional library can be imported."""
+
+
+def lean(folder, *arguments):
+    run = subprocess.run(
+        [sys.executable, "-c", LEAN, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=folder,
+    )
+    assert "Traceback" not in run.stderr
+    return run.returncode, run.stdout, run.stderr
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    place = tmp_path_factory.mktemp("lean")
+    (place / "some.tsv").write_text("Knuth\tauthor\nTrees\ttitle\n\nAda\tauthor\nLoops\ttitle\n")
+    assert lean(place, "train", "some.tsv", "--kind", "hmm", "--output", "hmm.json")[0] == 0
+    return place
+
+
+def test_a_missing_library_is_an_import_error():
+    with pytest.raises(
+        MissingLibrary, match=r"^a table needs no_such_library, .*'ilpinfer\[plots\]'"
+    ) as raised:
+        require("a table", "plots", "numpy", "no_such_library")
+    assert isinstance(raised.value, ImportError)
+    assert raised.value.name == "no_such_library"
+
+
+def test_decoding_needs_no_extra(folder):
+    code, out, _ = lean(folder, "decode", "some.tsv", "--model", "hmm.json", "--rules", "bio")
+    assert code == 0
+    assert out.count('"optimal"') == 2
+
+
+def test_a_comparison_leaves_its_report_out(folder):
+    code, out, err = lean(
+        folder, "compare", "some.tsv", "--model", "hmm.json", "--rules", "bio", "--output", "DIR"
+    )
+    assert code == 0, err
+    assert "auto" in out
+    assert "report.html needs jinja2, which is not installed; pip install 'ilpinfer[plots]'" in err
+    assert sorted(path.name for path in (folder / "DIR").iterdir()) == ["results.jsonl", "summary.json"]
+
+
+@pytest.mark.parametrize(
+    "command, extra",
+    [
+        ("pareto some.tsv --model hmm.json --rules bio --output F.jsonl --picture F.svg", "plots"),
+        ("evaluate some.tsv some.tsv --picture confusion.svg", "plots"),
+        ("reprocess some.tsv --model hmm.json --rules bio --output OUT", "parquet"),
+        ("serve --model hmm.json --rules bio", "serve"),
+        ("decode some.parquet --model hmm.json --rules bio", "parquet"),
+    ],
+)
+def test_a_command_names_the_extra_that_it_needs(folder, command, extra):
+    (folder / "some.parquet").write_bytes(b"PAR1")
+    before = sorted(folder.iterdir())
+    code, out, err = lean(folder, *command.split())
+    assert code == 2
+    assert f"pip install 'ilpinfer[{extra}]'" in err
+    assert out == ""
+    assert sorted(folder.iterdir()) == before
