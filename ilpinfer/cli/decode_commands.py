@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ilpinfer.cli.inputs import InputOptions
 
 panel = Panel("Decode")
-METHOD, TWO_PHASE = "Method", "Two-phase inference"
+TWO_PHASE = "Two-phase inference"
 
 
 @panel.command("demo", "ilpinfer demo --items 20")
@@ -79,7 +79,6 @@ def _decode(
             metavar="UNIT",
             help="With --method posterior: maximize the expected number of correct tokens, or the expected F1 of spans; tokens "
             "or spans.",
-            rich_help_panel=METHOD,
             show_default=False,
         ),
     ] = "",

@@ -77,6 +77,7 @@ def _mine(
     pruning: Annotated[
         Literal["cover", "none"],
         typer.Option(
+            metavar="NAME",
             help="cover: keep the cheapest rules that separate correct labellings from wrong ones; none: keep all.",
             rich_help_panel=SELECTION,
         ),
