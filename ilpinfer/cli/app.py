@@ -65,7 +65,7 @@ tool_commands.panel.register(app)
 
 
 def group() -> Any:
-    """The tree of commands, as typer makes it: for documentation that is made from the code."""
+    """The tree of commands as an object of click, for documentation made from the code."""
     return typer.main.get_command(app)
 
 
@@ -93,7 +93,7 @@ def run(arguments: Sequence[str]) -> None:
 
 
 def _place(error: TyperException) -> str:
-    """The file that a wrong value is from, for a message; empty where it is from the command line."""
+    """The configuration file that contains a wrong value, for a message; empty for a value of the command line."""
     context, parameter = getattr(error, "ctx", None), getattr(error, "param", None)
     if context is None or parameter is None:
         return ""

@@ -21,7 +21,7 @@ from ilpinfer.system.files import reserve, write_atomically
 from ilpinfer.system.output_paths import output_path
 
 LEAST = 0.01
-"""Nats: a rule of a smaller suggestion is left out."""
+"""Smallest suggested penalty of a rule that is kept, in nats."""
 
 
 @dataclass(frozen=True)
@@ -83,9 +83,9 @@ def check(options: CheckOptions) -> None:
 
 
 def suggested(rules: RuleSet, reports: Sequence[RuleReport]) -> tuple[RuleSet, list[str]]:
-    """The rules with suggested penalties, and those that are left out, with the reason.
+    """The rules with suggested penalties, and the names of rules that are left out, with the reason.
 
-    Hard ones that gold never breaks, and those that never apply, stay as they are.
+    Rules that never apply, and hard rules that gold labels never break, are unchanged.
     """
     by_name = {report.rule: report for report in reports}
     items: list[Rule | Feature] = []
@@ -109,9 +109,9 @@ def suggested(rules: RuleSet, reports: Sequence[RuleReport]) -> tuple[RuleSet, l
 
 
 def _read_as(labellings: list[Sequence[str]], scheme: str) -> list[tuple[str, ...]]:
-    """Labels under the scheme that was asked for: as they are where they fit it, else written in it.
+    """Labels in the requested scheme, converted where they are in another one.
 
-    Names of BIO fit a scheme that marks the ends of runs, too, but lack those marks: they are written in it.
+    Names of BIO are also valid in a scheme that marks the ends of runs, but lack these marks, and are converted.
     """
     names = sorted({name for labels in labellings for name in labels})
     try:

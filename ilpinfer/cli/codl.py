@@ -67,7 +67,7 @@ class CodlOptions:
 
 
 def run_codl(options: CodlOptions) -> None:
-    """Learn a model, write it whole, and show the cycles."""
+    """Learn a model, write it, and show the cycles."""
     scheme = checked_scheme(options.scheme)
     method = _method(options)
     inputs = files_read(options.labelled, options.pool, options.held_out, toml=options.rules)
@@ -128,7 +128,7 @@ def _resumable(
     job: str,
     fit: Callable[[Callable[[Row], None], Sequence[Row]], CODLResult],
 ) -> CODLResult:
-    """The result, behind the cycles that an interrupted run of the same job has left."""
+    """The result; cycles of an interrupted run of the same job are not repeated."""
 
     def position(row: Row) -> RowPosition:
         return RowPosition(int(row["cycle"]["number"]) - 1)
@@ -137,7 +137,7 @@ def _resumable(
         if checkpoint.damage:
             notice(checkpoint.damage)
         if checkpoint.groups:
-            notice(f"{options.output}.part: goes on behind cycle {checkpoint.groups}")
+            notice(f"{options.output}.part: resumed after cycle {checkpoint.groups}")
         result = fit(lambda row: checkpoint.write([row]), list(checkpoint.rows()))
         checkpoint.replace_by(result.text.encode("utf-8", "backslashreplace"))
     return result
@@ -154,7 +154,7 @@ def weight(text: str | None) -> float | None:
 
 
 def _method(options: CodlOptions) -> CODL:
-    """The settings; InputError for those that make no sense."""
+    """The settings; InputError for invalid ones."""
     kind = options.settings.get("kind", "hmm")
     if kind not in KINDS:
         raise InputError(f'no kind of model "{kind}"{suggestion(kind, KINDS)}')
@@ -165,14 +165,14 @@ def _method(options: CodlOptions) -> CODL:
 
 
 def _pool(options: CodlOptions, labelled: Sequence[Labelled], scheme: str) -> list[tuple[str, ...]]:
-    """The tokens of the pool, and one notice where labels are ignored that the model does not have."""
+    """The tokens of the pool; one notice if labels of the pool are ignored that the model does not have."""
     if options.text or Path(options.pool).suffix == ".txt":
         examples = read_plain_text(options.pool, options.split)
     else:
         examples = read(options.pool, column=options.column, notify=notice)
     for example in examples:
         if not any(example.tokens):
-            raise InputError(f"{example.where}: no tokens; expected texts to label")
+            raise InputError(f"{example.where}: no tokens; expected sequences of tokens")
     _show_ignored(options.pool, examples, labelled, scheme)
     return [example.tokens for example in examples]
 
@@ -183,7 +183,7 @@ def _show_ignored(path: str, examples: Sequence[Example], labelled: Sequence[Lab
     others = {name for names in convert_all(labels, scheme) for name in names} - known if labels else set()
     if others:
         named = ", ".join(sorted(others)[:3]) + (", …" if len(others) > 3 else "")
-        notice(f"{path}: its labels are ignored, among them {len(others)} that the model lacks: {named}")
+        notice(f"{path}: its labels are ignored; {len(others)} of them are unknown to the model: {named}")
 
 
 def _show_rules(rules: RuleSet, labelled: Sequence[Labelled], scheme: str) -> None:
@@ -209,7 +209,7 @@ def _bars(cycles: int) -> Iterator[Callable[[int, int, int], None]]:
 
 
 def _report(options: CodlOptions, result: CODLResult, pool: int) -> None:
-    """A line for each cycle, and notices about sequences that were treated in another way than asked for."""
+    """Show a line for each cycle, and notices about sequences that were not treated as requested."""
     if options.as_json:
         print_json(_record(options, result))
     else:
@@ -251,13 +251,15 @@ def _remark(options: CodlOptions, result: CODLResult, pool: int) -> None:
         last = result.trace[-1]
         if last.left_out:
             notice(
-                f"{last.left_out} of {pool} sequences have no labelling that keeps the hard rules: left out"
+                f"{last.left_out} of {pool} sequences have no labelling that satisfies the hard rules, and are left out"
             )
         if other := {
             way: number for way, number in last.ways.items() if way != result.made["settings"]["e_step"]
         }:
             counts_text = ", ".join(f"{way} for {number} sequences" for way, number in other.items())
-            notice(f"the rules take too many joint states for exact probabilities: {counts_text}")
+            notice(
+                f"the rules need too many joint states for exact probabilities; used instead: {counts_text}"
+            )
     model = result.model
     remark(f"{options.output}: {len(model.labels)} labels ({model.labels.scheme}), {model.size}")
 

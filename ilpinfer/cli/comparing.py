@@ -42,7 +42,7 @@ from ilpinfer.system.files import digest, write_atomically
 from ilpinfer.system.output_paths import OutputError, output_path
 
 FILES = ("results.jsonl", "summary.json", "report.html")
-"""What every comparison writes into its folder."""
+"""Files of every comparison."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def compare(options: CompareOptions) -> None:
     tables = _tables(options.tables)
     places = [output_path(Path(output, name), inputs) for name in (*FILES, *tables)]
     if places[0].direct:
-        raise OutputError(f"{places[0].name}: is read back, and so must be a file; choose another output")
+        raise OutputError(f"{places[0].name}: the rows are read back, so the output must be a file; name one")
     check_cap(options.cap)
     with_report = _report_possible()
     _plan(options, dict.fromkeys(files, ()))
@@ -144,7 +144,7 @@ def compare(options: CompareOptions) -> None:
     else:
         show_comparison(summary)
     if not any(line.optimum_known for line in summary):
-        notice("no method has proved an optimum, so that gaps are not known: add auto to --methods")
+        notice("no method proved an optimum, so gaps are unknown; add auto to --methods")
     findings.check()
 
 
@@ -200,7 +200,7 @@ def _prediction_files(entries: Sequence[str]) -> dict[str, str]:
 
 
 def _plan(options: CompareOptions, predictions: Mapping[str, Any]) -> Plan:
-    """The plan; everything that is wrong with methods and options is found before any work."""
+    """The plan; wrong methods and options are found before any work."""
     values = {tuple(name.partition(".")[::2]): value for name, value in parameters(options.option).items()}
     taken = set[str]()
 
@@ -234,8 +234,8 @@ def _seeds(options: CompareOptions) -> int | list[int]:
     if not options.seeds:
         return options.repeats
     if options.repeats != 1:
-        raise InputError("--seeds names the seeds: leave --repeats out")
+        raise InputError("--seeds and --repeats: give one of them")
     try:
         return [int(seed) for seed in options.seeds.split(",")]
     except ValueError:
-        raise InputError(f"--seeds {options.seeds}: expected whole numbers with commas between") from None
+        raise InputError(f"--seeds {options.seeds}: expected whole numbers separated by commas") from None

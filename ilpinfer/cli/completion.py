@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterable, Iterator
 
 Completion = tuple[str, str]
-"""A value, and what it is."""
+"""A value and its description."""
 
 
 def methods(incomplete: str) -> list[Completion]:

@@ -72,7 +72,7 @@ def demo(options: DemoOptions) -> None:
 
 
 def _show_task(screen: Console, items: Sequence[resumes.Item]) -> None:
-    """What is decoded, and with which model."""
+    """Show the items and the model."""
     lengths = [len(item.tokens) for item in items]
     screen.print(
         f"{len(items)} résumé items of {min(lengths)} to {max(lengths)} tokens, "

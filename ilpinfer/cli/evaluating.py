@@ -23,7 +23,7 @@ from ilpinfer.system.files import reserve, write_atomically
 from ilpinfer.system.output_paths import OutputError, OutputPath, output_path
 
 MISTAKES = 5
-"""How many kinds of mistakes are shown."""
+"""Number of confusions that are shown."""
 
 
 @dataclass(frozen=True)
@@ -112,10 +112,10 @@ def evaluate(options: EvaluateOptions) -> None:
 
 
 def _places(outputs: Sequence[str], inputs: Sequence[str | None]) -> list[OutputPath]:
-    """Where each output goes; OutputError where two go to one place, or to an input."""
+    """The places of outputs; OutputError if two of them are one file, or one is an input."""
     places = [output_path(path, inputs) for path in outputs]
     if len(places) == 2 and places[0].target == places[1].target and not places[0].direct:
-        raise OutputError(f"{outputs[1]}: is the place of --output and of --picture; give each its own")
+        raise OutputError(f"{outputs[1]}: is given for --output and for --picture; name two files")
     return places
 
 

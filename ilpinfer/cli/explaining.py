@@ -36,7 +36,7 @@ class ExplainOptions:
 
 
 def explain(options: ExplainOptions) -> None:
-    """Show the kind of each rule, and what searches can use of it."""
+    """Show the kind of each rule, and how searches can prune with it."""
     scheme = checked_scheme(options.scheme)
     rules = read_rules([options.rules])
     labels = _labels(rules, options.model, scheme)
@@ -88,7 +88,9 @@ def _show(result: list[Analysis], labels: LabelSet, length: int) -> None:
         size = str(row.rows), str(row.columns)
         add_row(shown, row.rule, row.form, _KINDS[row.kind], states, _PARTIAL[row.partial], row.bound, *size)
     screen.print(shown)
-    screen.print(f"rows and columns beside the path's, for {length} tokens and {len(labels)} labels")
+    screen.print(
+        f"rows and columns that each rule adds to the program, for {length} tokens and {len(labels)} labels"
+    )
     for row in result:
         if row.apart:
             text = f"{row.rule}: stated anew for each sequence, as {row.apart}"

@@ -96,7 +96,7 @@ def numbers(count: int) -> list[str]:
 
 
 def known_trellis(item: ScoredSequence) -> Trellis:
-    """Its trellis; the error where there is none."""
+    """The trellis of a sequence; raises its error if there is none."""
     if item.trellis is None:
         assert item.error is not None
         raise InputError(describe(item.error))
@@ -104,7 +104,7 @@ def known_trellis(item: ScoredSequence) -> Trellis:
 
 
 def _map(program: Program, item: ScoredSequence, options: ExportOptions) -> str:
-    """All that a solution needs to be read back without the trellis, one column a line."""
+    """The data that a solution needs to be read without the trellis, one column a line."""
     about = {
         "digest": program.digest,
         "format": options.format,

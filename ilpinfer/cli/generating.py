@@ -45,7 +45,7 @@ class GenerateOptions:
     as_json: bool = False
 
     def instances(self) -> Iterator[Instance]:
-        """What to make references of."""
+        """The problems to make references of."""
         if self.count is None:
             return instances(self.kind)
         sizes = {"T": self.tokens, "K": self.labels, "rules": self.rules}
@@ -53,7 +53,7 @@ class GenerateOptions:
 
 
 def generate_references(options: GenerateOptions) -> None:
-    """Write the reference of each instance; one that cannot be proved ends the work, and nothing is written."""
+    """Write the reference of each instance; if one cannot be proved, nothing is written."""
     check_streams(options.as_json, [options.output], [])
     output_path(options.output)
     made = options.instances()

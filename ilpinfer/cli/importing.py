@@ -29,7 +29,7 @@ from ilpinfer.system.output_paths import output_path
 
 ENDS = (".sol", ".txt", ".xml")
 AGREES = 1e-6
-"""How far a claimed objective may be from the exact one, as a share of it or in nats."""
+"""Largest difference between a claimed objective and the exact one, relative or in nats."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class ImportOptions:
 
 @dataclass(frozen=True)
 class Imported:
-    """A solution of a solver, checked and valued.
+    """A solution of a solver, checked, with its score.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ class Imported:
 
 
 def import_solutions(options: ImportOptions) -> None:
-    """Read solutions, check them, and show or write what they are worth."""
+    """Read solutions, check them, and show or write their scores and gaps."""
     check_texts(options.format or "lp", options.units or "nats")
     inputs = [*options.input.files, *options.solutions]
     check_streams(options.as_json, [options.output], inputs)
@@ -133,14 +133,14 @@ def _places(solutions: Sequence[str], count: int) -> list[tuple[int, Path]]:
             number = 0
         elif match is None:
             raise InputError(
-                f"{file}: which sequence is it of? Name it after its program, such as {numbers(count)[0]}.sol"
+                f"{file}: the name does not say which sequence it belongs to; name it after its program, such as {numbers(count)[0]}.sol"
             )
         else:
             number = int(match[1]) - 1
         if not 0 <= number < count:
-            raise InputError(f"{file}: there is no sequence {number + 1}; the input has {count}")
+            raise InputError(f"{file}: there is no sequence {number + 1}; the input has {count} sequences")
         if number in result:
-            raise InputError(f"{file}: {result[number]} is a solution of the same sequence; name one of them")
+            raise InputError(f"{file}: {result[number]} belongs to the same sequence; give one of them")
         result[number] = file
     return sorted(result.items())
 
@@ -150,7 +150,7 @@ def _files(path: Path) -> list[Path]:
         return [path]
     files = sorted(file for file in path.iterdir() if file.suffix.lower() in ENDS and file.is_file())
     if not files:
-        raise InputError(f"{path}: has no solution; expected files such as 0001.sol")
+        raise InputError(f"{path}: contains no solution file; expected files such as 0001.sol")
     return files
 
 
@@ -187,12 +187,12 @@ def _map(file: Path, program: Program) -> dict[str, str]:
         digest, known = about["digest"], {name: str(about[name]) for name in ("format", "units")}
     except (ValueError, KeyError, TypeError, RecursionError):
         raise InputError(
-            f"{place}: no table of columns from `ilpinfer export`; remove it, or export again"
+            f"{place}: is not a table of columns from `ilpinfer export`; remove it, or export again"
         ) from None
     if digest != program.digest:
         raise InputError(
-            f"{place}: digest {str(digest)[:16]}… is of another program than that of this input, model and rules "
-            f"({program.digest[:16]}…): give those of `ilpinfer export`"
+            f"{place}: the digest {str(digest)[:16]}… belongs to another program than this input, model and rules give "
+            f"({program.digest[:16]}…); use the input, model and rules of `ilpinfer export`"
         )
     check_texts(known["format"], known["units"])
     return known
@@ -201,7 +201,7 @@ def _map(file: Path, program: Program) -> dict[str, str]:
 def _worth(
     trellis: Trellis, program: Program, x: Integers, rules: RuleSet, options: ImportOptions
 ) -> tuple[Solution, float]:
-    """What the labelling is worth, and a bound on the program's objective; both by the engine's proof."""
+    """The score of the labelling, and a bound on the objective of the program, both proved by the engine."""
     own = options.program.rules(trellis, rules)
     best = decode(trellis, own, time_limit=options.time_limit)
     bound = best.bound

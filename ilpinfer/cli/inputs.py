@@ -68,14 +68,14 @@ class InputOptions:
 
     @property
     def reading(self) -> LogitsOptions:
-        """How to read logits; ValueError for options that make no sense."""
+        """How to read logits; ValueError for invalid options."""
         names = None if self.label_names is None else read_label_names(self.label_names)
         return LogitsOptions(names, self.pool, self.logits)
 
 
 @dataclass(frozen=True)
 class Job:
-    """What sequences are decoded with.
+    """Model and rules that sequences are decoded with.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def prepare(
 ) -> tuple[list[ScoredSequence], RuleSet, str]:
     """Scored sequences, rules, and a text that stands for all three; everything is checked before work begins.
 
-    With `fit`, rules that hardly fit are one notice, in place of that of their absent fields.
+    With `fit`, one notice names rules that rarely apply, in place of the notice about absent fields.
     """
     source, model = options.source, options.model
     checked_scheme(options.scheme)
@@ -185,7 +185,7 @@ def method_options(method: Method, **values: float | None) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def about(path: str | None) -> Iterator[None]:
-    """Name the file that is worked on where an error cannot, such as one of memory."""
+    """Add the name of the file to errors that do not have it, such as MemoryError."""
     try:
         yield
     except Exception as error:
@@ -218,12 +218,12 @@ def _named_files(value: Any) -> Iterator[str]:
 
 
 def on_error() -> OnError:
-    """A sequence that cannot be decoded is a row, unless its traceback is asked for."""
+    """ "row" for sequences that cannot be decoded; "raise" if tracebacks are requested."""
     return "raise" if traceback_wanted() else "row"
 
 
 def raise_interrupt(solution: Solution) -> Solution:
-    """The solution; KeyboardInterrupt where it is an error that an interrupt has turned into."""
+    """The solution; KeyboardInterrupt if its error was caused by an interrupt."""
     if solution.error and signals.is_interrupted():
         raise KeyboardInterrupt
     return solution
@@ -274,7 +274,7 @@ def _content(path: str | None) -> str:
 
 
 def _contents(examples: list[Example]) -> list[Any]:
-    """What examples hold, as plain values whose text does not depend on the process."""
+    """The content of examples, as plain values with the same text in every process."""
     return [
         (e.tokens, e.columns, e.labels, None if e.scores is None else e.scores.to_plain()) for e in examples
     ]

@@ -27,7 +27,7 @@ SHOWN = 40
 
 
 def run_learn(options: LearnOptions) -> None:
-    """Learn penalties, show what became of each rule, and write the rules whole."""
+    """Learn penalties, show the penalty of each rule, and write the rules."""
     source, scheme = options.source, checked_scheme(options.scheme)
     try:
         learner = PenaltyLearner(folds=options.folds, **options.settings)
@@ -59,7 +59,7 @@ def run_learn(options: LearnOptions) -> None:
                 try:
                     result, text = learnt(examples)
                 except InputError:
-                    notice(f"{checkpoint.place.part} keeps the models for the next run")
+                    notice(f"{checkpoint.place.part}: the models are kept for the next run")
                     raise
                 checkpoint.replace_by(text.encode("utf-8", "backslashreplace"))
     _show(options, result)
@@ -67,7 +67,7 @@ def run_learn(options: LearnOptions) -> None:
 
 @contextmanager
 def _count(number: int) -> Iterator[Any]:
-    """Shows how many passes over the sequences were decoded."""
+    """Show the number of passes over the sequences."""
     done = 0
     with status("learning") as update:
 
@@ -81,7 +81,7 @@ def _count(number: int) -> Iterator[Any]:
 
 
 def _text(result: LearntPenalties, learner: PenaltyLearner, data: str) -> str:
-    """The rule file, with how it was made, and what was left out."""
+    """The rule file, with its origin, and the rules that were left out."""
     settings = ", ".join(f"{name} {value}" for name, value in asdict(learner).items())
     made = (
         f"penalties learnt by ilpinfer {version('ilpinfer')}: {result.algorithm}, from {result.sequences} sequences "
@@ -119,11 +119,11 @@ def _show(options: LearnOptions, result: LearntPenalties) -> None:
             screen.print(f"… and {len(result.verdicts) - SHOWN} more; --json shows all", highlight=False)
     if result.capped:
         notice(
-            f"weights that ran to the cap of {LARGEST:.0f} nats, as where predictions break a rule whatever it costs: "
+            f"penalties that reached the cap of {LARGEST:.0f} nats, because predictions break the rule at any penalty: "
             f"{', '.join(result.capped[:3])}{f' and {more} more' if (more := len(result.capped) - 3) > 0 else ''}"
         )
     if result.unlabelled:
-        notice(f"hard rules leave no labelling of {result.unlabelled} of {result.sequences} sequences")
+        notice(f"{result.unlabelled} of {result.sequences} sequences have no labelling under the hard rules")
     for candidate in result.candidates:
         if candidate.algorithm == result.algorithm and candidate.refused:
             notice(f"{result.algorithm}: {candidate.refused}, before rules were left out")

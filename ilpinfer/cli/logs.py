@@ -1,4 +1,4 @@
-"""What the library logs, on standard error, in the form of the command line's own lines."""
+"""Log messages of the library on standard error, in the form of messages of the command line."""
 
 import contextlib
 import logging
@@ -8,7 +8,7 @@ from ilpinfer.cli.streams import remark, say
 
 
 class _Lines(logging.Handler):
-    """Writes to what is standard error at the time, which a progress bar or a test may have replaced."""
+    """Writes to the current standard error, which a progress bar or a test may replace."""
 
     def emit(self, record: logging.LogRecord) -> None:
         line = f"ilpinfer: {record.getMessage()}"

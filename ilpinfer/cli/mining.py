@@ -64,12 +64,12 @@ def _share(text: str) -> float | Literal["cross-validated"]:
 
 
 def mine(options: MineOptions) -> None:
-    """Mine rules, show them, and write the file whole.
+    """Mine rules, show them, and write the file.
 
     Raises
     ------
     Failure
-        where no rule survives; nothing is written then.
+        if no rule is found; nothing is written then.
     """
     source = options.source
     scheme, miner = checked_scheme(options.scheme), options.miner
@@ -111,7 +111,7 @@ def _read(options: MineOptions, scheme: str) -> tuple[list[Labelled], list[tuple
 
 def _show(options: MineOptions, result: MinedRules) -> None:
     if not result.proved:
-        notice("the choice of rules was not proved to be the cheapest: the solver reached its limit")
+        notice("the selection of rules is not proved optimal: the solver reached its time limit")
     for dropped in result.dropped:
         if dropped.reason == "contradictory":
             first = dropped.rules[0]

@@ -75,7 +75,7 @@ class ParetoOptions:
 
     @property
     def search(self) -> TauSearch | None:
-        """How tau is chosen; ValueError for values that make no sense."""
+        """How tau is chosen; ValueError for invalid ones."""
         bound: Any = self.bound
         search = TauSearch((), bound, self.measure, self.folds, self.seed, self.time_limit)
         return search if self.choose_tau else None
@@ -84,18 +84,18 @@ class ParetoOptions:
 def run_pareto(options: ParetoOptions) -> None:
     """Write the Pareto frontier of each sequence, and show the trade-off over all of them.
 
-    A sequence that no labelling fits, or whose frontier cannot be found, is a row like any other, and reported at the end.
+    A sequence without a feasible labelling, or whose frontier cannot be found, has a row, and is reported at the end.
     """
     inputs, search = options.input.files, options.search
     check_streams(options.as_json, [options.picture, options.summary], inputs)
     place = output_path(options.output, inputs)
     if place.direct:
-        raise OutputError(f"{place.name}: is read back, and so must be a file; choose another output")
+        raise OutputError(f"{place.name}: the rows are read back, so the output must be a file; name one")
     others = [
         output_path(path, [*inputs, options.output]) for path in (options.picture, options.summary) if path
     ]
     if len(others) == 2 and others[0].target == others[1].target:
-        raise OutputError(f"{options.summary}: is the place of --picture and of --summary; give each its own")
+        raise OutputError(f"{options.summary}: is given for --picture and for --summary; name two files")
     if options.picture:
         require(f"--picture {options.picture}", "plots", "matplotlib")
     deadline_for(options.time_limit)
@@ -225,7 +225,7 @@ def _write(
     if not options.picture:
         return
     if curve is None:
-        notice(f"{options.picture}: not drawn, since no sequence has a frontier")
+        notice(f"{options.picture}: not written, because no sequence has a frontier")
         return
     if len(scored) == 1:
         text = sequence_picture(frontiers[0], f"{len(scored[0].tokens)} tokens", _gold(scored[0], rules))
@@ -259,7 +259,7 @@ def _gold(item: ScoredSequence, rules: RuleSet) -> tuple[float, float] | None:
         return None
     value = evaluate_labelling(item.trellis, rules, list(item.gold))
     if value.score == float("-inf"):
-        notice("the gold labelling breaks a hard rule, or is impossible: the picture leaves it out")
+        notice("the gold labelling breaks a hard rule or has no finite score, and is not in the picture")
         return None
     return value.model_score + value.feature_score, value.penalty
 

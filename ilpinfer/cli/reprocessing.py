@@ -72,7 +72,7 @@ class ReprocessOptions:
 def reprocess(options: ReprocessOptions) -> None:
     """Decode a corpus into a folder of Parquet files.
 
-    Records that cannot be used are listed and left out. They are reported at the end, as are sequences that cannot be decoded.
+    Invalid records are listed and left out. They, and sequences that cannot be decoded, are reported at the end.
     """
     _check(options)
     check_streams(False, [], [*options.sources, *options.input.rules])
@@ -98,16 +98,16 @@ def reprocess(options: ReprocessOptions) -> None:
 
 
 def _check(options: ReprocessOptions) -> None:
-    """Raise ValueError for options that make no sense."""
+    """Raise ValueError for invalid options."""
     deadline_for(options.time_limit)
     if options.budget is not None and not options.budget > 0:
         raise ValueError(f"--budget {options.budget:g}: expected seconds above 0")
     if options.resume and options.only_unproved:
         raise ValueError(
-            "--resume goes on with a run, --only-unproved takes up a finished one: give one of them"
+            "--resume and --only-unproved: give one of them; the first continues a run, the second repeats unproved sequences of a finished run"
         )
     if options.scheduler and options.jobs:
-        raise ValueError("--jobs are processes of this machine: leave it out with --scheduler")
+        raise ValueError("--jobs and --scheduler: give one of them; --jobs counts processes of this machine")
     require("reprocess", "parquet", "pyarrow")
 
 
@@ -119,7 +119,7 @@ def _files(sources: Sequence[str]) -> list[str]:
                 Path(file).open("rb").close()
     twice = next((file for file, count in Counter(files).items() if count > 1), None)
     if twice is not None:
-        raise ValueError(f"{twice}: given twice; give it once")
+        raise ValueError(f"{twice}: is given twice; give it once")
     return files
 
 
@@ -186,7 +186,7 @@ def _progress(stream: ExampleStream, manifest: Manifest) -> Iterator[Callable[[E
 def _say_estimate(options: ReprocessOptions, stream: ExampleStream, work: Work) -> None:
     result = estimate(stream, work)
     if not result.sequences:
-        raise Failure("no sequence could be read, of which an estimate could be made", 2)
+        raise Failure("no sequence could be read, so there is no estimate", 2)
     jobs = options.jobs or os.cpu_count() or 1
     seconds = result.seconds(jobs)
     if options.as_json:
@@ -223,7 +223,7 @@ def _show(record: Mapping[str, Any]) -> None:
 
 
 def _report(options: ReprocessOptions, outcome: Outcome) -> None:
-    """Say what was done; Failure where something is left out or left over."""
+    """Print a summary; Failure if sequences are left out or not finished."""
     rows, unproved, failed = map(outcome.count, ("rows", "unproved", "failed"))
     rejected = outcome.manifest.rejected
     record = {
@@ -243,7 +243,7 @@ def _report(options: ReprocessOptions, outcome: Outcome) -> None:
     faults = []
     if not outcome.manifest.finished:
         how = "--only-unproved" if options.only_unproved else "--resume"
-        faults.append(f"--budget {options.budget:g} s are spent; go on with {how}")
+        faults.append(f"--budget {options.budget:g} s are over; continue with {how}")
     if outcome.first_rejection:
         faults.append(
             f"{_several(rejected, 'record')} rejected, see rejected.jsonl: first {outcome.first_rejection}"
@@ -256,5 +256,5 @@ def _report(options: ReprocessOptions, outcome: Outcome) -> None:
         raise Failure("no sequence in the input", 2)
     if unproved:
         notice(
-            f"{unproved} unproved, see unproved.jsonl; take them up with --only-unproved and a longer --time-limit"
+            f"{unproved} unproved, see unproved.jsonl; decode them again with --only-unproved and a longer --time-limit"
         )

@@ -31,7 +31,7 @@ def plain(value: Any) -> Any:
 
 
 def console(*, stderr: bool = False) -> Console:
-    """An output stream, standard output if not said otherwise; wide enough for the tables where it is no terminal.
+    """A console on standard output or standard error; 140 columns wide if it is no terminal.
 
     Square brackets are shown as they are: texts of users are never read as markup. Control characters are escapes.
     """

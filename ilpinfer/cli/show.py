@@ -27,7 +27,7 @@ def show_methods(as_json: bool) -> None:
 
 
 def show_comparison(summary: Sequence[Summary]) -> None:
-    """One line a method, in 80 columns if need be."""
+    """Show one line for each method, in 80 columns if necessary."""
     screen = console()
     narrow = screen.width < 100
     columns = [
@@ -63,11 +63,11 @@ def show_comparison(summary: Sequence[Summary]) -> None:
 
 
 KINDS = {"heuristic": "heur.", "predictions": "file"}
-"""Kinds of methods where there is little room."""
+"""Short names of kinds of methods."""
 
 
 def _remarks(summary: Sequence[Summary]) -> list[str]:
-    """What the figures are means over, and who fails."""
+    """Remarks on the means, and on methods that fail."""
     line = summary[0]
     broken = ", ".join(f"{each.method} {each.breaking:g}" for each in summary)
     known, common = line.optimum_known, line.common

@@ -14,7 +14,7 @@ from ilpinfer.pipelines.scored_stream import ScoredStream
 
 
 class Peekable:
-    """A stream of examples of which the first was read already, so that an input without any is found at once.
+    """A stream of examples whose first one is already read, so that an empty input is found at once.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Standard input, output and error: open, in UTF-8, and what is said on them when something goes wrong."""
+"""Standard input, output and error: open, in UTF-8, and the messages on them."""
 
 import contextlib
 import io
@@ -13,7 +13,7 @@ from ilpinfer.cli import settings
 from ilpinfer.errors import describe, traceback_wanted, where
 
 READER_GONE = 141
-"""Exit code where nobody reads standard output any more: what shells show of a tool that SIGPIPE, 13, has ended."""
+"""Exit code if the reader of standard output has ended: as shells report a tool that SIGPIPE (13) has ended."""
 
 OUTPUT = "standard output"
 STDOUT = "/dev/stdout"
@@ -33,7 +33,7 @@ class _Output(io.FileIO):
 
 
 def reopen_closed() -> None:
-    """Open what a caller closed, so that no file of ours takes its number; reading or writing it is an error still."""
+    """Reopen closed standard streams on the null device, so that no file gets their numbers; reading and writing remain errors."""
     for number, flags in enumerate((os.O_WRONLY, os.O_RDONLY, os.O_WRONLY)):
         try:
             os.fstat(number)
@@ -42,7 +42,7 @@ def reopen_closed() -> None:
 
 
 def prepare() -> None:
-    """Make streams of what `reopen_closed` has opened, and let standard output take every text."""
+    """Make the standard streams usable, and let standard output accept every text."""
     for name, number, mode in (("stdin", 0, "r"), ("stdout", 1, "w"), ("stderr", 2, "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
@@ -62,7 +62,7 @@ def visible(text: str) -> str:
 
 
 def say(text: str) -> None:
-    """A line on standard error, if anybody listens."""
+    """Print a line on standard error, if it can be written."""
     try:
         print(visible(text).encode("utf-8", "backslashreplace").decode(), file=sys.stderr, flush=True)
     except (OSError, ValueError):
@@ -81,7 +81,7 @@ def notice(text: str) -> None:
 
 
 def report(error: Exception) -> int:
-    """Say what went wrong, and with `ILPINFER_TRACEBACK=1` where; the exit code."""
+    """Print an error, with its traceback if `ILPINFER_TRACEBACK` is set; the exit code."""
     from formulations.constraints.rule_set import RuleError
     from ilpinfer.cli.failure import Failure
 
@@ -102,13 +102,13 @@ def report(error: Exception) -> int:
 
 
 def end_quietly() -> int:
-    """End quietly, as other tools do, where standard output is a pipe that nobody reads; the exit code."""
+    """Exit code for a pipe on standard output whose reader has ended; nothing is printed, as in other tools."""
     _drop(sys.stdout)
     return READER_GONE
 
 
 def _drop(stream: TextIO) -> None:
-    """Forget what a stream does not take, lest the interpreter complains at its end."""
+    """Discard the buffer of a stream that cannot be written, so that the interpreter does not report it at exit."""
     with contextlib.suppress(OSError, ValueError):
         nothing = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nothing, stream.fileno())
@@ -118,7 +118,7 @@ def _drop(stream: TextIO) -> None:
 
 @contextlib.contextmanager
 def warnings_as_notices() -> Iterator[None]:
-    """Show each warning as one line; those of arithmetic are for programmers, since results are checked."""
+    """Show each warning as one line, except for arithmetic warnings: results are checked."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"(numpy|formulations|ilpinfer)\b")
         warnings.showwarning = _notice

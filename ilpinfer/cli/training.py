@@ -69,7 +69,7 @@ class TrainOptions:
 
 
 def train(options: TrainOptions) -> None:
-    """Train a model and write it whole; evaluate it as far as asked."""
+    """Train a model, write it, and evaluate it if requested."""
     source, kind = options.source, options.kind
     if kind not in KINDS:
         raise InputError(f'no kind of model "{kind}"{suggestion(kind, KINDS)}')
@@ -131,13 +131,13 @@ def train(options: TrainOptions) -> None:
 
 
 def read_labelled(options: TrainOptions, scheme: str) -> list[Labelled]:
-    """The sequences to train on, labels in the scheme that was asked for."""
+    """The sequences to train on, with labels in the requested scheme."""
     examples = read(options.source, column=options.column, notify=notice)[: options.first]
     return rewrite(require_labels(examples), scheme)
 
 
 def show_scheme(labellings: Sequence[Sequence[str]], scheme: str) -> None:
-    """Notices where the scheme was inferred, and names or labellings are ambiguous or odd."""
+    """Show notices about ambiguous or unusual labels, if the scheme was inferred."""
     names = tuple(dict.fromkeys(name for labels in labellings for name in labels))
     text = "" if scheme else iob1_remark(labellings, scheme) or LabelSet(names).notice
     if text:
@@ -145,20 +145,24 @@ def show_scheme(labellings: Sequence[Sequence[str]], scheme: str) -> None:
 
 
 def _check_use(options: TrainOptions) -> None:
-    """Raise InputError for options of an evaluation that nothing asks for."""
+    """Raise InputError for options of an evaluation that is not requested."""
     for name, value in (("documents", options.documents), ("rules", ", ".join(options.rules))):
         if value and not (options.held_out or options.folds):
-            raise InputError(f"--{name} {value}: nothing to try; add --held-out or --cross-validate")
+            raise InputError(
+                f"--{name} {value}: is used in an evaluation only; add --held-out or --cross-validate"
+            )
 
 
 def _line_breaks(options: TrainOptions) -> dict[str, bool]:
-    """The option of a model that leaves line breaks out; none where they stay."""
+    """The option of a model that ignores line breaks; empty if it sees them."""
     if options.line_breaks not in ("in", "out"):
         raise InputError(f"--line-breaks {options.line_breaks}: expected in or out")
     if options.line_breaks == "in":
         return {}
     if options.kind != "crf":
-        raise InputError(f"--line-breaks out: {KINDS[options.kind].title}s keep them; take --kind crf")
+        raise InputError(
+            f"--line-breaks out: {KINDS[options.kind].title}s always see line breaks; use --kind crf"
+        )
     return {"without_line_breaks": True}
 
 
@@ -207,8 +211,8 @@ def held_out_of_file(options: TrainOptions, scheme: str, pairs: Sequence[Labelle
     source, rewrite = shown_scheme(labels), sound(labels)
     if not scheme and {source, shown_scheme([names for _, names in pairs])} == {"bio", "iob1"}:
         notice(
-            f"of the labels to train on and those of {path} some look like bio, others like iob1: compared as they are; "
-            "--scheme bio writes all as bio"
+            f"the labels for training and those of {path} look like two schemes, bio and iob1, and are compared unchanged; "
+            "--scheme bio converts all of them"
         )
     known = LabelSet(tuple(sorted({name for _, names in pairs for name in names})), scheme)
     alike: list[Labelled] = []
@@ -216,13 +220,13 @@ def held_out_of_file(options: TrainOptions, scheme: str, pairs: Sequence[Labelle
         try:
             alike.append((example.tokens, adapt(known, names, source, rewrite)))
         except ValueError as error:
-            hint = "label both files alike, or take --scheme plain"
-            raise InputError(f"{example.where}: {error}, as in what is trained on; {hint}") from None
+            hint = "use the same labels in both files, or --scheme plain"
+            raise InputError(f"{example.where}: {error}, as in the training sequences; {hint}") from None
     return alike
 
 
 def _documents(options: TrainOptions, number: int) -> Sequence[Any]:
-    """The document of each sequence; names beyond the sequences only where `first` left some out."""
+    """The document of each sequence; more names than sequences are allowed with `first` only."""
     path = options.documents
     if not path:
         return range(number)
@@ -280,7 +284,7 @@ def _add(shown: Table, name: str, pairs: Sequence[Pair]) -> None:
 
 @contextmanager
 def _show_iterations() -> Iterator[Progress | None]:
-    """Shows each iteration on a terminal."""
+    """Show each iteration on a terminal."""
     with status("training") as update:
         if update is None:
             yield None

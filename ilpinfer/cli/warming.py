@@ -21,7 +21,7 @@ def warm_up(as_json: bool = False) -> None:
         print_json({"stages": done, "folder": None if folder is None else str(folder)})
         return
     screen.print(
-        f"kept in {folder}"
+        f"stored in {folder}"
         if folder
         else "the kernels cannot be stored, and every process compiles them again; set NUMBA_CACHE_DIR to a folder",
         highlight=False,

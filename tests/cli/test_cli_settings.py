@@ -142,4 +142,4 @@ def test_results_and_messages_have_their_own_streams(folder, capsys):
     )
     assert code == 0 and out.startswith("rule") and "x.toml: " in err
     code, out, err = run(["warm-up"], capsys)
-    assert code == 0 and "kept in" in out and err == ""
+    assert code == 0 and "stored in" in out and err == ""

@@ -129,7 +129,7 @@ def test_hard_rules_may_leave_sequences_out(folder, capsys):
     )
     code, _, err = run(learn(), capsys)
     assert code == 0
-    assert "2 of 4 sequences have no labelling that keeps the hard rules: left out" in err
+    assert "2 of 4 sequences have no labelling that satisfies the hard rules, and are left out" in err
 
 
 BAD = [
@@ -215,7 +215,7 @@ def test_an_interrupted_run_goes_on_to_the_same_bytes(folder, capsys):
     assert 2 <= cycles < 40
     code, _, err = run(arguments, capsys)
     assert code == 0
-    assert f"m.json.part: goes on behind cycle {cycles}" in err
+    assert f"m.json.part: resumed after cycle {cycles}" in err
     assert not part.exists()
     resumed = Path("m.json").read_bytes()
     Path("m.json").unlink()
