@@ -72,7 +72,7 @@ def say(text: str) -> None:
 def remark(text: str) -> None:
     """A line on standard error that is no error, such as what was written; not with `--quiet`."""
     if not settings.quiet:
-        say(text)
+        say(text.replace(STDOUT, OUTPUT))
 
 
 def notice(text: str) -> None:
