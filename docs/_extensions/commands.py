@@ -59,8 +59,9 @@ def _options(command: Any, context: Context) -> Iterator[str]:
 
 
 def text(value: str) -> str:
-    """A text of the program as Markdown: code stays code, and nothing else is markup."""
-    parts = re.split(r"(`[^`]*`)", " ".join(value.split()))
+    """A text of the program as Markdown: code and names of options are code, and nothing else is markup."""
+    marked = re.sub(r"(?<![\w`-])(--[a-z][a-z-]*)(?![\w`])", r"`\1`", " ".join(value.split()))
+    parts = re.split(r"(`[^`]*`)", marked)
     return "".join(
         part if part.startswith("`") else re.sub(r"([\\*_\[\]<>$#|{}])", r"\\\1", part) for part in parts
     )

@@ -1,6 +1,7 @@
 """Commands and groups of commands: defaults from a file, and help in groups, with examples."""
 
 import inspect
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -27,6 +28,10 @@ class Command(TyperCommand):
         """Parse, with the defaults of the file."""
         config.apply(ctx, self, args)
         return super().parse_args(ctx, args)
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """The line of usage, where arguments have no braces."""
+        return [re.sub("[{}]", "", piece) for piece in super().collect_usage_pieces(ctx)]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Arguments and options in their groups, then the defaults that come from a file."""
