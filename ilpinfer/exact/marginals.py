@@ -9,6 +9,7 @@ import numpy as np
 from formulations import Trellis
 from formulations.automata.machine import Machine
 from formulations.dtypes import Floats, Integers
+from formulations.errors import InferenceError
 from formulations.grid import HARD, nats
 from formulations.problem.problem import GroundRule, Problem
 from ilpinfer.core.request import natural
@@ -18,6 +19,10 @@ from ilpinfer.exact.viterbi import VITERBI
 
 BUDGET = 4_000_000
 """Joint states that a call may build: one or two seconds for K up to 136, and less than a gigabyte."""
+
+
+class NoLabelling(InferenceError, ValueError):
+    """Hard rules that no labelling of a sequence keeps."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,8 +118,10 @@ def marginals(trellis: Trellis, rules: Rules = (), *, budget: int = BUDGET) -> M
     ------
     TooManyStates
         a ValueError, where the rules take more joint states than the budget, or one of them has no machine.
+    NoLabelling
+        a ValueError, where no labelling keeps the hard rules.
     ValueError
-        where no labelling keeps the hard rules, for second-order trellises, and for whatever `decode` refuses.
+        for second-order trellises, and for whatever `decode` refuses.
     """
     budget = natural(budget, "budget")
     VITERBI.warm()
@@ -127,7 +134,7 @@ def marginals(trellis: Trellis, rules: Rules = (), *, budget: int = BUDGET) -> M
     folded = problem.fold()
     product = product_of(folded, budget)
     if product.log_sum == -math.inf:
-        raise ValueError(
+        raise NoLabelling(
             "no labelling keeps the hard rules, so that there are no probabilities; ilpinfer.decode says why"
         )
     local = [rule for rule in problem.rules if rule not in folded.rules and not rule.hard]

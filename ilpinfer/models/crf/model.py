@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import chain, repeat
 from pathlib import Path
@@ -138,6 +138,15 @@ class CRF:
     def __repr__(self) -> str:
         return f"CRF({len(self.labels)} labels, {self.labels.scheme}, {self.size})"
 
+    def __getstate__(self) -> dict[str, Any]:
+        """With the plain values of the template, whose attributes are functions; ValueError where no file has described it."""
+        state = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {**state, "template": self._template_source()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        source = state["template"]
+        self.__dict__.update(state, template=None if source is None else load_template(source))
+
     def features(self, tokens: Sequence[str]) -> list[list[str]]:
         """Names of the features of each token, or of each that trellises cover."""
         if self.template is None:
@@ -253,17 +262,22 @@ class CRF:
 
     def body(self) -> dict[str, Any]:
         """Plain values, for a file; ValueError for a template that no file has described."""
-        if self.template is not None and not self.template.source:
-            raise ValueError("this template was not read by load_template, so that it cannot be saved")
         return {
             "labels": list(self.labels.names),
             "scheme": self.labels.scheme,
-            "template": None if self.template is None else dict(self.template.source),
+            "template": self._template_source(),
             "without_line_breaks": self.without_line_breaks,
             **({"line_break_label": self.line_break_label} if self.without_line_breaks else {}),
             "attributes": list(self.learnt.attributes),
             **weights_body(self.learnt),
         }
+
+    def _template_source(self) -> dict[str, Any] | None:
+        if self.template is None:
+            return None
+        if not self.template.source:
+            raise ValueError("this template was not read by load_template, so that it cannot be saved")
+        return dict(self.template.source)
 
     @classmethod
     def from_body(cls, body: dict[str, Any]) -> "CRF":

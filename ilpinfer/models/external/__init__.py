@@ -6,7 +6,7 @@ from warnings import warn
 from ilpinfer.corpus.label_names import label_names, read_label_names
 from ilpinfer.corpus.logits import LogitsOptions, from_logits
 from ilpinfer.corpus.pytorch_crf import crf_parameters
-from ilpinfer.models.external.crfsuite import LinearChain, crfsuite_file
+from ilpinfer.models.external.crfsuite import LinearChain, crfsuite_file, tagger_weights
 
 __all__ = [
     "LinearChain",
@@ -16,6 +16,7 @@ __all__ = [
     "from_logits",
     "label_names",
     "read_label_names",
+    "tagger_weights",
 ]
 
 

@@ -1,12 +1,16 @@
-"""Linear-chain CRFs that sklearn-crfsuite has trained."""
+"""Linear-chain CRFs that sklearn-crfsuite or python-crfsuite has trained."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from formulations import LabelSet, Trellis
+from ilpinfer.errors import ModelError
 from ilpinfer.models.crf import CRF
+from ilpinfer.models.crf.crfsuite import Weights
 
 Item = Mapping[str, Any]
 """The features of a token, as python-crfsuite takes them."""
@@ -24,6 +28,40 @@ def crfsuite_file(estimator: Any) -> Path:
     if name is None or not Path(name).is_file():
         raise ValueError(f"{type(estimator).__name__} has no model file; fit it first")
     return Path(name)
+
+
+def tagger_weights(tagger: Any) -> Weights:
+    """The weights of an open `pycrfsuite.Tagger`, with the six decimals that it tells.
+
+    A tagger does not say which file it has opened; `ilpinfer.models.crf.CRF.from_crfsuite` reads a file to the last digit.
+
+    Raises
+    ------
+    ModelError
+        for a tagger without a model.
+    """
+    try:
+        info = tagger.info()
+    except RuntimeError as error:
+        raise ModelError(f"{error}: open a model first, or give the path of its file") from None
+    labels = tuple(sorted(info.labels, key=lambda name: int(info.labels[name])))
+    attributes = tuple(sorted(info.attributes, key=lambda name: int(info.attributes[name])))
+    label, row = ({name: k for k, name in enumerate(names)} for names in (labels, attributes))
+    transitions = np.zeros((len(labels), len(labels)))
+    for (before, after), weight in info.transitions.items():
+        transitions[label[before], label[after]] = weight
+    cells = sorted(
+        (row[name], label[target], weight) for (name, target), weight in info.state_features.items()
+    )
+    rows = np.array([row for row, _, _ in cells], np.int64)
+    return Weights(
+        labels,
+        attributes,
+        np.searchsorted(rows, np.arange(len(attributes) + 1)).astype(np.int64),
+        np.array([target for _, target, _ in cells], np.int64),
+        np.array([weight for _, _, weight in cells], float),
+        transitions,
+    )
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,137 @@
+"""Spans with probabilities, which may overlap, as a trellis whose labellings are the sets of spans that do not."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from formulations import LabelSet, Trellis
+from formulations.labels.label_set import OUTSIDE, Field
+from ilpinfer.adapters.decisions import AdapterError
+
+CERTAIN = 1e-6
+"""Probabilities are taken to be at least so far from 0 and from 1, so that a span always has a finite score."""
+
+
+class SpanLabels(LabelSet):
+    """Labels of spans: where spans of one field overlap, those beyond the first have labels of a second level.
+
+    Rules see the fields alone, and not the second level, which tells apart spans that begin or end together.
+    """
+
+    @cached_property
+    def fields(self) -> dict[str, Field]:
+        """The fields of the first level, and `O`."""
+        every = LabelSet(self.names, self.scheme).fields
+        return {name: field for name, field in every.items() if "/" not in name}
+
+    def with_optional_fields(self, fields: Iterable[str]) -> "SpanLabels":
+        """The same labels, with more fields that may be absent."""
+        return SpanLabels(self.names, self.scheme, self.optional_fields | frozenset(fields))
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A span that may be chosen.
+
+    Parameters
+    ----------
+    begin, end : tokens; the end is not part of it
+    field : its label
+    probability : that it is an entity, independently of other spans
+    """
+
+    begin: int
+    end: int
+    field: str
+    probability: float
+
+    @property
+    def weight(self) -> float:
+        """log(p / (1 - p)), nats: what choosing it adds to the score."""
+        p = min(max(self.probability, CERTAIN), 1 - CERTAIN)
+        return math.log(p) - math.log1p(-p)
+
+
+def span_trellis(
+    tokens: Sequence[str], candidates: Iterable[Candidate], fields: Iterable[str] = ()
+) -> Trellis:
+    """The trellis of all sets of candidates that do not overlap; the score of a set is the sum of their weights.
+
+    With each candidate chosen or not independently of the others, that is the log odds of the set against the empty one.
+
+    Parameters
+    ----------
+    tokens : T texts
+    candidates : of which those that are equal but for their probability count once, with the largest
+    fields : that have labels although they may have no candidate
+
+    Raises
+    ------
+    AdapterError
+        for a candidate outside the tokens, a probability that is none, and a field with "/" in its name.
+
+    Examples
+    --------
+    >>> spans = [Candidate(0, 2, "name", 0.8), Candidate(1, 3, "place", 0.9), Candidate(0, 1, "name", 0.6)]
+    >>> trellis = span_trellis(["Ada", "Byron", "House"], spans)
+    >>> round(trellis.score(["B-name", "B-place", "I-place"]), 3)
+    2.603
+    """
+    T, best = len(tokens), dict[tuple[int, int, str], Candidate]()
+    for each in candidates:
+        _check(each, T)
+        place = (each.begin, each.end, each.field)
+        if place not in best or each.probability > best[place].probability:
+            best[place] = each
+    placed, levels = _levels([best[place] for place in sorted(best)])
+    names = [OUTSIDE]
+    for field in dict.fromkeys([*fields, *(place[2] for place in sorted(best, key=lambda p: p[2]))]):
+        if "/" in field or not field:
+            raise AdapterError(f"span label {field!r}: expected a text without '/'")
+        names += [f"{mark}-{field}" for mark in "BI"]
+        names += [f"{mark}-{field}/{mark}-{n}" for n in range(2, levels.get(field, 0) + 1) for mark in "BI"]
+    number = {name: k for k, name in enumerate(names)}
+    K, outside = len(names), number[OUTSIDE]
+    start, edges = np.full(K, -np.inf), np.full((max(T - 1, 0), K, K), -np.inf)
+    begins = [[(outside, 0.0)] for _ in range(T)]
+    leaves = [[outside] for _ in range(T)]
+    for each, level in placed:
+        first, inner = (number[_name(mark, each.field, level)] for mark in "BI")
+        begins[each.begin].append((first, each.weight))
+        leaves[each.end - 1].append(first if each.end - each.begin == 1 else inner)
+        for t in range(each.begin + 1, each.end):
+            edges[t - 1, first if t - 1 == each.begin else inner, inner] = 0.0
+    for k, weight in begins[0]:
+        start[k] = weight
+    for t in range(1, T):
+        for before in leaves[t - 1]:
+            for k, weight in begins[t]:
+                edges[t - 1, before, k] = weight
+    return Trellis(start, edges, SpanLabels(tuple(names), "paths"), tokens)
+
+
+def _levels(candidates: Sequence[Candidate]) -> tuple[list[tuple[Candidate, int]], dict[str, int]]:
+    """Each candidate with a level, from 1, at which it overlaps no other of its field; the levels of each field."""
+    placed = list[tuple[Candidate, int]]()
+    ends = dict[str, list[int]]()
+    for each in candidates:
+        taken = ends.setdefault(each.field, [])
+        level = next((n for n, end in enumerate(taken) if end <= each.begin), len(taken))
+        taken[level : level + 1] = [each.end]
+        placed.append((each, level + 1))
+    return placed, {field: len(taken) for field, taken in ends.items()}
+
+
+def _name(mark: str, field: str, level: int) -> str:
+    return f"{mark}-{field}" if level == 1 else f"{mark}-{field}/{mark}-{level}"
+
+
+def _check(each: Candidate, T: int) -> None:
+    where = f"span {each.begin} to {each.end} ({each.field})"
+    if not 0 <= each.begin < each.end <= T:
+        raise AdapterError(f"{where}: expected a span of the {T} tokens")
+    if not 0 <= each.probability <= 1:
+        raise AdapterError(f"{where} has probability {each.probability}; expected a number from 0 to 1")

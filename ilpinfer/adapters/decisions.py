@@ -1,0 +1,112 @@
+"""What all adapters do with a trellis: the best labelling under the rules, and probabilities of its labels."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from formulations import Trellis, load_rules, parse_rules
+from formulations.automata.machine import TooManyStates
+from formulations.dtypes import Floats, Integers
+from formulations.errors import InferenceError
+from formulations.messages import suggestion
+from ilpinfer.core.rule_compiler import Rules
+from ilpinfer.decoding.decoder import Decoder
+
+PROBABILITIES = ("rules", "model")
+"""Which probability is the score of an entity: that under the rules, or that of the model alone."""
+
+
+class AdapterError(InferenceError, ValueError):
+    """Input of an adapter that does not fit; the message names the value, the place and the way out."""
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """The best labelling of a trellis under rules.
+
+    Parameters
+    ----------
+    ids : (T,) label of each token
+    probabilities : (T,) probability of that label
+    """
+
+    ids: Integers
+    probabilities: Floats
+
+
+def best_ids(trellis: Trellis, decoder: Decoder) -> Integers:
+    """The best labelling (T,) under a decoder's rules.
+
+    Raises
+    ------
+    AdapterError
+        where no labelling keeps the hard rules, or none was found in time.
+    """
+    solution = decoder.decode(trellis)
+    if not solution.has_labelling or solution.score == -np.inf:
+        reason = solution.reason or "give rules a penalty, or the method more time"
+        raise AdapterError(
+            f"{len(trellis)} tokens, {trellis.tokens[0]!r:.40} the first: {solution.method} found no labelling that "
+            f"keeps the hard rules, status {solution.status}; {reason}"
+        )
+    return solution.ids
+
+
+def decide(trellis: Trellis, decoder: Decoder, score: str = "rules") -> Decision:
+    """The best labelling under a decoder's rules, with the probability of each of its labels.
+
+    Parameters
+    ----------
+    trellis : scores of T tokens
+    decoder : has the rules, the method and the time limit
+    score : "rules" for marginal probabilities under the rules, as `ilpinfer.marginals` defines them, "model" for
+        those of the model alone
+
+    Raises
+    ------
+    AdapterError
+        where no labelling keeps the hard rules or none was found in time, and where probabilities under the
+        rules take too many states.
+    """
+    ids = best_ids(trellis, decoder)
+    chances = _marginals(trellis, decoder, score)
+    return Decision(ids, np.asarray(chances[np.arange(len(trellis)), ids]))
+
+
+def _marginals(trellis: Trellis, decoder: Decoder, score: str) -> Floats:
+    from ilpinfer.exact.marginals import marginals
+
+    if score == "model":
+        return marginals(trellis).labels
+    try:
+        return decoder.marginals(trellis).labels
+    except TooManyStates as error:
+        raise AdapterError(
+            f"probabilities under these rules are too expensive ({error}); score='model' gives those of the model"
+        ) from None
+
+
+def check_choice(what: str, value: object, known: tuple[str, ...]) -> str:
+    """The value, which is one of a few texts; AdapterError otherwise."""
+    if value not in known:
+        raise AdapterError(f"no {what} {value!r}{suggestion(str(value), known)}")
+    return str(value)
+
+
+def as_rules(rules: Rules | str | Path) -> Rules:
+    """Rules as they are, or those of a catalogue entry, a file, or TOML text, which has several lines.
+
+    Raises
+    ------
+    RuleError
+        as `formulations.load_rules` and `formulations.parse_rules`.
+
+    Examples
+    --------
+    >>> as_rules("citations")
+    RuleSet('citations': 11 rules, 0 features, 13 fields)
+    """
+    if isinstance(rules, str) and "\n" in rules:
+        return parse_rules(rules)
+    return load_rules(rules) if isinstance(rules, str | Path) else rules

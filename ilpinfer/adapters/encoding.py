@@ -1,0 +1,121 @@
+"""Pieces of a tokenizer: which are special, which make a word, and where they are in the text."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from ilpinfer.adapters.decisions import AdapterError
+
+Spans = Sequence[tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class Units:
+    """The pieces or words of a text that get one label each.
+
+    Parameters
+    ----------
+    groups : the pieces of each; special pieces are in none
+    spans : begin and end character of each; None where offsets are not known
+    tokens : the text of each, for rules to look at; None where it is not known
+    written : the `word` of each, as the library writes it; None where it is not known
+    """
+
+    groups: list[list[int]]
+    spans: list[tuple[int, int]] | None
+    tokens: list[str] | None
+    written: list[str] | None
+
+
+def units_of(
+    S: int,
+    word_ids: Sequence[int | None] | None,
+    offset_mapping: Sequence[Any] | None,
+    text: str | None,
+    pieces: Sequence[str] | None,
+    to_text: Callable[[list[str]], str],
+    by_word: bool,
+) -> Units:
+    """The units of S pieces; parameters as in `ilpinfer.adapters.huggingface.entities`.
+
+    Raises
+    ------
+    AdapterError
+        for lengths that disagree, offsets that are none, and words out of order.
+    """
+    offsets = None if offset_mapping is None else _offsets(offset_mapping)
+    for what, given in (("word_ids", word_ids), ("offset_mapping", offsets), ("pieces", pieces)):
+        if given is not None and len(given) != S:
+            raise AdapterError(f"{what} has {len(given)} pieces, but logits has {S} rows")
+    if offsets and text is not None and (last := max(end for _, end in offsets)) > len(text):
+        raise AdapterError(
+            f"offset_mapping ends at character {last}, but the text has {len(text)} characters"
+        )
+    kept = _kept(S, word_ids, offsets)
+    groups = [[i] for i in kept]
+    if word_ids is not None:
+        words = _words(word_ids, kept)
+        groups = words_of(words, kept) if by_word else groups
+    spans = None if offsets is None else [(offsets[each[0]][0], offsets[each[-1]][1]) for each in groups]
+    written = tokens = None
+    if pieces is not None:
+        strings = [[pieces[i] for i in each] for each in groups]
+        tokens = [to_text(each) for each in strings]
+        written = tokens if by_word else [pieces[each[0]] for each in groups]
+    if text is not None and spans is not None:
+        tokens = [text[begin:end] for begin, end in spans]
+    return Units(groups, spans, tokens, tokens if written is None else written)
+
+
+def words_of(words: Sequence[int], pieces: Sequence[int]) -> list[list[int]]:
+    """The pieces of each word, from the word of each piece.
+
+    Examples
+    --------
+    >>> words_of([0, 0, 1], [1, 2, 3])
+    [[1, 2], [3]]
+    """
+    pairs = zip(words, pieces, strict=True)
+    return [[piece for _, piece in group] for _, group in groupby(pairs, key=lambda pair: pair[0])]
+
+
+def plain_text(pieces: list[str]) -> str:
+    """Pieces of WordPiece as text, where the tokenizer is not at hand: `##` marks a piece that continues a word."""
+    return " ".join(pieces).replace(" ##", "")
+
+
+def _offsets(given: Sequence[Any]) -> list[tuple[int, int]]:
+    result = []
+    for i, each in enumerate(given):
+        try:
+            begin, end = (int(x) for x in each)
+        except (TypeError, ValueError):
+            raise AdapterError(
+                f"offset_mapping[{i}] is {each!r:.40}; expected begin and end character"
+            ) from None
+        if not 0 <= begin <= end:
+            raise AdapterError(f"offset_mapping[{i}] is {(begin, end)}; expected 0 <= begin <= end")
+        result.append((begin, end))
+    return result
+
+
+def _kept(S: int, word_ids: Sequence[int | None] | None, offsets: Spans | None) -> list[int]:
+    """The pieces that are not special."""
+    if word_ids is not None:
+        return [i for i, word in enumerate(word_ids) if word is not None and word >= 0]
+    if offsets is not None:
+        return [i for i, (begin, end) in enumerate(offsets) if begin < end]
+    return list(range(S))
+
+
+def _words(word_ids: Sequence[int | None], kept: Sequence[int]) -> list[int]:
+    """The word of each piece that is kept."""
+    result = [int(word_ids[i] or 0) for i in kept]
+    for place in range(1, len(result)):
+        if result[place] < result[place - 1]:
+            raise AdapterError(
+                f"word_ids[{kept[place]}] is {result[place]}, after word {result[place - 1]}: words are in the "
+                "order of the text"
+            )
+    return result

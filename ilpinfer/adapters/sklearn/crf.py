@@ -1,0 +1,131 @@
+"""A conditional random field that is trained by CRFsuite, and decoded under rules."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from formulations import LabelSet
+from formulations.messages import brief
+from ilpinfer.adapters.sklearn.inputs import Token
+from ilpinfer.adapters.sklearn.trained import TrainedEstimator
+from ilpinfer.models.crf import CRF
+from ilpinfer.models.crf.training import check_sequences, learn
+from ilpinfer.models.sequences import Labelled
+from ilpinfer.models.training import rewrite
+
+CRFSUITE_NAMES: Mapping[str, str] = {
+    "min_freq": "feature.minfreq",
+    "all_possible_states": "feature.possible_states",
+    "all_possible_transitions": "feature.possible_transitions",
+}
+"""Parameters by the names that sklearn-crfsuite gives them."""
+SHORT_NAMES: Mapping[str, str] = {"ap": "averaged-perceptron", "pa": "passive-aggressive"}
+
+
+class ConstrainedCRF(TrainedEstimator):
+    """A linear-chain CRF whose predictions are the best labellings that keep the rules.
+
+    X is a list of token lists, and a template says which features they have. With `template=None`, X is a list of
+    feature lists as sklearn-crfsuite takes them: a dict, or a list of names, for each token.
+
+    Parameters
+    ----------
+    rules : a list of rules, a rule set, a name of the catalogue, a rule file, or a list of names and files
+    template : a name such as "citations", a TOML file or its plain values, which says what the features of tokens are; None
+        where X has features
+    algorithm : "lbfgs", "l2sgd", "averaged-perceptron" ("ap"), "passive-aggressive" ("pa") or "arow"
+    c1, c2 : weights of |w| and w² in training; None for the usual ones of the algorithm
+    max_iterations : None for the usual number
+    min_freq, all_possible_states, all_possible_transitions : as in sklearn-crfsuite; None for the usual values
+    parameters : further parameters of the algorithm, by the names of CRFsuite
+    token : where `template` is None, the feature that holds the token, for rules that look at tokens: a name, or a function
+        from the features of a token to its text
+    scheme : in which labels are predicted, such as "iobes"; the labels of `y` are rewritten; theirs where it is empty
+    method : how to decode, such as "auto" or "beam:width=50"; see `ilpinfer.methods`
+    time_limit : seconds for each sequence, or None
+    on_infeasible : what is predicted where no labelling keeps the hard rules: "raise" an `InfeasibleError`; "relax" for the
+        labelling that breaks as few as possible, with a `RelaxedNotice`; "none" for None
+
+    Attributes
+    ----------
+    model_ : the CRF
+    decoder_ : the model with the rules, compiled; its `verify` checks solutions of `decode`
+    classes_ : (K,) label names
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> X = [["Ada", "Lovelace", "1843"], ["Turing", "1936"]]
+    >>> y = [["name", "name", "year"], ["name", "year"]]
+    >>> crf = ConstrainedCRF([C.at_most_tokens("year", 1)], c2=0.1).fit(X, y)
+    >>> crf.predict([["Ada", "1843", "1936"]])[0].count("year")
+    1
+    """
+
+    def __init__(
+        self,
+        rules: Any = (),
+        template: str | Path | Mapping[str, Any] | None = "general",
+        *,
+        algorithm: str = "lbfgs",
+        c1: float | None = None,
+        c2: float | None = None,
+        max_iterations: int | None = None,
+        min_freq: float | None = None,
+        all_possible_states: bool | None = None,
+        all_possible_transitions: bool | None = None,
+        parameters: Mapping[str, Any] | None = None,
+        token: Token = None,
+        scheme: str = "",
+        method: str = "auto",
+        time_limit: float | None = None,
+        on_infeasible: str = "raise",
+    ) -> None:
+        self.rules = rules
+        self.template = template
+        self.algorithm = algorithm
+        self.c1 = c1
+        self.c2 = c2
+        self.max_iterations = max_iterations
+        self.min_freq = min_freq
+        self.all_possible_states = all_possible_states
+        self.all_possible_transitions = all_possible_transitions
+        self.parameters = parameters
+        self.token = token
+        self.scheme = scheme
+        self.method = method
+        self.time_limit = time_limit
+        self.on_infeasible = on_infeasible
+
+    _instead_of_tokens = "; template=None takes features"
+
+    @property
+    def _of_features(self) -> bool:
+        if self.template is not None and self.token is not None:
+            raise ValueError("token says which feature is the token: give template=None, or leave token out")
+        return self.template is None
+
+    def _train(self, pairs: list[Labelled]) -> CRF:
+        algorithm, parameters = SHORT_NAMES.get(self.algorithm, self.algorithm), self._parameters()
+        pairs = rewrite(pairs, self.scheme)
+        if self.template is not None:
+            return CRF.train(
+                pairs, self.template, algorithm=algorithm, parameters=parameters, scheme=self.scheme
+            )
+        weights = learn(
+            check_sequences(pairs, "training", self.scheme), algorithm=algorithm, parameters=parameters
+        )
+        return CRF(LabelSet(weights.labels, self.scheme), weights)
+
+    def _parameters(self) -> dict[str, Any]:
+        """Parameters of the algorithm that are given, by the names of CRFsuite."""
+        further = {} if self.parameters is None else self.parameters
+        if not isinstance(further, Mapping):
+            raise ValueError(
+                f"parameters is {brief(further)}; expected a dict from names of CRFsuite to values"
+            )
+        own = {name: getattr(self, name) for name in ("c1", "c2", "max_iterations", *CRFSUITE_NAMES)}
+        named = {CRFSUITE_NAMES.get(name, name): value for name, value in own.items() if value is not None}
+        if both := [name for name in named if name in further]:
+            raise ValueError(f"{both[0]} is given twice: leave it out of parameters")
+        return {**further, **named}

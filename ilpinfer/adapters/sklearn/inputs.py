@@ -1,0 +1,194 @@
+"""Sequences, features and labels as scikit-learn passes them: checked, with messages that name the place."""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from formulations.errors import InferenceError
+from formulations.messages import brief
+
+Item = Any
+"""The features of a token as python-crfsuite takes them: a dict, or a list of names."""
+Tokens = tuple[str, ...]
+Token = str | Callable[[Item], str] | None
+"""Where the text of a token is among its features: the name of a feature, or a function of the features."""
+
+
+class SequenceError(InferenceError, ValueError):
+    """Sequences or labels that cannot be used; the message names the place, such as `X[3][0]`."""
+
+
+def rows(values: Any, what: str, kind: str) -> list[Any]:
+    """The elements of a list, an array or a series.
+
+    Parameters
+    ----------
+    values : anything
+    what : its name in messages
+    kind : of its elements, in the plural
+
+    Raises
+    ------
+    SequenceError
+        for texts, dicts, and what cannot be iterated over.
+    """
+    if isinstance(values, str | bytes):
+        raise SequenceError(f"{what} is the text {brief(values)}; expected a list of {kind}")
+    if isinstance(values, Mapping) or not isinstance(values, Iterable):
+        raise SequenceError(f"{what} is {brief(values)}; expected a list of {kind}")
+    return list(values)
+
+
+def token_lists(X: Any, hint: str = "") -> list[Tokens]:
+    """Texts of N sequences, none of them empty.
+
+    Parameters
+    ----------
+    X : N sequences of texts
+    hint : said where a token is no text
+
+    Raises
+    ------
+    SequenceError
+        for a text in place of a sequence, an empty sequence, and tokens that are no texts.
+
+    Examples
+    --------
+    >>> token_lists([["Ada", "1815"]])
+    [('Ada', '1815')]
+    """
+    result = []
+    for i, x in enumerate(rows(X, "X", "sequences")):
+        tokens = _filled(rows(x, f"X[{i}]", "tokens"), i)
+        for t, token in enumerate(tokens):
+            if not isinstance(token, str):
+                raise SequenceError(f"X[{i}][{t}] is {brief(token)}; expected a text{hint}")
+        result.append(tuple(tokens))
+    return result
+
+
+def feature_lists(X: Any) -> list[list[Item]]:
+    """Features of N sequences, none of them empty.
+
+    Parameters
+    ----------
+    X : N sequences with a dict, or a list of names, for each token; or sequences of `pycrfsuite.ItemSequence`
+
+    Raises
+    ------
+    SequenceError
+        for what python-crfsuite does not take, and for weights that are not finite.
+    """
+    result = []
+    for i, x in enumerate(rows(X, "X", "sequences of features")):
+        own = x.items() if type(x).__name__ == "ItemSequence" else x
+        items = _filled(rows(own, f"X[{i}]", "dicts of features, one for each token"), i)
+        for t, item in enumerate(items):
+            _check_item(item, f"X[{i}][{t}]")
+        result.append(items)
+    return result
+
+
+def _filled(values: list[Any], number: int) -> list[Any]:
+    if not values:
+        raise SequenceError(f"X[{number}] is empty: leave it out, and its labels")
+    return values
+
+
+def _check_item(item: Item, where: str) -> None:
+    if isinstance(item, str | bytes) or not isinstance(item, dict | list | tuple | set | frozenset):
+        raise SequenceError(
+            f"{where} is {brief(item)}; expected a dict of features, or a list of their names"
+        )
+    for name in item:
+        if not isinstance(name, str):
+            raise SequenceError(f"{where} has the feature {brief(name)}; expected a text")
+    if isinstance(item, dict):
+        for name, value in item.items():
+            _check_value(value, f"{where}[{name!r}]")
+
+
+def _check_value(value: Any, where: str) -> None:
+    if isinstance(value, dict | list | set):
+        _check_item(value, where)
+    elif isinstance(value, Real | np.bool_):
+        if not math.isfinite(value):
+            shown = "NaN" if math.isnan(value) else value
+            raise SequenceError(f"{where} is {shown}; expected a finite number: leave the feature out")
+    elif not isinstance(value, str):
+        raise SequenceError(f"{where} is {brief(value)}; expected a number, a text, true or false")
+
+
+def label_lists(y: Any, X: Sequence[Sequence[Any]]) -> list[tuple[str, ...]]:
+    """Label names of N sequences.
+
+    Parameters
+    ----------
+    y : N sequences of names
+    X : N sequences that they belong to
+
+    Raises
+    ------
+    SequenceError
+        for another number of sequences or labels, and labels that are no names.
+
+    Examples
+    --------
+    >>> label_lists([["name", "year"]], [("Ada", "1815")])
+    [('name', 'year')]
+    """
+    if y is None:
+        raise SequenceError("the estimator requires y to be passed, but the target y is None")
+    given = rows(y, "y", "sequences of labels")
+    if len(given) != len(X):
+        raise SequenceError(f"X has {len(X)} sequences and y has {len(given)}; expected as many of each")
+    result = []
+    for i, (labels, x) in enumerate(zip(given, X, strict=True)):
+        names = rows(labels, f"y[{i}]", "labels")
+        for t, name in enumerate(names):
+            if not isinstance(name, str) or not name:
+                raise SequenceError(f"y[{i}][{t}] is {brief(name)}; expected the name of a label")
+        if len(names) != len(x):
+            raise SequenceError(f"y[{i}] has {len(names)} labels, but X[{i}] has {len(x)} tokens")
+        result.append(tuple(map(str, names)))
+    return result
+
+
+def tokens_of(items: Sequence[Item], token: Token, number: int) -> Tokens | None:
+    """The texts of tokens, from their features; None where `token` does not say which one it is.
+
+    Parameters
+    ----------
+    items : features of T tokens
+    token : a name, whose value in a dict is the text, or which begins a name such as `word=Ada` in a list; or a function
+    number : of the sequence, for messages
+
+    Raises
+    ------
+    SequenceError
+        where a token has no such feature, or it is no text.
+
+    Examples
+    --------
+    >>> tokens_of([{"word": "Ada", "upper": False}, ["word=1815", "digits"]], "word", 0)
+    ('Ada', '1815')
+    """
+    if token is None:
+        return None
+    return tuple(_token(item, token, f"X[{number}][{t}]") for t, item in enumerate(items))
+
+
+def _token(item: Item, token: str | Callable[[Item], str], where: str) -> str:
+    if callable(token):
+        text: Any = token(item)
+    elif isinstance(item, dict):
+        text = item.get(token)
+    else:
+        text = next((name[len(token) + 1 :] for name in item if name.startswith(f"{token}=")), None)
+    if not isinstance(text, str):
+        what = "the function token gives" if callable(token) else f"the feature {token!r} is"
+        raise SequenceError(f"{where}: {what} {brief(text)}; expected the text of the token")
+    return text

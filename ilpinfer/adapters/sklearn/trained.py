@@ -1,0 +1,60 @@
+"""What the estimators that train a model of ilpinfer have in common."""
+
+from abc import abstractmethod
+from typing import Any, Self
+
+from sklearn.utils.validation import check_is_fitted  # type: ignore[import-untyped]
+
+from ilpinfer.adapters.sklearn.base import ConstrainedEstimator
+from ilpinfer.adapters.sklearn.inputs import label_lists
+from ilpinfer.corpus.conversion import convert_all
+from ilpinfer.decoding.decoder import Decoder
+from ilpinfer.models.sequences import Labelled
+
+
+class TrainedEstimator(ConstrainedEstimator):
+    """An estimator that trains a model on labelled sequences."""
+
+    model_: Any
+    decoder_: Decoder
+
+    @abstractmethod
+    def _train(self, pairs: list[Labelled]) -> Any:
+        """The model of labelled sequences."""
+
+    @property
+    def _of_features(self) -> bool:
+        """Whether X has features rather than tokens."""
+        return False
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Train the model, and compile the rules for its labels.
+
+        Parameters
+        ----------
+        X : N sequences
+        y : N sequences of label names, one for each token
+
+        Returns
+        -------
+        the estimator
+
+        Raises
+        ------
+        ValueError
+            for parameters, rules, sequences and labels that cannot be used; sequences are named as `X[3]`.
+        """
+        rules = self._checked_rules()
+        inputs = self._inputs(X, self._of_features)
+        labels = label_lists(y, inputs)
+        model = self._train(list(zip(inputs, labels, strict=True)))
+        self.decoder_ = self._decoder(rules, model)
+        self.model_ = model
+        return self
+
+    def _ready(self) -> Decoder:
+        check_is_fitted(self, "decoder_")
+        return self.decoder_
+
+    def _gold(self, labels: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+        return convert_all(labels, self.scheme) if self.scheme else labels

@@ -1,0 +1,31 @@
+"""Name and options of the component of spaCy."""
+
+from typing import Any
+
+NAME = "ilpinfer_ner"
+DEFAULTS: dict[str, Any] = {
+    "source": "user_data:ilpinfer_scores",
+    "rules": "",
+    "labels": [],
+    "scheme": "",
+    "scale": "log-softmax",
+    "method": "auto",
+    "time_limit": None,
+    "spans_key": None,
+    "beam_width": 16,
+    "beam_density": 0.0,
+    "smoothing": 1e-4,
+}
+"""The options of the component, as its config has them."""
+SAVED = (
+    "labels",
+    "scheme",
+    "scale",
+    "method",
+    "time_limit",
+    "spans_key",
+    "beam_width",
+    "beam_density",
+    "smoothing",
+)
+"""The options that are saved with the rules; the source is part of the pipeline's config."""

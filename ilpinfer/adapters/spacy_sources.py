@@ -1,0 +1,135 @@
+"""Where the scores of a spaCy document come from, each as a trellis."""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from formulations import LabelSet, Trellis
+from formulations.dtypes import Floats
+from formulations.messages import suggestion
+from ilpinfer.adapters.candidate_spans import Candidate, span_trellis
+from ilpinfer.adapters.decisions import AdapterError
+from ilpinfer.corpus.arrays import as_floats
+from ilpinfer.corpus.logits import from_logits
+
+Source = str | Callable[[Any], Any]
+KINDS = ("user_data", "extension", "spans", "beam")
+
+
+def check_source(source: Source) -> Source:
+    """The source; AdapterError where it is neither a function nor the text of a known kind."""
+    if callable(source):
+        return source
+    kind, colon, name = str(source).partition(":")
+    if kind not in KINDS or not colon or not name:
+        known = [f"{each}:NAME" for each in KINDS]
+        raise AdapterError(f"no source {source!r}{suggestion(str(source), known)}, or a registered function")
+    return source
+
+
+def is_tokens(source: Source) -> bool:
+    """Whether a source scores labels of tokens, so that their names have to be given."""
+    return callable(source) or source.partition(":")[0] in ("user_data", "extension")
+
+
+def token_rows(doc: Any, source: Source) -> Any:
+    """Scores (T, K) of a document, from a function, its user data, or an extension attribute."""
+    if callable(source):
+        return source(doc)
+    kind, _, name = source.partition(":")
+    if kind == "user_data":
+        if name not in doc.user_data:
+            raise AdapterError(
+                f"doc.user_data has no {name!r}; a component before this one has to put scores there"
+            )
+        return doc.user_data[name]
+    if not doc.has_extension(name):
+        raise AdapterError(
+            f"doc._.{name} is no extension; Doc.set_extension({name!r}, default=None) makes it one"
+        )
+    return getattr(doc._, name)
+
+
+def token_trellis(doc: Any, given: Any, labels: LabelSet, scale: str) -> Trellis:
+    """The trellis of scores (T, K), in which labels follow each other as the scheme allows.
+
+    Raises
+    ------
+    AdapterError
+        for scores of another shape.
+    """
+    rows = as_floats(given, f"scores of {doc.text[:30]!r}", 2)
+    if rows.shape != (len(doc), len(labels)):
+        raise AdapterError(
+            f"scores of {doc.text[:30]!r} have shape {rows.shape}; expected {(len(doc), len(labels))}: tokens, labels"
+        )
+    step, last = (np.where(invalid, -np.inf, 0.0) for invalid in labels.invalid)
+    words = [token.text for token in doc]
+    return from_logits(
+        rows, labels, words, scale=scale, transitions=step[1:], start=step[0], end=last, scheme=labels.scheme
+    )
+
+
+def spans_trellis(doc: Any, key: str, fields: Sequence[str]) -> Trellis:
+    """The trellis of `doc.spans[key]`, whose `attrs["scores"]` are the probabilities of the spans."""
+    if key not in doc.spans:
+        known = suggestion(key, list(doc.spans))
+        raise AdapterError(
+            f"doc.spans has no {key!r}{known}; a component before this one has to put spans there"
+        )
+    group = doc.spans[key]
+    scores = group.attrs.get("scores")
+    if scores is None or len(scores) != len(group):
+        count = "none" if scores is None else len(scores)
+        raise AdapterError(
+            f"doc.spans[{key!r}].attrs['scores']: {count}, for {len(group)} spans; expected a probability for each"
+        )
+    candidates = [
+        Candidate(span.start, span.end, span.label_, float(p)) for span, p in zip(group, scores, strict=True)
+    ]
+    return span_trellis([token.text for token in doc], candidates, fields)
+
+
+def beam_rows(doc: Any, ner: Any, labels: LabelSet, width: int, density: float, smoothing: float) -> Floats:
+    """Log probabilities (T, K) of BIO labels: of the parses that an entity recognizer's beam keeps.
+
+    A label's probability at a token is the sum of the probabilities of the parses that have it there, and `smoothing` is
+    added to each before they are made to sum to 1.
+    """
+    before = doc.ents
+    doc.set_ents([], default="missing")  # entities that are set would be kept by every parse
+    try:
+        (beam,) = ner.beam_parse([doc], beam_width=width, beam_density=density)
+        parses = ner.moves.get_beam_parses(beam)
+    except BaseException:
+        doc.ents = before
+        raise
+    shares = np.full((len(doc), len(labels)), smoothing)
+    number = {name: k for k, name in enumerate(labels.names)}
+    for probability, spans in parses:
+        ids = np.zeros(len(doc), np.int64)
+        for begin, end, field in spans:
+            ids[begin:end] = number[f"I-{field}"]
+            ids[begin] = number[f"B-{field}"]
+        shares[np.arange(len(doc)), ids] += probability
+    return np.asarray(np.log(shares) - np.log(shares.sum(axis=1, keepdims=True)))
+
+
+def beam_labels(ner: Any, name: str) -> LabelSet:
+    """The BIO labels of an entity recognizer."""
+    if not hasattr(ner, "beam_parse"):
+        raise AdapterError(
+            f"component {name!r} is {type(ner).__name__}, which has no beams; expected an EntityRecognizer"
+        )
+    if not ner.labels:
+        raise AdapterError(f"component {name!r} has no labels; train it, or load one that is trained")
+    return LabelSet(("O", *(f"{mark}-{field}" for field in ner.labels for mark in "BI")), "bio")
+
+
+def check_positive(what: str, value: float) -> float:
+    """The value; AdapterError unless it is a finite number above 0."""
+    if not (math.isfinite(value) and value > 0):
+        raise AdapterError(f"{what} is {value}; expected a number above 0")
+    return value

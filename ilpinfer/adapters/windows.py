@@ -1,0 +1,240 @@
+"""Long documents that a tagger reads in overlapping windows."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from formulations import LabelSet, Trellis
+from formulations.dtypes import Floats, Integers
+from ilpinfer.adapters.alignment import Alignment, Key, align
+from ilpinfer.adapters.decisions import AdapterError, check_choice
+from ilpinfer.adapters.encoding import words_of
+from ilpinfer.corpus.arrays import as_floats
+from ilpinfer.corpus.logits import SCALES, from_logits, log_softmax
+
+COMBINATIONS = ("center", "mean")
+
+
+@dataclass(frozen=True, eq=False)
+class MergedWindows:
+    """The pieces of a document, each once, with the scores of its windows put together.
+
+    Parameters
+    ----------
+    logits : (S, K) nats
+    offsets : begin and end of each piece, in characters, or in pieces where windows were given by numbers
+    word_ids : word of each piece, where they were given
+    window, position : (S,) the window in which a piece is farthest from the edges, and its place there
+    """
+
+    logits: Floats
+    offsets: list[tuple[int, int]]
+    word_ids: list[int] | None
+    window: Integers
+    position: Integers
+
+
+def join_windows(
+    logits: Sequence[Any],
+    offsets: Sequence[Any],
+    labels: LabelSet | Sequence[str] | Mapping[Any, str] | None = None,
+    tokens: Sequence[str] | None = None,
+    *,
+    word_ids: Sequence[Sequence[int | None]] | None = None,
+    text: str | None = None,
+    combine: str = "center",
+    pool: str = "first",
+    scale: str = "",
+    transitions: Any = None,
+    start: Any = None,
+    end: Any = None,
+    scheme: str = "",
+) -> Trellis:
+    """One trellis of a document that was scored in overlapping windows, so that rules hold across windows.
+
+    Parameters
+    ----------
+    logits : W arrays (S_w, K), nats, one for each window, in order
+    offsets : W whole numbers, the first piece of each window; or for each window the (begin, end) characters of its
+        S_w pieces, as the `offset_mapping` of a tokenizer, where a piece with begin = end is a special one
+    labels : K names, or an `id2label` mapping
+    tokens : texts that rules may look at, one for each piece, or word; those of the text if not given
+    word_ids : for each window the word of each piece, counted over the document, None for special pieces; tokens of
+        the trellis are then words, else pieces
+    text : the document; with character offsets it is checked that no window is missing
+    combine : "center": scores of a piece come from the window in which it is farthest from the edges, the
+        document's own edges not counted, and from the earlier one of two; "mean": the mean of its log
+        probabilities in all windows (of its raw scores with `scale="raw"`)
+    pool, scale, transitions, start, end, scheme : as in `ilpinfer.models.external.from_logits`
+
+    Raises
+    ------
+    AdapterError
+        for windows that are out of order, leave a part of the document out, or split it differently.
+    ValueError
+        for whatever `from_logits` refuses.
+
+    Examples
+    --------
+    >>> first, second = [[2.0, 0.0], [0.0, 3.0], [0.5, 0.0]], [[0.0, 0.9], [0.0, 1.0], [4.0, 0.0]]
+    >>> trellis = join_windows([first, second], [0, 1], ["O", "name"], ["by", "Ada", "Byron", "."])
+    >>> trellis.tokens, trellis.labels.names
+    (('by', 'Ada', 'Byron', '.'), ('O', 'name'))
+    """
+    scale = scale or ("raw" if transitions is not None else "log-softmax")
+    merged = merge_windows(logits, offsets, word_ids=word_ids, text=text, combine=combine, scale=scale)
+    if not len(merged.logits):
+        raise AdapterError("no window has a piece: the document is empty, and has no trellis")
+    if tokens is None and text is not None and not _numbered(offsets):
+        tokens = token_texts(text, merged.offsets, merged.word_ids)
+    return from_logits(
+        merged.logits,
+        labels,
+        tokens,
+        word_ids=merged.word_ids,
+        pool=pool,
+        scale=scale,
+        transitions=transitions,
+        start=start,
+        end=end,
+        scheme=scheme,
+    )
+
+
+def merge_windows(
+    logits: Sequence[Any],
+    offsets: Sequence[Any],
+    *,
+    word_ids: Sequence[Sequence[int | None]] | None = None,
+    text: str | None = None,
+    combine: str = "center",
+    scale: str = "log-softmax",
+) -> MergedWindows:
+    """The pieces of a document, each once; parameters, checks and errors as in `join_windows`.
+
+    Returns
+    -------
+    MergedWindows
+        for `ilpinfer.adapters.huggingface.entities`, which takes its logits, offsets and word ids.
+
+    Examples
+    --------
+    >>> merged = merge_windows([[[1.0, 0.0], [2.0, 0.0]], [[7.0, 0.0], [3.0, 0.0]]], [0, 1])
+    >>> merged.logits.tolist(), merged.window.tolist()
+    ([[1.0, 0.0], [2.0, 0.0], [3.0, 0.0]], [0, 0, 1])
+    """
+    check_choice("scale", scale, SCALES)
+    rows = [as_floats(each, f"logits of window {w}", 2) for w, each in enumerate(logits)]
+    if not rows:
+        raise AdapterError("logits has no window; give an array (S, K) for each")
+    for what, given in (("offsets", offsets), ("word_ids", word_ids)):
+        if given is not None and len(given) != len(rows):
+            raise AdapterError(f"{what} has {len(given)} windows, but logits has {len(rows)}")
+    widths = [each.shape[1] for each in rows]
+    if len(set(widths)) > 1:
+        w = next(w for w, width in enumerate(widths) if width != widths[0])
+        raise AdapterError(f"logits of window {w} has {widths[w]} labels, but window 0 has {widths[0]}")
+    keys = [_keys(w, each, len(rows[w])) for w, each in enumerate(offsets)]
+    words = None if word_ids is None else [_words(w, ids, len(rows[w])) for w, ids in enumerate(word_ids)]
+    numbered = _numbered(offsets)
+    keep = [
+        [i for i, (a, b) in enumerate(pieces) if (a < b if words is None else words[w][i] is not None)]
+        for w, pieces in enumerate(keys)
+    ]
+    return merge(rows, keys, keep, words, text=text, numbered=numbered, combine=combine, scale=scale)
+
+
+def merge(
+    rows: Sequence[Floats],
+    keys: Sequence[Sequence[Key]],
+    keep: Sequence[Sequence[int]],
+    words: Sequence[Sequence[int | None]] | None = None,
+    *,
+    text: str | None = None,
+    numbered: bool = False,
+    combine: str = "center",
+    scale: str = "log-softmax",
+) -> MergedWindows:
+    """As `merge_windows`, where the pieces that are kept of each window, and what tells pieces apart, are known."""
+    check_choice("combine", combine, COMBINATIONS)
+    kept = [[pieces[i] for i in chosen] for pieces, chosen in zip(keys, keep, strict=True)]
+    aligned = align(kept, text, numbered)
+    window, place = _owners(aligned, [len(each) for each in kept])
+    position = np.array([keep[w][i] for w, i in zip(window, place, strict=True)], np.int64)
+    if combine == "center":
+        scores = [rows[w][i] for w, i in zip(window, position, strict=True)]
+        merged = np.array(scores).reshape(len(position), rows[0].shape[1])
+    else:
+        merged = np.zeros((len(position), rows[0].shape[1]))
+        count = np.zeros((len(position), 1))
+        for w, first in enumerate(aligned.first):
+            part = slice(first, first + len(keep[w]))
+            scored = rows[w][list(keep[w])] if len(keep[w]) else rows[w][:0]
+            merged[part] += log_softmax(scored) if scale == "log-softmax" else scored
+            count[part] += 1
+        merged /= np.maximum(count, 1)
+    ids = None if words is None else [words[w][i] for w, i in zip(window, position, strict=True)]
+    return MergedWindows(
+        merged,
+        [(int(key[0]), int(key[1])) for key in aligned.keys],
+        None if ids is None else [-1 if each is None else each for each in ids],
+        window,
+        position,
+    )
+
+
+def token_texts(text: str, offsets: Sequence[tuple[int, int]], words: Sequence[int] | None) -> list[str]:
+    """The texts of pieces, or of words where pieces have words."""
+    if words is None:
+        return [text[begin:end] for begin, end in offsets]
+    groups = words_of(words, range(len(words)))
+    return [text[offsets[group[0]][0] : offsets[group[-1]][1]] for group in groups]
+
+
+def _owners(aligned: Alignment, lengths: Sequence[int]) -> tuple[Integers, Integers]:
+    """For each piece the window in which it is farthest from edges that cut the document, and its place there."""
+    total = len(aligned.keys)
+    best = np.full(total, -1)
+    window, place = np.zeros(total, np.int64), np.zeros(total, np.int64)
+    for w, (first, length) in enumerate(zip(aligned.first, lengths, strict=True)):
+        i = np.arange(length)
+        left = i if first else np.full(length, total)
+        right = i[::-1] if first + length < total else np.full(length, total)
+        distance = np.minimum(left, right)
+        part = slice(first, first + length)
+        better = distance > best[part]
+        best[part][better] = distance[better]
+        window[part][better] = w
+        place[part][better] = i[better]
+    return window, place
+
+
+def _numbered(offsets: Sequence[Any]) -> bool:
+    return all(isinstance(each, int | np.integer) for each in offsets)
+
+
+def _keys(w: int, given: Any, pieces: int) -> list[Key]:
+    """Begin and end of each piece of a window."""
+    if isinstance(given, int | np.integer):
+        return [(int(given) + i, int(given) + i + 1) for i in range(pieces)]
+    try:
+        result = [(int(a), int(b)) for a, b in given]
+    except (TypeError, ValueError):
+        raise AdapterError(
+            f"offsets of window {w} is {given!r:.60}; expected the number of its first piece, or begin and end of each"
+        ) from None
+    if len(result) != pieces:
+        raise AdapterError(f"offsets of window {w} has {len(result)} pieces, but its logits have {pieces}")
+    for i, (a, b) in enumerate(result):
+        if not 0 <= a <= b:
+            raise AdapterError(f"offsets of window {w}, piece {i} is {(a, b)}; expected 0 <= begin <= end")
+    return list(result)
+
+
+def _words(w: int, given: Sequence[int | None], pieces: int) -> list[int | None]:
+    result = [None if each is None or each < 0 else int(each) for each in given]
+    if len(result) != pieces:
+        raise AdapterError(f"word_ids of window {w} has {len(result)} pieces, but its logits have {pieces}")
+    return result

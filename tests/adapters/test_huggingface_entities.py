@@ -1,0 +1,228 @@
+"""Entities from logits: against all labellings, against the library's definition by hand, and bad input."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from formulations import constraints as C
+from ilpinfer.adapters.decisions import AdapterError
+from ilpinfer.adapters.huggingface import constrain, entities
+
+LABELS = {0: "O", 1: "B-PER", 2: "I-PER", 3: "B-ORG", 4: "I-ORG"}
+TEXT = "Ada met Microsoft Ltd ."
+PIECES = ["[CLS]", "ada", "met", "micro", "##soft", "ltd", ".", "[SEP]"]
+WORD_IDS = [None, 0, 1, 2, 2, 3, 4, None]
+OFFSETS = [(0, 0), (0, 3), (4, 7), (8, 13), (13, 17), (18, 21), (22, 23), (0, 0)]
+KEYS = ["entity_group", "score", "word", "start", "end"]
+STRATEGIES = ("none", "simple", "first", "average", "max")
+LOGITS = np.zeros((8, 5))
+for piece, label, height in [(1, 1, 3.0), (2, 0, 3.0), (3, 3, 2.0), (4, 1, 1.0), (5, 4, 2.0), (6, 0, 4.0)]:
+    LOGITS[piece, label] = height
+
+
+def found(strategy="simple", rules=(), logits=LOGITS, **more):
+    given = {"word_ids": WORD_IDS, "offset_mapping": OFFSETS, "text": TEXT, **more}
+    return entities(logits, LABELS, rules=rules, aggregation_strategy=strategy, **given)
+
+
+def softmax(logits):
+    shares = np.exp(logits)
+    return shares / shares.sum(axis=-1, keepdims=True)
+
+
+def units(strategy):
+    """Probabilities (T, K) of the pieces or words of the text, written out."""
+    p = softmax(LOGITS)
+    words = {"none": p[3:5], "simple": p[3:5], "first": p[3:4], "average": p[3:5].mean(axis=0, keepdims=True)}
+    words["max"] = p[3:5][p[3:5].max(axis=1).argmax()][None]
+    return np.vstack([p[1:3], words[strategy], p[5:7]])
+
+
+def runs(names, field):
+    """Runs of a field, as BIO is read."""
+    inside = [name.endswith(field) for name in names]
+    begins = [
+        i and (name[0] == "B" or t == 0 or not inside[t - 1])
+        for t, (i, name) in enumerate(zip(inside, names))
+    ]
+    return sum(begins)
+
+
+def by_enumeration(strategy, penalty):
+    """The best labelling, and the marginals of its labels, with at most one run of PER and none of ORG without PER."""
+    shares = np.log(units(strategy))
+    scores = {}
+    for y in itertools.product(range(5), repeat=len(shares)):
+        names = [LABELS[k] for k in y]
+        if runs(names, "PER") > 1:
+            continue
+        cost = penalty * max(0, runs(names, "ORG") - 0)
+        scores[y] = sum(shares[t, k] for t, k in enumerate(y)) - cost
+    best = max(scores, key=lambda y: scores[y])
+    total = sum(math.exp(score) for score in scores.values())
+    chances = [
+        sum(math.exp(score) for y, score in scores.items() if y[t] == k) / total for t, k in enumerate(best)
+    ]
+    return [LABELS[k] for k in best], chances
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("penalty", [0.3, 2.5])
+def test_labels_and_scores_are_those_of_all_labellings(strategy, penalty):
+    rules = [C.at_most_runs("PER", 1), C.at_most_runs("ORG", 0, penalty=penalty)]
+    names, chances = by_enumeration(strategy, penalty)
+    if strategy == "none":
+        mine = found("none", rules, ignore_labels=[])
+        assert [each["entity"] for each in mine] == names
+        assert [each["score"] for each in mine] == pytest.approx(chances, abs=1e-4)
+        assert [each["index"] for each in mine] == [1, 2, 3, 4, 5, 6]
+        return
+    mine = found(strategy, rules, ignore_labels=[])
+    groups = [
+        list(group) for _, group in itertools.groupby(range(len(names)), key=group_numbers(names).__getitem__)
+    ]
+    assert [each["entity_group"] for each in mine] == [names[group[0]].split("-")[-1] for group in groups]
+    wanted = [np.mean([chances[t] for t in group]) for group in groups]
+    assert [each["score"] for each in mine] == pytest.approx(wanted, abs=1e-4)
+
+
+def group_numbers(names):
+    fields = [name.split("-")[-1] for name in names]
+    new = [t == 0 or name[0] == "B" or fields[t] != fields[t - 1] for t, name in enumerate(names)]
+    return np.cumsum(new).tolist()
+
+
+def test_the_dictionaries_have_the_keys_of_the_library_in_its_order():
+    none = found("none")
+    assert [list(each) for each in none] == [["entity", "score", "index", "word", "start", "end"]] * 4
+    assert [(each["entity"], each["index"], each["word"]) for each in none][2] == ("B-PER", 4, "soft")
+    simple = found("simple")
+    assert [list(each) for each in simple] == [KEYS] * 4
+    first = found("first")
+    assert [(e["entity_group"], e["word"], e["start"], e["end"]) for e in first] == [
+        ("PER", "Ada", 0, 3), ("ORG", "Microsoft Ltd", 8, 21),
+    ]  # fmt: skip
+    p = softmax(LOGITS)
+    assert first[1]["score"] == pytest.approx((p[3, 3] + p[5, 4]) / 2, abs=1e-5)
+    assert all(type(each["score"]) is float and type(each["start"]) is int for each in first)
+
+
+def test_words_come_from_pieces_where_they_are_given():
+    assert [each["word"] for each in found("first", pieces=PIECES)] == ["ada", "microsoft ltd"]
+    assert [each["word"] for each in found("none", pieces=PIECES)] == ["ada", "micro", "##soft", "ltd"]
+    upper = found("first", pieces=PIECES, to_text=lambda pieces: "+".join(pieces).upper())
+    assert [each["word"] for each in upper] == ["ADA", "MICRO+##SOFT+LTD"]
+    bare = found("simple", offset_mapping=None, text=None)
+    assert [(each["word"], each["start"], each["end"]) for each in bare] == [(None, None, None)] * 4
+
+
+def test_without_word_ids_empty_pieces_are_special():
+    assert found("simple", word_ids=None) == found("simple")
+    every = entities(LOGITS, list(LABELS.values()), aggregation_strategy="none", ignore_labels=[])
+    assert [each["index"] for each in every] == list(range(8))
+
+
+def test_ignored_labels_are_left_out():
+    assert [each["entity_group"] for each in found("first", ignore_labels=["O", "ORG"])] == ["PER"]
+    assert [each["entity"] for each in found("none", ignore_labels=["O", "B-ORG", "I-ORG"])] == [
+        "B-PER",
+        "B-PER",
+    ]
+    assert [each["entity_group"] for each in found("first", ignore_labels=[])] == ["PER", "O", "ORG", "O"]
+
+
+def test_scores_of_the_model_are_those_without_rules():
+    rules = [C.at_most_runs("PER", 1)]
+    p = softmax(LOGITS)
+    for each in found("none", rules, score="model"):
+        k = list(LABELS.values()).index(each["entity"])
+        assert each["score"] == pytest.approx(p[each["index"], k], abs=1e-5)
+    assert found("first", rules)[0]["score"] != pytest.approx(
+        found("first", rules, score="model")[0]["score"], abs=0.01
+    )
+
+
+def test_rules_look_at_the_text_of_words_and_may_be_named_or_written_out():
+    no_ltd = [C.contains_only("ORG", unless=["ltd"])]
+    assert [each["word"] for each in found("first", no_ltd)] == ["Ada", "Microsoft"]
+    text = 'fields = ["PER", "ORG"]\n[[rule]]\ntemplate = "at_most_runs"\nfield = "ORG"\nn = 0\n'
+    assert [each["word"] for each in found("first", text)] == ["Ada"]
+    with pytest.raises(ValueError, match="no such rule file, and no catalogue entry of that name"):
+        found("first", "no-such-rules")
+
+
+def test_a_crf_layer_joins_in():
+    steps = np.zeros((5, 5))
+    steps[3, 4] = -50.0
+    crf = {"transitions": steps, "start": np.zeros(5), "end": np.zeros(5)}
+    assert ("ORG", "Microsoft Ltd") not in [(e["entity_group"], e["word"]) for e in found("first", crf=crf)]
+
+
+def test_a_text_without_tokens_has_no_entities():
+    nothing = entities(
+        [[0.0, 1.0]] * 2, ["O", "x"], [None, None], [(0, 0), (0, 0)], [C.exactly_runs("x")], text=""
+    )
+    assert nothing == []
+    assert entities(np.zeros((0, 2)), ["O", "x"]) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"strategy": "last"}, "no aggregation_strategy 'last'; there are average, first, max, none, simple"),
+        ({"strategy": "frist"}, 'did you mean "first"'),
+        ({"strategy": "first", "word_ids": None}, "'first' labels words: give word_ids"),
+        ({"logits": LOGITS[:, :4]}, "logits has 4 columns, but id2label 5 labels"),
+        ({"logits": LOGITS[:-1]}, "word_ids has 8 pieces, but logits has 7 rows"),
+        ({"logits": np.where(LOGITS == 4, math.nan, LOGITS)}, r"logits\[6, 0\] is nan"),
+        ({"logits": LOGITS[None]}, "give one sequence at a time"),
+        ({"offset_mapping": OFFSETS[1:]}, "offset_mapping has 7 pieces, but logits has 8 rows"),
+        ({"offset_mapping": [*OFFSETS[:-1], 3]}, r"offset_mapping\[7\] is 3; expected begin and end"),
+        ({"offset_mapping": [*OFFSETS[:-1], (5, 2)]}, r"offset_mapping\[7\] is \(5, 2\)"),
+        ({"pieces": PIECES[1:]}, "pieces has 7 pieces, but logits has 8 rows"),
+        ({"text": "Ada"}, "offset_mapping ends at character 23, but the text has 3 characters"),
+        ({"word_ids": [None, 0, 1, 3, 3, 2, 4, None]}, r"word_ids\[5\] is 2, after word 3"),
+        ({"ignore_labels": "O"}, "ignore_labels is the text 'O'"),
+        ({"score": "softmax"}, "no score 'softmax'; there are model, rules"),
+        ({"rules": [C.at_most_runs("PERS", 1)]}, 'no field "PERS"; did you mean "PER"'),
+        ({"rules": [C.at_least_tokens("PER", 9)]}, "6 tokens, 'Ada' the first: .* status infeasible; rule"),
+        ({"method": "autom"}, "autom"),
+    ],
+)
+def test_what_does_not_fit_is_refused(change, message):
+    with pytest.raises(ValueError, match=message):
+        found(**change)
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        ({0: "O", 1: "a", 2: "b", 3: "c", 5: "d"}, "5 labels, but none with id 4"),
+        ({"LABEL_0": "O"}, "expected ids from 0"),
+        (["O", "a", "b", "c", 1], "label 4 is 1: a label is a text"),
+        (["O", "a", "a", "b", "c"], "label 'a' is given twice"),
+    ],
+)
+def test_labels_that_are_none_are_refused(labels, message):
+    with pytest.raises(ValueError, match=message):
+        entities(LOGITS, labels)
+
+
+def test_probabilities_that_take_too_many_states_are_refused_with_a_way_out(monkeypatch):
+    from ilpinfer.adapters import decisions
+
+    def refused(*_, **__):
+        raise decisions.TooManyStates("too many")
+
+    monkeypatch.setattr("ilpinfer.decoding.decoder.Decoder.marginals", refused)
+    with pytest.raises(AdapterError, match=r"too expensive \(too many\); score='model'"):
+        found("first")
+    assert found("first", score="model")
+
+
+@pytest.mark.parametrize("pipeline", ["dslim/bert-base-NER", None, object()])
+def test_something_else_than_a_pipeline_is_refused(pipeline):
+    with pytest.raises(AdapterError, match=r"expected transformers.pipeline.* pip install 'ilpinfer\[hf\]'"):
+        constrain(pipeline, [])

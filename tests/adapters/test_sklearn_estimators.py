@@ -1,0 +1,440 @@
+"""Estimators that train a model: against brute force, against `ilpinfer.decode`, and in the tools of scikit-learn."""
+
+import itertools
+import math
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sklearn")
+
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils.validation import check_is_fitted
+
+import ilpinfer
+from formulations import RuleSet, dump_rules, load_rules
+from formulations import constraints as C
+from ilpinfer.adapters.sklearn import (
+    ConstrainedCRF,
+    ConstrainedHMM,
+    InfeasibleError,
+    RelaxedNotice,
+    SequenceError,
+    span_f1,
+)
+from ilpinfer.corpus.resumes import items
+from ilpinfer.evaluation.evaluation import Pair, evaluate
+from ilpinfer.models.training import train
+
+ITEMS = items(24, seed=3)
+X, Y = [item.tokens for item in ITEMS], [item.labels for item in ITEMS]
+TRAIN, TEST = slice(0, 16), slice(16, 24)
+ONE_TITLE = C.at_most_runs("job title", 1)
+ITERATIONS = {"max_iterations": 15, "c2": 0.1}
+NAMES = [["Ada", "Lovelace", "1843"], ["Turing", "1936"], ["Notes", "1843"], ["Emmy", "Noether", "1918"]]
+KINDS = [["name", "name", "year"], ["name", "year"], ["title", "year"], ["name", "name", "year"]]
+
+
+def features(tokens):
+    return [{"word": token, "capital": token[:1].isupper(), "length": len(token) / 10} for token in tokens]
+
+
+def of_features(texts):
+    return list(map(features, texts))
+
+
+ESTIMATORS = {
+    "hmm": (ConstrainedHMM([ONE_TITLE]), X),
+    "hmm2": (ConstrainedHMM([ONE_TITLE], order=2), X),
+    "crf": (ConstrainedCRF([ONE_TITLE], **ITERATIONS), X),
+    "features": (ConstrainedCRF([ONE_TITLE], None, **ITERATIONS), of_features(X)),
+}
+
+
+@pytest.fixture(params=ESTIMATORS)
+def fitted(request):
+    estimator, inputs = ESTIMATORS[request.param]
+    return clone(estimator).fit(inputs[TRAIN], Y[TRAIN]), inputs
+
+
+def small(rules, **options):
+    return ConstrainedHMM(rules, **options).fit(NAMES, KINDS)
+
+
+def best_by_brute_force(trellis, rules):
+    """The best labelling that keeps hard rules, by the plain checkers; and the probabilities of labels."""
+    names = trellis.labels.names
+    scores = {}
+    for labels in itertools.product(names, repeat=len(trellis)):
+        broken = [rule.violations(labels, trellis.tokens) for rule in rules]
+        if all(not count or math.isfinite(r.penalty) for r, count in zip(rules, broken, strict=True)):
+            cost = sum(r.penalty * count for r, count in zip(rules, broken, strict=True) if count)
+            scores[labels] = trellis.score(labels) - cost
+    total = sum(map(math.exp, scores.values()))
+    chances = [
+        {name: sum(math.exp(s) for y, s in scores.items() if y[t] == name) / total for name in names}
+        for t in range(len(trellis))
+    ]
+    return max(scores.values()), chances
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_predictions_and_marginals_agree_with_brute_force(order):
+    rules = [
+        C.requires_before("name", "year"),
+        C.at_most_tokens("title", 1, penalty=1.5),
+        C.tag_at("title", words=["Ada"], penalty=0.7),
+    ]
+    estimator = small(rules, order=order)
+    texts = [["1843", "1936", "Ada"], ["Notes"], ["1843", "Notes", "Notes", "Lovelace"], ["Ada", "1918"]]
+    predicted = estimator.predict(texts)
+    for text, trellis, labels, solution in zip(
+        texts, estimator.trellises(texts), predicted, estimator.decode(texts)
+    ):
+        best, chances = best_by_brute_force(trellis, rules)
+        assert solution.status == "optimal" and solution.labels == labels and len(labels) == len(text)
+        assert solution.score == pytest.approx(best, abs=1e-4)
+        assert estimator.decoder_.verify(trellis, solution).proved
+        if order == 1:
+            (marginals,) = estimator.predict_marginals([text])
+            assert [list(each) for each in marginals] == [estimator.classes_.tolist()] * len(text)
+            for mine, theirs in zip(marginals, chances):
+                assert mine == pytest.approx(theirs, abs=1e-4)
+    if order == 2:
+        with pytest.raises(SequenceError, match=r"X\[0\]: marginals are for first-order trellises"):
+            estimator.predict_marginals(texts)
+
+
+def test_predictions_are_those_of_decode(fitted):
+    estimator, inputs = fitted
+    trellises = estimator.trellises(inputs[TEST])
+    predicted = estimator.predict(inputs[TEST])
+    assert predicted.shape == (8,) and predicted.dtype == object
+    for trellis, labels in zip(trellises, predicted):
+        assert labels == ilpinfer.decode(trellis, [ONE_TITLE]).labels
+        assert ONE_TITLE.violations(labels) == 0
+
+
+def test_rules_change_held_out_predictions(fitted):
+    estimator, inputs = fitted
+    rule = C.at_most_tokens("organization", 2)
+    held = clone(estimator).set_params(rules=[rule]).fit(inputs[TRAIN], Y[TRAIN])
+    alone = clone(estimator).set_params(rules=()).fit(inputs[TRAIN], Y[TRAIN])
+    broken = [rule.violations(labels) for labels in alone.predict(inputs[TEST])]
+    kept = [rule.violations(labels) for labels in held.predict(inputs[TEST])]
+    assert sum(broken) > 0 and sum(kept) == 0
+
+
+@pytest.mark.parametrize(
+    ("estimator", "kind", "options"),
+    [
+        (ConstrainedHMM(), "hmm", {}),
+        (ConstrainedHMM(order=2, transitions="interpolation"), "hmm2", {"transitions": "interpolation"}),
+        (ConstrainedHMM(by="suffixes", lower_case=True), "hmm", {"by": "suffixes", "lower_case": True}),
+        (ConstrainedHMM(emissions="additive", alike=True), "hmm", {"emissions": "additive", "alike": True}),
+        (ConstrainedHMM(singletons=True, scheme="plain"), "hmm", {"singletons": True, "scheme": "plain"}),
+        (ConstrainedCRF(c2=0.5, max_iterations=5), "crf", {"c2": 0.5, "max_iterations": 5}),
+        (
+            ConstrainedCRF(template="resume", algorithm="ap", max_iterations=3),
+            "crf",
+            {"template": "resume", "algorithm": "averaged-perceptron", "max_iterations": 3},
+        ),
+        (
+            ConstrainedCRF(min_freq=2, all_possible_transitions=True, parameters={"epsilon": 0.1}, max_iterations=3),
+            "crf",
+            {"feature.minfreq": 2, "feature.possible_transitions": True, "epsilon": 0.1, "max_iterations": 3},
+        ),
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_parameters_reach_the_training(estimator, kind, options):
+    estimator.fit(X[:8], Y[:8])
+    model = train(kind, list(zip(X[:8], Y[:8])), **options)
+    assert estimator.model_.body() == model.body()
+    trellis = model.trellis(X[20])
+    assert estimator.predict([X[20]])[0] == ilpinfer.decode(trellis).labels
+
+
+def test_a_template_is_a_name_a_file_or_plain_values(tmp_path):
+    path = tmp_path / "words.toml"
+    path.write_text('features = ["lower", "class[-1..1]"]\n', "utf-8")
+    fits = [
+        ConstrainedCRF(template=template, max_iterations=5).fit(X[:8], Y[:8])
+        for template in (path, str(path), {"features": ["lower", "class[-1..1]"]})
+    ]
+    assert fits[0].model_.body() == fits[1].model_.body() == fits[2].model_.body()
+    assert {name.partition("[")[0] for name in fits[0].model_.learnt.attributes} == {"lower", "class"}
+
+
+def test_features_train_the_crf_of_sklearn_crfsuite():
+    crfsuite = pytest.importorskip("sklearn_crfsuite")
+    options = {"c1": 0.05, "c2": 0.1, "max_iterations": 20, "all_possible_transitions": True}
+    mine = ConstrainedCRF(template=None, **options).fit(of_features(X[TRAIN]), Y[TRAIN])
+    theirs = crfsuite.CRF(**options).fit(of_features(X[TRAIN]), Y[TRAIN])
+    held_out = of_features(X[TEST])
+    assert list(mine.predict(held_out)) == list(theirs.predict(held_out))
+    for one, other in zip(mine.predict_marginals(held_out), theirs.predict_marginals(held_out)):
+        assert len(one) == len(other)
+        for a, b in zip(one, other):
+            assert a == pytest.approx(b, abs=1e-3)
+    assert mine.score(held_out, Y[TEST]) == pytest.approx(theirs.score(held_out, Y[TEST]))
+
+
+def test_rules_look_at_the_token_among_the_features():
+    rule = C.tag_at("date", words=["Engineer"])
+    texts = [["Engineer", "at", "1990"]]
+    for token in ("word", lambda item: item["word"]):
+        estimator = ConstrainedCRF([rule], None, token=token, **ITERATIONS).fit(of_features(X), Y)
+        assert estimator.predict(of_features(texts))[0][0] == "date"
+    names = [[f"word={token}" for token in text] for text in texts[0:1]]
+    by_names = clone(estimator).set_params(token="word").fit([[[f"word={w}"] for w in x] for x in X], Y)
+    assert by_names.predict([[[name] for name in names[0]]])[0][0] == "date"
+    blind = ConstrainedCRF([rule], None, **ITERATIONS).fit(of_features(X), Y)
+    with pytest.raises(SequenceError, match=r'X\[0\]: .*, but X has features alone; token="word" says which'):
+        blind.predict(of_features(texts))
+    with pytest.raises(SequenceError, match=r"X\[0\]\[1\]: the feature 'form' is None; expected the text"):
+        blind.set_params(token="form").predict([[{"form": "a"}, {"word": "b"}]])
+
+
+def test_rules_of_every_form(tmp_path):
+    path = tmp_path / "rules.toml"
+    path.write_text(dump_rules([ONE_TITLE, *load_rules("resume")]), "utf-8")
+    forms = [path, str(path), [str(path)], load_rules(path), list(load_rules(path)), tuple(load_rules(path))]
+    predictions = [list(ConstrainedHMM(form).fit(X[TRAIN], Y[TRAIN]).predict(X[TEST])) for form in forms]
+    assert all(each == predictions[0] for each in predictions)
+    several = ConstrainedHMM(["resume", path]).fit(X[TRAIN], Y[TRAIN])
+    assert len(several.decoder_.rules) == 2 * len(load_rules("resume")) + 1
+    plain = list(ConstrainedHMM().fit(X[TRAIN], Y[TRAIN]).predict(X[TEST]))
+    assert list(ConstrainedHMM(None).fit(X[TRAIN], Y[TRAIN]).predict(X[TEST])) == plain != predictions[0]
+
+
+@pytest.mark.parametrize(
+    ("rules", "message"),
+    [
+        ("resum", 'no catalogue entry of that name; did you mean "resume"'),
+        ([ONE_TITLE, 3], r"rules\[1\] is 3; expected a list of rules"),
+        (3, "rules is 3; expected a list of rules, a rule set, a name of the catalogue, or a rule file"),
+        ([C.at_most_runs("job titel", 1)], 'did you mean "job title"'),
+        (RuleSet((C.at_most_runs("salary", 1),)), "salary"),
+    ],
+)
+def test_rules_that_cannot_be_used_are_refused_by_fit(rules, message):
+    with pytest.raises(ValueError, match=message):
+        ConstrainedHMM(rules).fit(X, Y)
+
+
+def test_a_declared_field_may_be_absent():
+    rules = RuleSet((C.at_most_runs("salary", 1), ONE_TITLE), ("salary", "job title"))
+    estimator = ConstrainedHMM(rules).fit(X[TRAIN], Y[TRAIN])
+    with pytest.warns(UserWarning, match="salary"):
+        assert estimator.predict(X[TEST]).shape == (8,)
+
+
+IMPOSSIBLE = [
+    C.tag_at("year", words=["Ada"], name="Ada is a year"),
+    C.at_least_tokens("title", 1, name="a title"),
+]
+
+
+def test_infeasible_sequences():
+    texts = [["Turing", "1936"], ["Ada"], ["Emmy", "1918"], ["Ada"]]
+    estimator = small(IMPOSSIBLE)
+    with pytest.raises(InfeasibleError, match=r"X\[1\]: no labelling keeps the hard rules \(.*on_infeasible"):
+        estimator.predict(texts)
+    with pytest.raises(
+        InfeasibleError, match=r"X\[1\]: .* no probabilities; decode\(X\) says why, and on_inf"
+    ):
+        estimator.predict_marginals(texts)
+    with pytest.raises(InfeasibleError):
+        estimator.score(texts, [["name", "year"], ["name"], ["name", "year"], ["year"]])
+    solutions = estimator.decode(texts)
+    assert [s.status for s in solutions] == ["optimal", "infeasible", "optimal", "infeasible"]
+
+    estimator.set_params(on_infeasible="none")
+    predicted = estimator.predict(texts)
+    assert [labels is None for labels in predicted] == [False, True, False, True]
+    assert [m is None for m in estimator.predict_marginals(texts)] == [False, True, False, True]
+    gold = [list(predicted[0]), ["year"], ["title", "title"], ["year"]]
+    right = 2 + sum(label == "title" for label in predicted[2])
+    assert estimator.score(texts, gold) == right / 6
+    assert span_f1(estimator, texts, gold) < 1
+
+    estimator.set_params(on_infeasible="relax")
+    with pytest.warns(
+        RelaxedNotice, match=r"in 2 predictions, since no labelling keeps them: X\[1\], X\[3\]"
+    ):
+        relaxed = estimator.predict(texts)
+    assert relaxed[1] == list(solutions[1].infeasibility.labels) and relaxed[1] in (["year"], ["title"])
+    with pytest.raises(InfeasibleError):
+        estimator.predict_marginals(texts)
+    assert [s.labels for s in solutions if s.has_labelling] == [relaxed[0], relaxed[2]]
+
+
+def test_score_is_token_accuracy_and_span_f1_counts_spans(fitted):
+    estimator, inputs = fitted
+    predicted = estimator.predict(inputs[TEST])
+    pairs = [(a, b) for labels, gold in zip(predicted, Y[TEST]) for a, b in zip(labels, gold, strict=True)]
+    assert estimator.score(inputs[TEST], Y[TEST]) == np.mean([a == b for a, b in pairs])
+    result = evaluate([Pair(x, tuple(p), y) for x, p, y in zip(X[TEST], predicted, Y[TEST])])
+    precision_, recall_ = (
+        result.of_all()[2] / result.of_all()[0],
+        result.of_all()[2] / result.of_all()[1],
+    )
+    f1 = 2 * precision_ * recall_ / (precision_ + recall_)
+    assert 0 < f1 < 1
+    assert span_f1(estimator, inputs[TEST], Y[TEST]) == pytest.approx(f1)
+
+
+def test_span_f1_of_schemes_of_either_side():
+    class Predicts:
+        def __init__(self, *labels):
+            self.labels = labels
+
+        def predict(self, X):
+            return list(self.labels)
+
+    gold = [["B-a", "I-a", "B-a", "O"], ["O", "B-b"]]
+    exact = Predicts(["B-a", "E-a", "S-a", "O"], ["O", "S-b"])
+    assert span_f1(exact, [None] * 2, gold) == 1.0
+    half = Predicts(["B-a", "E-a", "O", "O"], None)
+    assert span_f1(half, [None] * 2, gold) == 0.5
+    assert span_f1(Predicts(None, ["O", "O"]), [None] * 2, gold) == 0.0
+    with pytest.raises(ValueError, match=r"y\[0\] has 4 labels, and 1 are predicted"):
+        span_f1(Predicts(["O"], None), [None] * 2, gold)
+    with pytest.raises(ValueError, match="y has 2 sequences, and 1 are predicted"):
+        span_f1(Predicts(None), [None] * 2, gold)
+
+
+@pytest.mark.parametrize(
+    "estimator", [ConstrainedHMM(), ConstrainedCRF(template=None, **ITERATIONS)], ids=repr
+)
+def test_labels_are_predicted_in_the_scheme_that_is_asked_for(estimator):
+    bio = [["B-name", "I-name", "O"], ["B-name", "O"], ["O", "O"], ["B-name", "I-name", "O"]]
+    inputs = NAMES if estimator.get_params().get("template", "") is not None else of_features(NAMES)
+    estimator = clone(estimator).set_params(rules=[C.valid_scheme()], scheme="iobes").fit(inputs, bio)
+    assert estimator.classes_.tolist() == ["B-name", "E-name", "O", "S-name"]
+    predicted = estimator.predict(inputs)
+    assert {label for labels in predicted for label in labels} <= set(estimator.classes_)
+    assert list(predicted) == [
+        ["B-name", "E-name", "O"],
+        ["S-name", "O"],
+        ["O", "O"],
+        ["B-name", "E-name", "O"],
+    ]
+    assert estimator.score(inputs, bio) == span_f1(estimator, inputs, bio) == 1.0
+
+
+def test_pickles_are_the_same_estimator(fitted):
+    estimator, inputs = fitted
+    again = pickle.loads(pickle.dumps(estimator))
+    assert list(again.predict(inputs[TEST])) == list(estimator.predict(inputs[TEST]))
+    assert again.classes_.tolist() == estimator.classes_.tolist()
+    assert repr(again) == repr(estimator)
+
+
+@pytest.mark.parametrize("template", ["general", "citations", "resume"])
+def test_a_crf_with_word_lists_is_pickled(template):
+    estimator = ConstrainedCRF(template=template, max_iterations=2).fit(X[:4], Y[:4])
+    model = pickle.loads(pickle.dumps(estimator.model_))
+    assert model.body() == estimator.model_.body()
+    assert model.features(X[5]) == estimator.model_.features(X[5])
+
+
+def test_several_labellings_with_proofs(fitted):
+    estimator, inputs = fitted
+    few = estimator.decode(inputs[TEST], top=3)
+    assert [len(each) for each in few] == [3] * 8
+    for trellis, solutions, labels in zip(
+        estimator.trellises(inputs[TEST]), few, estimator.predict(inputs[TEST])
+    ):
+        assert solutions[0].labels == labels
+        assert solutions[0].score >= solutions[1].score >= solutions[2].score
+        assert estimator.decoder_.verify(trellis, solutions).proved
+
+
+def test_parameters_count_when_they_are_fitted():
+    estimator = small([])
+    before = list(estimator.predict([["Turing", "1936"]]))
+    estimator.set_params(rules=[C.tag_at("title", words=["1936"])])
+    assert list(estimator.predict([["Turing", "1936"]])) == before == [["name", "year"]]
+    assert estimator.fit(NAMES, KINDS).predict([["Turing", "1936"]])[0][1] == "title"
+
+
+def test_a_method_with_its_options():
+    estimator = small([C.requires_before("name", "year")], method="beam:width=3", time_limit=5)
+    (solution,) = estimator.decode([["1843", "1936"]])
+    assert solution.method.startswith("beam") and solution.labels == ["name", "year"]
+
+
+def test_grid_search_finds_the_rules_that_help():
+    gold = [[kind, "year"] for kind in ("name", "title", "name", "title", "name", "name")]
+    texts = [[f"X{number}", "1843"] for number in range(6)]
+    wrong, right = C.tag_at("title", words=["X0", "X4"]), C.tag_at("title", words=["X1", "X3"])
+    grid = {"rules": [[wrong], [], [right]], "by": ["classes", "uniform"]}
+    search = GridSearchCV(ConstrainedHMM(), grid, cv=2, error_score="raise").fit(texts, gold)
+    assert search.best_params_["rules"] == [right] and search.best_score_ == 1.0
+    assert list(search.predict(texts[:1])) == gold[:1]
+    by_spans = GridSearchCV(ConstrainedHMM(), grid, cv=2, error_score="raise", scoring=span_f1)
+    assert by_spans.fit(texts, gold).best_score_ == 1.0
+
+
+def test_grid_search_over_training_and_rules_of_a_crf():
+    grid = {"c2": np.array([0.1, 10.0]), "rules": ["resume", []]}
+    search = GridSearchCV(
+        ConstrainedCRF(template=None, max_iterations=5), grid, cv=2, error_score="raise"
+    ).fit(of_features(X), Y)
+    assert set(search.best_params_) == {"c2", "rules"} and len(search.cv_results_["params"]) == 4
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+
+
+def test_cross_validation(fitted):
+    estimator, inputs = fitted
+    scores = cross_val_score(estimator, inputs, Y, cv=2)
+    assert scores.shape == (2,) and (scores > 0.3).all()
+    assert (cross_val_score(estimator, inputs, Y, cv=2, scoring=span_f1) > 0).all()
+    predicted = cross_val_predict(estimator, inputs, Y, cv=2)
+    assert [len(labels) for labels in predicted] == list(map(len, X))
+    assert all(ONE_TITLE.violations(labels) == 0 for labels in predicted)
+
+
+def test_sequences_of_equal_length_stay_lists():
+    predicted = small([]).predict([["Ada", "1843"], ["Emmy", "1918"]])
+    assert predicted.shape == (2,) and isinstance(predicted[0], list)
+    assert small([]).predict([]).shape == (0,)
+
+
+def test_pipelines():
+    lower = FunctionTransformer(lambda texts: [[token.lower() for token in text] for text in texts])
+    words = Pipeline([("lower", lower), ("hmm", ConstrainedHMM([ONE_TITLE]))])
+    words.fit(X[TRAIN], Y[TRAIN])
+    expected = ConstrainedHMM([ONE_TITLE]).fit(lower.transform(X[TRAIN]), Y[TRAIN])
+    assert list(words.predict(X[TEST])) == list(expected.predict(lower.transform(X[TEST])))
+    assert words.score(X[TEST], Y[TEST]) == expected.score(lower.transform(X[TEST]), Y[TEST])
+    pipeline = Pipeline(
+        [("features", FunctionTransformer(of_features)), ("crf", ConstrainedCRF((), None, **ITERATIONS))]
+    )
+    search = GridSearchCV(pipeline, {"crf__rules": [[], [ONE_TITLE]]}, cv=2, error_score="raise")
+    assert search.fit(X, Y).best_params_["crf__rules"] in ([], [ONE_TITLE])
+    check_is_fitted(search.best_estimator_["crf"])
+
+
+def test_without_scikit_learn_one_message_names_the_extra():
+    code = """
+import sys
+sys.modules["sklearn"] = None
+try:
+    import ilpinfer.adapters.sklearn
+except ImportError as error:
+    print(type(error).__name__, error)
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.startswith(
+        "MissingLibrary ilpinfer.adapters.sklearn needs sklearn, which is not installed; pip install 'ilpinfer[sklearn]'"
+    )
+    assert run.stdout.count("\n") == 1
