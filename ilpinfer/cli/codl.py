@@ -183,7 +183,7 @@ def _show_ignored(path: str, examples: Sequence[Example], labelled: Sequence[Lab
     others = {name for names in convert_all(labels, scheme) for name in names} - known if labels else set()
     if others:
         named = ", ".join(sorted(others)[:3]) + (", …" if len(others) > 3 else "")
-        notice(f"{path}: its labels are ignored; {len(others)} of them are unknown to the model: {named}")
+        notice(f"{path}: its labels are ignored; the model does not have {len(others)} of them: {named}")
 
 
 def _show_rules(rules: RuleSet, labelled: Sequence[Labelled], scheme: str) -> None:

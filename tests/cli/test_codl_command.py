@@ -71,7 +71,7 @@ def test_text_columns_and_json_are_the_same_pool(folder, capsys):
     ):
         code, _, err = run(learn(*more, pool=pool), capsys)
         assert code == 0
-        assert ("its labels are ignored, among them 1 that the model lacks: O" in err) == (pool == "pool.tsv")
+        assert ("its labels are ignored; the model does not have 1 of them: O" in err) == (pool == "pool.tsv")
         models.append(Path("m.json").read_bytes())
         Path("m.json").unlink()
     assert len(set(models)) == 1
@@ -119,7 +119,10 @@ def test_sampled_sequences_are_said_in_a_notice(folder, capsys):
     record = json.loads(Path("m.json").read_text())["made"]["settings"]
     assert record["budget"] == 200_000
     _, _, err = run(learn("--baseline", "posterior", "--budget", "50"), capsys)
-    assert "the rules take too many joint states for exact probabilities: sampled for 5 sequences" in err
+    assert (
+        "the rules need too many joint states for exact probabilities; used instead: sampled for 5 sequences"
+        in err
+    )
     assert not sampled
 
 

@@ -342,8 +342,8 @@ n = 3
     Path("scored.jsonl").write_text("".join(json.dumps(record) + "\n" for record in lines))
     code, _, err = run(learn("--algorithm", "perceptron", source="scored.jsonl"), capsys)
     assert code == 0
-    assert "weights that ran to the cap of 30 nats" in err and "whatever it costs: some note\n" in err
-    assert "hard rules leave no labelling of 1 of 14 sequences" in err
+    assert "penalties that reached the cap of 30 nats" in err and "at any penalty: some note\n" in err
+    assert "1 of 14 sequences have no labelling under the hard rules" in err
     some, author = load_rules("learnt.toml")
     assert 15 < some.penalty < 30 and author.hard
 

@@ -160,7 +160,7 @@ BAD = [
     (["import-solution", "train.tsv", "nowhere.sol", *MODEL], "nowhere.sol: the name does not say which sequence it belongs to"),
     (["import-solution", "train.tsv", "0001.sol", *MODEL], "0001.sol: cannot be read: No such file"),
     (["import-solution", "train.tsv", "0003.sol", *MODEL], "there is no sequence 3; the input has 2"),
-    (["import-solution", "train.tsv", "0001.sol", "1.sol", *MODEL], "is a solution of the same sequence"),
+    (["import-solution", "train.tsv", "0001.sol", "1.sol", *MODEL], "belongs to the same sequence"),
     (["import-solution", "train.tsv", ".", *MODEL], ".: contains no solution file; expected files such as 0001.sol"),
     (["import-solution", "train.tsv", "0001.sol", *MODEL, "--format", "cip"], 'no format "cip"'),
     (["import-solution", "train.tsv", "0001.sol", *MODEL, "--output", "train.tsv"], "is an input of this command"),

@@ -122,7 +122,10 @@ def test_cross_validation_never_labels_what_the_model_has_seen():
         (["--cross-validate", "1"], "cannot make 1 folds of 12 documents; expected 2 to 12"),
         (["--cross-validate", "2", "--documents", "none.txt"], "none.txt: cannot be read"),
         (["--cross-validate", "2", "--documents", "train.tsv"], "train.tsv: 114 lines for 12 sequences"),
-        (["--documents", "train.tsv"], "--documents train.tsv: nothing to try; add --held-out"),
+        (
+            ["--documents", "train.tsv"],
+            "--documents train.tsv: is used in an evaluation only; add --held-out",
+        ),
         (
             ["--rules", "bio"],
             "--rules bio: is used in an evaluation only; add --held-out or --cross-validate",

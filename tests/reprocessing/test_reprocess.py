@@ -272,7 +272,7 @@ def test_a_budget_stops_the_run_and_resume_goes_on(whole, capsys, monkeypatch):
     [
         (["--budget", "0"], "--budget 0: expected seconds above 0"),
         (["--resume", "--only-unproved"], "give one of them"),
-        (["--scheduler", "tcp://127.0.0.1:1", "--jobs", "2"], "--jobs are processes of this machine"),
+        (["--scheduler", "tcp://127.0.0.1:1", "--jobs", "2"], "--jobs and --scheduler: give one of them"),
         (["nowhere.tsv"], "nowhere.tsv: No such file or directory"),
         (["in.tsv"], "in.tsv: is given twice"),
         (["--output", "in.tsv"], "in.tsv: is a file; name a folder"),
