@@ -1,12 +1,18 @@
 """Configuration of Sphinx: `make docs` builds the pages into docs/_build/html, warnings as errors."""
 
+import sys
+from pathlib import Path
+
 import ilpinfer
+
+sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
 
 project = "ilpinfer"
 author = "The ilpinfer authors"
 version = release = ilpinfer.__version__
 
 extensions = [
+    "commands",
     "myst_nb",
     "numpydoc",
     "sphinx.ext.autodoc",

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def main(arguments: "Sequence[str] | None" = None) -> int:
-    """Run one command; whatever goes wrong is one line on standard error, with the place in a rule file below it."""
+    """Run one command; an error is one line on standard error, followed by the place in a rule file if there is one."""
     with signals.Interruptible():
         try:
             code = _run(arguments)

@@ -1,73 +1,212 @@
 """Arguments and options that several commands share."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from inspect import Parameter, Signature, signature
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
+
+from ilpinfer.cli import completion
+from ilpinfer.cli.streams import STDOUT
+
+Value = TypeVar("Value", str, str | None)
+Names = TypeVar("Names", list[str], list[str] | None)
+
+
+def _stream(value: Value) -> Value:
+    return STDOUT if value == "-" else value
+
+
+def _folder(value: Value) -> Value:
+    if value == "-":
+        raise typer.BadParameter("several files are written, which - cannot stand for; name a folder")
+    return value
+
+
+def _rows(value: Value) -> Value:
+    if value == "-":
+        raise typer.BadParameter("the rows are read back, which - cannot stand for; name a file")
+    return value
+
+
+def _model(value: Value) -> Value:
+    if value == "-":
+        raise typer.BadParameter("a model is not read from standard input; name a file")
+    return value
+
+
+def _solutions(values: Names) -> Names:
+    if "-" in (values or ()):
+        raise typer.BadParameter(
+            "the name of a solution file says which sequence it is of, and standard input has none; name a file"
+        )
+    return values
+
+
+def output(help_text: str, panel: str | None = None) -> Any:
+    """An option for one file that is written, `-` for standard output."""
+    text = f"{help_text}; - for standard output."
+    return typer.Option(metavar="FILE", help=text, callback=_stream, rich_help_panel=panel)
+
+
+def output_folder(help_text: str) -> Any:
+    """An option for a folder that several files are written to."""
+    return typer.Option(metavar="FOLDER", help=help_text, callback=_folder)
+
+
+def output_rows(help_text: str) -> Any:
+    """An option for a file whose rows are read back, after an interrupt and at the end."""
+    return typer.Option(metavar="FILE", help=help_text, callback=_rows)
+
+
+def model_option(help_text: str, panel: str | None = None) -> Any:
+    """An option for a model: a file, or the name of a built-in model."""
+    return typer.Option(
+        metavar="MODEL",
+        help=help_text,
+        autocompletion=completion.models,
+        callback=_model,
+        rich_help_panel=panel,
+    )
+
+
+def solution_files(help_text: str) -> Any:
+    """An argument for solution files, which cannot come from standard input."""
+    return typer.Argument(metavar="SOLUTION", help=help_text, callback=_solutions)
+
+
+def file(help_text: str, panel: str | None = None, metavar: str = "FILE") -> Any:
+    """An option for a file that is read, `-` for standard input."""
+    return typer.Option(metavar=metavar, help=help_text, rich_help_panel=panel)
+
+
+SCORES, LABELS = "Scores of sequences", "Labels"
+"""Titles of groups of options."""
+_RULES = {"metavar": "RULES", "autocompletion": completion.rule_sets}
 
 Input = Annotated[
     str,
     typer.Argument(
         metavar="INPUT",
-        help="token<TAB>label columns, JSON lines, logits in an .npz file, or - for standard input.",
+        help="Sequences: token<TAB>label columns, JSON lines, or logits in an .npz file; - for standard input.",
+    ),
+]
+Labelled = Annotated[
+    str,
+    typer.Argument(
+        metavar="TRAIN",
+        help="Labelled sequences: token<TAB>label columns or JSON lines; - for standard input.",
     ),
 ]
 Model = Annotated[
     str | None,
-    typer.Option(help="A file from `ilpinfer train`, or case-law; not needed where INPUT has scores."),
+    model_option(
+        "Model that scores the sequences: a file from `ilpinfer train`, or case-law. Not needed where INPUT has scores.",
+        SCORES,
+    ),
 ]
 Rules = Annotated[
     list[str] | None,
     typer.Option(
-        help="A TOML file, or a name of the catalogue such as `citations`; may be repeated, to join several."
+        help="Rules: a TOML file, a name of the catalogue such as citations, or - for standard input. May be repeated to join "
+        "several.",
+        **_RULES,
     ),
 ]
 Reward = Annotated[
     list[str] | None,
     typer.Option(
-        help="FIELD=NATS, added to the score of each token in a field or with a label, such as SECTION_TITLE=1.2 to see more "
-        "titles of court decisions; may be repeated."
+        metavar="FIELD=NATS",
+        help="Nats to add to the score of each token in a field or with a label, such as SECTION_TITLE=1.2 for more titles of "
+        "court decisions. May be repeated.",
+        rich_help_panel=SCORES,
     ),
 ]
 RulesFirst = Annotated[
     bool,
     typer.Option(
-        "--rules-first",
-        help="Apply hard rules on single tokens before a crf looks for features: what they decide is not scored. The "
-        "labelling is the same, without the time and the scores of these tokens.",
+        "--rules-first/--no-rules-first",
+        help="Apply hard rules on single tokens before a CRF computes features. The CRF then does not score tokens that these "
+        "rules decide. The labelling is the same, and takes less time.",
+        rich_help_panel=SCORES,
     ),
 ]
-RuleFile = Annotated[str, typer.Argument(help="A TOML file, or a name of the catalogue.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Write JSON.")]
+RuleFile = Annotated[
+    str,
+    typer.Argument(help="A TOML file, a name of the catalogue, or - for standard input.", **_RULES),
+]
+AsJson = Annotated[
+    bool,
+    typer.Option("--json/--no-json", help="Print the result as JSON on standard output.", show_default=False),
+]
 Scheme = Annotated[
     str,
     typer.Option(
-        help="plain, bio, iob1, iobes, bilou (biluo), bmes or paths; labels of another one are rewritten, and plain strips "
-        "prefixes. Inferred if not given."
+        metavar="SCHEME",
+        help="Labelling scheme: plain, bio, iob1, iobes, bilou (biluo), bmes or paths. Labels in another scheme are converted; "
+        "plain removes the prefixes. Inferred from the labels if not given.",
+        autocompletion=completion.schemes,
+        rich_help_panel=LABELS,
+        show_default=False,
     ),
 ]
 Column = Annotated[
     str,
     typer.Option(
-        help="The column of the labels, by number from 1 or by its name in a header; TOKEN,LABEL names both columns. "
-        "Further columns go with the tokens, for templates of a crf that name them."
+        metavar="COLUMN",
+        help="Column of the labels, by its number from 1 or its name in the header. TOKEN,LABEL names both columns. The other "
+        "columns are kept with the tokens, for CRF templates that use them.",
+        rich_help_panel=LABELS,
+        show_default=False,
     ),
 ]
-Limit = Annotated[float | None, typer.Option(help="Seconds for each sequence.")]
-LabelNames = Annotated[
-    str | None, typer.Option(help="Names for logits: a config.json with id2label, or a JSON list.")
+Limit = Annotated[
+    float | None, typer.Option(metavar="SECONDS", help="Time limit for each sequence, in seconds.")
 ]
-Pool = Annotated[str, typer.Option(help="How logits of pieces become a word's: first, mean or max.")]
+LabelNames = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help="Names of the labels of logits: a config.json with id2label, or a JSON list.",
+        rich_help_panel=SCORES,
+    ),
+]
+Pool = Annotated[
+    str,
+    typer.Option(
+        metavar="POOLING",
+        help="How logits of word pieces become those of a word: first, mean or max.",
+        rich_help_panel=SCORES,
+    ),
+]
 Logits = Annotated[
     str,
     typer.Option(
-        "--logits", help="log-softmax or raw; raw if there are transitions, and log-softmax if not."
+        "--logits",
+        metavar="SCALE",
+        help="log-softmax or raw. If not given, raw where there are transitions, and log-softmax otherwise.",
+        rich_help_panel=SCORES,
+        show_default=False,
     ),
 ]
-Width = Annotated[int, typer.Option(min=1, help="Width of a beam.")]
-Threads = Annotated[int, typer.Option(min=1, help="Threads of a solver.")]
+First = Annotated[
+    int | None, typer.Option(min=1, metavar="NUMBER", help="Use only this many sequences, the first ones.")
+]
+MethodName = Annotated[
+    str,
+    typer.Option(
+        metavar="METHOD",
+        help="Decoding method; `ilpinfer methods` lists them.",
+        autocompletion=completion.methods,
+    ),
+]
+MethodOption = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME=VALUE", help="A parameter of the method. May be repeated."),
+]
+Width = Annotated[int, typer.Option(min=1, metavar="NUMBER", help="Width of the beam, in labellings.")]
+Threads = Annotated[int, typer.Option(min=1, metavar="NUMBER", help="Threads of a solver.")]
 
 INPUT: Mapping[str, tuple[Any, Any]] = {
     "source": (Input, Parameter.empty),
@@ -104,8 +243,12 @@ def reads_input(
         given |= {"rules": given.pop("rules") or [], "rewards": given.pop("reward", None) or []}
         command(InputOptions(**given), **values)
 
-    parameters = [*options, *(each.replace(kind=Parameter.KEYWORD_ONLY) for each in own)]
-    run.__dict__.pop("__wrapped__")
+    return with_signature(run, [*options, *(each.replace(kind=Parameter.KEYWORD_ONLY) for each in own)])
+
+
+def with_signature(run: Callable[..., None], parameters: Sequence[Parameter]) -> Callable[..., None]:
+    """The function with these parameters, as the command line reads them."""
+    run.__dict__.pop("__wrapped__", None)
     run.__annotations__ = {each.name: each.annotation for each in parameters}
     run.__dict__["__signature__"] = Signature(parameters)
     return run

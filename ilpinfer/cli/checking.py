@@ -1,18 +1,19 @@
 """`ilpinfer check`."""
 
-import json
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from formulations import Feature, LabelSet, Rule, RuleSet, dump_rules, load_rules
+from rich.console import Console
+
+from formulations import Feature, LabelSet, Rule, RuleSet, dump_rules
 from formulations.labels import schemes
 from formulations.problem.compiled_rules import notices, unique_names
 from formulations.problem.problem import RuleNotice
-from ilpinfer.cli.inputs import checked_scheme, comments, files_read, notice
+from ilpinfer.cli.inputs import check_streams, checked_scheme, comments, files_read, read_rules
 from ilpinfer.cli.progress import progress
-from ilpinfer.cli.show import add_row, console, numbers, table
-from ilpinfer.cli.streams import say
+from ilpinfer.cli.screen import add_row, console_beside, numbers, print_json, table
+from ilpinfer.cli.streams import notice, remark
 from ilpinfer.corpus.conversion import convert_all, iob1_remark
 from ilpinfer.corpus.sequences import read, require_labels
 from ilpinfer.evaluation.checking import Breach, Gold, RuleReport, check_rules
@@ -20,7 +21,7 @@ from ilpinfer.system.files import reserve, write_atomically
 from ilpinfer.system.output_paths import output_path
 
 LEAST = 0.01
-"""Nats: a rule of a smaller suggestion is left out."""
+"""Smallest suggested penalty of a rule that is kept, in nats."""
 
 
 @dataclass(frozen=True)
@@ -48,19 +49,19 @@ class CheckOptions:
 def check(options: CheckOptions) -> None:
     """Check rules against gold labels, and show the counts."""
     scheme = checked_scheme(options.scheme)
-    place = (
-        output_path(options.write, files_read(options.gold, toml=[options.rules])) if options.write else None
-    )
-    rule_set = load_rules(options.rules)
+    inputs = files_read(options.gold, toml=[options.rules])
+    check_streams(options.as_json, [options.write], inputs)
+    place = output_path(options.write, inputs) if options.write else None
+    rule_set = read_rules([options.rules])
     examples = read(options.gold, column=options.column, notify=notice)
     pairs = require_labels(examples)
     labels_of = _read_as([labels for _, labels in pairs], scheme)
     pairs = list(zip((tokens for tokens, _ in pairs), labels_of, strict=True))
     read_labels = LabelSet(tuple(sorted({label for labels in labels_of for label in labels})), scheme)
     label_set = read_labels.with_optional_fields(rule_set.fields)
-    remark = "" if scheme else iob1_remark(labels_of, scheme) or read_labels.notice
+    about_scheme = "" if scheme else iob1_remark(labels_of, scheme) or read_labels.notice
     warnings.simplefilter("ignore", RuleNotice)
-    for text in (remark, *notices(rule_set, label_set)):
+    for text in (about_scheme, *notices(rule_set, label_set)):
         if text:
             notice(text)
     sequences = [
@@ -74,17 +75,17 @@ def check(options: CheckOptions) -> None:
             write_atomically(
                 options.write, dump_rules(rules) + comments(f"left out: {each}" for each in left_out)
             )
-        say(f"{options.write}: {len(rules)} of {len(rule_set)} rules and features kept")
+        remark(f"{options.write}: {len(rules)} of {len(rule_set)} rules and features kept")
     if options.as_json:
-        print(json.dumps([row.to_dict() for row in result], indent=2, ensure_ascii=False))
+        print_json([row.to_dict() for row in result])
     else:
-        _show(result)
+        _show(result, console_beside(options.write))
 
 
 def suggested(rules: RuleSet, reports: Sequence[RuleReport]) -> tuple[RuleSet, list[str]]:
-    """The rules with suggested penalties, and those that are left out, with the reason.
+    """The rules with suggested penalties, and the names of rules that are left out, with the reason.
 
-    Hard ones that gold never breaks, and those that never apply, stay as they are.
+    Rules that never apply, and hard rules that gold labels never break, are unchanged.
     """
     by_name = {report.rule: report for report in reports}
     items: list[Rule | Feature] = []
@@ -108,9 +109,9 @@ def suggested(rules: RuleSet, reports: Sequence[RuleReport]) -> tuple[RuleSet, l
 
 
 def _read_as(labellings: list[Sequence[str]], scheme: str) -> list[tuple[str, ...]]:
-    """Labels under the scheme that was asked for: as they are where they fit it, else written in it.
+    """Labels in the requested scheme, converted where they are in another one.
 
-    Names of BIO fit a scheme that marks the ends of runs, too, but lack those marks: they are written in it.
+    Names of BIO are also valid in a scheme that marks the ends of runs, but lack these marks, and are converted.
     """
     names = sorted({name for labels in labellings for name in labels})
     try:
@@ -121,7 +122,7 @@ def _read_as(labellings: list[Sequence[str]], scheme: str) -> list[tuple[str, ..
     return [tuple(labels) for labels in labellings] if fits else convert_all(labellings, scheme)
 
 
-def _show(result: Sequence[RuleReport]) -> None:
+def _show(result: Sequence[RuleReport], screen: Console) -> None:
     shown = table("rule")
     numbers(shown, "broken in", "share", "applies", "holds", "breaks", "penalty", "suggested")
     for row in result:
@@ -130,7 +131,6 @@ def _show(result: Sequence[RuleReport]) -> None:
         suggested = "-" if row.suggested_penalty is None else f"{row.suggested_penalty:.2f}"
         counts = str(row.broken), f"{row.share:.1%}", str(row.applies), held, str(row.breaks)
         add_row(shown, row.rule, *counts, penalty, suggested)
-    screen = console()
     screen.print(shown)
     for row in result:
         for line in _remarks(row):

@@ -12,10 +12,10 @@ from formulations import LabelSet, RuleSet
 from formulations.messages import suggestion
 from formulations.problem.compiled_rules import notices
 from formulations.problem.problem import RuleNotice
-from ilpinfer.cli.inputs import about, checked_scheme, files_read, notice, parameters, read_rules
+from ilpinfer.cli.inputs import about, check_streams, checked_scheme, files_read, parameters, read_rules
 from ilpinfer.cli.progress import progress
-from ilpinfer.cli.show import add_row, console, numbers, table
-from ilpinfer.cli.streams import say
+from ilpinfer.cli.screen import add_row, console_beside, numbers, print_json, table
+from ilpinfer.cli.streams import notice, remark
 from ilpinfer.cli.training import TrainOptions, held_out_of_file, read_labelled, show_scheme
 from ilpinfer.corpus.conversion import convert_all
 from ilpinfer.corpus.plain_text import read_plain_text
@@ -48,6 +48,7 @@ class CodlOptions:
     split : of lines of plain text
     scheme : of the labels; empty to infer it
     column : which column holds the labels, in all files
+    as_json : whether to print JSON
     """
 
     labelled: str
@@ -62,13 +63,15 @@ class CodlOptions:
     split: str = "spaces"
     scheme: str = ""
     column: str = ""
+    as_json: bool = False
 
 
 def run_codl(options: CodlOptions) -> None:
-    """Learn a model, write it whole, and show the cycles."""
+    """Learn a model, write it, and show the cycles."""
     scheme = checked_scheme(options.scheme)
     method = _method(options)
     inputs = files_read(options.labelled, options.pool, options.held_out, toml=options.rules)
+    check_streams(options.as_json, [options.output], inputs)
     place = output_path(options.output, inputs)
     training = TrainOptions(
         options.labelled, options.output, column=options.column, held_out=options.held_out
@@ -125,7 +128,7 @@ def _resumable(
     job: str,
     fit: Callable[[Callable[[Row], None], Sequence[Row]], CODLResult],
 ) -> CODLResult:
-    """The result, behind the cycles that an interrupted run of the same job has left."""
+    """The result; cycles of an interrupted run of the same job are not repeated."""
 
     def position(row: Row) -> RowPosition:
         return RowPosition(int(row["cycle"]["number"]) - 1)
@@ -134,7 +137,7 @@ def _resumable(
         if checkpoint.damage:
             notice(checkpoint.damage)
         if checkpoint.groups:
-            notice(f"{options.output}.part: goes on behind cycle {checkpoint.groups}")
+            notice(f"{options.output}.part: resumed after cycle {checkpoint.groups}")
         result = fit(lambda row: checkpoint.write([row]), list(checkpoint.rows()))
         checkpoint.replace_by(result.text.encode("utf-8", "backslashreplace"))
     return result
@@ -151,7 +154,7 @@ def weight(text: str | None) -> float | None:
 
 
 def _method(options: CodlOptions) -> CODL:
-    """The settings; InputError for those that make no sense."""
+    """The settings; InputError for invalid ones."""
     kind = options.settings.get("kind", "hmm")
     if kind not in KINDS:
         raise InputError(f'no kind of model "{kind}"{suggestion(kind, KINDS)}')
@@ -162,14 +165,14 @@ def _method(options: CodlOptions) -> CODL:
 
 
 def _pool(options: CodlOptions, labelled: Sequence[Labelled], scheme: str) -> list[tuple[str, ...]]:
-    """The tokens of the pool, and one notice where labels are ignored that the model does not have."""
+    """The tokens of the pool; one notice if labels of the pool are ignored that the model does not have."""
     if options.text or Path(options.pool).suffix == ".txt":
         examples = read_plain_text(options.pool, options.split)
     else:
         examples = read(options.pool, column=options.column, notify=notice)
     for example in examples:
         if not any(example.tokens):
-            raise InputError(f"{example.where}: no tokens; expected texts to label")
+            raise InputError(f"{example.where}: no tokens; expected sequences of tokens")
     _show_ignored(options.pool, examples, labelled, scheme)
     return [example.tokens for example in examples]
 
@@ -180,7 +183,7 @@ def _show_ignored(path: str, examples: Sequence[Example], labelled: Sequence[Lab
     others = {name for names in convert_all(labels, scheme) for name in names} - known if labels else set()
     if others:
         named = ", ".join(sorted(others)[:3]) + (", …" if len(others) > 3 else "")
-        notice(f"{path}: its labels are ignored, among them {len(others)} that the model lacks: {named}")
+        notice(f"{path}: its labels are ignored; the model does not have {len(others)} of them: {named}")
 
 
 def _show_rules(rules: RuleSet, labelled: Sequence[Labelled], scheme: str) -> None:
@@ -206,7 +209,32 @@ def _bars(cycles: int) -> Iterator[Callable[[int, int, int], None]]:
 
 
 def _report(options: CodlOptions, result: CODLResult, pool: int) -> None:
-    """A line for each cycle, and notices about sequences that were treated in another way than asked for."""
+    """Show a line for each cycle, and notices about sequences that were not treated as requested."""
+    if options.as_json:
+        print_json(_record(options, result))
+    else:
+        _show(options, result)
+    _remark(options, result, pool)
+
+
+def _record(options: CodlOptions, result: CODLResult) -> dict[str, Any]:
+    """The result as plain values."""
+    model = result.model
+    return {
+        "output": options.output,
+        "labels": model.labels.names,
+        "scheme": model.labels.scheme,
+        "supervised": _plain(result.before),
+        "cycles": [{**vars(cycle), "held_out": _plain(cycle.held_out)} for cycle in result.trace],
+        "made": result.made,
+    }
+
+
+def _plain(measures: Mapping[str, Measures]) -> dict[str, Any]:
+    return {name: each._asdict() for name, each in measures.items()}
+
+
+def _show(options: CodlOptions, result: CODLResult) -> None:
     shown = table("cycle")
     numbers(shown, "learnt from", "changed", "violations")
     for name in result.before:
@@ -215,20 +243,25 @@ def _report(options: CodlOptions, result: CODLResult, pool: int) -> None:
     for cycle in result.trace:
         counts = str(cycle.learnt), f"{cycle.changed:.1%}", str(sum(cycle.violations.values()))
         add_row(shown, str(cycle.number), *counts, *_cells(cycle.held_out))
-    console().print(shown)
+    console_beside(options.output).print(shown)
+
+
+def _remark(options: CodlOptions, result: CODLResult, pool: int) -> None:
     if result.trace:
         last = result.trace[-1]
         if last.left_out:
             notice(
-                f"{last.left_out} of {pool} sequences have no labelling that keeps the hard rules: left out"
+                f"{last.left_out} of {pool} sequences have no labelling that satisfies the hard rules, and are left out"
             )
         if other := {
             way: number for way, number in last.ways.items() if way != result.made["settings"]["e_step"]
         }:
             counts_text = ", ".join(f"{way} for {number} sequences" for way, number in other.items())
-            notice(f"the rules take too many joint states for exact probabilities: {counts_text}")
+            notice(
+                f"the rules need too many joint states for exact probabilities; used instead: {counts_text}"
+            )
     model = result.model
-    say(f"{options.output}: {len(model.labels)} labels ({model.labels.scheme}), {model.size}")
+    remark(f"{options.output}: {len(model.labels)} labels ({model.labels.scheme}), {model.size}")
 
 
 def _cells(held_out: Mapping[str, Measures]) -> list[str]:

@@ -10,15 +10,17 @@ from ilpinfer import __version__
 from ilpinfer.cli.failure import Failure, Findings
 from ilpinfer.cli.inputs import (
     InputOptions,
+    check_streams,
     method_options,
-    notice,
     on_error,
     parameters,
     prepare,
     raise_interrupt,
 )
 from ilpinfer.cli.progress import progress
+from ilpinfer.cli.screen import print_json
 from ilpinfer.cli.show import show_comparison
+from ilpinfer.cli.streams import notice
 from ilpinfer.comparison.comparison import Comparison, check_cap, check_predictions
 from ilpinfer.comparison.frame import line_of
 from ilpinfer.comparison.plan import Case, Plan, plan_of
@@ -40,7 +42,7 @@ from ilpinfer.system.files import digest, write_atomically
 from ilpinfer.system.output_paths import OutputError, output_path
 
 FILES = ("results.jsonl", "summary.json", "report.html")
-"""What every comparison writes into its folder."""
+"""Files of every comparison."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,7 @@ class CompareOptions:
     tables : format of tables for papers; empty for none
     width, threads : options of methods
     option : METHOD.NAME=VALUE, parameters of methods
+    as_json : whether to print the summary as JSON
     """
 
     input: InputOptions
@@ -76,16 +79,18 @@ class CompareOptions:
     width: int = 10
     threads: int = 1
     option: Sequence[str] = ()
+    as_json: bool = False
 
 
 def compare(options: CompareOptions) -> None:
     """Decode every sequence with every method, check that proofs agree, and show and write the comparison."""
     files = _prediction_files(options.predictions)
     inputs, output = [*options.input.files, *files.values()], options.output
+    check_streams(False, [], inputs)
     tables = _tables(options.tables)
     places = [output_path(Path(output, name), inputs) for name in (*FILES, *tables)]
     if places[0].direct:
-        raise OutputError(f"{places[0].name}: is read back, and so must be a file; choose another output")
+        raise OutputError(f"{places[0].name}: the rows are read back, so the output must be a file; name one")
     check_cap(options.cap)
     with_report = _report_possible()
     _plan(options, dict.fromkeys(files, ()))
@@ -134,9 +139,12 @@ def compare(options: CompareOptions) -> None:
             write_atomically(Path(output, FILES[2]), report_of(comparison), inputs)
         if options.tables:
             write_tables(comparison, output, options.tables, inputs)
-    show_comparison(summary)
+    if options.as_json:
+        print_json(record)
+    else:
+        show_comparison(summary)
     if not any(line.optimum_known for line in summary):
-        notice("no method has proved an optimum, so that gaps are not known: add auto to --methods")
+        notice("no method proved an optimum, so gaps are unknown; add auto to --methods")
     findings.check()
 
 
@@ -192,7 +200,7 @@ def _prediction_files(entries: Sequence[str]) -> dict[str, str]:
 
 
 def _plan(options: CompareOptions, predictions: Mapping[str, Any]) -> Plan:
-    """The plan; everything that is wrong with methods and options is found before any work."""
+    """The plan; wrong methods and options are found before any work."""
     values = {tuple(name.partition(".")[::2]): value for name, value in parameters(options.option).items()}
     taken = set[str]()
 
@@ -226,8 +234,8 @@ def _seeds(options: CompareOptions) -> int | list[int]:
     if not options.seeds:
         return options.repeats
     if options.repeats != 1:
-        raise InputError("--seeds names the seeds: leave --repeats out")
+        raise InputError("--seeds and --repeats: give one of them")
     try:
         return [int(seed) for seed in options.seeds.split(",")]
     except ValueError:
-        raise InputError(f"--seeds {options.seeds}: expected whole numbers with commas between") from None
+        raise InputError(f"--seeds {options.seeds}: expected whole numbers separated by commas") from None

@@ -1,4 +1,4 @@
-"""The command that converts corpora; the work is imported when it runs."""
+"""The command `convert`; the work is imported when it runs."""
 
 from typing import Annotated
 
@@ -27,26 +27,33 @@ def convert(
     to: Annotated[
         str,
         typer.Option(
-            help="columns, json, parquet, conllu, brat, spacy, prodigy or label-studio, where OUTPUT's name does not say it."
+            metavar="FORMAT",
+            help="columns, json, parquet, conllu, brat, spacy, prodigy or label-studio, where OUTPUT's name does not say it.",
         ),
     ] = "",
     labels: Annotated[
         str,
         typer.Option(
-            help="Labels of the same sequences to write in place of INPUT's: output of `ilpinfer decode`, or columns."
+            metavar="FILE",
+            help="Labels of the same sequences to write in place of INPUT's: output of `ilpinfer decode`, or columns.",
         ),
     ] = "",
     unit: Annotated[
-        str, typer.Option(help="What a sequence of BRAT is: a line of a document, or the document.")
+        str,
+        typer.Option(metavar="UNIT", help="Part of a BRAT document that is one sequence: line or document."),
     ] = "line",
     column: Annotated[
         str,
         typer.Option(
-            help="The column of the labels in INPUT, by name or number: upos, misc.NER of CoNLL-U; TOKEN,LABEL names both."
+            metavar="COLUMN",
+            help="The column of the labels in INPUT, by name or number: upos, misc.NER of CoNLL-U; TOKEN,LABEL names both.",
         ),
     ] = "",
     into: Annotated[
-        str, typer.Option(help="Where labels stand in CoNLL-U that is written: upos, misc.NER, ….")
+        str,
+        typer.Option(
+            metavar="COLUMN", help="Column of the labels in CoNLL-U that is written: upos, misc.NER, …."
+        ),
     ] = "",
     scheme: Scheme = "",
 ) -> None:

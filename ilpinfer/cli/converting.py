@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from ilpinfer.cli.inputs import about, checked_scheme, notice
+from ilpinfer.cli.inputs import about, checked_scheme
+from ilpinfer.cli.streams import notice
 from ilpinfer.corpus import brat
 from ilpinfer.corpus.examples import Example
 from ilpinfer.corpus.sequences import read

@@ -16,15 +16,16 @@ from ilpinfer.cli.failure import Findings
 from ilpinfer.cli.inputs import (
     InputOptions,
     Job,
+    check_streams,
     job_of,
     method_options,
-    notice,
     on_error,
     parameters,
     raise_interrupt,
 )
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.streaming import Peekable, opened, scored_stream
+from ilpinfer.cli.streams import notice
 from ilpinfer.core.configurations import configuration
 from ilpinfer.core.registry import method as method_named
 from ilpinfer.core.request import Request, deadline_for
@@ -86,12 +87,13 @@ class DecodeOptions:
 
 
 def decode(options: DecodeOptions) -> None:
-    """Write one JSON object a labelling, as soon as its sequence is decoded.
+    """Write one JSON object for each labelling, as soon as its sequence is decoded.
 
-    A sequence that is infeasible or cannot be decoded is a row like any other, and reported at the end. A line that is no
-    sequence ends the work.
+    A sequence that is infeasible or cannot be decoded has a row, and is reported at the end. A line that is no
+    sequence is an error.
     """
     inputs = options.input.files
+    check_streams(False, [], inputs)
     if options.output != "-":
         output_path(options.output, inputs)
     form = CorpusForm(options.input.reading, options.input.column)
@@ -127,7 +129,7 @@ Write = Callable[[list[Row], Example], None]
 
 @dataclass(frozen=True)
 class _Work:
-    """Sequences to decode, and what was found wrong with them."""
+    """Sequences to decode, and the failures among them."""
 
     examples: Peekable
     job: Job
@@ -136,7 +138,7 @@ class _Work:
     findings: Findings
 
     def resume(self, checkpoint: RowCheckpoint) -> None:
-        """Go on behind the sequences that are there already."""
+        """Continue after the sequences that are already written."""
         if checkpoint.damage:
             notice(checkpoint.damage)
         if checkpoint.unfinished:
@@ -151,7 +153,7 @@ class _Work:
             self.run(checkpoint.groups, write)
 
     def _skip(self, checkpoint: RowCheckpoint) -> None:
-        """Pass over the sequences that are there, each of which has to be what its rows were made of."""
+        """Skip the sequences that are already written; each one must be the sequence that its rows were computed from."""
         example = None
         for row in checkpoint.rows() if checkpoint.groups else ():
             if row.get("rank", 1) == 1:
@@ -188,10 +190,10 @@ class _Work:
                 result = [failure(item.error, "none")], []
             done(item, *result)
         for rule, times in overruled.items():
-            notice(f'rule "{rule}" was overruled by an earlier one at {times} token{"s" * (times > 1)}')
+            notice(f'rule "{rule}" was overruled by an earlier rule at {times} token{"s" * (times > 1)}')
 
     def _row(self, number: int, item: ScoredSequence, solution: Solution) -> Row:
-        """The row of a solution; of an error where it cannot be made."""
+        """The row of a solution, or of the error that prevents it."""
         try:
             values = solution.to_dict(incumbents=self.options.trace)
             if self.options.explain and solution.has_labelling:
@@ -211,14 +213,14 @@ class _Work:
 
 
 def _solver(options: DecodeOptions) -> Solve:
-    """The call for many sequences; bad options are found before any work."""
+    """The function that decodes many sequences; wrong options are found before any work."""
     method, time_limit, top = options.method, options.time_limit, options.top
     known = method_named(configuration(method)[0])
     deadline_for(time_limit)
     if options.tau is not None:
         return _two_phase_solver(options, options.tau)
     if options.bound != "relative":
-        raise ValueError(f"--bound {options.bound}: says what --tau means; add --tau, or leave it out")
+        raise ValueError(f"--bound {options.bound}: is an option of --tau; add --tau, or leave it out")
     own = method_options(known, width=options.width, threads=options.threads, within=options.within)
     own |= parameters(options.option)
     if options.risk:
@@ -227,7 +229,7 @@ def _solver(options: DecodeOptions) -> Solve:
         own["risk"] = options.risk
     Request.of(method, time_limit, own).task(top)
     if options.trace and options.jobs > 1:
-        raise ValueError("--trace follows one sequence at a time: leave --jobs out")
+        raise ValueError("--trace and --jobs: give one of them, since a trace is of one process")
 
     def solve(trellises: Trellises, rules: RuleSet) -> Iterator[tuple[list[Solution], Trace]]:
         decoder = Decoder(rules, method=method, time_limit=time_limit, **own)
@@ -251,17 +253,15 @@ def _solver(options: DecodeOptions) -> Solve:
 
 def _two_phase_solver(options: DecodeOptions, tau: float) -> Solve:
     if options.option:
-        raise ValueError(f"--option {options.option[0]}: --tau takes none; leave it out")
+        raise ValueError(f"--option {options.option[0]}: has no effect with --tau; leave it out")
     if options.risk:
-        raise ValueError(f"--risk {options.risk}: --tau takes none; leave it out")
+        raise ValueError(f"--risk {options.risk}: has no effect with --tau; leave it out")
     score_floor(0, tau, options.bound)
     check_method(options.method)
     if options.within is not None:
-        raise ValueError(f"--within {options.within:g}: --tau takes none; leave it out")
+        raise ValueError(f"--within {options.within:g}: has no effect with --tau; leave it out")
     if options.trace or options.jobs > 1:
-        raise ValueError(
-            "--tau decodes one sequence at a time, without a trace: leave --jobs and --trace out"
-        )
+        raise ValueError("--tau works in one process and without a trace; leave --jobs and --trace out")
     two_phase = partial(
         decode_two_phase,
         tau=tau,

@@ -1,14 +1,15 @@
 """`ilpinfer demo`: the thesis's model on generated résumé items."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from rich.console import Console
 from rich.text import Text
 
 from formulations import Trellis, load_rules
 from ilpinfer.cli.progress import progress
-from ilpinfer.cli.show import console, show_comparison
+from ilpinfer.cli.screen import console, print_json
+from ilpinfer.cli.show import show_comparison
 from ilpinfer.comparison.comparison import compare
 from ilpinfer.core.solution import Solution
 from ilpinfer.corpus import NEWLINE, resumes
@@ -35,10 +36,12 @@ class DemoOptions:
     ----------
     seed : of the generated items
     items : how many to decode
+    as_json : whether to print JSON
     """
 
     seed: int = 0
     items: int = 100
+    as_json: bool = False
 
 
 def demo(options: DemoOptions) -> None:
@@ -47,11 +50,8 @@ def demo(options: DemoOptions) -> None:
     training = [(item.tokens, item.labels) for item in resumes.items(TRAINING, options.seed)]
     items = resumes.items(count, options.seed + 1)
     model, rules = HMM.train(training), load_rules("resume")
-    screen.print(
-        f"{count} résumé items of {min(len(i.tokens) for i in items)} to {max(len(i.tokens) for i in items)} tokens, "
-        f"an HMM trained on {TRAINING} others, and the model of Stokman 2011, section 5.3: at most one run of "
-        "description (penalty 1.3 nats a run too many) with three features.\n"
-    )
+    if not options.as_json:
+        _show_task(screen, items)
     trellises = [model.trellis(item.tokens) for item in items]
     with progress("decoding", count * len(METHODS)) as advance:
         comparison = compare(
@@ -59,10 +59,25 @@ def demo(options: DemoOptions) -> None:
         )
     ignoring, proved = (decode_many(trellises, rules, method=method) for method in ("viterbi", "auto"))
     pairs = list(zip(items, ignoring, proved, strict=True))
+    if options.as_json:
+        changed = sum(before.labels != after.labels for _, before, after in pairs)
+        methods = [asdict(line) for line in comparison.summary()]
+        print_json({"items": count, "training_items": TRAINING, "changed": changed, "methods": methods})
+        return
     _show_items(screen, pairs, model)
     show_comparison(comparison.summary())
     screen.print(
         "\nEvery optimum is proved; auto and highs agree on the score grid of 2^-20 nats on every item."
+    )
+
+
+def _show_task(screen: Console, items: Sequence[resumes.Item]) -> None:
+    """Show the items and the model."""
+    lengths = [len(item.tokens) for item in items]
+    screen.print(
+        f"{len(items)} résumé items of {min(lengths)} to {max(lengths)} tokens, "
+        f"an HMM trained on {TRAINING} others, and the model of Stokman 2011, section 5.3: at most one run of "
+        "description (penalty 1.3 nats for each further run) with three features.\n"
     )
 
 

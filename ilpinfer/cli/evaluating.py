@@ -8,8 +8,9 @@ from dataclasses import asdict, dataclass
 from rich.console import Console
 
 from formulations.messages import suggestion
-from ilpinfer.cli.inputs import about, checked_scheme, notice
-from ilpinfer.cli.show import add_row, console, numbers, table
+from ilpinfer.cli.inputs import about, check_streams, checked_scheme
+from ilpinfer.cli.screen import add_row, console_beside, numbers, print_json, table
+from ilpinfer.cli.streams import notice
 from ilpinfer.corpus.sequences import InputError
 from ilpinfer.evaluation import confusion, significance
 from ilpinfer.evaluation.counts import UNITS
@@ -22,7 +23,7 @@ from ilpinfer.system.files import reserve, write_atomically
 from ilpinfer.system.output_paths import OutputError, OutputPath, output_path
 
 MISTAKES = 5
-"""How many kinds of mistakes are shown."""
+"""Number of confusions that are shown."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,7 @@ class EvaluateOptions:
     scheme : of the labels; empty to infer it
     column : which column holds the labels
     resamples, seed : of the test
+    as_json : whether to print JSON
     """
 
     predicted: str
@@ -54,6 +56,7 @@ class EvaluateOptions:
     column: str = ""
     resamples: int = 9999
     seed: int = 0
+    as_json: bool = False
 
 
 def evaluate(options: EvaluateOptions) -> None:
@@ -67,6 +70,7 @@ def evaluate(options: EvaluateOptions) -> None:
     if options.picture:
         require(f"--picture {options.picture}", "plots", "matplotlib")
     outputs = [path for path in (options.output, options.picture) if path]
+    check_streams(options.as_json, outputs, [predicted, options.gold, against])
     places = _places(outputs, [predicted, options.gold, against])
     with about(predicted):
         files = [predicted] + ([against] if against else [])
@@ -85,30 +89,33 @@ def evaluate(options: EvaluateOptions) -> None:
             differences = significance.compare(
                 *result, unit=unit, beta=beta, resamples=options.resamples, seed=options.seed
             )
+        record = {
+            "predicted": predicted,
+            "gold": options.gold,
+            "scheme": labels.scheme,
+            **result[0].to_dict(beta),
+        }
+        if against:
+            tests = [{**asdict(each), "gain": each.gain} for each in differences]
+            record["against"] = {"predicted": against, "unit": unit, "differences": tests}
         if options.output:
-            record = {
-                "predicted": predicted,
-                "gold": options.gold,
-                "scheme": labels.scheme,
-                **result[0].to_dict(beta),
-            }
-            if against:
-                tests = [{**asdict(each), "gain": each.gain} for each in differences]
-                record["against"] = {"predicted": against, "unit": unit, "differences": tests}
             write_atomically(options.output, json.dumps(record, indent=2, ensure_ascii=False) + "\n")
         if options.picture:
             write_atomically(options.picture, confusion.picture(labels.names, result[0].confusion))
-    screen = console()
+    if options.as_json:
+        print_json(record)
+        return
+    screen = console_beside(*outputs)
     _show(screen, result[0], unit, beta)
     if against:
         _show_differences(screen, differences, predicted, against)
 
 
 def _places(outputs: Sequence[str], inputs: Sequence[str | None]) -> list[OutputPath]:
-    """Where each output goes; OutputError where two go to one place, or to an input."""
+    """The places of outputs; OutputError if two of them are one file, or one is an input."""
     places = [output_path(path, inputs) for path in outputs]
     if len(places) == 2 and places[0].target == places[1].target and not places[0].direct:
-        raise OutputError(f"{outputs[1]}: is the place of --output and of --picture; give each its own")
+        raise OutputError(f"{outputs[1]}: is given for --output and for --picture; name two files")
     return places
 
 

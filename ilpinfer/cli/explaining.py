@@ -1,17 +1,17 @@
 """`ilpinfer explain` and `ilpinfer schema`."""
 
-import json
 import warnings
 from dataclasses import dataclass
 
-from formulations import LabelSet, RuleSet, load_rules
+from formulations import LabelSet, RuleSet
 from formulations.labels.label_set import OUTSIDE
 from formulations.labels.schemes import MARKS, WRITABLE
 from formulations.problem.problem import RuleNotice
 from formulations.programs.analysis import Analysis, analyse
 from formulations.rulefiles.schema import schema
-from ilpinfer.cli.inputs import checked_scheme, notice
-from ilpinfer.cli.show import add_row, console, numbers, table
+from ilpinfer.cli.inputs import checked_scheme, read_rules
+from ilpinfer.cli.screen import add_row, console, numbers, print_json, table
+from ilpinfer.cli.streams import notice
 from ilpinfer.models.files import load_model
 
 
@@ -36,9 +36,9 @@ class ExplainOptions:
 
 
 def explain(options: ExplainOptions) -> None:
-    """Show the kind of each rule, and what searches can use of it."""
+    """Show the kind of each rule, and how searches can prune with it."""
     scheme = checked_scheme(options.scheme)
-    rules = load_rules(options.rules)
+    rules = read_rules([options.rules])
     labels = _labels(rules, options.model, scheme)
     absent = rules.absent(labels)
     if absent:
@@ -46,14 +46,14 @@ def explain(options: ExplainOptions) -> None:
     warnings.simplefilter("ignore", RuleNotice)
     result = analyse(RuleSet(rules.items, rules.fields), labels, ["word"] * options.length)
     if options.as_json:
-        print(json.dumps([row.to_dict() for row in result], indent=2, ensure_ascii=False))
+        print_json([row.to_dict() for row in result])
         return
     _show(result, labels, options.length)
 
 
 def print_schema() -> None:
     """The JSON Schema of rule files."""
-    print(json.dumps(schema(), indent=2))
+    print_json(schema())
 
 
 def _labels(rules: RuleSet, model: str | None, scheme: str) -> LabelSet:
@@ -88,7 +88,9 @@ def _show(result: list[Analysis], labels: LabelSet, length: int) -> None:
         size = str(row.rows), str(row.columns)
         add_row(shown, row.rule, row.form, _KINDS[row.kind], states, _PARTIAL[row.partial], row.bound, *size)
     screen.print(shown)
-    screen.print(f"rows and columns beside the path's, for {length} tokens and {len(labels)} labels")
+    screen.print(
+        f"rows and columns that each rule adds to the program, for {length} tokens and {len(labels)} labels"
+    )
     for row in result:
         if row.apart:
             text = f"{row.rule}: stated anew for each sequence, as {row.apart}"

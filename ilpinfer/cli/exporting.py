@@ -8,9 +8,11 @@ from formulations import Program, Trellis
 from formulations.messages import suggestion
 from formulations.programs.program import FORMATS, UNITS
 from ilpinfer.cli.failure import Failure
-from ilpinfer.cli.inputs import InputOptions, notice, prepare
+from ilpinfer.cli.inputs import InputOptions, check_streams, prepare
 from ilpinfer.cli.programs import ProgramOptions
 from ilpinfer.cli.progress import progress
+from ilpinfer.cli.screen import print_json
+from ilpinfer.cli.streams import notice
 from ilpinfer.corpus.sequences import InputError
 from ilpinfer.errors import describe, traceback_wanted
 from ilpinfer.pipelines.trellises import ScoredSequence
@@ -30,6 +32,7 @@ class ExportOptions:
     format : "lp" or "mps"
     units : of the objective, "nats" or "grid"
     first : how many sequences; None for all
+    as_json : whether to print JSON
     """
 
     input: InputOptions
@@ -38,12 +41,14 @@ class ExportOptions:
     format: str = "lp"
     units: str = "nats"
     first: int | None = None
+    as_json: bool = False
 
 
 def export(options: ExportOptions) -> None:
     """Write the program of each sequence and a table of its columns."""
     check_texts(options.format, options.units)
     inputs = options.input.files
+    check_streams(False, [], inputs)
     if not options.output:
         raise InputError("--output is empty; name a folder")
     scored, rules, _ = prepare(options.input, options.input.reading, options.first)
@@ -51,7 +56,7 @@ def export(options: ExportOptions) -> None:
     for name in names:
         for end in (options.format, "columns.json"):
             output_path(Path(options.output, f"{name}.{end}"), inputs)
-    failures, written = [], 0
+    failures, written = [], list[str]()
     with progress("exporting", len(scored)) as advance:
         for name, item in zip(names, scored, strict=True):
             try:
@@ -64,11 +69,14 @@ def export(options: ExportOptions) -> None:
             place = Path(options.output, f"{name}.{options.format}")
             write_atomically(place, program.text(options.format, units=options.units), inputs)
             write_atomically(place.with_name(f"{name}.columns.json"), _map(program, item, options), inputs)
-            written += 1
+            written.append(str(place))
             advance()
+    count = len(written)
     notice(
-        f"{options.output}: {written} program{'s' * (written != 1)}, {names[0]}.{options.format} to {names[-1]}.{options.format}"
+        f"{options.output}: {count} program{'s' * (count != 1)}, {names[0]}.{options.format} to {names[-1]}.{options.format}"
     )
+    if options.as_json:
+        print_json({"output": options.output, "programs": written, "failures": failures})
     if failures:
         raise Failure(f"{len(failures)} of {len(scored)} sequences have no program: first {failures[0]}", 2)
 
@@ -88,7 +96,7 @@ def numbers(count: int) -> list[str]:
 
 
 def known_trellis(item: ScoredSequence) -> Trellis:
-    """Its trellis; the error where there is none."""
+    """The trellis of a sequence; raises its error if there is none."""
     if item.trellis is None:
         assert item.error is not None
         raise InputError(describe(item.error))
@@ -96,7 +104,7 @@ def known_trellis(item: ScoredSequence) -> Trellis:
 
 
 def _map(program: Program, item: ScoredSequence, options: ExportOptions) -> str:
-    """All that a solution needs to be read back without the trellis, one column a line."""
+    """The data that a solution needs to be read without the trellis, one column a line."""
     about = {
         "digest": program.digest,
         "format": options.format,

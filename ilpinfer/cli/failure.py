@@ -1,4 +1,4 @@
-"""A result that is a failure: one line, and an exit code."""
+"""Failures of commands: one line, and an exit code."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import Any
 
 
 class Failure(Exception):
-    """What went wrong, for standard error.
+    """A failure of a command, for standard error.
 
     Parameters
     ----------
@@ -21,7 +21,7 @@ class Failure(Exception):
 
 @dataclass
 class _Kind:
-    """How many sequences, what the first row says, and the sequence that came last."""
+    """The number of failed sequences, the first message, and the last sequence."""
 
     sequences: int = 0
     first: str = ""

@@ -6,8 +6,10 @@ from pathlib import Path
 
 from ilpinfer.cli.exporting import check_texts
 from ilpinfer.cli.failure import Failure
-from ilpinfer.cli.inputs import notice
+from ilpinfer.cli.inputs import check_streams
 from ilpinfer.cli.progress import progress
+from ilpinfer.cli.screen import print_json
+from ilpinfer.cli.streams import notice
 from ilpinfer.corpus.sequences import InputError
 from ilpinfer.errors import describe, traceback_wanted
 from ilpinfer.references.files import read, write
@@ -28,6 +30,7 @@ class GenerateOptions:
     kind, count, seed, tokens, labels, rules, hardness : as `generate` takes them; count None for the sizes of the shipped set
     output : a file
     ties : so many optima are listed at most
+    as_json : whether to print JSON
     """
 
     kind: str
@@ -39,9 +42,10 @@ class GenerateOptions:
     rules: int = 4
     hardness: float = 0.5
     ties: int = 100
+    as_json: bool = False
 
     def instances(self) -> Iterator[Instance]:
-        """What to make references of."""
+        """The problems to make references of."""
         if self.count is None:
             return instances(self.kind)
         sizes = {"T": self.tokens, "K": self.labels, "rules": self.rules}
@@ -49,7 +53,8 @@ class GenerateOptions:
 
 
 def generate_references(options: GenerateOptions) -> None:
-    """Write the reference of each instance; one that cannot be proved ends the work, and nothing is written."""
+    """Write the reference of each instance; if one cannot be proved, nothing is written."""
+    check_streams(options.as_json, [options.output], [])
     output_path(options.output)
     made = options.instances()
     if options.count != 1 and ".jsonl" not in options.output and not options.output.startswith("/dev/"):
@@ -63,11 +68,14 @@ def generate_references(options: GenerateOptions) -> None:
 
         written = write(options.output, references())
     notice(f"{options.output}: {written} reference{'s' * (written != 1)} of kind {options.kind}")
+    if options.as_json:
+        print_json({"output": options.output, "references": written, "kind": options.kind})
 
 
-def write_reference_programs(files: Sequence[str], output: str, units: str) -> None:
+def write_reference_programs(files: Sequence[str], output: str, units: str, *, as_json: bool = False) -> None:
     """Write the integer program of every reference of every file, as LP and as MPS."""
     check_texts("lp", units)
+    check_streams(False, [], files)
     if not output:
         raise InputError("--output is empty; name a folder")
     failures, count, taken = list[str](), 0, set[str]()
@@ -82,6 +90,10 @@ def write_reference_programs(files: Sequence[str], output: str, units: str) -> N
                 failures.append(f"{path}, reference {number}: {describe(error)}")
     if not count:
         raise InputError(f"{', '.join(files)}: there is no reference")
+    if as_json:
+        print_json(
+            {"output": output, "references": count, "programs": count - len(failures), "failures": failures}
+        )
     notice(f"{output}: {count - len(failures)} program{'s' * (count - len(failures) != 1)}, as .lp and .mps")
     if failures:
         raise Failure(f"{len(failures)} of {count} references have no program: first {failures[0]}", 2)

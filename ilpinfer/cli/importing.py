@@ -12,11 +12,11 @@ from formulations.dtypes import Integers
 from formulations.grid import UNITS_PER_NAT
 from formulations.programs.program import UNITS
 from ilpinfer.cli.exporting import check_texts, known_trellis, numbers
-from ilpinfer.cli.inputs import InputOptions, prepare
+from ilpinfer.cli.inputs import InputOptions, check_streams, prepare
 from ilpinfer.cli.programs import ProgramOptions
 from ilpinfer.cli.progress import progress
-from ilpinfer.cli.show import add_row, console, table
-from ilpinfer.cli.show import numbers as number_columns
+from ilpinfer.cli.screen import add_row, console, print_json, table
+from ilpinfer.cli.screen import numbers as number_columns
 from ilpinfer.core.solution import Solution, finite
 from ilpinfer.corpus.sequences import InputError
 from ilpinfer.decoding.evaluation import evaluate_labelling
@@ -29,7 +29,7 @@ from ilpinfer.system.output_paths import output_path
 
 ENDS = (".sol", ".txt", ".xml")
 AGREES = 1e-6
-"""How far a claimed objective may be from the exact one, as a share of it or in nats."""
+"""Largest difference between a claimed objective and the exact one, relative or in nats."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,7 @@ class ImportOptions:
     output : a file of JSON lines; empty for a table on standard output
     format, units : of the files that were solved; as their column tables say where not given, else lp in nats
     time_limit : seconds for the engine's proof of each sequence
+    as_json : whether to print the rows as one JSON list
     """
 
     input: InputOptions
@@ -53,11 +54,12 @@ class ImportOptions:
     format: str = ""
     units: str = ""
     time_limit: float | None = None
+    as_json: bool = False
 
 
 @dataclass(frozen=True)
 class Imported:
-    """A solution of a solver, checked and valued.
+    """A solution of a solver, checked, with its score.
 
     Parameters
     ----------
@@ -94,9 +96,10 @@ class Imported:
 
 
 def import_solutions(options: ImportOptions) -> None:
-    """Read solutions, check them, and show or write what they are worth."""
+    """Read solutions, check them, and show or write their scores and gaps."""
     check_texts(options.format or "lp", options.units or "nats")
     inputs = [*options.input.files, *options.solutions]
+    check_streams(options.as_json, [options.output], inputs)
     if options.output:
         output_path(options.output, inputs)
     scored, rules, _ = prepare(options.input, options.input.reading)
@@ -110,13 +113,13 @@ def import_solutions(options: ImportOptions) -> None:
                 text = describe(error)
                 raise InputError(text if text.startswith(str(file)) else f"{file}: {text}") from None
             advance()
+    rows = [each.row(number, scored[number]) for number, each in done]
     if options.output:
-        rows = [
-            json.dumps(each.row(number, scored[number]), ensure_ascii=False, allow_nan=False)
-            for number, each in done
-        ]
-        write_atomically(options.output, "".join(f"{row}\n" for row in rows), inputs)
-    else:
+        lines = (json.dumps(row, ensure_ascii=False, allow_nan=False) for row in rows)
+        write_atomically(options.output, "".join(f"{line}\n" for line in lines), inputs)
+    if options.as_json:
+        print_json(rows)
+    elif not options.output:
         _show(done)
 
 
@@ -130,14 +133,14 @@ def _places(solutions: Sequence[str], count: int) -> list[tuple[int, Path]]:
             number = 0
         elif match is None:
             raise InputError(
-                f"{file}: which sequence is it of? Name it after its program, such as {numbers(count)[0]}.sol"
+                f"{file}: the name does not say which sequence it belongs to; name it after its program, such as {numbers(count)[0]}.sol"
             )
         else:
             number = int(match[1]) - 1
         if not 0 <= number < count:
-            raise InputError(f"{file}: there is no sequence {number + 1}; the input has {count}")
+            raise InputError(f"{file}: there is no sequence {number + 1}; the input has {count} sequences")
         if number in result:
-            raise InputError(f"{file}: {result[number]} is a solution of the same sequence; name one of them")
+            raise InputError(f"{file}: {result[number]} belongs to the same sequence; give one of them")
         result[number] = file
     return sorted(result.items())
 
@@ -147,7 +150,7 @@ def _files(path: Path) -> list[Path]:
         return [path]
     files = sorted(file for file in path.iterdir() if file.suffix.lower() in ENDS and file.is_file())
     if not files:
-        raise InputError(f"{path}: has no solution; expected files such as 0001.sol")
+        raise InputError(f"{path}: contains no solution file; expected files such as 0001.sol")
     return files
 
 
@@ -184,12 +187,12 @@ def _map(file: Path, program: Program) -> dict[str, str]:
         digest, known = about["digest"], {name: str(about[name]) for name in ("format", "units")}
     except (ValueError, KeyError, TypeError, RecursionError):
         raise InputError(
-            f"{place}: no table of columns from `ilpinfer export`; remove it, or export again"
+            f"{place}: is not a table of columns from `ilpinfer export`; remove it, or export again"
         ) from None
     if digest != program.digest:
         raise InputError(
-            f"{place}: digest {str(digest)[:16]}… is of another program than that of this input, model and rules "
-            f"({program.digest[:16]}…): give those of `ilpinfer export`"
+            f"{place}: the digest {str(digest)[:16]}… belongs to another program than this input, model and rules give "
+            f"({program.digest[:16]}…); use the input, model and rules of `ilpinfer export`"
         )
     check_texts(known["format"], known["units"])
     return known
@@ -198,7 +201,7 @@ def _map(file: Path, program: Program) -> dict[str, str]:
 def _worth(
     trellis: Trellis, program: Program, x: Integers, rules: RuleSet, options: ImportOptions
 ) -> tuple[Solution, float]:
-    """What the labelling is worth, and a bound on the program's objective; both by the engine's proof."""
+    """The score of the labelling, and a bound on the objective of the program, both proved by the engine."""
     own = options.program.rules(trellis, rules)
     best = decode(trellis, own, time_limit=options.time_limit)
     bound = best.bound

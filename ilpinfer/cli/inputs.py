@@ -9,19 +9,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from formulations import Feature, RuleSet, join_rules, load_rules
+from formulations import Feature, RuleSet, join_rules, load_rules, parse_rules
 from formulations.labels.schemes import ALIASES, SCHEMES, scheme_name
 from formulations.messages import suggestion
 from formulations.problem.digest import digest
 from formulations.problem.problem import RuleNotice
 from formulations.rulefiles.loading import LARGEST, catalogue
 from ilpinfer.cli import signals
-from ilpinfer.cli.streams import say
+from ilpinfer.cli.streams import STDOUT, notice
 from ilpinfer.core.methods import Method
 from ilpinfer.core.solution import Solution
 from ilpinfer.corpus.label_names import read_label_names
 from ilpinfer.corpus.logits import LogitsOptions
-from ilpinfer.corpus.sequences import Example, InputError, read
+from ilpinfer.corpus.sequences import Example, InputError, read, text_of
 from ilpinfer.decoding.failures import OnError
 from ilpinfer.errors import describe, traceback_wanted, without_place
 from ilpinfer.models.files import BUILT_IN, load_model
@@ -68,14 +68,14 @@ class InputOptions:
 
     @property
     def reading(self) -> LogitsOptions:
-        """How to read logits; ValueError for options that make no sense."""
+        """How to read logits; ValueError for invalid options."""
         names = None if self.label_names is None else read_label_names(self.label_names)
         return LogitsOptions(names, self.pool, self.logits)
 
 
 @dataclass(frozen=True)
 class Job:
-    """What sequences are decoded with.
+    """Model and rules that sequences are decoded with.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def prepare(
 ) -> tuple[list[ScoredSequence], RuleSet, str]:
     """Scored sequences, rules, and a text that stands for all three; everything is checked before work begins.
 
-    With `fit`, rules that hardly fit are one notice, in place of that of their absent fields.
+    With `fit`, one notice names rules that rarely apply, in place of the notice about absent fields.
     """
     source, model = options.source, options.model
     checked_scheme(options.scheme)
@@ -156,12 +156,25 @@ def _rules_first(model: SequenceModel | None, rules: RuleSet) -> SequenceModel:
         raise InputError(f"--rules-first: {error}") from None
 
 
+def check_streams(as_json: bool, outputs: Sequence[str | None], inputs: Sequence[str | None]) -> None:
+    """Raise InputError where two results would go to standard output, or two inputs come from standard input."""
+    if sum(each == STDOUT for each in outputs) > 1:
+        raise InputError("two outputs are -, for standard output; name a file for one of them")
+    if as_json and STDOUT in outputs:
+        raise InputError(
+            "--json and an output - both write to standard output; leave one out, or name a file"
+        )
+    if sum(each == "-" for each in inputs) > 1:
+        raise InputError("two inputs are -, for standard input; name a file for one of them")
+
+
 def read_rules(sources: Sequence[str]) -> RuleSet:
     """The rules of all sources together; none where there is no source."""
     result = []
     for source in sources:
         with about(source):
-            result.append(load_rules(source))
+            own = source == "-"
+            result.append(parse_rules(text_of("-"), "standard input") if own else load_rules(source))
     return join_rules(result)
 
 
@@ -172,7 +185,7 @@ def method_options(method: Method, **values: float | None) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def about(path: str | None) -> Iterator[None]:
-    """Name the file that is worked on where an error cannot, such as one of memory."""
+    """Add the name of the file to errors that do not have it, such as MemoryError."""
     try:
         yield
     except Exception as error:
@@ -205,12 +218,12 @@ def _named_files(value: Any) -> Iterator[str]:
 
 
 def on_error() -> OnError:
-    """A sequence that cannot be decoded is a row, unless its traceback is asked for."""
+    """ "row" for sequences that cannot be decoded; "raise" if tracebacks are requested."""
     return "raise" if traceback_wanted() else "row"
 
 
 def raise_interrupt(solution: Solution) -> Solution:
-    """The solution; KeyboardInterrupt where it is an error that an interrupt has turned into."""
+    """The solution; KeyboardInterrupt if its error was caused by an interrupt."""
     if solution.error and signals.is_interrupted():
         raise KeyboardInterrupt
     return solution
@@ -247,11 +260,6 @@ def parameters(entries: Sequence[str]) -> dict[str, Any]:
     return result
 
 
-def notice(text: str) -> None:
-    """Something to know that is no error, a line on standard error."""
-    say(f"ilpinfer: notice: {' '.join(text.split())}")
-
-
 def comments(lines: Iterable[str]) -> str:
     """Lines of comments to put below a TOML text, after an empty one; empty where there are none."""
     printable = ("".join(c if c.isprintable() else " " for c in line) for line in lines)
@@ -266,7 +274,7 @@ def _content(path: str | None) -> str:
 
 
 def _contents(examples: list[Example]) -> list[Any]:
-    """What examples hold, as plain values whose text does not depend on the process."""
+    """The content of examples, as plain values with the same text in every process."""
     return [
         (e.tokens, e.columns, e.labels, None if e.scores is None else e.scores.to_plain()) for e in examples
     ]

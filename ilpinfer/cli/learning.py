@@ -1,6 +1,5 @@
 """`ilpinfer learn`."""
 
-import json
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -10,10 +9,11 @@ from typing import Any
 
 from formulations import RuleSet, dump_rules
 from formulations.problem.problem import RuleNotice
-from ilpinfer.cli.inputs import about, checked_scheme, comments, files_read, notice, read_rules
+from ilpinfer.cli.inputs import about, check_streams, checked_scheme, comments, files_read, read_rules
 from ilpinfer.cli.learning_options import LearnOptions
-from ilpinfer.cli.show import add_row, console, numbers, table
-from ilpinfer.cli.streams import say
+from ilpinfer.cli.progress import status
+from ilpinfer.cli.screen import add_row, console_beside, numbers, print_json, table
+from ilpinfer.cli.streams import notice, remark
 from ilpinfer.cli.training_scores import cross_fitted, open_checkpoint, read_training
 from ilpinfer.corpus.sequences import InputError
 from ilpinfer.learning.penalties import LearntPenalties, PenaltyLearner
@@ -27,13 +27,14 @@ SHOWN = 40
 
 
 def run_learn(options: LearnOptions) -> None:
-    """Learn penalties, show what became of each rule, and write the rules whole."""
+    """Learn penalties, show the penalty of each rule, and write the rules."""
     source, scheme = options.source, checked_scheme(options.scheme)
     try:
         learner = PenaltyLearner(folds=options.folds, **options.settings)
     except ValueError as error:
         raise InputError(str(error)) from None
     inputs = files_read(source, options.model, toml=options.rules)
+    check_streams(options.as_json, [options.output], inputs)
     place = output_path(options.output, inputs)
     rules = read_rules(options.rules)
     warnings.simplefilter("ignore", RuleNotice)
@@ -58,7 +59,7 @@ def run_learn(options: LearnOptions) -> None:
                 try:
                     result, text = learnt(examples)
                 except InputError:
-                    notice(f"{checkpoint.place.part} keeps the models for the next run")
+                    notice(f"{checkpoint.place.part}: the models are kept for the next run")
                     raise
                 checkpoint.replace_by(text.encode("utf-8", "backslashreplace"))
     _show(options, result)
@@ -66,21 +67,21 @@ def run_learn(options: LearnOptions) -> None:
 
 @contextmanager
 def _count(number: int) -> Iterator[Any]:
-    """Shows how many passes over the sequences were decoded."""
+    """Show the number of passes over the sequences."""
     done = 0
-    with console(stderr=True).status("learning") as status:
+    with status("learning") as update:
 
         def advance() -> None:
             nonlocal done
             done += 1
-            if done % max(1, number) == 0:
-                status.update(f"learning: {done // number} passes over {number} sequences")
+            if update is not None and done % max(1, number) == 0:
+                update(f"learning: {done // number} passes over {number} sequences")
 
         yield advance
 
 
 def _text(result: LearntPenalties, learner: PenaltyLearner, data: str) -> str:
-    """The rule file, with how it was made, and what was left out."""
+    """The rule file, with its origin, and the rules that were left out."""
     settings = ", ".join(f"{name} {value}" for name, value in asdict(learner).items())
     made = (
         f"penalties learnt by ilpinfer {version('ilpinfer')}: {result.algorithm}, from {result.sequences} sequences "
@@ -97,9 +98,9 @@ def _text(result: LearntPenalties, learner: PenaltyLearner, data: str) -> str:
 
 def _show(options: LearnOptions, result: LearntPenalties) -> None:
     if options.as_json:
-        print(json.dumps(result.to_dict(), indent=2, ensure_ascii=False))
+        print_json(result.to_dict())
     else:
-        screen = console()
+        screen = console_beside(options.output)
         if result.candidates:
             shown = table("on held-out parts")
             numbers(shown, "token accuracy", "span F1", "whole sequences")
@@ -118,13 +119,15 @@ def _show(options: LearnOptions, result: LearntPenalties) -> None:
             screen.print(f"… and {len(result.verdicts) - SHOWN} more; --json shows all", highlight=False)
     if result.capped:
         notice(
-            f"weights that ran to the cap of {LARGEST:.0f} nats, as where predictions break a rule whatever it costs: "
+            f"penalties that reached the cap of {LARGEST:.0f} nats, because predictions break the rule at any penalty: "
             f"{', '.join(result.capped[:3])}{f' and {more} more' if (more := len(result.capped) - 3) > 0 else ''}"
         )
     if result.unlabelled:
-        notice(f"hard rules leave no labelling of {result.unlabelled} of {result.sequences} sequences")
+        notice(f"{result.unlabelled} of {result.sequences} sequences have no labelling under the hard rules")
     for candidate in result.candidates:
         if candidate.algorithm == result.algorithm and candidate.refused:
             notice(f"{result.algorithm}: {candidate.refused}, before rules were left out")
     kept = sum(verdict.learnt != 0 for verdict in result.verdicts)
-    say(f"{options.output}: {kept} of {len(result.verdicts)} rules and features kept, by {result.algorithm}")
+    remark(
+        f"{options.output}: {kept} of {len(result.verdicts)} rules and features kept, by {result.algorithm}"
+    )

@@ -1,17 +1,18 @@
-"""What the library logs, on standard error, in the form of the command line's own lines."""
+"""Log messages of the library on standard error, in the form of messages of the command line."""
 
 import contextlib
 import logging
 from collections.abc import Iterator
 
-from ilpinfer.cli.streams import say
+from ilpinfer.cli.streams import remark, say
 
 
 class _Lines(logging.Handler):
-    """Writes to what is standard error at the time, which a progress bar or a test may have replaced."""
+    """Writes to the current standard error, which a progress bar or a test may replace."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        say(f"ilpinfer: {record.getMessage()}")
+        line = f"ilpinfer: {record.getMessage()}"
+        (say if record.levelno >= logging.ERROR else remark)(line)
 
 
 @contextlib.contextmanager

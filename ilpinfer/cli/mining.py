@@ -1,6 +1,5 @@
 """`ilpinfer mine`."""
 
-import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,10 +7,10 @@ from typing import Any, Literal
 
 from formulations import InferenceError, LabelSet, dump_rules
 from ilpinfer.cli.failure import Failure
-from ilpinfer.cli.inputs import about, checked_scheme, files_read, notice
+from ilpinfer.cli.inputs import about, check_streams, checked_scheme, files_read
 from ilpinfer.cli.progress import progress
-from ilpinfer.cli.show import add_row, console, numbers, table
-from ilpinfer.cli.streams import say
+from ilpinfer.cli.screen import add_row, console_beside, numbers, print_json, table
+from ilpinfer.cli.streams import notice, remark
 from ilpinfer.corpus.conversion import convert_all, iob1_remark
 from ilpinfer.corpus.sequences import InputError, read, require_labels
 from ilpinfer.evaluation.predictions import read_pairs
@@ -65,16 +64,18 @@ def _share(text: str) -> float | Literal["cross-validated"]:
 
 
 def mine(options: MineOptions) -> None:
-    """Mine rules, show them, and write the file whole.
+    """Mine rules, show them, and write the file.
 
     Raises
     ------
     Failure
-        where no rule survives; nothing is written then.
+        if no rule is found; nothing is written then.
     """
     source = options.source
     scheme, miner = checked_scheme(options.scheme), options.miner
-    place = output_path(options.output, files_read(source, options.predictions))
+    inputs = files_read(source, options.predictions)
+    check_streams(options.as_json, [options.output], inputs)
+    place = output_path(options.output, inputs)
     with about(source):
         pairs, predictions = _read(options, scheme)
     try:
@@ -110,14 +111,14 @@ def _read(options: MineOptions, scheme: str) -> tuple[list[Labelled], list[tuple
 
 def _show(options: MineOptions, result: MinedRules) -> None:
     if not result.proved:
-        notice("the choice of rules was not proved to be the cheapest: the solver reached its limit")
+        notice("the selection of rules is not proved optimal: the solver reached its time limit")
     for dropped in result.dropped:
         if dropped.reason == "contradictory":
             first = dropped.rules[0]
             more = f" (and {dropped.number - 1} more)" if dropped.number > 1 else ""
             notice(f"{first.rule.title} is left out: {first.rule.reason.rpartition('; ')[2]}{more}")
     if options.as_json:
-        print(json.dumps(_record(result), indent=2, ensure_ascii=False))
+        print_json(_record(result))
         return
     shown = table("rule", "family")
     numbers(shown, "support", "held %", "lift", "penalty", "folds", "power")
@@ -126,7 +127,7 @@ def _show(options: MineOptions, result: MinedRules) -> None:
         counts = str(mined.support), f"{100 * mined.confidence:.1f}", f"{mined.lift:.1f}"
         power = str(mined.discrimination) if options.settings["pruning"] == "cover" else "-"
         add_row(shown, mined.rule.title, mined.family, *counts, f"{mined.cost:.2f}", folds, power)
-    screen = console()
+    screen = console_beside(options.output)
     screen.print(shown)
     if len(result.rules) > SHOWN:
         screen.print(f"and {len(result.rules) - SHOWN} more")
@@ -138,7 +139,7 @@ def _show(options: MineOptions, result: MinedRules) -> None:
         reasons = ", ".join(f"{dropped.number} {dropped.reason}" for dropped in result.dropped)
         screen.print(f"left out: {reasons}", soft_wrap=True)
     count = len(result.rules)
-    say(
+    remark(
         f"{options.output}: {count} rule{'s' * (count != 1)} from {result.sequences} sequences of {result.tokens} tokens, "
         f"confidence {result.confidence:g}"
     )

@@ -6,12 +6,15 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
+from rich.console import Console
+
 from formulations import RuleSet
 from ilpinfer import __version__
 from ilpinfer.cli.failure import Findings
-from ilpinfer.cli.inputs import InputOptions, notice, on_error, prepare
+from ilpinfer.cli.inputs import InputOptions, check_streams, on_error, prepare
 from ilpinfer.cli.progress import progress
-from ilpinfer.cli.show import add_row, console, numbers, table
+from ilpinfer.cli.screen import add_row, console_beside, numbers, print_json, table
+from ilpinfer.cli.streams import notice
 from ilpinfer.core.request import deadline_for
 from ilpinfer.core.rule_compiler import compiler_of
 from ilpinfer.corpus.sequences import InputError
@@ -47,6 +50,7 @@ class ParetoOptions:
     hull, heaviest, most : as for `decode_frontier`
     choose_tau : whether tau is chosen on the gold labels
     bound, measure, folds, seed : as for `TauSearch`
+    as_json : whether to print the trade-off as JSON
     """
 
     input: InputOptions
@@ -63,6 +67,7 @@ class ParetoOptions:
     measure: str = "accuracy"
     folds: int = 2
     seed: int = 0
+    as_json: bool = False
 
     def job(self, content: str) -> str:
         """The fingerprint of all that rows depend on; `content` stands for the input."""
@@ -70,7 +75,7 @@ class ParetoOptions:
 
     @property
     def search(self) -> TauSearch | None:
-        """How tau is chosen; ValueError for values that make no sense."""
+        """How tau is chosen; ValueError for invalid ones."""
         bound: Any = self.bound
         search = TauSearch((), bound, self.measure, self.folds, self.seed, self.time_limit)
         return search if self.choose_tau else None
@@ -79,17 +84,18 @@ class ParetoOptions:
 def run_pareto(options: ParetoOptions) -> None:
     """Write the Pareto frontier of each sequence, and show the trade-off over all of them.
 
-    A sequence that no labelling fits, or whose frontier cannot be found, is a row like any other, and reported at the end.
+    A sequence without a feasible labelling, or whose frontier cannot be found, has a row, and is reported at the end.
     """
     inputs, search = options.input.files, options.search
+    check_streams(options.as_json, [options.picture, options.summary], inputs)
     place = output_path(options.output, inputs)
     if place.direct:
-        raise OutputError(f"{place.name}: is read back, and so must be a file; choose another output")
+        raise OutputError(f"{place.name}: the rows are read back, so the output must be a file; name one")
     others = [
         output_path(path, [*inputs, options.output]) for path in (options.picture, options.summary) if path
     ]
     if len(others) == 2 and others[0].target == others[1].target:
-        raise OutputError(f"{options.summary}: is the place of --picture and of --summary; give each its own")
+        raise OutputError(f"{options.summary}: is given for --picture and for --summary; name two files")
     if options.picture:
         require(f"--picture {options.picture}", "plots", "matplotlib")
     deadline_for(options.time_limit)
@@ -115,10 +121,15 @@ def run_pareto(options: ParetoOptions) -> None:
         curve = _curve(scored, frontiers, kept, options)
         choice = None if search is None else _choose(search, scored, rules, kept)
         _write(options, scored, rules, frontiers, curve, choice)
+    if options.as_json:
+        print_json(_record(scored, frontiers, curve, choice))
+    screen = console_beside(options.picture, options.summary)
     if curve is not None:
-        _show(curve, len(scored) - len(kept))
-    if choice is not None:
-        _show_taus(choice)
+        _show(curve, None if options.as_json else screen)
+        if len(kept) < len(scored):
+            notice(f"{len(scored) - len(kept)} sequences have no frontier, and are left out of the trade-off")
+    if choice is not None and not options.as_json:
+        _show_taus(choice, screen)
     findings.check()
 
 
@@ -209,19 +220,12 @@ def _write(
     choice: TauChoice | None,
 ) -> None:
     if options.summary:
-        record = {
-            "version": __version__,
-            "sequences": len(scored),
-            "complete": sum(frontier.complete for frontier in frontiers),
-            "points": sum(len(frontier.points) for frontier in frontiers),
-            "curve": [] if curve is None else [point.to_dict() for point in curve.points],
-            **({} if choice is None else {"tau": choice.to_dict()}),
-        }
+        record = _record(scored, frontiers, curve, choice)
         write_atomically(options.summary, json.dumps(record, indent=2, allow_nan=False) + "\n")
     if not options.picture:
         return
     if curve is None:
-        notice(f"{options.picture}: not drawn, since no sequence has a frontier")
+        notice(f"{options.picture}: not written, because no sequence has a frontier")
         return
     if len(scored) == 1:
         text = sequence_picture(frontiers[0], f"{len(scored[0].tokens)} tokens", _gold(scored[0], rules))
@@ -232,18 +236,45 @@ def _write(
     write_atomically(options.picture, text)
 
 
+def _record(
+    scored: Sequence[ScoredSequence],
+    frontiers: Sequence[Frontier],
+    curve: CorpusFrontier | None,
+    choice: TauChoice | None,
+) -> Row:
+    """The trade-off over all sequences, and the choice of tau, as plain values."""
+    return {
+        "version": __version__,
+        "sequences": len(scored),
+        "complete": sum(frontier.complete for frontier in frontiers),
+        "points": sum(len(frontier.points) for frontier in frontiers),
+        "curve": [] if curve is None else [point.to_dict() for point in curve.points],
+        **({} if choice is None else {"tau": choice.to_dict()}),
+    }
+
+
 def _gold(item: ScoredSequence, rules: RuleSet) -> tuple[float, float] | None:
     """Score and cost of the gold labelling, where the model knows its labels and it keeps the hard rules."""
     if item.gold is None or item.trellis is None or not {*item.gold} <= {*item.trellis.labels.names}:
         return None
     value = evaluate_labelling(item.trellis, rules, list(item.gold))
     if value.score == float("-inf"):
-        notice("the gold labelling breaks a hard rule, or is impossible: the picture leaves it out")
+        notice("the gold labelling breaks a hard rule or has no finite score, and is not in the picture")
         return None
     return value.model_score + value.feature_score, value.penalty
 
 
-def _show(curve: CorpusFrontier, left_out: int) -> None:
+def _show(curve: CorpusFrontier, screen: Console | None) -> None:
+    """The table, where there is a screen for it, and what is not complete."""
+    if screen is not None:
+        _show_curve(curve, screen)
+    if not curve.complete:
+        notice(
+            "some frontiers are not complete; a longer --time-limit or a --heaviest weight may complete them"
+        )
+
+
+def _show_curve(curve: CorpusFrontier, screen: Console) -> None:
     measured = curve.points[0].measures is not None
     shown = table("weight")
     names = ["right tokens", "F1 of spans", "whole"] if measured else []
@@ -253,7 +284,6 @@ def _show(curve: CorpusFrontier, left_out: int) -> None:
     lines = [(f"{weight:g}", curve.at(weight)) for weight in weights]
     for name, point in [*lines, (f"{last.low:g} and more", last)]:
         add_row(shown, name, *_figures(curve, point))
-    screen = console()
     screen.print(shown)
     if measured:
         best = max(curve.points, key=lambda point: point.measures.accuracy if point.measures else 0.0)
@@ -261,10 +291,6 @@ def _show(curve: CorpusFrontier, left_out: int) -> None:
             f"most right tokens: {_figures(curve, best)[2]} with weights from {best.low:.4g} to {best.high:.4g}",
             highlight=False,
         )
-    if not curve.complete:
-        notice("some frontiers are not complete: where that matters, give --time-limit more, or --heaviest")
-    if left_out:
-        notice(f"{left_out} sequences have no frontier, and are left out of the table")
 
 
 def _figures(curve: CorpusFrontier, point: TradeOff) -> list[str]:
@@ -276,7 +302,7 @@ def _figures(curve: CorpusFrontier, point: TradeOff) -> list[str]:
     return result
 
 
-def _show_taus(choice: TauChoice) -> None:
+def _show_taus(choice: TauChoice, screen: Console) -> None:
     shown = table("tau")
     numbers(shown, "right tokens", "F1 of spans", "whole", "cost", "proved")
     for row in choice.table:
@@ -284,7 +310,6 @@ def _show_taus(choice: TauChoice) -> None:
         figures = f"{row.accuracy:.2%}", f"{row.f1:.2%}", f"{row.whole:.2%}"
         add_row(shown, mark, *figures, f"{row.cost:.3f}", str(row.proved))
     held = choice.held_out
-    screen = console()
     screen.print(shown)
     screen.print(
         f"tau {choice.tau:g} ({choice.bound}); chosen on other parts: {held['accuracy']:.2%} right tokens, "

@@ -69,11 +69,13 @@ class ProgramOptions:
         """
         solution = decode_two_phase(trellis, rules, self.share, cast(FloorKind, self.bound))
         if solution.status != "infeasible" and not math.isfinite(solution.best_score):
-            raise InputError("the best score under the hard rules was not found, which the floor needs")
+            raise InputError(
+                "the best score under the hard rules was not found; the two-phase program needs it"
+            )
         return solution
 
     def rules(self, trellis: Trellis, rules: RuleSet) -> RuleSet:
-        """The rules by which the program's objective counts: all of them hard, none, or as they are."""
+        """The rules of the program: all of them hard, none, or unchanged."""
         if self.program == "shortest-path":
             return RuleSet(())
         if self.program != "hard":

@@ -1,44 +1,64 @@
-"""A progress bar on standard error, where that is a terminal."""
+"""Progress on standard error, where that is a terminal."""
 
 import contextlib
 import sys
 import time
 from collections.abc import Callable, Iterator
 
+from ilpinfer.cli import settings
+
+
+def shown() -> bool:
+    """Whether progress is shown: on a terminal, and not with `--quiet`."""
+    return sys.stderr.isatty() and not settings.quiet
+
 
 @contextlib.contextmanager
-def progress(what: str, total: int | None, done: int = 0) -> Iterator[Callable[[], None]]:
-    """A bar that is gone when the work is done, without an end where that is not known; call what is returned once a step."""
-    if not sys.stderr.isatty():
+def progress(task: str, total: int | None, done: int = 0) -> Iterator[Callable[[], None]]:
+    """A progress bar that is removed at the end; call the value once a step. `total` is None where it is not known."""
+    if not shown():
         yield lambda: None
         return
-    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task(what, total=total, completed=done)
-        yield lambda: bar.advance(task)
+    from ilpinfer.cli.screen import console
+
+    columns = (TextColumn(task), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console(stderr=True), transient=True) as bar:
+        number = bar.add_task(task, total=total, completed=done)
+        yield lambda: bar.advance(number)
 
 
 @contextlib.contextmanager
-def rate_progress(what: str, total: int | None) -> Iterator[Callable[[int, int, int], None]]:
-    """A bar over bytes that is gone when the work is done; call what is returned with bytes, rows, and rows that are proved."""
-    if not sys.stderr.isatty():
+def rate_progress(task: str, total: int | None) -> Iterator[Callable[[int, int, int], None]]:
+    """A progress bar over bytes; call the value with the bytes read, the rows written, and the rows that are proved."""
+    if not shown():
         yield lambda *_: None
         return
-    from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn(what), BarColumn(), TextColumn("{task.fields[rows]}"), TimeRemainingColumn())
+    from ilpinfer.cli.screen import console
+
+    columns = (TextColumn(task), BarColumn(), TextColumn("{task.fields[rows]}"), TimeRemainingColumn())
     began = time.monotonic()
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=total, rows="")
+    with Progress(*columns, console=console(stderr=True), transient=True) as bar:
+        number = bar.add_task(task, total=total, rows="")
 
         def show(size: int, rows: int, proved: int) -> None:
             rate = rows / max(time.monotonic() - began, 1e-9)
             text = f"{rows} sequences, {rate:.0f}/s, {100 * proved / max(rows, 1):.1f} % proved"
-            bar.update(task, completed=size, rows=text)
+            bar.update(number, completed=size, rows=text)
 
         yield show
+
+
+@contextlib.contextmanager
+def status(text: str) -> Iterator[Callable[[str], None] | None]:
+    """A line that says what is going on, and changes when the value is called with a text; None where it is not shown."""
+    if not shown():
+        yield None
+        return
+    from ilpinfer.cli.screen import console
+
+    with console(stderr=True).status(text) as line:
+        yield line.update

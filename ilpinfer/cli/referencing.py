@@ -7,8 +7,10 @@ from typing import Any
 from formulations import RuleSet, parse_rules
 from ilpinfer.checker import MAX_STEPS
 from ilpinfer.cli.failure import Failure
-from ilpinfer.cli.inputs import InputOptions, notice, prepare
+from ilpinfer.cli.inputs import InputOptions, check_streams, prepare
 from ilpinfer.cli.progress import progress
+from ilpinfer.cli.screen import print_json
+from ilpinfer.cli.streams import notice
 from ilpinfer.corpus.sequences import InputError
 from ilpinfer.errors import describe, traceback_wanted
 from ilpinfer.pipelines.trellises import ScoredSequence
@@ -28,6 +30,7 @@ class MakeOptions:
     input : sequences
     output : a file
     top, ties, time_limit : as in `make`
+    as_json : whether to print JSON
     """
 
     input: InputOptions
@@ -35,6 +38,7 @@ class MakeOptions:
     top: int | None = None
     ties: int = 100
     time_limit: float | None = None
+    as_json: bool = False
 
 
 @dataclass(frozen=True)
@@ -72,6 +76,7 @@ class _Work:
 def make_references(options: MakeOptions) -> None:
     """Write the reference of each sequence; those without one are reported at the end."""
     inputs = options.input.files
+    check_streams(options.as_json, [options.output], inputs)
     output_path(options.output, inputs)
     scored, rules, _ = prepare(options.input, options.input.reading, fit=True)
     if len(scored) > 1 and ".jsonl" not in options.output and not options.output.startswith("/dev/"):
@@ -87,6 +92,8 @@ def make_references(options: MakeOptions) -> None:
     notice(
         f"{options.output}: {written} reference{'s' * (written != 1)}" if written else "no reference was made"
     )
+    if options.as_json:
+        print_json({"output": options.output, "references": written, "failures": work.failures})
     if work.failures:
         raise Failure(
             f"{len(work.failures)} of {len(scored)} sequences have no reference: first {work.failures[0]}", 1
@@ -98,43 +105,81 @@ def _chained(first: Reference, others: Iterator[Reference]) -> Iterator[Referenc
     yield from others
 
 
-def verify_references(files: Sequence[str], depth: str, max_steps: int | None) -> None:
+def verify_references(
+    files: Sequence[str], depth: str, max_steps: int | None, *, as_json: bool = False
+) -> None:
     """Check every reference of every file, and report those that do not hold."""
     if depth not in DEPTHS:
         raise InputError(f"--depth {depth}: expected {' or '.join(DEPTHS)}")
     wanted: Depth = "tables" if depth == "tables" else "meaning"
-    faults, count = list[str](), 0
+    check_streams(as_json, [], files)
+    faults, findings = list[str](), list[dict[str, Any]]()
     for path in files:
         for number, reference in enumerate(read(path), 1):
-            count += 1
             finding = verify(reference, wanted, max_steps=max_steps or MAX_STEPS)
-            for reason in finding.reasons:
+            findings.append(
+                {**_place(path, number, reference), "holds": bool(finding), "reasons": finding.reasons}
+            )
+            for reason in () if as_json else finding.reasons:
                 print(f"{path}: {_title(number, reference)}: {reason}")
             faults += [f"{path}: {_title(number, reference)}: {finding.reasons[0]}"] if not finding else []
+    count = len(findings)
     if not count:
         raise InputError(f"{', '.join(files)}: there is no reference")
+    if as_json:
+        print_json({"depth": depth, "references": findings})
     if faults:
         raise Failure(f"{len(faults)} of {count} references do not hold: first {faults[0]}", 1)
-    print(f"{count} reference{'s' * (count > 1)} hold{'s' * (count == 1)} ({depth})")
+    if not as_json:
+        print(f"{count} reference{'s' * (count > 1)} hold{'s' * (count == 1)} ({depth})")
 
 
-def show_references(files: Sequence[str], number: int | None) -> None:
-    """Print references for people."""
-    shown = 0
+def show_references(files: Sequence[str], number: int | None, *, as_json: bool = False) -> None:
+    """Print references for people, or as JSON."""
+    check_streams(as_json, [], files)
+    shown, records = 0, list[dict[str, Any]]()
     for path in files:
         for place, reference in enumerate(read(path), 1):
             if number in (None, place):
-                print(
-                    "\n" * bool(shown)
-                    + "\n".join([f"{path}: {_title(place, reference)}", *_lines(reference)])
-                )
+                lines = list(_lines(reference))
+                records.append({**_place(path, place, reference), **_record(reference)})
+                if not as_json:
+                    print("\n" * bool(shown) + "\n".join([f"{path}: {_title(place, reference)}", *lines]))
                 shown += 1
     if not shown:
         raise InputError(f"{', '.join(files)}: there is no reference {number or 1}")
+    if as_json:
+        print_json(records)
 
 
 def _title(number: int, reference: Reference) -> str:
     return f"reference {number}{f' ({reference.name})' if reference.name else ''}"
+
+
+def _place(path: str, number: int, reference: Reference) -> dict[str, Any]:
+    return {"file": path, "reference": number, "name": reference.name}
+
+
+def _record(reference: Reference) -> dict[str, Any]:
+    """What `_lines` says, as plain values."""
+    optima = [list(reference.named(labelling)) for labelling in reference.optima]
+    rules = [item.name or item.title for item in parse_rules(reference.rules)]
+    proofs = [
+        {"score": level.score, "leaves": _leaves(level.proof.get("tree")), "steps": level.proof.get("steps")}
+        for level in reference.levels
+    ]
+    return {
+        "status": reference.status,
+        "score": reference.score,
+        "margin": reference.margin,
+        "complete": reference.complete,
+        "tokens": reference.tokens,
+        "optima": optima,
+        "labels": reference.labels,
+        "rules": rules,
+        "proofs": proofs,
+        "digest": reference.digest,
+    }
 
 
 def _lines(reference: Reference) -> Iterator[str]:

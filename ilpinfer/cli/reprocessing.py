@@ -5,15 +5,18 @@ import hashlib
 import os
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from formulations.problem.digest import digest
 from formulations.problem.problem import RuleNotice
 from ilpinfer.cli.failure import Failure
-from ilpinfer.cli.inputs import InputOptions, Job, about, job_of, notice, parameters
+from ilpinfer.cli.inputs import InputOptions, Job, about, check_streams, job_of, parameters
 from ilpinfer.cli.progress import rate_progress
+from ilpinfer.cli.screen import print_json
+from ilpinfer.cli.streams import notice
 from ilpinfer.core.request import deadline_for
 from ilpinfer.corpus.streams import CorpusForm, ExampleStream, files_of
 from ilpinfer.decoding.decoder import Decoder
@@ -46,6 +49,7 @@ class ReprocessOptions:
     jobs : processes; 0 for one a core
     resume, only_unproved, dry_run : what to do
     scheduler : address of a Dask scheduler; empty for this machine
+    as_json : whether to print JSON
     """
 
     sources: Sequence[str]
@@ -62,14 +66,16 @@ class ReprocessOptions:
     only_unproved: bool = False
     dry_run: bool = False
     scheduler: str = ""
+    as_json: bool = False
 
 
 def reprocess(options: ReprocessOptions) -> None:
     """Decode a corpus into a folder of Parquet files.
 
-    Records that cannot be used are listed and left out. They are reported at the end, as are sequences that cannot be decoded.
+    Invalid records are listed and left out. They, and sequences that cannot be decoded, are reported at the end.
     """
     _check(options)
+    check_streams(False, [], [*options.sources, *options.input.rules])
     warnings.simplefilter("ignore", RuleNotice)
     files = _files(options.sources)
     job = job_of(options.input)
@@ -92,16 +98,16 @@ def reprocess(options: ReprocessOptions) -> None:
 
 
 def _check(options: ReprocessOptions) -> None:
-    """Raise ValueError for options that make no sense."""
+    """Raise ValueError for invalid options."""
     deadline_for(options.time_limit)
     if options.budget is not None and not options.budget > 0:
         raise ValueError(f"--budget {options.budget:g}: expected seconds above 0")
     if options.resume and options.only_unproved:
         raise ValueError(
-            "--resume goes on with a run, --only-unproved takes up a finished one: give one of them"
+            "--resume and --only-unproved: give one of them; the first continues a run, the second repeats unproved sequences of a finished run"
         )
     if options.scheduler and options.jobs:
-        raise ValueError("--jobs are processes of this machine: leave it out with --scheduler")
+        raise ValueError("--jobs and --scheduler: give one of them; --jobs counts processes of this machine")
     require("reprocess", "parquet", "pyarrow")
 
 
@@ -113,7 +119,7 @@ def _files(sources: Sequence[str]) -> list[str]:
                 Path(file).open("rb").close()
     twice = next((file for file, count in Counter(files).items() if count > 1), None)
     if twice is not None:
-        raise ValueError(f"{twice}: given twice; give it once")
+        raise ValueError(f"{twice}: is given twice; give it once")
     return files
 
 
@@ -180,15 +186,20 @@ def _progress(stream: ExampleStream, manifest: Manifest) -> Iterator[Callable[[E
 def _say_estimate(options: ReprocessOptions, stream: ExampleStream, work: Work) -> None:
     result = estimate(stream, work)
     if not result.sequences:
-        raise Failure("no sequence could be read, of which an estimate could be made", 2)
+        raise Failure("no sequence could be read, so there is no estimate", 2)
     jobs = options.jobs or os.cpu_count() or 1
+    seconds = result.seconds(jobs)
+    if options.as_json:
+        tried = {"sequences": result.sequences, "proved": result.proved, "rejected": result.rejected}
+        whole = {"rate": result.rate, "total": result.total, "processes": jobs, "seconds": seconds}
+        print_json({**tried, **whole})
+        return
     print(
         f"the first {_several(result.sequences, 'sequence')}: {result.proved} proved, {result.rate:.0f} a second in one process, "
         f"{_several(result.rejected, 'record')} rejected"
     )
-    seconds = result.seconds(jobs)
     if seconds is None or result.total is None:
-        print("how many there are cannot be told beforehand")
+        print("the number of sequences is not known before the input is read")
     else:
         print(f"about {result.total:.0f} sequences, {_time(seconds)} with {jobs} processes")
 
@@ -203,18 +214,36 @@ def _time(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
 
 
+def _show(record: Mapping[str, Any]) -> None:
+    sequences, files = _several(record["sequences"], "sequence"), _several(record["files"], "file")
+    print(
+        f"{record['output']}: {sequences} in {files}, {record['proved']} proved, {record['unproved']} unproved, "
+        f"{_several(record['rejected'], 'record')} rejected"
+    )
+
+
 def _report(options: ReprocessOptions, outcome: Outcome) -> None:
-    """Say what was done; Failure where something is left out or left over."""
+    """Print a summary; Failure if sequences are left out or not finished."""
     rows, unproved, failed = map(outcome.count, ("rows", "unproved", "failed"))
     rejected = outcome.manifest.rejected
-    print(
-        f"{options.output}: {_several(rows, 'sequence')} in {_several(len(outcome.manifest.shards), 'file')}, {outcome.count('proved')} proved, "
-        f"{unproved} unproved, {_several(rejected, 'record')} rejected"
-    )
+    record = {
+        "output": options.output,
+        "finished": outcome.manifest.finished,
+        "files": len(outcome.manifest.shards),
+        "sequences": rows,
+        "proved": outcome.count("proved"),
+        "unproved": unproved,
+        "failed": failed,
+        "rejected": rejected,
+    }
+    if options.as_json:
+        print_json(record)
+    else:
+        _show(record)
     faults = []
     if not outcome.manifest.finished:
         how = "--only-unproved" if options.only_unproved else "--resume"
-        faults.append(f"--budget {options.budget:g} s are spent; go on with {how}")
+        faults.append(f"--budget {options.budget:g} s are over; continue with {how}")
     if outcome.first_rejection:
         faults.append(
             f"{_several(rejected, 'record')} rejected, see rejected.jsonl: first {outcome.first_rejection}"
@@ -227,5 +256,5 @@ def _report(options: ReprocessOptions, outcome: Outcome) -> None:
         raise Failure("no sequence in the input", 2)
     if unproved:
         notice(
-            f"{unproved} unproved, see unproved.jsonl; take them up with --only-unproved and a longer --time-limit"
+            f"{unproved} unproved, see unproved.jsonl; decode them again with --only-unproved and a longer --time-limit"
         )

@@ -17,7 +17,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 def configuration(app: Any, grace: float) -> uvicorn.Config:
-    """Requests in work have `grace` seconds in the end; only the application itself logs."""
+    """Running requests have `grace` seconds to end; only the application logs."""
     return uvicorn.Config(
         app,
         log_config=None,
@@ -32,7 +32,7 @@ def configuration(app: Any, grace: float) -> uvicorn.Config:
 
 
 class Server(uvicorn.Server):
-    """A server that stops at the first signal when its requests are answered; the second one is the command's again."""
+    """A server that stops at the first signal, after its requests are answered; the command handles the second one."""
 
     interrupted = False
     unfinished = 0
@@ -40,7 +40,7 @@ class Server(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Deal with signals here until the end; nothing is raised once more behind it."""
+        """Handle signals here until the server ends; no signal is raised again afterwards."""
         self._before = {number: signal.signal(number, self.handle_exit) for number in _SIGNALS}
         try:
             yield
@@ -49,14 +49,14 @@ class Server(uvicorn.Server):
                 signal.signal(number, handler)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Stop, the second time at once."""
+        """Stop; at the second signal at once."""
         if self.should_exit:
             self._before[sig](sig, frame)
         self.interrupted |= sig == signal.SIGINT
         self.should_exit = True
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Answer the requests in work; `unfinished` counts those that the grace period was too short for."""
+        """Answer the running requests; `unfinished` counts those that exceed the grace period."""
         waiting = asyncio.create_task(super().shutdown(sockets))
         tasks = set(self.server_state.tasks)
         await waiting

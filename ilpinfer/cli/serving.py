@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from formulations.problem.compiled_rules import notices
 from formulations.problem.problem import RuleNotice
 from ilpinfer.cli.failure import Failure
-from ilpinfer.cli.inputs import about, checked_scheme, notice, parameters, read_rules, rewarded
-from ilpinfer.cli.streams import say
+from ilpinfer.cli.inputs import about, checked_scheme, parameters, read_rules, rewarded
+from ilpinfer.cli.streams import notice, remark
 from ilpinfer.corpus.examples import InputError
 from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.models.files import load_model
@@ -58,22 +58,22 @@ class ServeOptions:
 
 
 def run_serve(options: ServeOptions) -> None:
-    """Serve until a signal comes: SIGTERM ends in exit code 0, an interrupt in 130, both after requests in work are answered.
+    """Serve until a signal arrives: exit code 0 after SIGTERM, 130 after an interrupt, both after running requests are answered.
 
-    Everything that can be wrong is found before the service listens.
+    Errors of options and files are found before the service listens.
     """
     require("the service", "serve", "fastapi", "jinja2", "prometheus_client", "uvicorn")
     app = application(options)
     with _listening(options.host, options.port) as listening:
         host, port = listening.getsockname()[:2]
         shown = f"[{host}]" if ":" in host else host
-        say(f"ilpinfer: serving at http://{shown}:{port}, {options.workers} threads")
+        remark(f"ilpinfer: serving at http://{shown}:{port}, {options.workers} threads")
         sys.setswitchinterval(SWITCH_SECONDS)
         _serve(app, listening, options.grace)
 
 
 def application(options: ServeOptions) -> "FastAPI":
-    """The application that options stand for; ValueError for what cannot be used."""
+    """The application for the options; ValueError for invalid ones."""
     limits = _limits(options.limits)
     scheme = checked_scheme(options.scheme)
     own = parameters(options.option)
@@ -100,7 +100,7 @@ def _limits(values: Mapping[str, Any]) -> Limits:
 
 
 def _listening(host: str, port: int) -> socket.socket:
-    """A socket that listens; InputError where the address cannot be had."""
+    """A listening socket; InputError if the address is not available."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         family, _, _, _, address = found[0]

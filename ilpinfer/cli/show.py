@@ -1,14 +1,8 @@
-"""Tables on standard output."""
+"""The tables of several commands."""
 
-import json
 from collections.abc import Sequence
-from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
-from ilpinfer.cli.streams import visible
+from ilpinfer.cli.screen import add_row, console, print_json, table
 from ilpinfer.comparison.summary import Summary
 from ilpinfer.core.registry import methods, offered
 
@@ -22,7 +16,7 @@ def show_methods(as_json: bool) -> None:
             {"name": name, "exact": False, "summary": place, "options": ("seed",)}
             for name, place in offered()
         ]
-        print(json.dumps(fields, indent=2))
+        print_json(fields)
         return
     result = table("method", "kind", "what it does", "options")
     for m in methods():
@@ -33,7 +27,7 @@ def show_methods(as_json: bool) -> None:
 
 
 def show_comparison(summary: Sequence[Summary]) -> None:
-    """One line a method, in 80 columns if need be."""
+    """Show one line for each method, in 80 columns if necessary."""
     screen = console()
     narrow = screen.width < 100
     columns = [
@@ -69,11 +63,11 @@ def show_comparison(summary: Sequence[Summary]) -> None:
 
 
 KINDS = {"heuristic": "heur.", "predictions": "file"}
-"""Kinds of methods where there is little room."""
+"""Short names of kinds of methods."""
 
 
 def _remarks(summary: Sequence[Summary]) -> list[str]:
-    """What the figures are means over, and who fails."""
+    """Remarks on the means, and on methods that fail."""
     line = summary[0]
     broken = ", ".join(f"{each.method} {each.breaking:g}" for each in summary)
     known, common = line.optimum_known, line.common
@@ -103,36 +97,3 @@ def _milliseconds(number: float | None) -> str:
     if number is None:
         return "-"
     return f"{number:.2f}" if number < 100 else f"{number:.0f}"
-
-
-def console(*, stderr: bool = False) -> Console:
-    """An output stream, standard output if not said otherwise; wide enough for the tables where it is no terminal.
-
-    Square brackets are shown as they are: texts of users are never read as markup. Control characters are escapes.
-    """
-    plain = _Screen(stderr=stderr, markup=False, emoji=False)
-    return plain if plain.is_terminal else _Screen(stderr=stderr, width=140, markup=False, emoji=False)
-
-
-class _Screen(Console):
-    def render_str(self, text: str, **options: Any) -> Text:
-        return super().render_str(visible(text), **options)
-
-
-def table(*headings: str, padding: tuple[int, int, int, int] | tuple[int, int] = (0, 1)) -> Table:
-    """A table without a frame, with columns of texts; numbers get theirs from `numbers`."""
-    result = Table(box=None, pad_edge=False, padding=padding, header_style="bold")
-    for heading in headings:
-        result.add_column(Text(heading))
-    return result
-
-
-def numbers(table: Table, *headings: str) -> None:
-    """Add columns of numbers."""
-    for heading in headings:
-        table.add_column(Text(heading), justify="right")
-
-
-def add_row(table: Table, *cells: str, style: str = "") -> None:
-    """Add a row of texts, shown as they are."""
-    table.add_row(*(Text(visible(cell)) for cell in cells), style=style)

@@ -15,17 +15,17 @@ _LINES = {130: "ilpinfer: interrupted\n", 143: "ilpinfer: terminated\n"}
 _signal: int | None = None
 _reported = False
 _unwinding = False
-"""Whether a KeyboardInterrupt is caught, and things are to be cleaned up."""
+"""Whether a KeyboardInterrupt is caught and cleaned up after."""
 
 
 def install() -> None:
-    """Deal with interrupts here, even where a shell started the command with interrupts ignored."""
+    """Handle interrupts here, even if a shell started the command with interrupts ignored."""
     for number in CODES:
         signal.signal(number, _stop)
 
 
 class Interruptible:
-    """A block that interrupts end by KeyboardInterrupt; what dealt with them before takes over again behind it."""
+    """A block that an interrupt ends by KeyboardInterrupt; the former handlers are restored after it."""
 
     def __enter__(self) -> None:
         global _signal, _reported, _unwinding
@@ -47,14 +47,14 @@ def is_interrupted() -> bool:
 
 
 def report_interrupt() -> int:
-    """Say that the command was interrupted; its exit code."""
+    """Print that the command was interrupted; its exit code."""
     code = CODES[signal.SIGINT if _signal is None else _signal]
     _say(code)
     return code
 
 
 def finish(code: int) -> None:
-    """End the process if it was interrupted, when its children have ended; else let nothing change its exit code."""
+    """End the process and its children if it was interrupted; otherwise ignore further signals, so that the exit code is kept."""
     if code not in _LINES:
         for (
             number
@@ -69,7 +69,7 @@ def finish(code: int) -> None:
 
 
 def _stop(number: int, frame: FrameType | None) -> None:
-    """Raise KeyboardInterrupt, which unwinds; end at once where it would get lost, or was not enough."""
+    """Raise KeyboardInterrupt; end the process at once if the exception would be lost, or at a second signal."""
     global _signal
     if _signal is not None or not _unwinding or _may_be_lost(frame):
         _leave(CODES[number])
@@ -79,7 +79,7 @@ def _stop(number: int, frame: FrameType | None) -> None:
 
 
 def _say(code: int) -> None:
-    """Past Python's buffer, which the interrupt may have found in use."""
+    """Write without Python's buffer, which may be in use at the interrupt."""
     global _reported
     if not _reported:
         _reported = True
@@ -90,7 +90,7 @@ def _say(code: int) -> None:
 
 
 def _limit_cleanup(code: int) -> None:
-    """End the process after a while, whatever it does then."""
+    """End the process after a time limit."""
     signal.signal(signal.SIGALRM, lambda *_: _leave(code))
     signal.setitimer(signal.ITIMER_REAL, CLEANUP_SECONDS)
 
@@ -107,7 +107,7 @@ def _may_be_lost(frame: FrameType | None) -> bool:
 
 
 def _leave(code: int) -> None:
-    """End this process here and now, with its children and temporary folders."""
+    """End this process at once, with its children and temporary folders."""
     _say(code)
     for module in ("ilpinfer.system.processes", "ilpinfer.system.files"):
         abandon = getattr(sys.modules.get(module), "abandon", None)

@@ -6,14 +6,15 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Self
 
-from ilpinfer.cli.inputs import InputOptions, Job, about, not_used, notice
+from ilpinfer.cli.inputs import InputOptions, Job, about, not_used
+from ilpinfer.cli.streams import notice
 from ilpinfer.corpus.examples import Example, Rejection
 from ilpinfer.corpus.streams import CorpusForm, ExampleStream, open_stream
 from ilpinfer.pipelines.scored_stream import ScoredStream
 
 
 class Peekable:
-    """A stream of examples of which the first was read already, so that an input without any is found at once.
+    """A stream of examples whose first one is already read, so that an empty input is found at once.
 
     Parameters
     ----------

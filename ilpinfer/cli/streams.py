@@ -1,4 +1,4 @@
-"""Standard input, output and error: open, in UTF-8, and what is said on them when something goes wrong."""
+"""Standard input, output and error: open, in UTF-8, and the messages on them."""
 
 import contextlib
 import io
@@ -10,12 +10,15 @@ from collections.abc import Iterator
 from typing import Any, TextIO
 
 from formulations.errors import InferenceError
+from ilpinfer.cli import settings
 from ilpinfer.errors import describe, traceback_wanted, where
 
 READER_GONE = 141
-"""Exit code where nobody reads standard output any more: what shells show of a tool that SIGPIPE, 13, has ended."""
+"""Exit code if the reader of standard output has ended: as shells report a tool that SIGPIPE (13) has ended."""
 
 OUTPUT = "standard output"
+STDOUT = "/dev/stdout"
+"""The path that stands for standard output where an output is written as a file."""
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
@@ -31,7 +34,7 @@ class _Output(io.FileIO):
 
 
 def reopen_closed() -> None:
-    """Open what a caller closed, so that no file of ours takes its number; reading or writing it is an error still."""
+    """Reopen closed standard streams on the null device, so that no file gets their numbers; reading and writing remain errors."""
     for number, flags in enumerate((os.O_WRONLY, os.O_RDONLY, os.O_WRONLY)):
         try:
             os.fstat(number)
@@ -40,7 +43,7 @@ def reopen_closed() -> None:
 
 
 def prepare() -> None:
-    """Make streams of what `reopen_closed` has opened, and let standard output take every text."""
+    """Make the standard streams usable, and let standard output accept every text."""
     for name, number, mode in (("stdin", 0, "r"), ("stdout", 1, "w"), ("stderr", 2, "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
@@ -60,15 +63,26 @@ def visible(text: str) -> str:
 
 
 def say(text: str) -> None:
-    """A line on standard error, if anybody listens."""
+    """Print a line on standard error, if it can be written."""
     try:
         print(visible(text).encode("utf-8", "backslashreplace").decode(), file=sys.stderr, flush=True)
     except (OSError, ValueError):
         _drop(sys.stderr)
 
 
+def remark(text: str) -> None:
+    """A line on standard error that is no error, such as what was written; not with `--quiet`."""
+    if not settings.quiet:
+        say(text.replace(STDOUT, OUTPUT))
+
+
+def notice(text: str) -> None:
+    """A fact that changes how to read a result, as one line on standard error; not with `--quiet`."""
+    remark(f"ilpinfer: notice: {' '.join(text.split())}")
+
+
 def report(error: Exception) -> int:
-    """Say what went wrong, and with `ILPINFER_TRACEBACK=1` where; the exit code."""
+    """Print an error, with its traceback if `ILPINFER_TRACEBACK` is set; the exit code."""
     from formulations.constraints.rule_set import RuleError
     from ilpinfer.cli.failure import Failure
 
@@ -92,13 +106,13 @@ def report(error: Exception) -> int:
 
 
 def end_quietly() -> int:
-    """End quietly, as other tools do, where standard output is a pipe that nobody reads; the exit code."""
+    """Exit code for a pipe on standard output whose reader has ended; nothing is printed, as in other tools."""
     _drop(sys.stdout)
     return READER_GONE
 
 
 def _drop(stream: TextIO) -> None:
-    """Forget what a stream does not take, lest the interpreter complains at its end."""
+    """Discard the buffer of a stream that cannot be written, so that the interpreter does not report it at exit."""
     with contextlib.suppress(OSError, ValueError):
         nothing = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nothing, stream.fileno())
@@ -108,7 +122,7 @@ def _drop(stream: TextIO) -> None:
 
 @contextlib.contextmanager
 def warnings_as_notices() -> Iterator[None]:
-    """Show each warning as one line; those of arithmetic are for programmers, since results are checked."""
+    """Show each warning as one line, except for arithmetic warnings: results are checked."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"(numpy|formulations|ilpinfer)\b")
         warnings.showwarning = _notice
@@ -123,4 +137,4 @@ def _notice(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> Any:
-    say(f"ilpinfer: notice: {' '.join(str(message).split())}")
+    notice(str(message))

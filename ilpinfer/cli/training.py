@@ -1,6 +1,5 @@
 """`ilpinfer train`."""
 
-import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -8,15 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
 from rich.table import Table
 
 from formulations import LabelSet, RuleSet
 from formulations.messages import suggestion
 from formulations.problem.problem import RuleNotice
-from ilpinfer.cli.inputs import about, checked_scheme, files_read, notice, parameters, read_rules
-from ilpinfer.cli.progress import progress
-from ilpinfer.cli.show import add_row, console, numbers, table
-from ilpinfer.cli.streams import say
+from ilpinfer.cli.inputs import about, check_streams, checked_scheme, files_read, parameters, read_rules
+from ilpinfer.cli.progress import progress, status
+from ilpinfer.cli.screen import add_row, console_beside, numbers, print_json, table
+from ilpinfer.cli.streams import notice, remark
 from ilpinfer.corpus.conversion import adapt, convert_all, iob1_remark, shown_scheme, sound
 from ilpinfer.corpus.sequences import InputError, read, require_labels
 from ilpinfer.evaluation.evaluation import Pair, evaluate
@@ -49,6 +49,7 @@ class TrainOptions:
     rules : files and names of the catalogue, under which the evaluated sequences are labelled
     seed : of shuffling
     line_breaks : "in" or "out" of the sequences that a conditional random field sees
+    as_json : whether to print JSON
     """
 
     source: str
@@ -64,10 +65,11 @@ class TrainOptions:
     rules: Sequence[str] = ()
     seed: int = 0
     line_breaks: str = "in"
+    as_json: bool = False
 
 
 def train(options: TrainOptions) -> None:
-    """Train a model and write it whole; evaluate it as far as asked."""
+    """Train a model, write it, and evaluate it if requested."""
     source, kind = options.source, options.kind
     if kind not in KINDS:
         raise InputError(f'no kind of model "{kind}"{suggestion(kind, KINDS)}')
@@ -75,6 +77,7 @@ def train(options: TrainOptions) -> None:
     _check_use(options)
     own = {**parameters(options.option), **_line_breaks(options)}
     inputs = files_read(source, options.held_out, options.documents, toml=[*options.rules, _template(own)])
+    check_streams(options.as_json, [options.output], inputs)
     place = output_path(options.output, inputs)
     with about(source):
         pairs = read_labelled(options, scheme)
@@ -91,32 +94,50 @@ def train(options: TrainOptions) -> None:
     ) -> TrainedModel:
         return KINDS[kind].make(pairs, scheme, held_out, watch, own)
 
+    validated: list[list[Pair]] = []
     with reserve(place), about(source):
         if folds:
-            _cross_validate(pairs, make, rules, folds)
+            validated = _cross_validate(pairs, make, rules, folds)
+            if not options.as_json:
+                _show_folds(validated, console_beside(options.output))
         with _show_iterations() as watch:
             model = make(training, held_out, watch)
         record = TrainingRecord(kind, own, scheme, len(training), training_digest(training))
         save_trained(options.output, model, record)
     tokens = sum(len(labels) for _, labels in training)
-    say(
+    remark(
         f"{options.output}: {KINDS[kind].title}, {len(model.labels)} labels ({model.labels.scheme}), {model.size}, "
         f"from {len(training)} sequence{'s' * (len(training) > 1)} of {tokens} token{'s' * (tokens > 1)}"
     )
-    if held_out:
+    predicted = predict(model, held_out, rules) if held_out else []
+    if options.as_json:
+        made = {
+            "output": options.output,
+            "kind": kind,
+            "labels": model.labels.names,
+            "scheme": model.labels.scheme,
+            "sequences": len(training),
+            "tokens": tokens,
+        }
+        measures = {
+            "cross_validation": [_measures(pairs) for pairs in validated] or None,
+            "held_out": _measures(predicted) if predicted else None,
+        }
+        print_json({**made, **measures})
+    elif predicted:
         shown = _table("held out")
-        _add(shown, f"{len(held_out)} sequences", predict(model, held_out, rules))
-        console().print(shown)
+        _add(shown, f"{len(held_out)} sequences", predicted)
+        console_beside(options.output).print(shown)
 
 
 def read_labelled(options: TrainOptions, scheme: str) -> list[Labelled]:
-    """The sequences to train on, labels in the scheme that was asked for."""
+    """The sequences to train on, with labels in the requested scheme."""
     examples = read(options.source, column=options.column, notify=notice)[: options.first]
     return rewrite(require_labels(examples), scheme)
 
 
 def show_scheme(labellings: Sequence[Sequence[str]], scheme: str) -> None:
-    """Notices where the scheme was inferred, and names or labellings are ambiguous or odd."""
+    """Show notices about ambiguous or unusual labels, if the scheme was inferred."""
     names = tuple(dict.fromkeys(name for labels in labellings for name in labels))
     text = "" if scheme else iob1_remark(labellings, scheme) or LabelSet(names).notice
     if text:
@@ -124,20 +145,24 @@ def show_scheme(labellings: Sequence[Sequence[str]], scheme: str) -> None:
 
 
 def _check_use(options: TrainOptions) -> None:
-    """Raise InputError for options of an evaluation that nothing asks for."""
+    """Raise InputError for options of an evaluation that is not requested."""
     for name, value in (("documents", options.documents), ("rules", ", ".join(options.rules))):
         if value and not (options.held_out or options.folds):
-            raise InputError(f"--{name} {value}: nothing to try; add --held-out or --cross-validate")
+            raise InputError(
+                f"--{name} {value}: is used in an evaluation only; add --held-out or --cross-validate"
+            )
 
 
 def _line_breaks(options: TrainOptions) -> dict[str, bool]:
-    """The option of a model that leaves line breaks out; none where they stay."""
+    """The option of a model that ignores line breaks; empty if it sees them."""
     if options.line_breaks not in ("in", "out"):
         raise InputError(f"--line-breaks {options.line_breaks}: expected in or out")
     if options.line_breaks == "in":
         return {}
     if options.kind != "crf":
-        raise InputError(f"--line-breaks out: {KINDS[options.kind].title}s keep them; take --kind crf")
+        raise InputError(
+            f"--line-breaks out: {KINDS[options.kind].title}s always see line breaks; use --kind crf"
+        )
     return {"without_line_breaks": True}
 
 
@@ -186,8 +211,8 @@ def held_out_of_file(options: TrainOptions, scheme: str, pairs: Sequence[Labelle
     source, rewrite = shown_scheme(labels), sound(labels)
     if not scheme and {source, shown_scheme([names for _, names in pairs])} == {"bio", "iob1"}:
         notice(
-            f"of the labels to train on and those of {path} some look like bio, others like iob1: compared as they are; "
-            "--scheme bio writes all as bio"
+            f"the labels for training and those of {path} look like two schemes, bio and iob1, and are compared unchanged; "
+            "--scheme bio converts all of them"
         )
     known = LabelSet(tuple(sorted({name for _, names in pairs for name in names})), scheme)
     alike: list[Labelled] = []
@@ -195,13 +220,13 @@ def held_out_of_file(options: TrainOptions, scheme: str, pairs: Sequence[Labelle
         try:
             alike.append((example.tokens, adapt(known, names, source, rewrite)))
         except ValueError as error:
-            hint = "label both files alike, or take --scheme plain"
-            raise InputError(f"{example.where}: {error}, as in what is trained on; {hint}") from None
+            hint = "use the same labels in both files, or --scheme plain"
+            raise InputError(f"{example.where}: {error}, as in the training sequences; {hint}") from None
     return alike
 
 
 def _documents(options: TrainOptions, number: int) -> Sequence[Any]:
-    """The document of each sequence; names beyond the sequences only where `first` left some out."""
+    """The document of each sequence; more names than sequences are allowed with `first` only."""
     path = options.documents
     if not path:
         return range(number)
@@ -220,15 +245,28 @@ def _cross_validate(
     make: Callable[[Sequence[Labelled]], TrainedModel],
     rules: RuleSet,
     folds: Sequence[Sequence[int]],
-) -> None:
-    shown, every = _table("cross-validation"), list[Pair]()
+) -> list[list[Pair]]:
+    """The predictions of each fold."""
+    result: list[list[Pair]] = []
     with progress("folds", len(folds)) as advance:
-        for number, result in enumerate(cross_validate(pairs, make, folds, rules), 1):
-            _add(shown, f"fold {number}, {len(result)} sequences", result)
-            every += result
+        for predicted in cross_validate(pairs, make, folds, rules):
+            result.append(list(predicted))
             advance()
+    return result
+
+
+def _show_folds(folds: Sequence[Sequence[Pair]], screen: Console) -> None:
+    shown = _table("cross-validation")
+    for number, pairs in enumerate(folds, 1):
+        _add(shown, f"fold {number}, {len(pairs)} sequences", pairs)
+    every = [pair for pairs in folds for pair in pairs]
     _add(shown, f"all {len(every)}", every)
-    console().print(shown)
+    screen.print(shown)
+
+
+def _measures(pairs: Sequence[Pair]) -> dict[str, Any]:
+    """Measures of predictions, as plain values."""
+    return {"sequences": len(pairs), **evaluate(pairs).to_dict()}
 
 
 def _table(title: str) -> Table:
@@ -246,16 +284,16 @@ def _add(shown: Table, name: str, pairs: Sequence[Pair]) -> None:
 
 @contextmanager
 def _show_iterations() -> Iterator[Progress | None]:
-    """Shows each iteration on a terminal."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    with console(stderr=True).status("training") as status:
+    """Show each iteration on a terminal."""
+    with status("training") as update:
+        if update is None:
+            yield None
+            return
 
         def show(iteration: Iteration) -> None:
             right = (
                 "" if iteration.held_out is None else f", {iteration.held_out:.2%} of held-out labels right"
             )
-            status.update(f"iteration {iteration.number}: loss {iteration.loss:.1f}{right}")
+            update(f"iteration {iteration.number}: loss {iteration.loss:.1f}{right}")
 
         yield show

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import ilpinfer
-from ilpinfer.cli.inputs import about, notice, parameters
+from ilpinfer.cli.inputs import about, parameters
 from ilpinfer.cli.learning_options import LearnOptions
 from ilpinfer.cli.progress import progress
+from ilpinfer.cli.streams import notice
 from ilpinfer.corpus.sequences import InputError, read, require_labels
 from ilpinfer.learning.held_out import held_out_examples
 from ilpinfer.learning.penalties import PenaltyLearner
@@ -31,7 +32,7 @@ from ilpinfer.system.files import digest
 
 @dataclass(frozen=True)
 class TrainingScores:
-    """Labelled sequences, and who scores them.
+    """Labelled sequences, and the source of their scores.
 
     Parameters
     ----------
@@ -65,7 +66,7 @@ def read_training(options: LearnOptions, scheme: str) -> TrainingScores:
         made = TrainingRecord(options.kind, parameters(options.option), scheme, len(pairs), data)
         return _of_parts(source, pairs, made)
     if options.option:
-        raise InputError("--option: options of a model that is trained; add --kind")
+        raise InputError("--option: a parameter of a model that is trained; add --kind")
     own = all(example.scores is not None for example in sequences)
     record = training_record(options.model) if options.model and not own else None
     if record is not None and record.kind in KINDS:
@@ -73,7 +74,7 @@ def read_training(options: LearnOptions, scheme: str) -> TrainingScores:
         data = training_digest(pairs)
         if record.data == data:
             notice(
-                f"{options.model} was trained on {source}: models of its kind, each trained without a part, score it"
+                f"{options.model} was trained on {source}: models of the same kind are trained on parts of it, and score the other parts"
             )
             return _of_parts(source, pairs, record)
     _warn(options, own, record)
@@ -116,7 +117,7 @@ def cross_fitted(
             notice(checkpoint.damage)
         left = list(checkpoint.rows())
         if left:
-            notice(f"{checkpoint.place.part}: {len(left)} models are there already")
+            notice(f"{checkpoint.place.part}: {len(left)} models of an interrupted run are used")
     waiting = iter(left)
 
     def train(some: Sequence[Labelled]) -> SequenceModel:
@@ -133,10 +134,10 @@ def cross_fitted(
 
 
 def _of_parts(source: str, pairs: Sequence[Labelled], record: TrainingRecord) -> TrainingScores:
-    """Sequences that models of a kind will score, in a few words which."""
+    """Sequences that are scored by models of a kind, with a short description of these."""
     if len(pairs) < 2:
         raise InputError(
-            f"{source}: one sequence: nothing is left to score it by; give another model with --model"
+            f"{source}: has one sequence, and no other one to train a model on; name a model with --model"
         )
     settings = ", ".join(f"{name}={value}" for name, value in record.options.items())
     scores = f"scored by {record.kind}{f' ({settings})' if settings else ''} trained without each part"
@@ -151,11 +152,11 @@ def _shown(model: str | None) -> str:
 
 
 def _warn(options: LearnOptions, own: bool, record: TrainingRecord | None) -> None:
-    """Notices of a model that is not used, and of one that may have seen the sequences."""
+    """Notices about a model that is not used, and about one that may be trained on the sequences."""
     if options.model and own:
         notice(f"{options.source} has scores of its own: {options.model} is not used")
     elif options.model and options.model not in BUILT_IN and record is None:
         notice(
-            f"{options.model} does not say what it was trained on: if {options.source} was among that, take --kind instead, "
-            "which trains models without parts of it"
+            f"{options.model} has no record of its training sequences; if {options.source} is among them, use --kind, "
+            "which scores each part by a model that was not trained on it"
         )

@@ -1,22 +1,28 @@
 """`ilpinfer warm-up`."""
 
-from ilpinfer.cli.show import console
+from ilpinfer.cli.progress import status
+from ilpinfer.cli.screen import console, print_json
 from ilpinfer.decoding.warming import stages
 from ilpinfer.kernels.jit import place
 
 
-def warm_up() -> None:
+def warm_up(as_json: bool = False) -> None:
     """Compile or load the kernels of every stage, and say where they are kept."""
-    screen = console()
+    screen, done = console(), []
     for stage in stages():
         text = f"{stage.name}: {stage.purpose}"
-        with screen.status(text):
+        with status(text):
             seconds = stage.warm()
-        screen.print(f"{text}, {seconds:.1f} s", highlight=False)
+        done.append({"name": stage.name, "purpose": stage.purpose, "seconds": seconds})
+        if not as_json:
+            screen.print(f"{text}, {seconds:.1f} s", highlight=False)
     folder = place()
+    if as_json:
+        print_json({"stages": done, "folder": None if folder is None else str(folder)})
+        return
     screen.print(
-        f"kept in {folder}"
+        f"stored in {folder}"
         if folder
-        else "nowhere to keep them: every process compiles anew; set NUMBA_CACHE_DIR",
+        else "the kernels cannot be stored, and every process compiles them again; set NUMBA_CACHE_DIR to a folder",
         highlight=False,
     )

@@ -1,13 +1,15 @@
 """Files of references: JSON, or JSON lines for sets of them, either gzipped where the name says so."""
 
+import contextlib
 import gzip
 import io
 import json
 import os
+import sys
 import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 from ilpinfer.checker import MOST_BYTES
 from ilpinfer.errors import describe
@@ -22,7 +24,8 @@ def read(path: str | Path) -> Iterator[Reference]:
     Parameters
     ----------
     path : str or Path
-        JSON; JSON lines where its name has `.jsonl`; gzipped where it ends in `.gz`.
+        JSON; JSON lines where its name has `.jsonl`; gzipped where it ends in `.gz`. `-` is standard input, with JSON
+        lines or a reference on one line.
 
     Yields
     ------
@@ -57,8 +60,8 @@ def records(path: str | Path) -> Iterator[tuple[int, Any]]:
     """The plain values of each reference of a file, and its number from 1; as `read`."""
     name, number = str(path), 1
     try:
-        with (gzip.open if name.endswith(".gz") else open)(name, "rb") as stream:
-            take = stream.readline if ".jsonl" in Path(name).name else stream.read
+        with _opened(name) as stream:
+            take = stream.readline if name == "-" or ".jsonl" in Path(name).name else stream.read
             while text := take(MOST_BYTES + 1):
                 if len(text) > MOST_BYTES:
                     raise ValueError(
@@ -72,6 +75,19 @@ def records(path: str | Path) -> Iterator[tuple[int, Any]]:
         raise InvalidReference(f"{name}, reference {number}: {describe(error)}") from None
     except OSError as error:
         raise InvalidReference(f"{name}: cannot be read: {error.strerror or error}") from None
+
+
+@contextlib.contextmanager
+def _opened(name: str) -> Iterator[BinaryIO]:
+    """The bytes of a file, unpacked, or of standard input, which stays open."""
+    if name == "-":
+        yield sys.stdin.buffer
+    elif name.endswith(".gz"):
+        with gzip.open(name, "rb") as packed:
+            yield cast(BinaryIO, packed)
+    else:
+        with Path(name).open("rb") as stream:
+            yield stream
 
 
 def write(path: str | Path, references: Iterable[Reference], inputs: Iterable[str | Path | None] = ()) -> int:
@@ -131,7 +147,7 @@ def _write(place: OutputPath, stream: io.FileIO, references: Iterable[Reference]
     name, count = Path(place.name).name, 0
     packed = gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0) if name.endswith(".gz") else None
     for count, reference in enumerate(references, 1):
-        if count == 2 and ".jsonl" not in name:
+        if count == 2 and ".jsonl" not in name and not place.direct:
             raise InvalidReference(
                 f"{place.name}: a JSON file holds one reference; name it {name.split('.')[0]}.jsonl"
             )

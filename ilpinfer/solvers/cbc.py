@@ -4,7 +4,6 @@ import re
 import subprocess
 import time
 from dataclasses import dataclass
-from importlib.metadata import version
 from math import inf
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,6 +15,7 @@ from formulations.dtypes import Floats
 from formulations.programs.record import IntegerProgram
 from formulations.programs.text import mps
 from ilpinfer.solvers.answer import Claim, Progress, Report, SolverError
+from ilpinfer.system import solver_versions
 
 STATUS = {
     "Optimal": "optimal",
@@ -122,12 +122,4 @@ def _bound(log: str) -> float:
     return -float(result[-1]) if result else inf
 
 
-def _version() -> str:
-    log = subprocess.run(
-        [PULP_CBC_CMD.pulp_cbc_path, "-quit"], capture_output=True, text=True, check=False
-    ).stdout
-    result = re.search(r"^Version: (\S+)", log, re.M)
-    return f"CBC {result[1] if result else '?'} (pulp {version('pulp')})"
-
-
-VERSION = _version()
+VERSION = solver_versions.cbc()

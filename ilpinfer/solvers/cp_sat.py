@@ -1,6 +1,5 @@
 """CP-SAT, through OR-tools, with integer coefficients throughout."""
 
-from importlib.metadata import version
 from itertools import pairwise
 from math import inf
 from typing import Any
@@ -18,13 +17,14 @@ from formulations.programs.record import IntegerProgram
 from ilpinfer.solvers.answer import Claim, Progress, Report
 from ilpinfer.solvers.smallest import smallest_program
 from ilpinfer.solvers.time_limits import solver_seconds
+from ilpinfer.system import solver_versions
 
 STATUS = {
     CpSolverStatus.OPTIMAL: "optimal",
     CpSolverStatus.FEASIBLE: "feasible",
     CpSolverStatus.INFEASIBLE: "infeasible",
 }
-VERSION = f"CP-SAT (ortools {version('ortools')})"
+VERSION = solver_versions.cp_sat()
 PARAMETERS = {
     "cp_model_probing_level": 0,
     "symmetry_level": 0,

@@ -1,6 +1,5 @@
 """HiGHS, through highspy, whose callbacks report incumbents and bounds during the solve."""
 
-from importlib.metadata import version
 from math import inf
 from typing import Any
 
@@ -10,12 +9,13 @@ import numpy as np
 from formulations.programs.record import UNBOUNDED, IntegerProgram
 from ilpinfer.solvers.answer import Claim, Progress, Report
 from ilpinfer.solvers.time_limits import solver_seconds
+from ilpinfer.system import solver_versions
 
 STATUS = {
     highspy.HighsModelStatus.kOptimal: "optimal",
     highspy.HighsModelStatus.kInfeasible: "infeasible",
 }
-VERSION = f"HiGHS (highspy {version('highspy')})"
+VERSION = solver_versions.highs()
 OPTIONS = {"output_flag": False, "presolve": "off", "mip_rel_gap": 0.0}
 
 

@@ -1,6 +1,5 @@
 """SCIP, through OR-tools' model builder."""
 
-from importlib.metadata import version
 from math import inf
 from typing import Any
 
@@ -15,13 +14,14 @@ from scipy.sparse import csr_matrix
 from formulations.programs.record import UNBOUNDED, IntegerProgram
 from ilpinfer.solvers.answer import Claim, Report, check_claim
 from ilpinfer.solvers.time_limits import solver_seconds
+from ilpinfer.system import solver_versions
 
 STATUS = {
     SolveStatus.OPTIMAL: "optimal",
     SolveStatus.FEASIBLE: "feasible",
     SolveStatus.INFEASIBLE: "infeasible",
 }
-VERSION = f"SCIP 10.0 (ortools {version('ortools')})"
+VERSION = solver_versions.scip()
 PARAMETERS = {
     "limits/gap": "0",
     "limits/absgap": "0",

@@ -107,7 +107,7 @@ def test_trace_ties_and_jobs(folder, capsys):
     assert code == 0
     assert {each["score"] for each in strict(out)} == {row["score"]}
     code, _, err = run(["decode", "scores.jsonl", "--trace", "--jobs", "2"], capsys)
-    assert code == 2 and "leave --jobs out" in err
+    assert code == 2 and "--trace and --jobs: give one of them" in err
     Path("in.jsonl").write_text((json.dumps(SCORES) + "\n") * 3)
     code, out, _ = run(["decode", "in.jsonl", "--rules", "rules.toml", "--jobs", "2"], capsys)
     assert code == 0
@@ -120,7 +120,7 @@ def test_warm_up_says_where_kernels_are_kept(folder, capsys):
     code, out, _ = run(["warm-up"], capsys)
     assert code == 0
     assert "engine: multipliers and label setting" in out
-    assert "kept in" in out.replace("\n", " ") or "NUMBA_CACHE_DIR" in out
+    assert "stored in" in out.replace("\n", " ") or "NUMBA_CACHE_DIR" in out
 
 
 def test_scheme_plain_strips_prefixes(folder, capsys):

@@ -71,7 +71,7 @@ def test_text_columns_and_json_are_the_same_pool(folder, capsys):
     ):
         code, _, err = run(learn(*more, pool=pool), capsys)
         assert code == 0
-        assert ("its labels are ignored, among them 1 that the model lacks: O" in err) == (pool == "pool.tsv")
+        assert ("its labels are ignored; the model does not have 1 of them: O" in err) == (pool == "pool.tsv")
         models.append(Path("m.json").read_bytes())
         Path("m.json").unlink()
     assert len(set(models)) == 1
@@ -119,7 +119,10 @@ def test_sampled_sequences_are_said_in_a_notice(folder, capsys):
     record = json.loads(Path("m.json").read_text())["made"]["settings"]
     assert record["budget"] == 200_000
     _, _, err = run(learn("--baseline", "posterior", "--budget", "50"), capsys)
-    assert "the rules take too many joint states for exact probabilities: sampled for 5 sequences" in err
+    assert (
+        "the rules need too many joint states for exact probabilities; used instead: sampled for 5 sequences"
+        in err
+    )
     assert not sampled
 
 
@@ -129,7 +132,7 @@ def test_hard_rules_may_leave_sequences_out(folder, capsys):
     )
     code, _, err = run(learn(), capsys)
     assert code == 0
-    assert "2 of 4 sequences have no labelling that keeps the hard rules: left out" in err
+    assert "2 of 4 sequences have no labelling that satisfies the hard rules, and are left out" in err
 
 
 BAD = [
@@ -215,7 +218,7 @@ def test_an_interrupted_run_goes_on_to_the_same_bytes(folder, capsys):
     assert 2 <= cycles < 40
     code, _, err = run(arguments, capsys)
     assert code == 0
-    assert f"m.json.part: goes on behind cycle {cycles}" in err
+    assert f"m.json.part: resumed after cycle {cycles}" in err
     assert not part.exists()
     resumed = Path("m.json").read_bytes()
     Path("m.json").unlink()

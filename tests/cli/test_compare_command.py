@@ -117,7 +117,7 @@ def test_predictions_for_other_sequences_are_refused_before_any_work(folder, cap
         (["--methods", "beam:wide=3"], "method beam has no option 'wide'"),
         (["--seeds", "1,x"], "--seeds 1,x: expected whole numbers"),
         (["--seeds", "1,1"], "seeds is [1, 1]"),
-        (["--seeds", "1", "--repeats", "2"], "leave --repeats out"),
+        (["--seeds", "1", "--repeats", "2"], "--seeds and --repeats: give one of them"),
         (["--cap", "0"], "cap is 0"),
         (["--format", "word"], "format is 'word'; expected one of"),
     ],

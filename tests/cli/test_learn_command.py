@@ -239,7 +239,8 @@ def test_a_model_that_was_trained_on_the_sequences_is_recognised(folder, capsys,
     code, _, err = run(learn("--model", model, source=source), capsys)
     assert code == 0
     assert (
-        f"{model} was trained on {source}: models of its kind, each trained without a part, score it" in err
+        f"{model} was trained on {source}: models of the same kind are trained on parts of it, and score the other parts"
+        in err
     )
     assert "scored by hmm (alike=True) trained without each part" in load_rules("learnt.toml").source
 
@@ -267,10 +268,7 @@ def test_a_model_that_does_not_say_what_it_was_trained_on(folder, capsys, made):
     assert load_model("hmm.json").labels.scheme == "bio"
     code, _, err = run(learn("--model", "hmm.json"), capsys)
     assert code == 0
-    assert (
-        "hmm.json does not say what it was trained on: if train.tsv was among that, take --kind instead"
-        in err
-    )
+    assert "hmm.json has no record of its training sequences; if train.tsv is among them, use --kind" in err
 
 
 @pytest.mark.parametrize("scheme", ["bio", "iobes"])
@@ -344,8 +342,8 @@ n = 3
     Path("scored.jsonl").write_text("".join(json.dumps(record) + "\n" for record in lines))
     code, _, err = run(learn("--algorithm", "perceptron", source="scored.jsonl"), capsys)
     assert code == 0
-    assert "weights that ran to the cap of 30 nats" in err and "whatever it costs: some note\n" in err
-    assert "hard rules leave no labelling of 1 of 14 sequences" in err
+    assert "penalties that reached the cap of 30 nats" in err and "at any penalty: some note\n" in err
+    assert "1 of 14 sequences have no labelling under the hard rules" in err
     some, author = load_rules("learnt.toml")
     assert 15 < some.penalty < 30 and author.hard
 
@@ -373,7 +371,7 @@ IMPOSSIBLE = SOFT + HARD.replace("9", "0") + '[[rule]]\ntemplate = "at_least_tok
         (SOFT, [], "no scores; name a model with --model"),
         (SOFT, ["--kind", "svm"], 'no kind of model "svm"; there are '),
         (SOFT, ["--kind", "hmm", "--option", "alik=true"], "alik"),
-        (SOFT, ["--option", "alike=true"], "--option: options of a model that is trained; add --kind"),
+        (SOFT, ["--option", "alike=true"], "--option: a parameter of a model that is trained; add --kind"),
         (SOFT, ["--kind", "hmm", "--model", "hmm.json"], "give one of them"),
         (SOFT, ["--model", "absent.json"], "absent.json"),
         (SOFT, ["--kind", "hmm", "--algorithm", "svm"], "no algorithm 'svm'"),
@@ -395,7 +393,7 @@ def test_bad_input(folder, capsys, rules, more, message):
     assert message in err and "Traceback" not in err
     kept = {path.name: path.read_bytes() for path in folder.iterdir()}
     models = kept.pop("learnt.toml.part", None)
-    assert (models is not None) == ("learnt.toml.part keeps the models for the next run" in err)
+    assert (models is not None) == ("learnt.toml.part: the models are kept for the next run" in err)
     assert kept == before
 
 
@@ -404,7 +402,7 @@ def test_bad_input(folder, capsys, rules, more, message):
     [
         ("", "train.tsv"),
         ("a\n\nb\n", "train.tsv"),
-        ("a\tx\nb\tx\n", "train.tsv: one sequence: nothing is left to score it by"),
+        ("a\tx\nb\tx\n", "train.tsv: has one sequence, and no other one to train a model on"),
     ],
 )
 def test_sequences_from_which_nothing_can_be_learnt(folder, capsys, text, message):
@@ -448,7 +446,7 @@ def test_an_interrupted_run_goes_on_to_the_same_bytes(folder, capsys):
     left = part.read_bytes().count(b"\n")
     assert left >= 2 and not Path("learnt.toml").exists()
     code, _, err = run(arguments, capsys)
-    assert code == 0 and f"learnt.toml.part: {left} models are there already" in err
+    assert code == 0 and f"learnt.toml.part: {left} models of an interrupted run are used" in err
     resumed = Path("learnt.toml").read_bytes()
     assert not part.exists()
     Path("learnt.toml").unlink()
@@ -467,7 +465,7 @@ def test_models_are_kept_where_rules_are_refused(folder, capsys):
     assert [row["part"] for row in rows] == [0, 1, 2, 3, 4]
     Path("rules.toml").write_text(FIELDS + SOFT)
     code, _, err = run(arguments, capsys)
-    assert code == 0 and "5 models are there already" in err
+    assert code == 0 and "5 models of an interrupted run are used" in err
     assert Path("learnt.toml").read_bytes() == undisturbed
 
 

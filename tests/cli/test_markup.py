@@ -5,7 +5,7 @@ import json
 import pytest
 from rich.console import Console
 
-from ilpinfer.cli import show
+from ilpinfer.cli import screen, show
 from ilpinfer.cli.checking import CheckOptions, check
 from ilpinfer.cli.evaluating import EvaluateOptions, evaluate
 from ilpinfer.cli.explaining import ExplainOptions, explain
@@ -72,12 +72,12 @@ def test_control_characters_do_not_reach_the_terminal(files, capsys):
 def test_every_console_and_table_comes_from_one_place():
     from pathlib import Path
 
-    folder = Path(show.__file__).parent.parent
+    folder = Path(screen.__file__).parent.parent
     made = {
         p.name
         for p in folder.rglob("*.py")
         for word in ("Console(", " Table(")
         if word in p.read_text("utf-8")
     }
-    assert made <= {"show.py", "progress.py"}
-    assert show.console().render_str("[red]").plain == "[red]" and isinstance(show.console(), Console)
+    assert made == {"screen.py"}
+    assert screen.console().render_str("[red]").plain == "[red]" and isinstance(screen.console(), Console)

@@ -256,7 +256,7 @@ def test_a_sequence_of_line_breaks_alone_is_a_row_with_a_reason(decisions, capsy
         (["--line-breaks", "off"], "--line-breaks off: expected in or out"),
         (
             ["--line-breaks", "out", "--kind", "hmm"],
-            "--line-breaks out: first-order HMMs keep them; take --kind crf",
+            "--line-breaks out: first-order HMMs always see line breaks; use --kind crf",
         ),
         (["--option", "without_line_breaks=1"], "without_line_breaks is 1; expected true or false"),
     ],

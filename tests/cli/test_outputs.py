@@ -303,14 +303,14 @@ def test_rows_of_a_comparison_are_read_back(lines, capsys):
     code, _, err = run(["compare", "in.jsonl", "--methods", "viterbi", "--output", "out"], capsys)
     assert (code, err) == (
         2,
-        "ilpinfer: out/results.jsonl: is read back, and so must be a file; choose another output\n",
+        "ilpinfer: out/results.jsonl: the rows are read back, so the output must be a file; name one\n",
     )
 
 
 def test_two_outputs_need_two_places(lines, capsys):
     arguments = ["evaluate", "train.tsv", "train.tsv", "--output", "x", "--picture", "./x"]
     code, _, err = run(arguments, capsys)
-    assert (code, err) == (2, "ilpinfer: ./x: is the place of --output and of --picture; give each its own\n")
+    assert (code, err) == (2, "ilpinfer: ./x: is given for --output and for --picture; name two files\n")
 
 
 @pytest.mark.parametrize("dangling", [False, True])

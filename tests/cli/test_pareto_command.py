@@ -93,14 +93,14 @@ def test_a_sequence_without_a_labelling_is_a_row(capsys):
     code, _, err = run([*COMMAND, "--picture", "p.svg"], capsys)
     assert code == 2 and "infeasible: no labelling keeps the hard rules (and 1 more)" in err
     assert [row["status"] for row in rows()] == ["infeasible", "infeasible"]
-    assert "p.svg: not drawn" in err and not Path("p.svg").exists()
+    assert "p.svg: not written" in err and not Path("p.svg").exists()
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["--picture", "train.tsv"], "train.tsv: is an input of this command"),
-        (["--picture", "x", "--summary", "x"], "x: is the place of --picture and of --summary"),
+        (["--picture", "x", "--summary", "x"], "x: is given for --picture and for --summary"),
         (["--summary", "out.jsonl"], "out.jsonl: is an input of this command"),
         (["--heaviest", "-1"], "heaviest is -1.0; expected a number above 0"),
         (["--bound", "half"], "bound is 'half'; expected one of relative, odds"),
@@ -130,4 +130,4 @@ def test_minimum_risk_on_the_command_line(capsys):
     code, _, err = run([*command, "--risk", "spans"], capsys)
     assert code == 2 and "method auto has no option 'risk'" in err
     code, _, err = run([*command, "--tau", "0.9", "--risk", "spans"], capsys)
-    assert code == 2 and "--risk spans: --tau takes none" in err
+    assert code == 2 and "--risk spans: has no effect with --tau" in err

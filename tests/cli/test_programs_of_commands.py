@@ -157,11 +157,11 @@ BAD = [
     (["export", "train.tsv", *MODEL, "--output", ""], "--output is empty"),
     (["export", "train.tsv", *MODEL, "--output", "train.tsv"], "cannot be written"),
     (["export", "train.tsv", "--rules", "rules.toml", "--output", "out"], "no scores; name a model"),
-    (["import-solution", "train.tsv", "nowhere.sol", *MODEL], "nowhere.sol: which sequence is it of?"),
+    (["import-solution", "train.tsv", "nowhere.sol", *MODEL], "nowhere.sol: the name does not say which sequence it belongs to"),
     (["import-solution", "train.tsv", "0001.sol", *MODEL], "0001.sol: cannot be read: No such file"),
     (["import-solution", "train.tsv", "0003.sol", *MODEL], "there is no sequence 3; the input has 2"),
-    (["import-solution", "train.tsv", "0001.sol", "1.sol", *MODEL], "is a solution of the same sequence"),
-    (["import-solution", "train.tsv", ".", *MODEL], ".: has no solution; expected files such as 0001.sol"),
+    (["import-solution", "train.tsv", "0001.sol", "1.sol", *MODEL], "belongs to the same sequence"),
+    (["import-solution", "train.tsv", ".", *MODEL], ".: contains no solution file; expected files such as 0001.sol"),
     (["import-solution", "train.tsv", "0001.sol", *MODEL, "--format", "cip"], 'no format "cip"'),
     (["import-solution", "train.tsv", "0001.sol", *MODEL, "--output", "train.tsv"], "is an input of this command"),
 ]  # fmt: skip
@@ -193,14 +193,14 @@ def test_solutions_that_do_not_fit_are_refused(folder, capsys):
     solution.write_text(two.with_suffix(".sol").read_text())
     assert "another program" in refused()
     solution.write_text(text)
-    assert "is of another program than that of this input" in refused([*back, "--program", "hard"])
+    assert "belongs to another program than this input" in refused([*back, "--program", "hard"])
     for table in Path("out").glob("*.columns.json"):
         table.unlink()
     assert "another program" in refused([*back, "--program", "hard"])
     assert run(back, capsys)[0] == 0
     Path("out/0001.columns.json").write_text("{}")
     Path("back.jsonl").unlink()
-    assert "no table of columns from `ilpinfer export`" in refused()
+    assert "is not a table of columns from `ilpinfer export`" in refused()
 
 
 def test_a_false_claim_is_said(folder, capsys):

@@ -122,8 +122,14 @@ def test_cross_validation_never_labels_what_the_model_has_seen():
         (["--cross-validate", "1"], "cannot make 1 folds of 12 documents; expected 2 to 12"),
         (["--cross-validate", "2", "--documents", "none.txt"], "none.txt: cannot be read"),
         (["--cross-validate", "2", "--documents", "train.tsv"], "train.tsv: 114 lines for 12 sequences"),
-        (["--documents", "train.tsv"], "--documents train.tsv: nothing to try; add --held-out"),
-        (["--rules", "bio"], "--rules bio: nothing to try; add --held-out or --cross-validate"),
+        (
+            ["--documents", "train.tsv"],
+            "--documents train.tsv: is used in an evaluation only; add --held-out",
+        ),
+        (
+            ["--rules", "bio"],
+            "--rules bio: is used in an evaluation only; add --held-out or --cross-validate",
+        ),
         (["--held-out", "0.5", "--first", "1"], "cannot keep a share of 1 document"),
         (["--option", "scheme=plain"], 'no option "scheme"'),
         (["--kind", "crf", "--option", "held_out=1"], 'lbfgs has no parameter "held_out"'),

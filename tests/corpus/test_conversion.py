@@ -223,7 +223,9 @@ def test_labels_that_fit_no_scheme_are_said_to_be_plain(folder, capsys):
 
 def test_a_model_is_tried_on_labels_of_another_scheme_not_without_a_word(folder, capsys):
     iob1(folder)
-    said = "some look like bio, others like iob1: compared as they are; --scheme bio writes all as bio"
+    said = (
+        "look like two schemes, bio and iob1, and are compared unchanged; --scheme bio converts all of them"
+    )
     for one, other in (("train.tsv", "iob1.tsv"), ("iob1.tsv", "train.tsv")):
         arguments = ["train", one, "--held-out", other, "--output", "m.json"]
         code, _, err = run(arguments, capsys)

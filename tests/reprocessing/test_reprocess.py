@@ -261,7 +261,7 @@ def test_a_budget_stops_the_run_and_resume_goes_on(whole, capsys, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(executors.Budget, "check", check)
         code, _, err = run([*HERE, "--output", "out", "--budget", "1000"], capsys)
-    assert (code, err) == (1, "ilpinfer: --budget 1000 s are spent; go on with --resume\n")
+    assert (code, err) == (1, "ilpinfer: --budget 1000 s are over; continue with --resume\n")
     assert not json.loads(Path("out/manifest.json").read_text())["finished"]
     assert run([*HERE, "--output", "out", "--resume"], capsys)[0] == 0
     assert contents("out") == whole
@@ -272,9 +272,9 @@ def test_a_budget_stops_the_run_and_resume_goes_on(whole, capsys, monkeypatch):
     [
         (["--budget", "0"], "--budget 0: expected seconds above 0"),
         (["--resume", "--only-unproved"], "give one of them"),
-        (["--scheduler", "tcp://127.0.0.1:1", "--jobs", "2"], "--jobs are processes of this machine"),
+        (["--scheduler", "tcp://127.0.0.1:1", "--jobs", "2"], "--jobs and --scheduler: give one of them"),
         (["nowhere.tsv"], "nowhere.tsv: No such file or directory"),
-        (["in.tsv"], "in.tsv: given twice"),
+        (["in.tsv"], "in.tsv: is given twice"),
         (["--output", "in.tsv"], "in.tsv: is a file; name a folder"),
     ],
 )

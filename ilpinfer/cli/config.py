@@ -1,0 +1,253 @@
+"""Defaults of options from a file: `ilpinfer.toml`, or the table `[tool.ilpinfer]` of `pyproject.toml`."""
+
+import os
+import tomllib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ilpinfer.cli.failure import Failure
+
+OWN, PROJECT = "ilpinfer.toml", "pyproject.toml"
+FILE_VARIABLE, NO_FILE_VARIABLE = "ILPINFER_CONFIG", "ILPINFER_NO_CONFIG"
+PATHS = ("FILE", "FOLDER", "MODEL", "RULES", "FILE|SHARE", "NAME=FILE")
+"""Placeholders of options that are paths, or may be."""
+SHARED = ("quiet", "no_color", "as_json")
+"""Parameters of the program that are also parameters of its commands."""
+_NOT_IN_FILES = ("config", "no_config", "version")
+
+
+@dataclass(frozen=True)
+class ConfigFile:
+    """A file of defaults.
+
+    Parameters
+    ----------
+    place : the file, and the table in it, for messages
+    folder : that relative paths start from; empty for the working folder
+    table : its content
+    """
+
+    place: str
+    folder: str
+    table: Mapping[str, Any]
+
+    def defaults(self, root: Any, path: Sequence[str]) -> dict[str, Any]:
+        """The defaults of a command, by parameter.
+
+        Parameters
+        ----------
+        root : the program's command group
+        path : names of the command, such as reference and make
+
+        Raises
+        ------
+        Failure
+            for a name that is no command and no option, and for a value that is no option's value.
+        """
+        self._check(self.table, root, "")
+        group, table, where, found = root, self.table, "", dict[str, tuple[str, Any]]()
+        for name in (*path, ""):
+            found |= {key: (where, each) for key, each in table.items() if not isinstance(each, dict)}
+            if name:
+                group, where = group.commands[name], f"{where}{name}."
+                table = table.get(name, {})
+        known = options(group)
+        return {
+            known[key].name: self._value(known[key], value, f"{self._key(place, key)}")
+            for key, (place, value) in found.items()
+            if key in known
+        }
+
+    def _check(self, table: Mapping[str, Any], group: Any, where: str) -> None:
+        """Raise Failure for an unknown name in a table of the program or of a group of commands."""
+        from formulations.messages import suggestion
+
+        shared = Counter(key for command in _leaves(group) for key in options(command))
+        common = [key for key, number in shared.items() if number > 1]
+        for name, value in table.items():
+            command = group.commands.get(name)
+            if command is None:
+                if name not in common:
+                    hint = suggestion(name, [*common, *group.commands])
+                    once = [each.name for each in _leaves(group) if name in options(each)]
+                    way = f"; it is an option of one command: put it into [{once[0]}]" if once else hint
+                    kind = "table" if isinstance(value, dict) else "shared option"
+                    raise Failure(f"{self.place}: no {kind} {self._key(where, name)}{way}", 2)
+                continue
+            if not isinstance(value, dict):
+                raise Failure(
+                    f"{self.place}: {self._key(where, name)}: a command; write its options in a table [{where}{name}]",
+                    2,
+                )
+            if hasattr(command, "commands"):
+                self._check(value, command, f"{where}{name}.")
+                continue
+            known = options(command)
+            wrong = next((key for key in value if key not in known), None)
+            if wrong is not None:
+                key = self._key(f"{where}{name}.", wrong)
+                raise Failure(f"{self.place}: no option {key}{suggestion(wrong, known)}", 2)
+
+    def _value(self, option: Any, value: Any, key: str) -> Any:
+        """The value as the command line would give it."""
+        if option.is_flag:
+            if not isinstance(value, bool):
+                raise Failure(f"{self.place}: {key} is {value!r}; expected true or false", 2)
+            return value
+        if not option.multiple:
+            return self._text(option, value, key)
+        return [self._text(option, each, key) for each in (value if isinstance(value, list) else [value])]
+
+    def _text(self, option: Any, value: Any, key: str) -> str:
+        if isinstance(value, bool) or not isinstance(value, str | int | float):
+            expected = "a text or a number" + (", or a list of them" if option.multiple else "")
+            raise Failure(f"{self.place}: {key} is {value!r}; expected {expected}", 2)
+        text = str(value)
+        if not self.folder or not text or text == "-":
+            return text
+        if option.metavar in PATHS:
+            return self._resolved(text, option.metavar)
+        name, equals, rest = text.partition("=")
+        if option.metavar == "NAME=VALUE" and name == "template" and Path(self.folder, rest).is_file():
+            return f"{name}{equals}{os.path.join(self.folder, rest)}"
+        return text
+
+    def _resolved(self, text: str, kind: str) -> str:
+        """A relative path of the file as one of the working folder; names of rule sets and models stay."""
+        if kind == "RULES":
+            from formulations.rulefiles.loading import catalogue
+
+            return text if text in catalogue() else os.path.join(self.folder, text)
+        if kind == "MODEL":
+            from ilpinfer.models.files import BUILT_IN
+
+            return text if text in BUILT_IN else os.path.join(self.folder, text)
+        if kind == "FILE|SHARE" and text.replace(".", "", 1).isdigit():
+            return text
+        name, equals, path = text.rpartition("=") if kind == "NAME=FILE" else ("", "", text)
+        return f"{name}{equals}{os.path.join(self.folder, path)}"
+
+    @staticmethod
+    def _key(where: str, name: str) -> str:
+        return f"[{where[:-1]}] {name}" if where else name
+
+
+def options(command: Any) -> dict[str, Any]:
+    """The options of a command that a file may set, by their names in it."""
+    result = {}
+    for each in command.params:
+        if each.param_type_name == "option" and each.name not in _NOT_IN_FILES:
+            long = next(name for name in each.opts if name.startswith("--"))
+            result[long.removeprefix("--")] = each
+    return result
+
+
+def _leaves(group: Any) -> Iterator[Any]:
+    for command in group.commands.values():
+        if hasattr(command, "commands"):
+            yield from _leaves(command)
+        else:
+            yield command
+
+
+def apply(context: Any, command: Any, arguments: Sequence[str]) -> None:
+    """Give a command's context the defaults of the file, and options that stand before the command's name.
+
+    An error of the file is not raised where help is asked for.
+    """
+    if context.resilient_parsing:
+        return
+    given, _, _ = command.make_parser(context).parse_args(args=list(arguments))
+    parents = list(_parents(context))
+    for parent in reversed(parents):
+        given = {**{name: each for name, each in parent.params.items() if each is not None}, **given}
+    values: dict[str, Any] = {}
+    try:
+        file = _chosen(given.get("config"), bool(given.get("no_config")))
+        if file is not None:
+            names = [each.info_name for each in (*reversed(parents[:-1]), context)]
+            values = file.defaults(context.find_root().command, names)
+            context.meta[__name__] = file.place, dict(values)
+    except Failure:
+        if not given.get("help"):
+            raise
+    for parent in parents:
+        values |= {name: each for name in SHARED if (each := parent.params.get(name)) is not None}
+    context.default_map = values
+
+
+def origin(context: Any) -> tuple[str, dict[str, Any]]:
+    """The file of the defaults of a command, and these defaults by parameter; an empty text where there is none."""
+    place, values = context.meta.get(__name__, ("", {}))
+    return place, values
+
+
+def _parents(context: Any) -> Iterator[Any]:
+    while (context := context.parent) is not None:
+        yield context
+
+
+def _chosen(path: str | None, none: bool) -> ConfigFile | None:
+    """The file that options and environment name, or else the nearest one; None where there is none, or none is wanted."""
+    if path is not None and none:
+        raise Failure(f"--config {path} and --no-config: give one of them", 2)
+    if none or (path is None and os.environ.get(NO_FILE_VARIABLE)):
+        return None
+    path = path if path is not None else os.environ.get(FILE_VARIABLE) or None
+    return find() if path is None else read(path)
+
+
+def find() -> ConfigFile | None:
+    """The file of the working folder, or of the nearest folder above that has one."""
+    try:
+        folders = [here := Path.cwd(), *here.parents]
+    except OSError:  # the working folder was removed
+        return None
+    for folder in folders:
+        for name in (OWN, PROJECT):
+            path = os.path.join(os.path.relpath(folder, here), name)
+            if os.path.isfile(path) and (name == OWN or b"ilpinfer" in _bytes(path)):
+                found = _read(os.path.normpath(path))
+                if found is not None:
+                    return found
+    return None
+
+
+def read(path: str) -> ConfigFile:
+    """A file of defaults.
+
+    Raises
+    ------
+    Failure
+        where it cannot be read, is not TOML, or is a `pyproject.toml` without the table.
+    """
+    found = _read(path)
+    if found is None:
+        raise Failure(f"{path}: has no table [tool.ilpinfer]", 2)
+    return found
+
+
+def _read(path: str) -> ConfigFile | None:
+    try:
+        table = tomllib.loads(_bytes(path).decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise Failure(f"{path}: not TOML: {error}; correct it, or leave it out with --no-config", 2) from None
+    folder = os.path.dirname(path)
+    if os.path.basename(path) != PROJECT:
+        return ConfigFile(path, folder, table)
+    tool = table.get("tool")
+    own = tool.get("ilpinfer") if isinstance(tool, dict) else None
+    return ConfigFile(f"{path}, [tool.ilpinfer]", folder, own) if isinstance(own, dict) else None
+
+
+def _bytes(path: str) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise Failure(
+            f"{path}: cannot be read: {reason}; name another file, or give --no-config", 2
+        ) from None

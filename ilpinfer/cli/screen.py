@@ -1,0 +1,71 @@
+"""Results on standard output: tables for people, JSON for programs."""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from ilpinfer.cli import settings
+from ilpinfer.cli.streams import STDOUT, visible
+
+
+def print_json(value: Any) -> None:
+    """Print one JSON value; numbers that are not finite are null, as JSON has no name for them."""
+    print(json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def plain(value: Any) -> Any:
+    """The value as JSON has it: numpy's numbers as Python's, sequences as lists, non-finite numbers as None."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(each) for key, each in value.items()}
+    if isinstance(value, str) or value is None:
+        return None if value is None else str(value)
+    if isinstance(value, Sequence | set | frozenset):
+        return [plain(each) for each in value]
+    value = value.item() if hasattr(value, "item") else value
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def console(*, stderr: bool = False) -> Console:
+    """A console on standard output or standard error; 140 columns wide if it is no terminal.
+
+    Square brackets are shown as they are: texts of users are never read as markup. Control characters are escapes.
+    """
+    colors: Literal["auto"] | None = "auto" if settings.colored() else None
+    screen = _Screen(stderr=stderr, markup=False, emoji=False, color_system=colors)
+    if not screen.is_terminal:
+        screen = _Screen(stderr=stderr, width=140, markup=False, emoji=False, color_system=colors)
+    return screen
+
+
+def console_beside(*outputs: str | None) -> Console:
+    """A console on standard output; on standard error where one of the outputs goes to standard output."""
+    return console(stderr=STDOUT in outputs)
+
+
+class _Screen(Console):
+    def render_str(self, text: str, **options: Any) -> Text:
+        return super().render_str(visible(text), **options)
+
+
+def table(*headings: str, padding: tuple[int, int, int, int] | tuple[int, int] = (0, 1)) -> Table:
+    """A table without a frame, with columns of texts; numbers get theirs from `numbers`."""
+    result = Table(box=None, pad_edge=False, padding=padding, header_style="bold")
+    for heading in headings:
+        result.add_column(Text(heading))
+    return result
+
+
+def numbers(table: Table, *headings: str) -> None:
+    """Add columns of numbers."""
+    for heading in headings:
+        table.add_column(Text(heading), justify="right")
+
+
+def add_row(table: Table, *cells: str, style: str = "") -> None:
+    """Add a row of texts, shown as they are."""
+    table.add_row(*(Text(visible(cell)) for cell in cells), style=style)

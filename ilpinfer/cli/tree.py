@@ -1,0 +1,122 @@
+"""Commands and groups of commands: defaults from a file, and help in groups, with examples."""
+
+import inspect
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from typer.core import TyperCommand, TyperGroup
+
+from ilpinfer.cli import config
+
+COMMON = "Common options"
+"""The group of options that every command has; the last one of its help."""
+LONGEST = 200
+"""Characters of a command's first sentence."""
+
+
+class Command(TyperCommand):
+    """A command whose defaults a file may set."""
+
+    def __init__(self, name: str | None, **settings: Any) -> None:
+        super().__init__(name, **settings)
+        for each in self.params:
+            if getattr(each, "is_flag", False) and not each.default:
+                each.show_default = False  # type: ignore[attr-defined]
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse, with the defaults of the file."""
+        config.apply(ctx, self, args)
+        return super().parse_args(ctx, args)
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """The line of usage, where arguments have no braces."""
+        return [re.sub("[{}]", "", piece) for piece in super().collect_usage_pieces(ctx)]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Arguments and options in their groups, then the defaults that come from a file."""
+        for title, rows in option_groups(self, ctx):
+            with formatter.section(title):
+                formatter.write_dl(rows)
+        place, values = config.origin(ctx)
+        if values:
+            names = {each.name: key for key, each in config.options(self).items()}
+            with formatter.section(f"Defaults from {place}"):
+                formatter.write_dl([(f"--{names[name]}", _shown(value)) for name, value in values.items()])
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """The examples, as they are."""
+        write_examples(self.epilog, formatter)
+
+
+class Group(TyperGroup):
+    """Commands in groups; without arguments, it shows its help."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse; no arguments stand for `--help`."""
+        return super().parse_args(ctx, args or ([] if ctx.resilient_parsing else ["--help"]))
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Commands by group, then options."""
+        for title, commands in self.panels():
+            with formatter.section(title):
+                formatter.write_dl([(each.name, each.get_short_help_str(LONGEST)) for each in commands])
+        for title, rows in option_groups(self, ctx):
+            with formatter.section(title):
+                formatter.write_dl(rows)
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """The examples, as they are."""
+        write_examples(self.epilog, formatter)
+
+    def panels(self) -> list[tuple[str, list[Any]]]:
+        """The commands that are shown, by the title of their group."""
+        result: dict[str, list[Any]] = {}
+        for command in self.commands.values():
+            if not command.hidden:
+                result.setdefault(getattr(command, "rich_help_panel", None) or "Commands", []).append(command)
+        return list(result.items())
+
+
+def option_groups(command: Any, context: Any) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Titles of groups, with the names and texts of their arguments and options; the common ones come last."""
+    result: dict[str, list[tuple[str, str]]] = {}
+    for each in command.get_params(context):
+        record = each.get_help_record(context)
+        if record is not None:
+            argument = each.param_type_name == "argument"
+            title = "Arguments" if argument else getattr(each, "rich_help_panel", None)
+            title = title or (COMMON if each.name == "help" else "Options")
+            result.setdefault(title, []).append((names(each, record[0]), record[1]))
+    order = {"Arguments": 0, "Options": 1, COMMON: 3}
+    return sorted(result.items(), key=lambda group: order.get(group[0], 2))
+
+
+def names(parameter: Any, shown: str) -> str:
+    """The names of a parameter as help shows them, `--[no-]trace` for an option and its opposite."""
+    if parameter.param_type_name == "argument":
+        return f"{parameter.metavar}{'...' * (parameter.nargs != 1)}"
+    for opposite in parameter.secondary_opts:
+        yes = f"--{opposite.removeprefix('--no-')}"
+        if opposite.startswith("--no-") and yes in parameter.opts:
+            return ", ".join(f"--[no-]{opposite[5:]}" if name == yes else name for name in parameter.opts)
+    return shown
+
+
+def examples(epilog: str | None) -> list[str]:
+    """The example commands of a command."""
+    return inspect.cleandoc(epilog).splitlines() if epilog else []
+
+
+def write_examples(epilog: str | None, formatter: Any) -> None:
+    """Write examples into a help text, a line each."""
+    lines = examples(epilog)
+    if lines:
+        with formatter.section("Examples" if len(lines) > 1 else "Example"):
+            formatter.write("".join(f"{'':>{formatter.current_indent}}{line}\n" for line in lines))
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        return ", ".join(map(str, value)) or "none"
+    return ("yes" if value else "no") if isinstance(value, bool) else str(value)

@@ -1,0 +1,195 @@
+"""Defaults of options from ilpinfer.toml and pyproject.toml."""
+
+import json
+from pathlib import Path
+
+import pytest
+from support.command_line import run
+
+from ilpinfer.cli import config, main
+
+
+def rows(text):
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_the_nearest_file_gives_defaults_and_the_command_line_beats_it(folder, capsys):
+    Path("ilpinfer.toml").write_text('[decode]\nrules = "rules.toml"\ntop = 3\ntrace = true\n')
+    code, out, err = run(["decode", "scores.jsonl"], capsys)
+    assert (code, err) == (0, "")
+    assert [row["rank"] for row in rows(out)] == [1, 2, 3]
+    assert all("trace" in row and "one title" in row["violations"] for row in rows(out))
+    code, out, _ = run(["decode", "scores.jsonl", "--top", "1", "--no-trace"], capsys)
+    (row,) = rows(out)
+    assert code == 0 and "trace" not in row
+    code, out, _ = run(["decode", "scores.jsonl", "--no-config"], capsys)
+    (row,) = rows(out)
+    assert code == 0 and row["violations"] == {}
+
+
+def test_relative_paths_are_those_of_the_file(folder, capsys, monkeypatch):
+    Path("ilpinfer.toml").write_text(
+        '[decode]\nrules = ["rules.toml", "bio"]\nmodel = "hmm.json"\n[train]\nkind = "crf"\noption = ["template=t.toml"]\n'
+    )
+    Path("t.toml").write_text('features = ["word"]\n')
+    Path("deep/er").mkdir(parents=True)
+    monkeypatch.chdir("deep/er")
+    code, out, err = run(["decode", "../../train.tsv"], capsys)
+    assert (code, err) == (0, "")
+    assert "one title" in rows(out)[0]["violations"]
+    code, _, err = run(["train", "../../train.tsv", "--output", "crf.json"], capsys)
+    assert code == 0
+    assert json.loads(Path("crf.json").read_text())["made"]["options"] == {"template": "../../t.toml"}
+
+
+def test_shared_options_and_groups_of_commands(folder, capsys):
+    Path("ilpinfer.toml").write_text('rules = "rules.toml"\n[reference.make]\noutput = "r.jsonl"\nties = 7\n')
+    assert run(["reference", "make", "scores.jsonl"], capsys)[0] == 0
+    assert "one title" in Path("r.jsonl").read_text()
+    code, out, _ = run(["decode", "scores.jsonl"], capsys)
+    assert code == 0 and "one title" in rows(out)[0]["violations"]
+    assert run(["explain", "rules.toml"], capsys)[0] == 0, "an option of others is none of its own"
+
+
+def test_a_table_of_pyproject(folder, capsys):
+    Path("pyproject.toml").write_text('[project]\nname = "x"\n[tool.ilpinfer.decode]\nrules = "rules.toml"\n')
+    code, out, _ = run(["decode", "scores.jsonl"], capsys)
+    assert code == 0 and "one title" in rows(out)[0]["violations"]
+    Path("ilpinfer.toml").write_text("")
+    code, out, _ = run(["decode", "scores.jsonl"], capsys)
+    assert code == 0 and rows(out)[0]["violations"] == {}, "the program's own file goes first"
+
+
+def test_a_pyproject_of_others_is_passed_over(folder, capsys, monkeypatch):
+    Path("ilpinfer.toml").write_text('[decode]\nrules = "rules.toml"\n')
+    Path("sub").mkdir()
+    monkeypatch.chdir("sub")
+    for text in ('[project]\nname = "x"\n', "not TOML", '[project]\nname = "ilpinfer-rules"\n'):
+        Path("pyproject.toml").write_text(text)
+        code, out, _ = run(["decode", "../scores.jsonl"], capsys)
+        assert code == 0 and "one title" in rows(out)[0]["violations"]
+
+
+def test_a_named_file_and_the_environment(folder, capsys, monkeypatch):
+    Path("ilpinfer.toml").write_text("[decode]\ntop = 2\n")
+    Path("three.toml").write_text("[decode]\ntop = 3\n")
+    decode = ["decode", "scores.jsonl"]
+
+    def number(arguments):
+        code, out, _ = run(arguments, capsys)
+        assert code == 0
+        return len(rows(out))
+
+    assert number(decode) == 2
+    assert number([*decode, "--config", "three.toml"]) == number(["--config", "three.toml", *decode]) == 3
+    assert number(["--no-config", *decode]) == number([*decode, "--no-config"]) == 1
+    monkeypatch.setenv(config.FILE_VARIABLE, "three.toml")
+    assert number(decode) == 3
+    monkeypatch.setenv(config.NO_FILE_VARIABLE, "1")
+    assert number(decode) == 1
+    assert number([*decode, "--config", "ilpinfer.toml"]) == 2
+
+
+WRONG = [
+    ("[decode]\ntime_limit = 1\n", 'no option [decode] time_limit; did you mean "time-limit"?'),
+    ("[decdoe]\n", 'no table decdoe; did you mean "decode"?'),
+    ("shceme = 'bio'\n", 'no shared option shceme; did you mean "scheme"?'),
+    ("hull = true\n", "no shared option hull; it is an option of one command: put it into [pareto]"),
+    ("decode = 3\n", "decode: a command; write its options in a table [decode]"),
+    ("[reference.mak]\n", 'no table [reference] mak; did you mean "make"?'),
+    ("[reference.make]\ntopp = 1\n", 'no option [reference.make] topp; did you mean "top"?'),
+    ("[decode]\ntrace = 1\n", "[decode] trace is 1; expected true or false"),
+    ("[decode]\nmethod = true\n", "[decode] method is True; expected a text or a number"),
+    ("[decode]\nrules = [[1]]\n", "[decode] rules is [1]; expected a text or a number, or a list of them"),
+    ("[decode]\nmethod = ['beam']\n", "[decode] method is ['beam']; expected a text or a number"),
+    ("[decode]\nconfig = 'x'\n", "no option [decode] config"),
+    ("decode]\n", "not TOML"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), WRONG)
+def test_what_is_wrong_in_a_file_is_one_clear_line(folder, capsys, text, message):
+    Path("ilpinfer.toml").write_text(text)
+    code, out, err = run(["decode", "scores.jsonl"], capsys)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith("ilpinfer: ilpinfer.toml: ") and message in err
+    assert run(["decode", "scores.jsonl", "--no-config"], capsys)[0] == 0
+    assert run(["decode", "--help"], capsys)[0] == run(["--version"], capsys)[0] == 0
+
+
+def test_a_value_of_another_type_names_file_and_option(folder, capsys):
+    Path("ilpinfer.toml").write_text('[decode]\ntime-limit = "soon"\n')
+    code, _, err = run(["decode", "scores.jsonl"], capsys)
+    assert code == 2
+    assert err.startswith("ilpinfer: ilpinfer.toml: Invalid value for '--time-limit': ")
+    code, _, err = run(["decode", "scores.jsonl", "--time-limit", "later"], capsys)
+    assert code == 2 and "ilpinfer.toml" not in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--config", "nowhere.toml"], "nowhere.toml: cannot be read: No such file or directory"),
+        (["--config", "rules.toml", "--no-config"], "--config rules.toml and --no-config: give one of them"),
+        (["--config", "pyproject.toml"], "pyproject.toml: has no table [tool.ilpinfer]"),
+    ],
+)
+def test_files_that_cannot_be_used(folder, capsys, arguments, message):
+    Path("pyproject.toml").write_text("")
+    code, _, err = run(["decode", "scores.jsonl", *arguments], capsys)
+    assert code == 2 and err.startswith(f"ilpinfer: {message}")
+
+
+def test_help_shows_the_defaults_of_the_file(folder, capsys):
+    Path("ilpinfer.toml").write_text(
+        '[decode]\nmethod = "beam"\nrules = ["rules.toml", "bio"]\ntrace = true\n'
+    )
+    code, out, _ = run(["decode", "--help"], capsys)
+    assert code == 0
+    shown = out.partition("Defaults from ilpinfer.toml:\n")[2].partition("\n\n")[0]
+    assert [line.split(maxsplit=1) for line in shown.splitlines()] == [
+        ["--method", "beam"],
+        ["--rules", "rules.toml, bio"],
+        ["--trace", "yes"],
+    ]
+    assert "[default: beam]" in out
+    assert "Defaults from" not in run(["methods", "--help"], capsys)[1]
+
+
+def test_a_manifest_records_the_values_of_the_file(folder, capsys):
+    pytest.importorskip("pyarrow")
+    Path("ilpinfer.toml").write_text(
+        '[reprocess]\nmethod = "beam"\noption = ["width=3"]\nshard-size = 5\ntime-limit = 2\noutput = "out"\njobs = 1\n'
+    )
+    assert run(["reprocess", "scores.jsonl"], capsys)[0] == 0
+    manifest = json.loads(Path("out/manifest.json").read_text())
+    kept = json.dumps(manifest)
+    assert '"method": "beam"' in kept and '"width=3"' in kept and '"shard_size": 5' in kept
+
+
+def test_a_working_folder_that_was_removed(folder, capsys, monkeypatch):
+    def removed():
+        raise FileNotFoundError
+
+    monkeypatch.setattr(Path, "cwd", removed)
+    assert config.find() is None
+
+
+def test_every_option_of_every_command_can_be_named(folder):
+    from ilpinfer.cli.app import group
+
+    tree = group()
+    for name, command in tree.commands.items():
+        if not hasattr(command, "commands"):
+            known = config.options(command)
+            assert {"quiet", "no-color"} <= set(known), name
+            assert not {"config", "no-config", "help"} & set(known)
+
+
+def test_a_run_leaves_no_settings_to_the_next(folder, capsys):
+    Path("ilpinfer.toml").write_text("quiet = true\n")
+    assert main(["train", "train.tsv", "--output", "m.json"]) == 0
+    assert capsys.readouterr().err == ""
+    Path("ilpinfer.toml").unlink()
+    assert main(["train", "train.tsv", "--output", "m.json"]) == 0
+    assert "first-order HMM" in capsys.readouterr().err

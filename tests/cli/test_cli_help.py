@@ -1,0 +1,153 @@
+"""Help: groups, examples that parse, a text for every option; and the page that is made from the same tree."""
+
+import importlib.util
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import typer
+from support.command_line import run
+
+from ilpinfer.cli.app import group
+from ilpinfer.cli.tree import COMMON, examples, option_groups
+
+DOCS = Path(__file__).parents[2] / "docs"
+PANELS = ["Decode", "Models and rules", "Compare and explain", "Programs and proofs", "Services and tools"]
+
+
+def leaves(tree, names=()):
+    """Every command with its names."""
+    for name, command in tree.commands.items():
+        if hasattr(command, "commands"):
+            yield from leaves(command, (*names, name))
+        else:
+            yield (*names, name), command
+
+
+TREE = group()
+COMMANDS = dict(leaves(TREE))
+by_name = pytest.mark.parametrize("names", list(COMMANDS), ids=" ".join)
+
+
+def test_the_program_shows_its_commands_in_groups(capsys):
+    code, out, err = run([], capsys)
+    assert (code, err) == (0, "")
+    assert (code, out, err) == run(["--help"], capsys) == run(["-q"], capsys)
+    assert re.findall(r"^(\w[\w ]*):$", out, re.M)[:5] == PANELS
+    for name, *rest in COMMANDS:
+        assert rest or re.search(rf"^  {name}  ", out, re.M), name
+    assert "..." not in out.replace("[ARGS]...", ""), "no sentence is cut"
+
+
+def test_a_group_without_arguments_shows_its_help(capsys):
+    code, out, err = run(["reference"], capsys)
+    assert (code, err) == (0, "") and "verify" in out and "Examples:" in out
+    assert run(["reference", "--help"], capsys)[1] == out
+
+
+@by_name
+def test_every_command_says_what_it_does_with_options_in_groups(names, capsys):
+    command = COMMANDS[names]
+    code, out, err = run([*names, "--help"], capsys)
+    assert (code, err) == (0, "")
+    assert out.startswith(f"Usage: ilpinfer {' '.join(names)} [OPTIONS]")
+    assert "{" not in out and command.help.endswith(".") and "  " not in command.help
+    assert re.search(rf"^Examples?:\n(  .*ilpinfer {' '.join(names)}\b.*\n)+", out + "\n", re.M)
+    titles = re.findall(r"^([A-Z][\w -]*):$", out, re.M)
+    assert titles[-2] == COMMON
+    context = typer.Context(command, info_name=names[-1])
+    for title, rows in option_groups(command, context):
+        assert title in titles
+        for name, text in rows:
+            assert text and not text.startswith("["), f"{name} has a text"
+            assert "<" not in name.replace("<TAB>", ""), f"{name} has a placeholder of its own"
+
+
+@by_name
+def test_every_option_with_a_unit_or_a_number_names_it(names):
+    for each in COMMANDS[names].params:
+        if each.param_type_name == "option" and not each.is_flag:
+            assert each.metavar or each.type_descriptor.choices, each.opts
+
+
+@by_name
+def test_examples_are_commands_that_exist(names, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for line in examples(COMMANDS[names].epilog):
+        own = next(part for part in re.split(r"[|]", line) if "ilpinfer" in part)
+        words = shlex.split(re.split(r"[<>]", own)[0])
+        assert words[: 1 + len(names)] == ["ilpinfer", *names]
+        context = typer.Context(TREE, info_name="ilpinfer")
+        for name in names[:-1]:
+            context = typer.Context(TREE.commands[name], info_name=name, parent=context)
+        with COMMANDS[names].make_context(names[-1], words[1 + len(names) :], parent=context):
+            pass
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["decdoe"], "No such command 'decdoe'. Did you mean 'decode', 'demo'? See ilpinfer -h"),
+        (["reference", "verfy", "x"], "Did you mean 'verify'? See ilpinfer reference -h"),
+        (["reference", "verify"], "See ilpinfer reference verify -h"),
+        (["--quiet", "decode"], "See ilpinfer decode -h"),
+        (["decode", "x", "--top", "0"], "See ilpinfer decode -h"),
+    ],
+)
+def test_mistakes_name_the_help_of_the_command(arguments, message, capsys):
+    code, out, err = run(arguments, capsys)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert message in err
+
+
+def test_the_module_names_itself_as_the_program():
+    command = [sys.executable, "-m", "ilpinfer", "decode", "--help"]
+    ended = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert ended.stdout.startswith("Usage: ilpinfer decode ")
+
+
+def page():
+    """The Sphinx extension."""
+    spec = importlib.util.spec_from_file_location(
+        "commands_of_the_page", DOCS / "_extensions" / "commands.py"
+    )
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_page_has_every_command_and_every_option():
+    text = page().markdown()
+    for names, command in COMMANDS.items():
+        heading = f"{'#' * (3 + len(names))} ilpinfer {' '.join(names)}\n"
+        assert text.count(heading) == 1
+        section = text.partition(heading)[2].partition("\n####")[0]
+        for each in command.params:
+            if getattr(each, "rich_help_panel", None) != COMMON:
+                long = each.metavar if each.param_type_name == "argument" else each.opts[0].removeprefix("--")
+                assert long in section, (names, long)
+        for line in examples(command.epilog):
+            assert f"$ {line}\n" in section
+    assert re.findall(r"^### (.*)$", text, re.M) == ["ilpinfer", *PANELS]
+    assert page().MARK in (DOCS / "command-line.md").read_text("utf-8")
+
+
+def test_texts_of_the_program_are_no_markup_on_the_page():
+    text = page().text
+    assert (
+        text("a_b *c* [default: 1] <TAB> `x_y <z>`\n d") == r"a\_b \*c\* \[default: 1\] \<TAB\> `x_y <z>` d"
+    )
+
+
+def test_the_page_states_the_json_of_every_command_that_has_it():
+    text = (DOCS / "command-line.md").read_text("utf-8")
+    table = set(re.findall(r"^\| `([^`]+)` \| (?:object|list)", text, re.M))
+    with_json = {
+        " ".join(names)
+        for names, command in COMMANDS.items()
+        if any("--json" in p.opts for p in command.params)
+    }
+    assert table - {"--version", "reprocess --dry-run"} == with_json

@@ -1,0 +1,145 @@
+"""Versions, quiet runs, colours, and which stream receives which text."""
+
+import importlib.metadata
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.command_line import SCORES, run
+
+from ilpinfer import __version__
+from ilpinfer.cli import screen, settings
+from ilpinfer.cli.progress import progress, rate_progress, status
+
+
+def test_versions(capsys):
+    code, out, err = run(["--version"], capsys)
+    assert (code, err) == (0, "")
+    assert out.splitlines()[0] == f"ilpinfer {__version__}"
+    for name in ("numpy", "numba", "ortools", "highspy", "pulp"):
+        assert importlib.metadata.version(name) in out
+    for order in (["--version", "--json"], ["--json", "--version"]):
+        code, out, _ = run(order, capsys)
+        found = json.loads(out)
+        assert code == 0 and found["ilpinfer"] == __version__
+        assert list(found["solvers"]) == ["cbc", "cp-sat", "highs", "scip"]
+        assert found["solvers"]["scip"].startswith("SCIP ")
+
+
+def test_versions_are_those_that_solvers_state_with_their_answers():
+    from ilpinfer.cli.versions import versions
+    from ilpinfer.solvers import cbc, cp_sat, highs, scip
+
+    stated = dict(
+        zip(["cbc", "cp-sat", "highs", "scip"], [cbc.VERSION, cp_sat.VERSION, highs.VERSION, scip.VERSION])
+    )
+    assert versions()["solvers"] == stated
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["--version"], ["decode", "--help"], ["reference", "make", "--help"]]
+)
+def test_help_and_versions_load_nothing_that_decodes(arguments):
+    code = (
+        "import sys; from ilpinfer.cli import main; code = main(sys.argv[1:]); "
+        "print(code, *{name.split('.')[0] for name in sys.modules}, file=sys.stderr)"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True
+    )
+    code, *loaded = ended.stderr.split()
+    heavy = {"numba", "ortools", "scipy", "pandas", "matplotlib", "jinja2", "pycrfsuite", "rich"}
+    assert (code, set(loaded) & heavy) == ("0", set())
+
+
+@pytest.mark.parametrize("place", ["before", "after"])
+def test_quiet_runs_say_errors_only(folder, capsys, place):
+    def quiet(*arguments):
+        return run(["-q", *arguments] if place == "before" else [*arguments, "--quiet"], capsys)
+
+    assert quiet("train", "train.tsv", "--output", "m.json") == (0, "", "")
+    code, out, err = quiet("decode", "train.tsv", "--model", "hmm.json", "--rules", "citations")
+    assert (code, err) == (0, "") and len(out.splitlines()) == 2
+    code, out, err = quiet("check", "citations", "train.tsv", "--write", "new.toml")
+    assert code == 0 and err == "" and "each field at most once" in out
+    code, out, err = quiet("decode", "nowhere.tsv")
+    assert (code, out) == (2, "") and err.count("\n") == 1
+    impossible = {**SCORES, "transitions": [[None, None], [None, None]]}
+    Path("x.jsonl").write_text(json.dumps(impossible) + "\n")
+    code, _, err = quiet("decode", "x.jsonl")
+    assert code == 2 and "infeasible" in err
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+def test_progress_is_shown_on_a_terminal_unless_the_run_is_quiet(monkeypatch, quiet):
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    settings.configure(quiet_run=quiet)
+    try:
+        with progress("decoding", 2) as advance:
+            advance()
+        with rate_progress("reprocessing", 10) as show:
+            show(5, 1, 1)
+        with status("learning") as update:
+            assert (update is None) == quiet
+        text = sys.stderr.getvalue()
+        assert [word in text for word in ("decoding", "reprocessing", "learning")] == [not quiet] * 3
+    finally:
+        settings.configure()
+
+
+@pytest.mark.parametrize("stderr", [False, True])
+@pytest.mark.parametrize(
+    ("variable", "option", "colored"),
+    [("", None, True), ("1", None, False), ("1", True, True), ("", False, False), (None, None, True)],
+)
+def test_colours(monkeypatch, stderr, variable, option, colored):
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    if variable is not None:
+        monkeypatch.setenv("NO_COLOR", variable)
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr" if stderr else "stdout", terminal)
+    settings.configure(color=option)
+    try:
+        console = screen.console(stderr=stderr)
+        shown = screen.table("heading")
+        screen.add_row(shown, "cell", style="green")
+        console.print(shown)
+    finally:
+        settings.configure()
+    assert ("\x1b[" in terminal.getvalue()) == colored
+
+
+def test_no_color_reaches_the_commands(folder, capsys, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    assert "\x1b[" in run(["explain", "rules.toml"], capsys)[1]
+    assert "\x1b[" not in run(["explain", "rules.toml", "--no-color"], capsys)[1]
+    assert "\x1b[" not in run(["--no-color", "explain", "rules.toml"], capsys)[1]
+    assert "\x1b[" in run(["--no-color", "explain", "rules.toml", "--color"], capsys)[1]
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b[" not in run(["explain", "rules.toml"], capsys)[1]
+
+
+def test_results_and_messages_have_their_own_streams(folder, capsys):
+    code, out, err = run(["train", "train.tsv", "--output", "m.json", "--held-out", "train.tsv"], capsys)
+    assert code == 0
+    assert (
+        "held out" in out
+        and err == "m.json: first-order HMM, 8 labels (bio), 13 words, from 2 sequences of 19 tokens\n"
+    )
+    code, out, err = run(
+        ["mine", "train.tsv", "--support", "1", "--output", "x.toml", "--folds", "0", "--gain", "0"], capsys
+    )
+    assert code == 0 and out.startswith("rule") and "x.toml: " in err
+    code, out, err = run(["warm-up"], capsys)
+    assert code == 0 and "stored in" in out and err == ""
