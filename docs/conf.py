@@ -16,8 +16,8 @@ extensions = [
     "myst_nb",
     "numpydoc",
     "sphinx.ext.autodoc",
-    "sphinx.ext.mathjax",
     "sphinx_copybutton",
+    "sphinx-mathjax-offline",
 ]
 default_role = "code"
 exclude_patterns = ["_build", "**/.ipynb_checkpoints"]

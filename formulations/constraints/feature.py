@@ -67,6 +67,7 @@ class Feature:
         if (self.label is not None) == step:
             raise ValueError(f"{self.title}: name either a label, or the from and to of a step")
         snap_weight(self.weight, f"{self.title}: weight")
+        object.__setattr__(self, "weight", float(self.weight))
         TokenPattern(self.words, self.pattern, self.ignore_case)
 
     @property

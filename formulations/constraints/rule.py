@@ -87,6 +87,7 @@ class Rule:
             shown = f"{self.penalty:g}" if isinstance(self.penalty, float) else str(self.penalty)
             raise ValueError(f"{where} is {shown}: a penalty is positive; to reward something, use a feature")
         snap_weight(self.penalty, where, allow_inf=True)
+        object.__setattr__(self, "penalty", float(self.penalty))
         self._one_of("distance", DISTANCES)
         self._one_of("scope", SCOPES)
         self._one_of("partial", PARTIAL)

@@ -38,12 +38,13 @@ def formulate(
 ) -> Program:
     """The integer program whose optimum is the best labelling of a trellis under rules, with named columns and rows.
 
-    | program | objective | rules |
-    |---|---|---|
-    | soft | maximise score - Σ ρ·σ (Stokman 2011, eq. 57) | as they say: hard, or relaxed by σ |
-    | hard | maximise score (Stokman 2011, eq. 49-56) | all of them hard, no σ |
-    | two-phase | minimise Σ c·σ, written as maximise -Σ c·σ (Fersini et al. 2014, eq. 22-29) | as they say, and score >= floor |
-    | shortest-path | maximise the trellis's score (Fersini et al. 2014, eq. 12-16) | none, and no features |
+    The programs are
+
+    - "soft": maximise score - Σ ρ·σ (Stokman 2011, eq. 57); rules are hard, or relaxed by σ, as they say;
+    - "hard": maximise score (Stokman 2011, eq. 49-56); all rules are hard, and there is no σ;
+    - "two-phase": minimise Σ c·σ, written as maximise -Σ c·σ (Fersini et al. 2014, eq. 22-29); rules as they say, and
+      score >= floor;
+    - "shortest-path": maximise the trellis's score (Fersini et al. 2014, eq. 12-16); no rules and no features.
 
     The row `floor` is written as Σ loss·x <= best - floor, in whole grid units: what each step loses against the best
     completion of the label before it. On paths that is the row score >= floor; its coefficients are so small that no

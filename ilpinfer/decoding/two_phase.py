@@ -160,7 +160,7 @@ def decode_two_phase(
     tau : float, default 0.9
         Parameter of the floor from 0 to 1; 1 accepts optimal scores only.
     bound : Floor, default "relative"
-        "relative" for the floor Z* - (1 - tau)·|Z*|, or "odds" for the floor Z* + log tau; rounded up to the
+        "relative" for the floor Z* - (1 - tau)·`abs(Z*)`, or "odds" for the floor Z* + log tau; rounded up to the
         grid.
     method : str, default "auto"
         "auto", "cbc", "cp-sat", "highs" or "scip".

@@ -204,3 +204,10 @@ def test_a_budget_is_kept():
 def test_numbers_that_make_no_sense(options):
     with pytest.raises(ValueError, match="expected a whole number from 1"):
         make(Trellis([0.0], np.zeros((0, 1, 1))), [], **options)
+
+
+def test_whole_numbers_of_nats_are_read_back_as_they_were():
+    trellis = Trellis.from_emissions([[0.0, 1.0], [1.0, 0.0]], [[0.0] * 2] * 2, labels=["a", "O"])
+    whole = [C.at_most_runs("a", 1, penalty=1), C.feature(label="a", weight=2)]
+    fractions = [C.at_most_runs("a", 1, penalty=1.0), C.feature(label="a", weight=2.0)]
+    assert make(trellis, whole).to_dict() == make(trellis, fractions).to_dict()

@@ -34,7 +34,7 @@ class ConstrainedCRF(TrainedEstimator):
     template : a name such as "citations", a TOML file or its plain values, which says what the features of tokens are; None
         where X has features
     algorithm : "lbfgs", "l2sgd", "averaged-perceptron" ("ap"), "passive-aggressive" ("pa") or "arow"
-    c1, c2 : weights of |w| and w² in training; None for the usual ones of the algorithm
+    c1, c2 : weights of the L1 and the squared L2 norm in training; None for the usual ones of the algorithm
     max_iterations : None for the usual number
     min_freq, all_possible_states, all_possible_transitions : as in sklearn-crfsuite; None for the usual values
     parameters : further parameters of the algorithm, by the names of CRFsuite

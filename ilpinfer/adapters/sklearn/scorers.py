@@ -15,7 +15,7 @@ Span = tuple[int, str, int, int]
 
 
 def span_f1(estimator: Any, X: Any, y: Any) -> float:
-    """F1 of exact spans over all fields and sequences, micro-averaged: 2 |F ∩ G| / (|F| + |G|).
+    """F1 of exact spans over all fields and sequences, micro-averaged: 2 TP / (2 TP + FP + FN).
 
     A span is a maximal run of a field, with its first and last token. `O` is no field. Labels of each side are read in the
     scheme that they show, so that predictions may be IOBES where `y` is BIO. Without any span the measure is 0. This is what
