@@ -9,6 +9,7 @@ sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
 
 project = "ilpinfer"
 author = "The ilpinfer authors"
+project_copyright = f"2026, {author}"
 version = release = ilpinfer.__version__
 
 extensions = [
