@@ -7,7 +7,7 @@ NEW_ENOUGH = $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || 
 CORES = --numprocesses auto --maxprocesses 4
 INSTALL = -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test docs wheel pythons pages strict fuzz signals references lowest check clean
+.PHONY: demo test docs wheel sizes pythons pages strict fuzz signals references lowest check clean
 
 demo: $(READY)  ## set up, and run the main job on the embedded example
 	$(VENV)/bin/ilpinfer demo
@@ -19,11 +19,14 @@ docs: $(VENV)/.docs  ## set up, and build the documentation in docs/_build/html;
 	$(VENV)/bin/python -m sphinx -q --fail-on-warning --keep-going docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
-wheel: $(VENV)/.package  ## wheel and source archive in dist/, checked; size and packages of a core install
+wheel: $(VENV)/.package  ## wheel and source archive in dist/, checked
 	rm -rf dist build
-	$(VENV)/bin/python -m build --outdir dist .
+	$(VENV)/bin/python -m build --outdir dist . >build.log 2>&1 || { cat build.log; exit 1; }
+	rm -rf build.log build
 	$(VENV)/bin/twine check --strict dist/*
 	$(VENV)/bin/check-wheel-contents dist
+
+sizes: wheel  ## packages and megabytes of a core install, and of one with plots
 	$(VENV)/bin/python tests/packaging/install_size.py dist/*.whl
 
 pythons: wheel  ## tests with each Python from 3.11 to 3.14 that is installed; binary wheels resolved for the others

@@ -13,5 +13,9 @@ def environment(folder: str | Path, wheel: str, extra: str = "", python: str = s
     made = Path(folder, "bin", "python")
     what = f"{wheel}[{extra}]" if extra else wheel
     pip = [str(made), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    subprocess.run([*pip, "--constraint", str(CONSTRAINTS), what], check=True)
+    done = subprocess.run(
+        [*pip, "--constraint", str(CONSTRAINTS), what], check=False, capture_output=True, text=True
+    )
+    if done.returncode:
+        raise SystemExit(f"{what} could not be installed:\n{done.stderr}")
     return made
