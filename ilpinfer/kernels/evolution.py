@@ -1,8 +1,10 @@
 # mypy: allow-untyped-defs
-"""An evolutionary algorithm over labellings. Offspring are evaluated only between the first change and the token where the machine states agree again.
+"""An evolutionary algorithm over labellings.
 
-An individual is a row of labels, and for each token the joint state of all machines and what the labelling is worth and
-how many hard violations it has up to there. Steps that the lattice forbids count as hard violations.
+Offspring are evaluated only between the first change and the token where the machine states agree again.
+
+An individual has, for each token, a label, the joint state of all machines, and the value and the number of hard
+violations up to there. Steps that the lattice forbids count as hard violations.
 """
 
 from typing import NamedTuple
@@ -18,15 +20,17 @@ from ilpinfer.kernels.runs import below, mend, mutate, section, share
 
 _DEAD = FORBIDDEN // 2
 DONE, FULL = 0, 1
-"""Why `evolve` has stopped: the generations are over, or there is no room for joint states or for labellings."""
+"""Why `evolve` has stopped: all generations are done, or there is no room for joint states or for labellings."""
 SPARE = 4
-"""Free joint states for each token, without which kernels do not go on."""
+"""Free joint states for each token that a kernel needs to continue."""
 GENERATION, VALUED, FOUND, BEST = 0, 1, 2, 3
 """Places among the counts: generations and valuations so far, labellings recorded, best value."""
 
 
 class People(NamedTuple):
-    """Labels, joint states, worth and hard violations so far (N, T), and worth and hard violations in all (N,)."""
+    """Labels, joint states, values and hard violations up to each token (N, T), and values and hard violations in all
+    (N,).
+    """
 
     label: Small
     joint: Small
@@ -37,7 +41,7 @@ class People(NamedTuple):
 
 
 class Places(NamedTuple):
-    """Which people live (μ,), and which places are free (λ,)."""
+    """Numbers of the individuals of the population (μ,), and free numbers (λ,)."""
 
     living: Integers
     free: Integers
@@ -79,7 +83,7 @@ def copy(people, target, source):
 
 @subroutine
 def record(people, who, records, counts):
-    """Write an individual down if it keeps the hard rules, none was better, and there is room."""
+    """Record an individual if it keeps the hard rules, no recorded one is better, and there is room."""
     n, total = counts[FOUND], people.total[who]
     if people.breaks[who] or total <= counts[BEST] or n == len(records.values):
         return
@@ -91,14 +95,14 @@ def record(people, who, records, counts):
 
 @subroutine
 def full(joint, records, more, counts, T):
-    """Whether there is too little room for joint states, or for so many more labellings."""
+    """Whether there is too little room for joint states, or for `more` labellings."""
     memo = joint.memo
     return counts[FOUND] + more > len(records.values) or memo.number[0] + SPARE * T > len(memo.vectors)
 
 
 @kernel
 def value(chain, machines, people, who, first, last, counts):
-    """Value an individual that has changed from `first` to `last`; False where there is no room for joint states."""
+    """Evaluate an individual that has changed from `first` to `last`; False where there is no room for joint states."""
     node, pool, step, base = chain
     packed, symbols, memo = machines
     after, cost, hard, order = memo.after, memo.cost, memo.hard, 2 if base[0] else 1
@@ -149,7 +153,7 @@ def sample(order, n, pressure, seed, chosen):
 
 @kernel
 def evolve(chain, machines, people, places, seed, runs, settings, weights, records, counts, last):
-    """Generations until the `last` one; the machines count hard violations."""
+    """Run generations until the `last` one; the machines count hard violations."""
     label, _, _, _, total, breaks = people
     living, free = places
     rate, pressure, shift, ranked, both = settings
@@ -209,7 +213,7 @@ def evolve(chain, machines, people, places, seed, runs, settings, weights, recor
 
 @subroutine
 def _survive(order, elite, keeper, pressure, seed, survivors, living, free, everyone):
-    """Choose who lives on: the best, the best that keeps the hard rules, and others by ranking, none of them twice."""
+    """Choose the survivors: the best, the best that keeps the hard rules, and others by ranking, each at most once."""
     mu = len(living)
     survives = np.zeros(len(order), np.bool_)
     survives[elite] = True
@@ -234,7 +238,7 @@ def _survive(order, elite, keeper, pressure, seed, survivors, living, free, ever
 
 @kernel
 def begin(chain, machines, people, count, mutations, seed, runs, settings, counts):
-    """Make individuals 1 … count - 1 by mutations of individual 0, and value all; False where there is no room."""
+    """Make individuals 1 … count - 1 by mutations of individual 0, and evaluate all; False where there is no room."""
     label = people[0]
     K, T = chain.pool.shape[2], label.shape[1]
     borders = np.empty(T, np.int64)
