@@ -19,13 +19,13 @@ Labels = Sequence[tuple[int, ...]]
 Budget = list[int]  # the steps that a check may still take
 
 
-class Wrong(Exception):
+class CheckError(Exception):
     """A claim that does not hold, or a reference that is none."""
 
 
 def need(holds: Any, otherwise: str) -> None:
     if not holds:
-        raise Wrong(otherwise)
+        raise CheckError(otherwise)
 
 
 def spend(budget: Budget, steps: int) -> None:
@@ -76,7 +76,7 @@ class Machine(NamedTuple):
     def row(self, t: int, before: int) -> list[int]:
         return (rows := self.values[self.table[t]])[before % len(rows)]
 
-    def hopes(self, budget: Budget) -> list[dict[int, int]]:
+    def futures(self, budget: Budget) -> list[dict[int, int]]:
         """For each t and state before token t, the most that can follow."""
         if self.group is not None:
             return [dict.fromkeys(range(len(self.next)), 0)] * (len(self.table) + 1)
@@ -92,7 +92,7 @@ class Machine(NamedTuple):
         return best[::-1]
 
 
-def among(paths: Labels, T: int, K: int) -> Machine:
+def labelling_machine(paths: Labels, T: int, K: int) -> Machine:
     """The machine that loses something at the end of these labellings alone."""
     prefixes = [(), *(path[:n] for n in range(1, T + 1) for path in paths)]
     names: dict[Any, int] = {prefix: n for n, prefix in enumerate(dict.fromkeys(prefixes))}
@@ -112,15 +112,15 @@ def follow(layers: Layers, machines: Machines, priced: Machines, limit: int, bud
             spend(budget, 20 + 3 * len(steps) * (1 + len(priced)))
             worths[-1].append([(c + ahead[n], c, s, n, k) for c, (s, n, k) in zip(own, steps, strict=True)])
         ahead = [max((step[0] for step in steps), default=NEVER) for steps in worths[-1]]
-    hopes, groups = [m.hopes(budget) for m in machines], list({m.group for m in machines} - {None})
+    futures, groups = [m.futures(budget) for m in machines], list({m.group for m in machines} - {None})
     front: dict[Any, int] = {(0, (0,) * len(machines), (0,) * len(groups)): 0}
     for t, layer in enumerate(layers):
         result.append([])
         last, grown = t == len(layers) - 1, dict[Any, list[int]]()
         for (node, states, due), value in front.items():
-            trios, arcs = list(zip(machines, states, hopes, strict=True)), []
-            before, hope = layer[node][0], sum(h[t][q] for _, q, h in trios)
-            left = [step for step in worths[-1 - t][node] if value + hope + step[0] > limit]
+            trios, arcs = list(zip(machines, states, futures, strict=True)), []
+            before, future = layer[node][0], sum(h[t][q] for _, q, h in trios)
+            left = [step for step in worths[-1 - t][node] if value + future + step[0] > limit]
             spend(budget, 50 + len(layer[node][1]) + 20 * len(left) * (1 + len(machines)))
             reads = [(m.row(t, before), m.gain[q], m.next[q], m.price[t], m.group, h) for m, q, h in trios]
             for worth, charged, score, target, label in left:
@@ -153,7 +153,7 @@ def check_leaf(layers: Layers, parts: Machines, cases: Machines, leaf: Any, limi
         rows = whole(entry["rows"], (None, len(own.gain[0])), -LARGEST, LARGEST)
         table = whole(entry["table"], (len(layers),), 0, len(rows) - 1)
         machines[number] = own._replace(price=[rows[n] for n in table])
-        slack[number] = machines[number].hopes(left)[0][0]
+        slack[number] = machines[number].futures(left)[0][0]
     stages = [*(whole(stage, (None,), 0, top) for stage in leaf["stages"]), []]
     groups = [-1 - group for stage in stages for group in {machines[n].group for n in stage} - {None}]
     used = [*groups, *(number for stage in stages for number in stage)]
@@ -191,9 +191,9 @@ def check_level(layers: Layers, machines: Machines, level: Any, before: Labels, 
     need(len({*before, *paths}) == len(before) + len(paths), "a labelling is listed twice")
     need((score is None) == (not paths), "a level without a score has no labellings, and others have some")
     spend(budget, T * (T + 10 * K) * (len(before) + len(paths)) // 10)
-    layers = follow(layers, [among(before, T, K).case(False)] if before else [], [], limit - FINE, budget)
+    layers = follow(layers, [labelling_machine(before, T, K).case(False)] if before else [], [], limit - FINE, budget)
     if paths:
-        own = follow(layers, [among(paths, T, K).case(True), *machines], [], limit - FINE, budget)
+        own = follow(layers, [labelling_machine(paths, T, K).case(True), *machines], [], limit - FINE, budget)
         need(
             own and sum(len(arcs) for _, arcs in own[-1]) == len(paths),
             f"a labelling does not have the score {score}",
@@ -211,7 +211,7 @@ def check_level(layers: Layers, machines: Machines, level: Any, before: Labels, 
 
 
 def check(record: Any, max_steps: int = MAX_STEPS) -> None:
-    """Check a reference; Wrong says what does not hold."""
+    """Check a reference; CheckError says what does not hold."""
     try:
         need(record["format"] == FORMAT, f"it is not of the format {FORMAT!r}")
         scores, listed, problem = [level["score"] for level in record["levels"]], list[Any](), read(record)
@@ -226,7 +226,7 @@ def check(record: Any, max_steps: int = MAX_STEPS) -> None:
             check_level(*own, level, listed, whole(level["proof"]["steps"], (), 0, max_steps))
             listed += map(tuple, level["labellings"])
     except (LookupError, TypeError, AttributeError, ValueError, RecursionError, MemoryError) as error:
-        raise Wrong(f"it is malformed: {type(error).__name__}: {str(error)[:100]}") from None
+        raise CheckError(f"it is malformed: {type(error).__name__}: {str(error)[:100]}") from None
 
 
 def main() -> int:
@@ -242,7 +242,7 @@ def main() -> int:
                     number += 1
                     try:
                         check(json.loads(text), options.max_steps)
-                    except Wrong as fault:
+                    except CheckError as fault:
                         code = max(code, 1)
                         print(f"{path}: reference {number}: {fault}")
             print(f"{path}: {number} checked")

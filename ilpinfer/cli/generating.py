@@ -17,7 +17,7 @@ from ilpinfer.references.generator import Instance, generate
 from ilpinfer.references.making import make
 from ilpinfer.references.record import Reference
 from ilpinfer.references.shipped import instances
-from ilpinfer.references.twins import write_programs
+from ilpinfer.references.integer_programs import write_programs
 from ilpinfer.system.output_paths import output_path
 
 

@@ -8,7 +8,7 @@ from formulations import Program, RuleSet, Trellis, formulate
 from formulations.messages import suggestion
 from formulations.problem.compiled_rules import CompiledRules
 from formulations.programs.formulation import score_floor
-from formulations.programs.kinds import PROGRAMS, FloorKind, Kind, harden
+from formulations.programs.kinds import PROGRAMS, FloorKind, Kind, with_hard_rules
 from ilpinfer.core.rule_compiler import compiler_of
 from ilpinfer.corpus.sequences import InputError
 from ilpinfer.decoding.two_phase import TwoPhaseSolution, decode_two_phase
@@ -80,5 +80,5 @@ class ProgramOptions:
             return RuleSet(())
         if self.program != "hard":
             return rules
-        compiled: CompiledRules = harden(compiler_of(rules).compiled(trellis.labels))
+        compiled: CompiledRules = with_hard_rules(compiler_of(rules).compiled(trellis.labels))
         return compiled.rule_set

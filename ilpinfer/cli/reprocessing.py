@@ -22,7 +22,7 @@ from ilpinfer.corpus.streams import CorpusForm, ExampleStream, files_of
 from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.models.files import BUILT_IN
 from ilpinfer.reprocessing.estimates import estimate
-from ilpinfer.reprocessing.executors import Budget, Executor, Here, Processes
+from ilpinfer.reprocessing.executors import Budget, Executor, LocalExecutor, Processes
 from ilpinfer.reprocessing.folder import Folder
 from ilpinfer.reprocessing.manifest import Manifest
 from ilpinfer.reprocessing.retrying import Retry
@@ -163,7 +163,7 @@ def _executor(options: ReprocessOptions, work: Work) -> Executor:
 
         return DaskCluster(options.scheduler, work)
     jobs = options.jobs or os.cpu_count() or 1
-    return Here(work) if jobs == 1 else Processes(work, jobs)
+    return LocalExecutor(work) if jobs == 1 else Processes(work, jobs)
 
 
 @contextlib.contextmanager

@@ -7,7 +7,7 @@ from importlib import metadata, resources
 from typing import TYPE_CHECKING, Any
 
 from ilpinfer.comparison import curves
-from ilpinfer.comparison.partings import Parting, Path, partings
+from ilpinfer.comparison.disagreements import Disagreement, Path, disagreements
 from ilpinfer.comparison.pictures import (
     Look,
     anytime_picture,
@@ -70,7 +70,7 @@ def report_of(record: Record) -> str:
         tables={name: _table(record, name, summary, look) for name in COLUMNS},
         look=look,
         pictures=_pictures(record, frame, look),
-        partings=[_parting(parting) for parting in partings(record)],
+        disagreements=[_disagreement(disagreement) for disagreement in disagreements(record)],
         summary=summary,
         zero_optima=int((frame.optimum == 0).any()),
         cap=record.cap,
@@ -167,13 +167,13 @@ def _pictures(record: Record, frame: "pd.DataFrame", look: Mapping[str, Look]) -
     return result
 
 
-def _parting(parting: Parting) -> dict[str, Any]:
+def _disagreement(disagreement: Disagreement) -> dict[str, Any]:
     return {
-        "parting": parting,
-        "picture": trellis_picture(parting),
-        "letters": letters(parting),
-        "paths": [_path(parting.best), _path(parting.other)],
-        "shown": sum(parting.start <= t < parting.end for t in parting.differing),
+        "disagreement": disagreement,
+        "picture": trellis_picture(disagreement),
+        "letters": letters(disagreement),
+        "paths": [_path(disagreement.best), _path(disagreement.other)],
+        "shown": sum(disagreement.start <= t < disagreement.end for t in disagreement.differing),
     }
 
 

@@ -89,7 +89,7 @@ def json_lines(
                 yield Rejection(lines.name, number, str(error))
             else:
                 if item is not None:
-                    yield placed(item, lines.name, number, longest)
+                    yield with_place(item, lines.name, number, longest)
     doubts.tell(notify)
 
 
@@ -105,11 +105,11 @@ def json_array(
     if not records:
         raise InputError(f"{name}: an empty list; {EXPECTED}")
     doubts = Doubts(name)
-    yield from listed(records, name, "item", reading, longest, doubts=doubts)
+    yield from read_records(records, name, "item", reading, longest, doubts=doubts)
     doubts.tell(notify)
 
 
-def listed(
+def read_records(
     records: Iterable[Any],
     name: str,
     what: str,
@@ -134,10 +134,10 @@ def listed(
             yield Rejection(name, number, str(error))
         else:
             if item is not None:
-                yield placed(item, name, number, longest)
+                yield with_place(item, name, number, longest)
 
 
-def placed(item: Example, name: str, number: int, longest: int | None) -> Example | Rejection:
+def with_place(item: Example, name: str, number: int, longest: int | None) -> Example | Rejection:
     """The example with its place, unless it has more than so many tokens."""
     size = max(len(item.tokens), 0 if item.scores is None else item.scores.length)
     if longest is not None and size > longest:

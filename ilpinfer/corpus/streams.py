@@ -21,7 +21,7 @@ from ilpinfer.corpus.columns import AHEAD, columns
 from ilpinfer.corpus.examples import Example, InputError, Notify, Rejection
 from ilpinfer.corpus.lines import LONGEST, Lines
 from ilpinfer.corpus.logits import LogitsOptions
-from ilpinfer.corpus.records import EXPECTED, json_array, json_lines, placed
+from ilpinfer.corpus.records import EXPECTED, json_array, json_lines, with_place
 from ilpinfer.corpus.tables import TABLES, read_table
 from ilpinfer.errors import ModelError
 
@@ -146,7 +146,7 @@ class ExampleStream:
         form = self._form
         if file.endswith(".npz"):
             for number, each in enumerate(read_logits(file, form.logits or LogitsOptions()), 1):
-                yield placed(each, file, number, form.longest)
+                yield with_place(each, file, number, form.longest)
         elif file.endswith(TABLES):
             yield from read_table(file, form.logits, form.longest)
         elif file.endswith(docbin.SUFFIX):

@@ -6,7 +6,7 @@ from typing import Any
 from formulations.messages import suggestion
 from ilpinfer.corpus.examples import Example, InputError, Rejection
 from ilpinfer.corpus.logits import LogitsOptions
-from ilpinfer.corpus.records import KEYS, listed
+from ilpinfer.corpus.records import KEYS, read_records
 from ilpinfer.system.extras import require
 
 PARQUET = (".parquet",)
@@ -32,7 +32,7 @@ def read_table(
     begin = 1
     try:
         for rows in _batches(path):
-            yield from listed(map(_without_nulls, rows), path, "row", reading, longest, begin)
+            yield from read_records(map(_without_nulls, rows), path, "row", reading, longest, begin)
             begin += len(rows)
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {_words(error)}") from None

@@ -17,7 +17,7 @@ from formulations.problem.compiled_rules import unique_names
 from formulations.problem.problem import GroundRule
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.rule_compiler import compiler_of
-from ilpinfer.exact.bare import without_scores
+from ilpinfer.exact.score_replacement import without_scores
 from ilpinfer.exact.feasibility import witness
 
 EXAMPLES = 3

@@ -11,7 +11,7 @@ from formulations.grid import is_forbidden
 from formulations.problem.problem import GroundRule, Problem
 from ilpinfer.core.certificate import Leaf, MachineKey, Split
 from ilpinfer.core.deadline import Deadline
-from ilpinfer.exact.bare import without_scores
+from ilpinfer.exact.score_replacement import without_scores
 from ilpinfer.exact.mixtures import (
     RELAXATION,
     Pool,

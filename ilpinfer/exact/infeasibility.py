@@ -15,7 +15,7 @@ from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.explanation import Context
 from ilpinfer.core.infeasibility import Clash, Infeasibility, tokens_text
 from ilpinfer.exact import feasibility
-from ilpinfer.exact.bare import without_scores
+from ilpinfer.exact.score_replacement import without_scores
 
 TIME_LIMIT = 10.0
 """Seconds for the explanation if there is no time limit."""

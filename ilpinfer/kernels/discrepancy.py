@@ -23,7 +23,7 @@ _READ_AS_ONE = 64
 """Steps of machines that are read for a whole labelling in about the time of a node."""
 
 
-class Late(NamedTuple):
+class LateMachines(NamedTuple):
     """Machines that are evaluated on whole labellings only, and work space for two of their joint states."""
 
     packed: Packed

@@ -16,7 +16,7 @@ from formulations.grid import FORBIDDEN
 from ilpinfer.kernels.jit import kernel, subroutine
 from ilpinfer.kernels.machines import read_symbol
 from ilpinfer.kernels.ordering import descending
-from ilpinfer.kernels.runs import below, mend, mutate, section, share
+from ilpinfer.kernels.runs import below, repair_border, mutate, section, share
 
 _DEAD = FORBIDDEN // 2
 DONE, FULL = 0, 1
@@ -27,7 +27,7 @@ GENERATION, VALUED, FOUND, BEST = 0, 1, 2, 3
 """Places among the counts: generations and valuations so far, labellings recorded, best value."""
 
 
-class People(NamedTuple):
+class IndividualArrays(NamedTuple):
     """Labels, joint states, values and hard violations up to each token (N, T), and values and hard violations in all
     (N,).
     """
@@ -73,24 +73,24 @@ class Records(NamedTuple):
 
 
 @subroutine
-def copy(people, target, source):
+def copy(individuals, target, source):
     """Make one individual the same as another."""
-    for t in range(people.label.shape[1]):
-        people.label[target, t], people.joint[target, t] = people.label[source, t], people.joint[source, t]
-        people.worth[target, t], people.broken[target, t] = people.worth[source, t], people.broken[source, t]
-    people.total[target], people.breaks[target] = people.total[source], people.breaks[source]
+    for t in range(individuals.label.shape[1]):
+        individuals.label[target, t], individuals.joint[target, t] = individuals.label[source, t], individuals.joint[source, t]
+        individuals.worth[target, t], individuals.broken[target, t] = individuals.worth[source, t], individuals.broken[source, t]
+    individuals.total[target], individuals.breaks[target] = individuals.total[source], individuals.breaks[source]
 
 
 @subroutine
-def record(people, who, records, counts):
+def record(individuals, who, records, counts):
     """Record an individual if it keeps the hard rules, no recorded one is better, and there is room."""
-    n, total = counts[FOUND], people.total[who]
-    if people.breaks[who] or total <= counts[BEST] or n == len(records.values):
+    n, total = counts[FOUND], individuals.total[who]
+    if individuals.breaks[who] or total <= counts[BEST] or n == len(records.values):
         return
     counts[BEST], counts[FOUND] = total, n + 1
     records.values[n], records.when[n] = total, counts[VALUED]
-    for t in range(people.label.shape[1]):
-        records.paths[n, t] = people.label[who, t]
+    for t in range(individuals.label.shape[1]):
+        records.paths[n, t] = individuals.label[who, t]
 
 
 @subroutine
@@ -101,12 +101,12 @@ def full(joint, records, more, counts, T):
 
 
 @kernel
-def value(chain, machines, people, who, first, last, counts):
+def value(chain, machines, individuals, who, first, last, counts):
     """Evaluate an individual that has changed from `first` to `last`; False where there is no room for joint states."""
     node, pool, step, base = chain
     packed, symbols, memo = machines
     after, cost, hard, order = memo.after, memo.cost, memo.hard, 2 if base[0] else 1
-    label, joint, worth, broken, total, breaks = people
+    label, joint, worth, broken, total, breaks = individuals
     T, K = label.shape[1], pool.shape[2]
     counts[VALUED] += 1
     y, at, sums, bad = label[who], joint[who], worth[who], broken[who]
@@ -152,9 +152,9 @@ def sample(order, n, pressure, seed, chosen):
 
 
 @kernel
-def evolve(chain, machines, people, places, seed, runs, settings, weights, records, counts, last):
+def evolve(chain, machines, individuals, places, seed, runs, settings, weights, records, counts, last):
     """Run generations until the `last` one; the machines count hard violations."""
-    label, _, _, _, total, breaks = people
+    label, _, _, _, total, breaks = individuals
     living, free = places
     rate, pressure, shift, ranked, both = settings
     mu, lam, T, K = len(living), len(free), label.shape[1], chain.pool.shape[2]
@@ -183,18 +183,18 @@ def evolve(chain, machines, people, places, seed, runs, settings, weights, recor
             for child in range(n, min(n + 2, lam)):
                 mine, other = (one, two) if child == n else (two, one)
                 who = free[child]
-                copy(people, who, mine)
+                copy(individuals, who, mine)
                 for t in range(begin, end):
                     label[who, t] = label[other, t]
-                mend(label[who], begin, runs)
-                mend(label[who], end, runs)
+                repair_border(label[who], begin, runs)
+                repair_border(label[who], end, runs)
                 first, final = max(0, begin - 1), min(T - 1, end)
                 if share(seed) < rate:
                     low, high = mutate(label[who], seed, borders, K, shift, both, runs)
                     first, final = min(first, low), max(final, high)
-                if not value(chain, machines, people, who, first, final, counts):
+                if not value(chain, machines, individuals, who, first, final, counts):
                     return FULL
-                record(people, who, records, counts)
+                record(individuals, who, records, counts)
         for n in range(mu + lam):
             everyone[n] = living[n] if n < mu else free[n - mu]
             fitness[n] = weight * breaks[everyone[n]] - total[everyone[n]]
@@ -237,16 +237,16 @@ def _survive(order, elite, keeper, pressure, seed, survivors, living, free, ever
 
 
 @kernel
-def begin(chain, machines, people, count, mutations, seed, runs, settings, counts):
+def begin(chain, machines, individuals, count, mutations, seed, runs, settings, counts):
     """Make individuals 1 … count - 1 by mutations of individual 0, and evaluate all; False where there is no room."""
-    label = people[0]
+    label = individuals[0]
     K, T = chain.pool.shape[2], label.shape[1]
     borders = np.empty(T, np.int64)
     for who in range(count):
         if who:
-            copy(people, who, 0)
+            copy(individuals, who, 0)
             for _ in range(mutations):
                 mutate(label[who], seed, borders, K, settings.shift, settings.both, runs)
-        if not value(chain, machines, people, who, 0, T, counts):
+        if not value(chain, machines, individuals, who, 0, T, counts):
             return False
     return True

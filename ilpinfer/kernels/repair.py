@@ -14,23 +14,23 @@ TOKEN, SINCE, MOVE = 0, 1, 2
 
 
 @subroutine
-def _better(chain, machines, people, first, last, weight, counts):
+def _better(chain, machines, individuals, first, last, weight, counts):
     """Evaluate individual 1, changed from `first` to `last`: 1 if it replaces individual 0, -1 if there is no room."""
-    total, breaks = people.total, people.breaks
-    if not value(chain, machines, people, 1, first, last, counts):
+    total, breaks = individuals.total, individuals.breaks
+    if not value(chain, machines, individuals, 1, first, last, counts):
         return -1
     better = total[1] - weight * breaks[1] > total[0] - weight * breaks[0]
     if better:
-        copy(people, 0, 1)
+        copy(individuals, 0, 1)
     else:
-        copy(people, 1, 0)
+        copy(individuals, 1, 0)
     return 1 if better else 0
 
 
 @kernel
-def improve(chain, machines, people, runs, weight, records, counts, position, work):
+def improve(chain, machines, individuals, runs, weight, records, counts, position, work):
     """Improve individual 0 until no change is better; individual 1 is a copy for trials. Parameters as in `evolve`."""
-    label = people.label
+    label = individuals.label
     T, K, stop = label.shape[1], chain.pool.shape[2], counts[VALUED] + work
     while position[SINCE] < T:
         if counts[VALUED] >= stop:
@@ -60,14 +60,14 @@ def improve(chain, machines, people, runs, weight, records, counts, position, wo
                 first, last = shift_back(label[1], t, runs)
             else:
                 first, last = shift_on(label[1], t, runs)
-            result = _better(chain, machines, people, first, last, weight, counts)
+            result = _better(chain, machines, individuals, first, last, weight, counts)
             if result < 0:
-                copy(people, 1, 0)
+                copy(individuals, 1, 0)
                 position[MOVE] = move
                 return FULL
             if result:
                 improved = True
-                record(people, 0, records, counts)
+                record(individuals, 0, records, counts)
                 break
         position[MOVE] = 0
         position[SINCE] = 0 if improved else position[SINCE] + 1

@@ -90,7 +90,7 @@ def _form(y, t, runs):
 
 
 @subroutine
-def mend(y, t, runs):
+def repair_border(y, t, runs):
     """If a run begins at token t, correct the labels of the last token before it and of its first token by the scheme.
     """
     if begins(y, t, runs[0]):
@@ -120,8 +120,8 @@ def put(y, begin, end, k, runs):
     y[end - 1] = forms[k, LAST]
     y[begin] = _opening(y, begin, k, end == begin + 1, forms)
     _part(y, end, begun, runs)
-    mend(y, begin, runs)
-    mend(y, end, runs)
+    repair_border(y, begin, runs)
+    repair_border(y, end, runs)
     return max(0, begin - 1), min(len(y) - 1, end)
 
 
@@ -134,7 +134,7 @@ def shift_back(y, t, runs):
     k, only = y[t], begins(y, t + 1, joins)
     y[t - 1] = forms[k, INNER]
     y[t] = forms[k, LAST if only else INNER]
-    mend(y, t - 1, runs)
+    repair_border(y, t - 1, runs)
     return max(0, t - 2), t
 
 
@@ -151,7 +151,7 @@ def shift_on(y, t, runs):
     else:
         y[t - 1] = forms[y[t - 1], INNER]
     _part(y, t + 1, begun, runs)
-    mend(y, t + 1, runs)
+    repair_border(y, t + 1, runs)
     return t - 1, min(len(y) - 1, t + 1)
 
 

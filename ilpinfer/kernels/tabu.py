@@ -114,7 +114,7 @@ def _differs(label, who, first, last, until, now):
 
 
 @kernel
-def search(chain, machines, people, seed, runs, memory, manner, weight, records, counts, steps, work):
+def search(chain, machines, individuals, seed, runs, memory, manner, weight, records, counts, steps, work):
     """Do `steps` steps from the current labelling, or until `work` candidates were tried.
 
     If the room for joint states ends within a step, the step chooses among the candidates so far.
@@ -122,7 +122,7 @@ def search(chain, machines, people, seed, runs, memory, manner, weight, records,
     weight : of a hard violation, grid units
     The other parameters are as in `evolve`. Returns the reason, the number of steps, and the number of candidates.
     """
-    label, _, _, _, total, breaks = people
+    label, _, _, _, total, breaks = individuals
     until, clock, _, _ = memory
     candidates, tenure, patience, kicks, refits, shifts = manner
     T, K = until.shape
@@ -134,13 +134,13 @@ def search(chain, machines, people, seed, runs, memory, manner, weight, records,
         if full(machines, records, 1, counts, T):
             return FULL, step, tried
         if clock[SINCE] > patience:
-            copy(people, CURRENT, TOP)
+            copy(individuals, CURRENT, TOP)
             clock[SINCE], clock[KICKS] = 0, kicks
         now, at_hand = clock[NOW], total[CURRENT] - weight * breaks[CURRENT]
         trial, kept, best = ONE, -1, 0
         for _ in range(candidates if clock[KICKS] == 0 else 1):
             tried += 1
-            copy(people, trial, CURRENT)
+            copy(individuals, trial, CURRENT)
             if share(seed) < refits and chain.base[0] == 0:
                 first, last = _refit(chain, label[trial], seed, memory, now)
             else:
@@ -148,7 +148,7 @@ def search(chain, machines, people, seed, runs, memory, manner, weight, records,
             other, forbidden = _differs(label, trial, first, last, until, now)
             if not other:
                 continue
-            if not value(chain, machines, people, trial, first, last, counts):
+            if not value(chain, machines, individuals, trial, first, last, counts):
                 break
             fitness = total[trial] - weight * breaks[trial]
             if (kept < 0 or fitness > best) and (not forbidden or fitness > clock[EVER]):
@@ -163,9 +163,9 @@ def search(chain, machines, people, seed, runs, memory, manner, weight, records,
         for t in range(T):
             if label[kept, t] != label[CURRENT, t]:
                 until[t, label[CURRENT, t]] = now + tenure + below(seed, tenure)
-        copy(people, CURRENT, kept)
+        copy(individuals, CURRENT, kept)
         if best > clock[EVER]:
-            copy(people, TOP, kept)
+            copy(individuals, TOP, kept)
             clock[EVER], clock[SINCE] = best, 0
-        record(people, kept, records, counts)
+        record(individuals, kept, records, counts)
     return DONE, steps, tried

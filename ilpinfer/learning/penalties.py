@@ -11,7 +11,7 @@ from formulations.dtypes import Floats
 from formulations.messages import suggestion
 from ilpinfer.learning.log_odds import log_odds
 from ilpinfer.learning.measures import check_measure
-from ilpinfer.learning.perceptron import LARGEST, Fitted, Perceptron
+from ilpinfer.learning.perceptron import LARGEST, FittedWeights, Perceptron
 from ilpinfer.learning.training_set import ScoredExample, TrainingSet
 from ilpinfer.learning.trials import MARGIN, Candidate, Fit, Trial, difference, worse
 from ilpinfer.learning.verdicts import NONE, Verdict, verdicts
@@ -239,9 +239,9 @@ class PenaltyLearner:
         gold = Perceptron(self.rate, self.epochs, seed=self.seed)
         reachable = replace(gold, towards=self.measure)
         known: dict[str, Fit] = {
-            NONE: lambda data, given, places: Fitted.plain(np.zeros_like(given)),
-            "given": lambda data, given, places: Fitted.plain(given),
-            "log-odds": lambda data, given, places: Fitted.plain(log_odds(data, given, places)),
+            NONE: lambda data, given, places: FittedWeights.plain(np.zeros_like(given)),
+            "given": lambda data, given, places: FittedWeights.plain(given),
+            "log-odds": lambda data, given, places: FittedWeights.plain(log_odds(data, given, places)),
             "perceptron": from_zero(gold),
             "perceptron-given": from_given(gold),
             "conservative": from_zero(reachable),

@@ -14,14 +14,14 @@ LARGEST = 30.0
 """Nats: weights stay within this; a rule that reaches it is as good as hard."""
 
 
-class Fitted(NamedTuple):
+class FittedWeights(NamedTuple):
     """Weights (R,) in nats, and (R,) which of them ran to the cap."""
 
     weights: Floats
     capped: Booleans
 
     @classmethod
-    def plain(cls, weights: Floats) -> "Fitted":
+    def plain(cls, weights: Floats) -> "FittedWeights":
         """Weights that no step has moved."""
         return cls(weights, np.zeros(len(weights), bool))
 
@@ -61,13 +61,13 @@ class Perceptron:
     towards: str = "gold"
     seed: int = 0
 
-    def fit(self, data: TrainingSet, start: Floats, places: Sequence[int]) -> Fitted:
+    def fit(self, data: TrainingSet, start: Floats, places: Sequence[int]) -> FittedWeights:
         """Weights learnt from the examples at some places, from weights (R,) to start with."""
         places = list(places)
         first = [start, np.zeros_like(start), *([] if self.towards == "gold" else [data.given])]
         for weights in {each.tobytes(): each for each in first}.values():
             data.decode(weights, places)
-        result = Fitted.plain(start)
+        result = FittedWeights.plain(start)
         for _ in range(self.rounds):
             pools = sum(len(data.pool(place).scores) for place in places)
             result = self._epochs(data, start, places)
@@ -76,7 +76,7 @@ class Perceptron:
                 break
         return result
 
-    def _epochs(self, data: TrainingSet, start: Floats, places: list[int]) -> Fitted:
+    def _epochs(self, data: TrainingSet, start: Floats, places: list[int]) -> FittedWeights:
         """The mean weights of some passes over the pools; capped are those that a step takes to the cap."""
         random = np.random.default_rng(self.seed)
         targets = {place: self._target(data, place) for place in places}
@@ -92,7 +92,7 @@ class Perceptron:
                     capped |= (np.abs(moved) >= LARGEST) & (moved != weights)
                     weights = moved
                 total += weights
-        return Fitted(np.asarray(total / (self.epochs * len(places))), capped)
+        return FittedWeights(np.asarray(total / (self.epochs * len(places))), capped)
 
     def _target(self, data: TrainingSet, place: int) -> tuple[Floats, list[bool]]:
         """Activations (R,) to move towards, and which labellings of the pool are as good."""

@@ -27,13 +27,13 @@ FIRST = 8
 """Labellings that are first decoded, to see whether there are ties."""
 
 
-class Unproved(InvalidReference):
+class UnprovedOptimum(InvalidReference):
     """Error for a problem whose optimum is not proved within the limits.
 
     Examples
     --------
     >>> from ilpinfer import InferenceError, references
-    >>> issubclass(references.Unproved, InferenceError)
+    >>> issubclass(references.UnprovedOptimum, InferenceError)
     True
     """
 
@@ -74,7 +74,7 @@ def make(
 
     Raises
     ------
-    Unproved
+    UnprovedOptimum
         If the optimum is not proved within these limits.
     NoTables
         For a rule that no automaton counts.
@@ -148,7 +148,7 @@ def _claims(trellis: Trellis, rules: RuleSet, ties: int, top: int | None, deadli
     if len(solutions) < wanted:
         rest = solutions[-1].certificate.rest
         if rest is None or rest.bound > -np.inf:
-            raise Unproved("that there are no other labellings is not proved; give it more time")
+            raise UnprovedOptimum("that there are no other labellings is not proved; give it more time")
         return [*claims, (None, (), rest.tree)]
     if len(claims) == 1:
         units, labellings, tree = claims[0]
@@ -173,10 +173,10 @@ def _tree(solution: Solution) -> Tree:
     """The tree of a solution that is proved."""
     tree = solution.certificate.tree
     if solution.status not in ("optimal", "infeasible"):
-        raise Unproved(f"{solution.status} only, not proved; give it more time, with time_limit")
+        raise UnprovedOptimum(f"{solution.status} only, not proved; give it more time, with time_limit")
     if tree is None or isinstance(tree, Phases):
         source = solution.certificate.source or solution.method
-        raise Unproved(f"that it is {solution.status} is the claim of {source}, without a proof tree")
+        raise UnprovedOptimum(f"that it is {solution.status} is the claim of {source}, without a proof tree")
     return tree
 
 
@@ -191,12 +191,12 @@ def _proved(
             level = {"score": score, "labellings": [list(p) for p in labellings], "proof": {"tree": plain}}
             try:
                 steps = checker.check_level(*own, level, listed, max_steps)
-            except checker.Wrong as fault:
+            except checker.CheckError as fault:
                 reason = str(fault)
                 continue
             levels.append(Level(score, labellings, {"steps": steps, "tree": plain}))
             break
         else:
-            raise Unproved(f"the plain checker does not accept the proof: {reason}")
+            raise UnprovedOptimum(f"the plain checker does not accept the proof: {reason}")
         listed += labellings
     return tuple(levels)

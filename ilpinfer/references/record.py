@@ -9,7 +9,7 @@ from formulations import Trellis
 from formulations.errors import InferenceError
 from formulations.grid import UNITS_PER_NAT
 from formulations.labels.label_set import LabelSet
-from ilpinfer.checker import FORMAT, LARGEST, Wrong, whole
+from ilpinfer.checker import FORMAT, LARGEST, CheckError, whole
 from ilpinfer.references.tables import lattice_of
 
 
@@ -226,7 +226,7 @@ class Reference:
                 )
                 for each in record["levels"]
             )
-        except (TypeError, KeyError, Wrong) as error:
+        except (TypeError, KeyError, CheckError) as error:
             raise InvalidReference(f'no reference: "levels": {error}') from None
         status = "optimal" if levels and levels[0].score is not None else "infeasible"
         if not levels or record["status"] != status:

@@ -9,7 +9,7 @@ from platform import python_version
 from typing import Any, Self, cast
 
 from ilpinfer.errors import describe
-from ilpinfer.reprocessing.executors import TRIES, Budget, BudgetSpent, Done, ShardError, described
+from ilpinfer.reprocessing.executors import TRIES, Budget, BudgetSpent, Done, ShardError, sequence_range
 from ilpinfer.reprocessing.manifest import own_versions
 from ilpinfer.reprocessing.shards import Shard, Work, decode_shard
 from ilpinfer.system.extras import require
@@ -98,7 +98,7 @@ class DaskCluster:
                 raise self._gone() from None
             except Exception as error:
                 raise ShardError(
-                    f"{described(shard)}: {describe(error)}; finished shards are kept: continue with --resume"
+                    f"{sequence_range(shard)}: {describe(error)}; finished shards are kept: continue with --resume"
                 ) from error
             return done
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from ilpinfer.corpus.examples import Example, Rejection
 from ilpinfer.corpus.streams import ExampleStream
 from ilpinfer.corpus.tables import PARQUET, count_rows
-from ilpinfer.reprocessing.shards import Work, solved
+from ilpinfer.reprocessing.shards import Work, decode_examples
 from ilpinfer.reprocessing.tables import PROVED
 
 SAMPLE = 400
@@ -59,10 +59,10 @@ def estimate(stream: ExampleStream, work: Work) -> Estimate:
                 yield record
 
     examples = good()
-    proved = sum(s.status in PROVED for _, s in solved(islice(examples, 1), work, lambda: None))
+    proved = sum(s.status in PROVED for _, s in decode_examples(islice(examples, 1), work, lambda: None))
     began = time.perf_counter()
     done = 0
-    for _, solution in solved(islice(examples, SAMPLE), work, lambda: None):
+    for _, solution in decode_examples(islice(examples, SAMPLE), work, lambda: None):
         done += 1
         proved += solution.status in PROVED
         if time.perf_counter() - began > SECONDS:

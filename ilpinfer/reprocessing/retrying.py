@@ -11,7 +11,7 @@ from ilpinfer.reprocessing.folder import UNPROVED, Folder, Written
 from ilpinfer.reprocessing.manifest import MANIFEST, Manifest
 from ilpinfer.reprocessing.run import Outcome, list_unproved
 from ilpinfer.reprocessing.shards import Shard, shards
-from ilpinfer.reprocessing.tables import PROVED, Entry, columns_of, written
+from ilpinfer.reprocessing.tables import PROVED, Entry, columns_of, shard_file
 from ilpinfer.system.output_paths import OutputError
 
 Pending = deque[tuple[Shard, Written, Callable[[Budget], Done]]]
@@ -93,7 +93,7 @@ class Retry:
         while len(pending) > most:
             shard, (entry, columns), wait = pending.popleft()
             if _improved(columns, columns_of(wait(self.budget)[0])):
-                data, entry = written(columns, entry.run, shard.number, shard.digest)
+                data, entry = shard_file(columns, entry.run, shard.number, shard.digest)
                 self.folder.write(entry.file, data)
                 self.entries[shard.number] = entry
             self.watch(entry)

@@ -89,12 +89,12 @@ def decode_shard(shard: Shard, work: Work, check: Callable[[], None] = lambda: N
     """The file of a shard and what is to be said about it; `check` is called before each sequence, and may raise."""
     rows = (
         (shard.begin + at, item, solution)
-        for at, (item, solution) in enumerate(solved(shard.examples, work, check))
+        for at, (item, solution) in enumerate(decode_examples(shard.examples, work, check))
     )
     return table_of(rows, work.run, shard.number, shard.digest)
 
 
-def solved(
+def decode_examples(
     examples: Iterable[Example], work: Work, check: Callable[[], None]
 ) -> Iterator[tuple[ScoredSequence, Solution]]:
     """The sequences with their solutions; one that cannot be scored or decoded has the error."""

@@ -69,10 +69,10 @@ def table_of(rows: Iterable[Row], run: str, number: int, digest: str) -> tuple[b
     """The Parquet file of at least one row, and what it says of itself; rows are taken one by one."""
     made = [_row(*row) for row in rows]
     columns = {name: [row[name] for row in made] for name in made[0]}
-    return written(columns, run, number, digest)
+    return shard_file(columns, run, number, digest)
 
 
-def written(columns: dict[str, list[Any]], run: str, number: int, digest: str) -> tuple[bytes, Entry]:
+def shard_file(columns: dict[str, list[Any]], run: str, number: int, digest: str) -> tuple[bytes, Entry]:
     """The Parquet file of columns, and what it says of itself."""
     import pyarrow as pa
     import pyarrow.parquet as pq

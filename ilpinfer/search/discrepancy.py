@@ -143,7 +143,7 @@ class Search:
         )
         self.joint = joint_of(pack_rule_machines(early, lattice), joint_symbols(lattice, early))
         packed = pack_rule_machines(late, lattice)
-        self.late = kernels.Late(packed, small(packed.joint), small(packed.joint))
+        self.late = kernels.LateMachines(packed, small(packed.joint), small(packed.joint))
         self.shift = (
             self._shift() if self.parameters.zero == "best" else np.zeros(len(lattice.node), np.int64)
         )

@@ -90,14 +90,14 @@ def evolutionary(problem: Problem, task: Task, name: str) -> Iterator[Result]:
         )
 
     def run(population: Population) -> str:
-        breed(population, parameters)
+        run_generations(population, parameters)
         generations, valued = (int(population.counts[n]) for n in (kernels.GENERATION, kernels.VALUED))
         return f"{generations} generations, {valued} labellings"
 
     yield from population_search(problem, task, name, (EVOLUTION,), parameters.individuals, begin, run)
 
 
-def breed(population: Population, parameters: Evolution) -> None:
+def run_generations(population: Population, parameters: Evolution) -> None:
     """Create the first individuals, and run generations until the iterations or the time are over."""
     deadline, most = population.task.deadline, LIMIT // 4
     weights = (parameters.start_weight, parameters.weight_increase)
@@ -110,7 +110,7 @@ def breed(population: Population, parameters: Evolution) -> None:
         code = kernels.evolve(
             population.scores,
             population.machines,
-            population.people,
+            population.arrays,
             population.places,
             population.seed,
             population.runs,
@@ -129,7 +129,7 @@ def breed(population: Population, parameters: Evolution) -> None:
 
 def _example() -> None:
     parameters = Evolution(iterations=1)
-    breed(example(parameters.individuals), parameters)
+    run_generations(example(parameters.individuals), parameters)
 
 
 EVOLUTION = Stage("evolution", "the evolutionary algorithm", _example)

@@ -18,7 +18,7 @@ ASKED = ("deadline", "top", "certificate")
 
 
 @dataclass(frozen=True)
-class Asked:
+class RequestOptions:
     """What is asked for each sequence of a request.
 
     Parameters
@@ -40,7 +40,7 @@ class Asked:
 class Single:
     """A request for one sequence."""
 
-    asked: Asked
+    options: RequestOptions
     example: Example
 
 
@@ -48,16 +48,16 @@ class Single:
 class Several:
     """A request for a batch: of each sequence, what it is or why it cannot be decoded."""
 
-    asked: Asked
+    options: RequestOptions
     items: tuple[Example | Refusal, ...]
 
 
 def read_single(body: bytes, limits: Limits) -> Single:
     """The request that a body states; Refusal for one that cannot be used."""
     record = _parse(body)
-    asked = _asked(record, limits)
+    options = _options(record, limits)
     record = {key: value for key, value in record.items() if key not in ASKED}
-    return Single(asked, _sequence(record, "body", limits))
+    return Single(options, _sequence(record, "body", limits))
 
 
 def read_several(body: bytes, limits: Limits) -> Several:
@@ -76,8 +76,8 @@ def read_several(body: bytes, limits: Limits) -> Several:
         raise too_large(
             f"body: {len(records)} sequences; at most {limits.sequences} go in a batch, send several"
         )
-    asked = _asked(record, limits)
-    return Several(asked, tuple(_attempt(item, number, limits) for number, item in enumerate(records, 1)))
+    options = _options(record, limits)
+    return Several(options, tuple(_attempt(item, number, limits) for number, item in enumerate(records, 1)))
 
 
 def size(sequence: Example) -> tuple[int, int]:
@@ -129,7 +129,7 @@ def _too_long(where: str, length: int, limits: Limits) -> Refusal:
     )
 
 
-def _asked(record: Mapping[str, Any], limits: Limits) -> Asked:
+def _options(record: Mapping[str, Any], limits: Limits) -> RequestOptions:
     seconds, top = record.get("deadline"), record.get("top")
     certificate = record.get("certificate", False)
     if seconds is None:
@@ -142,7 +142,7 @@ def _asked(record: Mapping[str, Any], limits: Limits) -> Asked:
         raise invalid(f"body: top is {_shown(top)}; expected a whole number from 1 to {limits.top}")
     if not isinstance(certificate, bool):
         raise invalid(f"body: certificate is {_shown(certificate)}; expected true or false")
-    return Asked(float(seconds), top, certificate)
+    return RequestOptions(float(seconds), top, certificate)
 
 
 def _parse(body: bytes) -> dict[str, Any]:

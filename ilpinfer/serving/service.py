@@ -13,7 +13,7 @@ from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.decoding.warming import warm_up
 from ilpinfer.errors import describe
 from ilpinfer.serving.decoding import Row, decode_part, decode_single, error_row, late_row
-from ilpinfer.serving.due import Due
+from ilpinfer.serving.request_deadline import RequestDeadline
 from ilpinfer.serving.lag import Lag
 from ilpinfer.serving.limits import Limits
 from ilpinfer.serving.metrics import Metrics
@@ -54,10 +54,10 @@ class Service:
         """The answer to a request for one sequence; Refusal where there is none."""
         self.check_ready()
         request = read_single(body, self.limits)
-        tokens, due = size(request.example)[0], Due(arrived, request.asked.seconds)
-        self.queue.admit(tokens, due)
-        work = partial(decode_single, self.decoder, self.scheme, request.example, request.asked)
-        done = await self._run(work, tokens, due)
+        tokens, deadline = size(request.example)[0], RequestDeadline(arrived, request.options.seconds)
+        self.queue.admit(tokens, deadline)
+        work = partial(decode_single, self.decoder, self.scheme, request.example, request.options)
+        done = await self._run(work, tokens, deadline)
         self.metrics.solution(done.value)
         return {**done.value, "queue_seconds": done.waited}
 
@@ -65,10 +65,10 @@ class Service:
         """The answer to a request for a batch; Refusal where no sequence of it is tried."""
         self.check_ready()
         request = read_several(body, self.limits)
-        due = Due(arrived, request.asked.seconds)
+        deadline = RequestDeadline(arrived, request.options.seconds)
         rows: list[Row | None] = [error_row(i) if isinstance(i, Refusal) else None for i in request.items]
-        await self._fill(request, due, rows)
-        result = [late_row(due) if row is None else row for row in rows]
+        await self._fill(request, deadline, rows)
+        result = [late_row(deadline) if row is None else row for row in rows]
         for row in result:
             self.metrics.solution(row)
         return {"results": result}
@@ -82,25 +82,25 @@ class Service:
         if not self.ready:
             raise Refusal(UNAVAILABLE, "kernels are being loaded; ask /ready", "starting", 1.0)
 
-    async def _fill(self, request: Several, due: Due, rows: list[Row | None]) -> None:
+    async def _fill(self, request: Several, deadline: RequestDeadline, rows: list[Row | None]) -> None:
         """Decode the sequences of a batch in as many parts as there are threads; a row stays None where time is up."""
         sound = [(n, item) for n, item in enumerate(request.items) if not isinstance(item, Refusal)]
         if not sound:
             return
-        self.queue.admit(sum(size(item)[0] for _, item in sound), due)
+        self.queue.admit(sum(size(item)[0] for _, item in sound), deadline)
         parts = [part for n in range(self.queue.workers) if (part := sound[n :: self.queue.workers])]
 
         def work(part: list[tuple[int, Any]], _: float) -> None:
-            decode_part(self.decoder, self.scheme, part, request.asked, due, rows)
+            decode_part(self.decoder, self.scheme, part, request.options, deadline, rows)
 
-        runs = [self._run(partial(work, p), sum(size(item)[0] for _, item in p), due) for p in parts]
+        runs = [self._run(partial(work, p), sum(size(item)[0] for _, item in p), deadline) for p in parts]
         results = await asyncio.gather(*runs, return_exceptions=True)
         errors = [each for each in results if isinstance(each, BaseException)]
         if errors and (all(row is None for row in rows) or not isinstance(errors[0], Refusal)):
             raise errors[0]
 
-    async def _run(self, work: Any, tokens: int, due: Due) -> Done[Any]:
-        done = await self.queue.run(work, tokens, due)
+    async def _run(self, work: Any, tokens: int, deadline: RequestDeadline) -> Done[Any]:
+        done = await self.queue.run(work, tokens, deadline)
         self.metrics.waited.observe(done.waited)
         return done
 

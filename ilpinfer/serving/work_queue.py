@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic, TypeVar
 
-from ilpinfer.serving.decoding import Late
-from ilpinfer.serving.due import Due
+from ilpinfer.serving.decoding import DeadlinePassed
+from ilpinfer.serving.request_deadline import RequestDeadline
 from ilpinfer.serving.estimate import Estimate
 from ilpinfer.serving.refusal import UNAVAILABLE, Refusal
 
@@ -39,7 +39,7 @@ class _Job:
 
     work: Callable[[float], Any]
     tokens: int
-    due: Due
+    deadline: RequestDeadline
     future: asyncio.Future[Done[Any]]
 
 
@@ -73,13 +73,13 @@ class WorkQueue:
         """Jobs that threads work on."""
         return self._running
 
-    def admit(self, tokens: int, due: Due) -> None:
+    def admit(self, tokens: int, deadline: RequestDeadline) -> None:
         """Raise Refusal for work that cannot be done in time, given what is there already.
 
         While a thread is free, everything is admitted: estimates of hard work may be too high, and only new work corrects them.
         """
-        if due.left <= 0:
-            raise late(due, "the request was read")
+        if deadline.left <= 0:
+            raise late(deadline, "the request was read")
         if self.running < self.workers:
             return
         ahead = self.estimate.of(self._tokens) / self.workers
@@ -91,32 +91,32 @@ class WorkQueue:
                 "full",
                 ahead,
             )
-        if needed > SAFETY * due.left:
+        if needed > SAFETY * deadline.left:
             raise Refusal(
                 UNAVAILABLE,
-                f"about {needed:.3g} s are needed after the current work, more than the {due.left:.3g} s that are left of the "
-                f"deadline of {due.seconds:g} s; try again later, or ask for more time",
+                f"about {needed:.3g} s are needed after the current work, more than the {deadline.left:.3g} s that are left of the "
+                f"deadline of {deadline.seconds:g} s; try again later, or ask for more time",
                 "busy",
-                max(needed - SAFETY * due.left, 0.0),
+                max(needed - SAFETY * deadline.left, 0.0),
             )
 
-    async def run(self, work: Callable[[float], Value], tokens: int, due: Due) -> Done[Value]:
+    async def run(self, work: Callable[[float], Value], tokens: int, deadline: RequestDeadline) -> Done[Value]:
         """What a job returns; Refusal when its deadline passes first, and the job's own errors.
 
         Parameters
         ----------
         work : called in a thread with the seconds that are left
         tokens : that it has to decode
-        due : its deadline
+        deadline : its deadline
         """
-        job = _Job(work, tokens, due, asyncio.get_running_loop().create_future())
+        job = _Job(work, tokens, deadline, asyncio.get_running_loop().create_future())
         self._waiting.append(job)
         self._tokens += tokens
         self._dispatch()
         try:
-            return await asyncio.wait_for(job.future, max(due.left, 0.0))
-        except (Late, TimeoutError):
-            raise late(due, "it was decoded", self.estimate.of(self._tokens)) from None
+            return await asyncio.wait_for(job.future, max(deadline.left, 0.0))
+        except (DeadlinePassed, TimeoutError):
+            raise late(deadline, "it was decoded", self.estimate.of(self._tokens)) from None
         finally:
             if job in self._waiting:
                 self._waiting.remove(job)
@@ -133,7 +133,7 @@ class WorkQueue:
         while self._waiting and self._running < self.workers:
             job = self._waiting.popleft()
             self._running += 1
-            future = self._executor.submit(_timed, job.work, job.due)
+            future = self._executor.submit(_timed, job.work, job.deadline)
             leave = partial(self._leave, job, time.perf_counter())
             future.add_done_callback(partial(_tell, asyncio.get_running_loop(), leave))
 
@@ -161,18 +161,18 @@ def _tell(
         loop.call_soon_threadsafe(leave, done)
 
 
-def late(due: Due, before: str, retry_after: float = 0.0) -> Refusal:
+def late(deadline: RequestDeadline, before: str, retry_after: float = 0.0) -> Refusal:
     """The refusal of a request whose deadline has passed."""
     return Refusal(
         UNAVAILABLE,
-        f"the deadline of {due.seconds:g} s passed before {before}; try again later, or ask for more time",
+        f"the deadline of {deadline.seconds:g} s passed before {before}; try again later, or ask for more time",
         "late",
         retry_after,
     )
 
 
-def _timed(work: Callable[[float], Value], due: Due) -> Done[Value]:
-    began, left = time.perf_counter(), due.left
+def _timed(work: Callable[[float], Value], deadline: RequestDeadline) -> Done[Value]:
+    began, left = time.perf_counter(), deadline.left
     if left <= 0:
-        raise Late
-    return Done(work(left), began - due.arrived)
+        raise DeadlinePassed
+    return Done(work(left), began - deadline.arrived)

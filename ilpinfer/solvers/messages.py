@@ -37,7 +37,7 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Ended:
+class WorkerExit:
     """The solving process has ended without a claim.
 
     Parameters
@@ -50,11 +50,11 @@ class Ended:
 
 
 @dataclass(frozen=True)
-class Stopped:
+class StopReply:
     """The request was stopped on demand."""
 
 
-Message = Progress | Claim | SolverError | Ended | Stopped | str
+Message = Progress | Claim | SolverError | WorkerExit | StopReply | str
 """From the solver's process; a text is that of an error."""
 
 

@@ -7,7 +7,7 @@ import pytest
 from support.service import EDGES, WaitingDecoder, service_of, talk, until
 
 from ilpinfer import Decoder
-from ilpinfer.serving.due import Due, without_reserve
+from ilpinfer.serving.request_deadline import RequestDeadline, without_reserve
 from ilpinfer.serving.estimate import Estimate
 from ilpinfer.serving.lag import PERIOD, Lag
 
@@ -137,7 +137,7 @@ def test_time_is_kept_back_for_the_answer(left, given):
 
 
 def test_time_counts_from_the_arrival():
-    assert Due(arrived=0.0, seconds=1e-9).left < 0
+    assert RequestDeadline(arrived=0.0, seconds=1e-9).left < 0
 
 
 def test_estimates_follow_the_work():

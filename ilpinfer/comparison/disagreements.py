@@ -96,7 +96,7 @@ class Path:
 
 
 @dataclass(frozen=True)
-class Parting:
+class Disagreement:
     """A sequence on which two methods differ.
 
     Parameters
@@ -128,7 +128,7 @@ class Parting:
     end: int
 
 
-def partings(record: Record, most: int = MOST) -> list[Parting]:
+def disagreements(record: Record, most: int = MOST) -> list[Disagreement]:
     """Sequences on which a method is furthest below the best one, of different methods first, and one with a typical gap."""
     chosen = choose(candidates(record.rows(), record.cap), most)
     wanted = {place for candidate, _ in chosen for place in (candidate.best, candidate.other)}
@@ -145,7 +145,7 @@ def partings(record: Record, most: int = MOST) -> list[Parting]:
         marked = {t for path in (best, other) for cost in path.costs for t in cost.tokens}
         start, end = window(differing, len(case.trellis), marked)
         result.append(
-            Parting(candidate.sequence, case.where, reason, case.trellis, best, other, differing, start, end)
+            Disagreement(candidate.sequence, case.where, reason, case.trellis, best, other, differing, start, end)
         )
     return result
 

@@ -10,7 +10,7 @@ SHARE = 0.25
 
 
 @dataclass(frozen=True)
-class Due:
+class RequestDeadline:
     """A deadline that counts waiting too.
 
     Parameters
