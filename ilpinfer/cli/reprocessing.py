@@ -148,7 +148,7 @@ def _sha256(path: str) -> str:
 
 def _work(options: ReprocessOptions, stream: ExampleStream, work: Work, manifest: Manifest) -> None:
     folder, budget = Folder(options.output), Budget.of(options.budget)
-    with folder.held():
+    with folder.locked():
         if not options.only_unproved:
             folder.begin(manifest, options.resume)
         with _executor(options, work) as executor, _progress(stream, manifest) as watch:

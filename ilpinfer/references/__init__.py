@@ -41,7 +41,7 @@ _HOMES = {
     "write": "files",
     "write_programs": "integer_programs",
 }
-"""The module of each name; a check of references loads no code that makes them."""
+"""The module of each name; so a program that only checks references does not load the code that makes them."""
 __all__ = list(_HOMES)
 _former = former_attributes(__name__, {"Unproved": "UnprovedOptimum"})
 

@@ -1,4 +1,4 @@
-"""Making of references: decoding, proving, and conversion of proofs for the plain checker."""
+"""Making of references: decoding, and conversion of the proofs for the plain checker."""
 
 import platform
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ from ilpinfer.references.record import InvalidReference, Level, Reference
 from ilpinfer.references.tables import Tables, plain_lattice, tables_of
 
 FIRST = 8
-"""Labellings that are first decoded, to see whether there are ties."""
+"""Number of labellings that are decoded first, to find ties."""
 
 
 class UnprovedOptimum(InvalidReference):
@@ -77,7 +77,7 @@ def make(
     UnprovedOptimum
         If the optimum is not proved within these limits.
     NoTables
-        For a rule that no automaton counts.
+        For a rule that needs too large an automaton.
     ValueError
         For rules that do not fit the trellis or cannot be written as text, and for numbers out of range.
 
@@ -117,7 +117,7 @@ def make(
 
 
 def _as_text(rules: Rules, trellis: Trellis) -> tuple[str, RuleSet, CompiledRules]:
-    """The rules as text, as the text reads, and compiled."""
+    """The rules as text, the rules read from that text, and the compiled rules."""
     compiler = compiler_of(rules)
     text = dump_rules(compiler.rules)
     rule_set = parse_rules(text)
@@ -157,7 +157,7 @@ def _claims(trellis: Trellis, rules: RuleSet, ties: int, top: int | None, deadli
 
 
 def _seconds(deadline: Deadline) -> float | None:
-    """What is left for decoding, which takes no limit of 0."""
+    """The seconds left for decoding, above 0 since decoding does not accept a limit of 0."""
     return None if deadline.remaining is None else max(deadline.remaining, 0.001)
 
 
@@ -170,7 +170,7 @@ def _path(solution: Solution) -> tuple[int, ...]:
 
 
 def _tree(solution: Solution) -> Tree:
-    """The tree of a solution that is proved."""
+    """The proof tree of a proved solution."""
     tree = solution.certificate.tree
     if solution.status not in ("optimal", "infeasible"):
         raise UnprovedOptimum(f"{solution.status} only, not proved; give it more time, with time_limit")
@@ -183,7 +183,7 @@ def _tree(solution: Solution) -> Tree:
 def _proved(
     record: dict[str, Any], problem: Problem, tables: Tables, claims: Sequence[Claim], max_steps: int
 ) -> tuple[Level, ...]:
-    """The levels with their proofs, each of which the plain checker has checked, and with the steps that it took."""
+    """The levels with their proofs, checked by the plain checker, and its numbers of steps."""
     levels, listed, read = list[Level](), list[tuple[int, ...]](), checker.read(record)
     for score, labellings, tree in claims:
         reason, own = "", checker.read(record, 0) if score is None else read

@@ -13,9 +13,9 @@ from ilpinfer.reprocessing.tables import Entry
 from ilpinfer.system.former_attributes import former_attributes
 
 Done = tuple[bytes, Entry]
-"""The file of a shard, and what is to be said about it."""
+"""The file of a shard, and its entry."""
 TRIES = 3
-"""How often a shard is given to a process, as one may be killed."""
+"""Number of attempts at a shard, since a process may be killed."""
 
 
 class BudgetSpent(Exception):
@@ -77,17 +77,17 @@ class Budget:
 
 
 class Executor(Protocol):
-    """Interface of a place where shards are decoded.
+    """Interface of executors.
 
     Attributes
     ----------
-    width : shards that may be under way
+    width : number of shards that may be submitted at the same time
     """
 
     width: int
 
     def submit(self, shard: Shard) -> Callable[[Budget], Done]:
-        """Begin with a shard; what is returned waits for its end, and raises BudgetSpent or ShardError."""
+        """Submit a shard; the function returned waits for its result, and raises BudgetSpent or ShardError."""
         ...
 
     def __enter__(self) -> Self: ...
@@ -191,7 +191,7 @@ class Processes:
 
 
 def sequence_range(shard: Shard) -> str:
-    """A shard by its sequences and the place of the first."""
+    """The numbers of the sequences of a shard and the place of the first one, for messages."""
     last = shard.begin + len(shard.examples) - 1
     return f"sequences {shard.begin} to {last}, from {shard.examples[0].where}"
 

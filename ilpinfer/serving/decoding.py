@@ -1,4 +1,4 @@
-"""Sequences decoded within the time that is left, as plain values."""
+"""Decoding of the sequences of requests within their deadlines; solutions are plain values."""
 
 import time
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ class DeadlinePassed(Exception):
 
 
 def decode_single(decoder: Decoder, scheme: str, sequence: Example, options: RequestOptions, seconds: float) -> Row:
-    """The solution of one sequence within a time.
+    """The solution of one sequence within a time limit.
 
     Parameters
     ----------
@@ -33,16 +33,16 @@ def decode_single(decoder: Decoder, scheme: str, sequence: Example, options: Req
     scheme : str
         Scheme of label names; empty to infer it.
     sequence, options : Example or RequestOptions
-        Tokens or scores, and what is wanted of them.
+        Tokens or scores, and the options of the request.
     seconds : float
         Seconds from now.
 
     Raises
     ------
     Refusal
-        For a sequence that the decoder does not take.
+        For a sequence that the decoder does not accept.
     DeadlinePassed
-        When scoring leaves no time.
+        If no time is left after scoring.
     """
     began = time.perf_counter()
 
@@ -57,7 +57,7 @@ def decode_single(decoder: Decoder, scheme: str, sequence: Example, options: Req
         trellis = scored.trellis
         assert trellis is not None  # a single sequence without scores is an error already
         solutions = limited().decode(trellis, top=options.top) if options.top else []
-        solutions = solutions or [limited().decode(trellis)]  # an empty list does not say why
+        solutions = solutions or [limited().decode(trellis)]  # an empty list has no status
         rows = [_row(scored, solution, options) for solution in solutions]
     except ValueError as error:
         raise _refusal(error, sequence) from None
@@ -72,9 +72,9 @@ def decode_part(
     deadline: RequestDeadline,
     rows: list[Row | None],
 ) -> None:
-    """Decode one sequence after the other, and put solutions into their places of `rows`.
+    """Decode sequences one after the other, and enter the solutions into `rows`.
 
-    Each has an equal part of the time that is left, so that a hard one does not take that of the others.
+    The time left is divided evenly among the remaining sequences, so that a hard sequence does not use all of it.
     """
     for done, (place, sequence) in enumerate(sequences):
         left = deadline.left / (len(sequences) - done)
@@ -91,13 +91,13 @@ def decode_part(
 
 
 def error_row(refusal: Refusal) -> Row:
-    """What stands for a sequence of a batch that cannot be decoded."""
+    """The row of a sequence of a batch that cannot be decoded."""
     name = "InputError" if refusal.status == INVALID else "LimitError"
     return _failed(name, refusal.message)
 
 
 def late_row(deadline: RequestDeadline) -> Row:
-    """What stands for a sequence of a batch that was not reached in time."""
+    """The row of a sequence of a batch whose decoding could not begin before the deadline."""
     reason = f"the deadline of {deadline.seconds:g} s passed before it was decoded; ask for more, or send fewer"
     return _failed("DeadlinePassed", reason)
 

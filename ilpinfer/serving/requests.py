@@ -1,4 +1,4 @@
-"""Requests: bodies checked against the limits, as sequences to decode."""
+"""Requests: bodies are checked against the limits and converted to sequences."""
 
 import json
 import math
@@ -14,12 +14,12 @@ from ilpinfer.serving.limits import Limits
 from ilpinfer.serving.refusal import Refusal, invalid, too_large
 
 ASKED = ("deadline", "top", "certificate")
-"""Keys of a request beside its sequences."""
+"""Keys of a request other than those of its sequences."""
 
 
 @dataclass(frozen=True)
 class RequestOptions:
-    """What is asked for each sequence of a request.
+    """Options of a request for each of its sequences.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class RequestOptions:
     top : int, optional
         Number of labellings, or None for the best one only.
     certificate : bool, default False
-        Whether the answer has the proof.
+        Whether the answer contains the proof.
     """
 
     seconds: float
@@ -46,14 +46,14 @@ class Single:
 
 @dataclass(frozen=True)
 class Several:
-    """A request for a batch: of each sequence, what it is or why it cannot be decoded."""
+    """A request for a batch: each item is a sequence, or the refusal of an invalid one."""
 
     options: RequestOptions
     items: tuple[Example | Refusal, ...]
 
 
 def read_single(body: bytes, limits: Limits) -> Single:
-    """The request that a body states; Refusal for one that cannot be used."""
+    """The request of a body; Refusal for an invalid body."""
     record = _parse(body)
     options = _options(record, limits)
     record = {key: value for key, value in record.items() if key not in ASKED}
@@ -61,7 +61,7 @@ def read_single(body: bytes, limits: Limits) -> Single:
 
 
 def read_several(body: bytes, limits: Limits) -> Several:
-    """The request for a batch; Refusal for one that cannot be used as a whole."""
+    """The request for a batch; Refusal for a body that is invalid as a whole."""
     record = _parse(body)
     for key in record:
         if key not in ("sequences", *ASKED):
@@ -81,7 +81,7 @@ def read_several(body: bytes, limits: Limits) -> Several:
 
 
 def size(sequence: Example) -> tuple[int, int]:
-    """Tokens, and labels where scores say how many; 0 for what they do not say."""
+    """Number of tokens, and of labels by the scores; 0 where they are unknown."""
     scores = sequence.scores
     if scores is None:
         return len(sequence.tokens), 0
@@ -95,7 +95,7 @@ def size(sequence: Example) -> tuple[int, int]:
 
 
 def _extent(array: Floats, axis: int) -> int:
-    """The length of an axis; 0 where the array, which is not yet checked, has fewer."""
+    """The length of an axis; 0 if the array, which is not yet checked, has fewer axes."""
     return array.shape[axis] if array.ndim > axis else 0
 
 
@@ -107,7 +107,7 @@ def _attempt(record: Any, number: int, limits: Limits) -> Example | Refusal:
 
 
 def _sequence(record: Any, where: str, limits: Limits) -> Example:
-    """The sequence of a record; Refusal where it cannot be used, or is too large."""
+    """The sequence of a record; Refusal if it is invalid or too large."""
     tokens = record.get("tokens") if isinstance(record, dict) else None
     if isinstance(tokens, list) and len(tokens) > limits.tokens:
         raise _too_long(where, len(tokens), limits)
@@ -146,7 +146,7 @@ def _options(record: Mapping[str, Any], limits: Limits) -> RequestOptions:
 
 
 def _parse(body: bytes) -> dict[str, Any]:
-    """The object of a body; Refusal for what is no JSON object."""
+    """The object of a body; Refusal unless it is a JSON object."""
     try:
         record = loads(body.decode("utf-8-sig"))
     except UnicodeDecodeError as error:

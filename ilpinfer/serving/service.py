@@ -1,4 +1,4 @@
-"""The service apart from HTTP: bodies in, answers as plain values out."""
+"""The service without HTTP: it converts bodies to answers as plain values."""
 
 import asyncio
 import contextlib
@@ -22,11 +22,11 @@ from ilpinfer.serving.requests import Several, read_several, read_single, size
 from ilpinfer.serving.work_queue import Done, WorkQueue
 
 WARMING_SECONDS = 1.0
-"""Seconds for a first sequence, by which the tables of the rules are built."""
+"""Time limit in seconds of a first sequence, whose decoding builds the tables of the rules."""
 
 
 class Service:
-    """A decoder, a queue before it, and what is counted.
+    """A decoder with a queue and metrics.
 
     Parameters
     ----------
@@ -42,16 +42,16 @@ class Service:
         self.ready, self.failed = not warm, ""
 
     def begin(self) -> None:
-        """Load kernels in a thread of their own, which ends with the process."""
+        """Load kernels in a daemon thread."""
         if not self.ready:
             threading.Thread(target=self._warm, name="ilpinfer-warming", daemon=True).start()
 
     def close(self) -> None:
-        """Forget what still waits."""
+        """Cancel the requests that wait."""
         self.queue.close()
 
     async def single(self, body: bytes, arrived: float) -> Row:
-        """The answer to a request for one sequence; Refusal where there is none."""
+        """The answer to a request for one sequence; raises Refusal."""
         self.check_ready()
         request = read_single(body, self.limits)
         tokens, deadline = size(request.example)[0], RequestDeadline(arrived, request.options.seconds)
@@ -62,7 +62,7 @@ class Service:
         return {**done.value, "queue_seconds": done.waited}
 
     async def several(self, body: bytes, arrived: float) -> dict[str, Any]:
-        """The answer to a request for a batch; Refusal where no sequence of it is tried."""
+        """The answer to a request for a batch; raises Refusal if no sequence is decoded."""
         self.check_ready()
         request = read_several(body, self.limits)
         deadline = RequestDeadline(arrived, request.options.seconds)
@@ -74,7 +74,7 @@ class Service:
         return {"results": result}
 
     def check_ready(self) -> None:
-        """Raise Refusal while kernels are loaded, and for good where that has failed."""
+        """Raise Refusal while kernels are being loaded, and if loading has failed."""
         if self.failed:
             raise Refusal(
                 FAILED, f"kernels could not be loaded: {self.failed}; see ilpinfer warm-up", "failed"
@@ -83,7 +83,7 @@ class Service:
             raise Refusal(UNAVAILABLE, "kernels are being loaded; ask /ready", "starting", 1.0)
 
     async def _fill(self, request: Several, deadline: RequestDeadline, rows: list[Row | None]) -> None:
-        """Decode the sequences of a batch in as many parts as there are threads; a row stays None where time is up."""
+        """Decode the sequences of a batch in one part for each thread; rows that are not reached in time stay None."""
         sound = [(n, item) for n, item in enumerate(request.items) if not isinstance(item, Refusal)]
         if not sound:
             return
@@ -111,7 +111,7 @@ class Service:
             if labels is not None:
                 K = len(labels)
                 first = Trellis(np.zeros(K), np.zeros((1, K, K)), labels, ["a", "b"])
-                with contextlib.suppress(ValueError):  # of rules that read columns, which these tokens lack
+                with contextlib.suppress(ValueError):  # of rules that read columns, which these tokens do not have
                     self.decoder.with_time_limit(WARMING_SECONDS).decode(first)
         except Exception as error:
             self.failed = describe(error)
