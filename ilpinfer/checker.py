@@ -8,8 +8,7 @@ import zlib
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-FORMAT = "ilpinfer reference 1"
-FINE = 2**10  # units of prices in a grid unit of 2^-20 nats
+FORMAT, FINE = "ilpinfer reference 1", 2**10  # FINE units of prices are a grid unit of 2^-20 nats
 NEVER, LARGEST, UNITS = -(2**200), 2**62, 2**52  # sums of other numbers stay far above NEVER
 MAX_STEPS, MOST_KEPT, MOST_BYTES = 10**9, 2**22, 2**26  # a step takes about 60 ns
 # For each token and node before it: 1 + the last label (0 if none), and steps (score, next node, label).
@@ -92,7 +91,7 @@ class Machine(NamedTuple):
         return best[::-1]
 
 
-def recogniser(paths: Labels, T: int, K: int) -> Machine:
+def acceptor(paths: Labels, T: int, K: int) -> Machine:
     """A machine that has a final loss for these labellings, and for no others."""
     prefixes = [(), *(path[:n] for n in range(1, T + 1) for path in paths)]
     names: dict[Any, int] = {prefix: n for n, prefix in enumerate(dict.fromkeys(prefixes))}
@@ -191,11 +190,11 @@ def check_level(layers: Layers, machines: Machines, level: Any, before: Labels, 
     need(len({*before, *paths}) == len(before) + len(paths), "a labelling is listed twice")
     need((score is None) == (not paths), "a level without a score has no labellings, and others have some")
     spend(budget, T * (T + 10 * K) * (len(before) + len(paths)) // 10)
-    layers = follow(layers, [recogniser(before, T, K).case(False)] if before else [], [], limit - FINE, budget)
+    layers = follow(layers, [acceptor(before, T, K).case(False)] if before else [], [], limit - FINE, budget)
     if paths:
-        own = follow(layers, [recogniser(paths, T, K).case(True), *machines], [], limit - FINE, budget)
-        found = sum(len(arcs) for _, arcs in own[-1]) if own else 0
-        need(found == len(paths), f"a labelling does not have the score {score}")
+        own = follow(layers, [acceptor(paths, T, K).case(True), *machines], [], limit - FINE, budget)
+        kept = sum(len(arcs) for layer in own[-1:] for _, arcs in layer)
+        need(kept == len(paths), f"a labelling does not have the score {score}")
     waiting: list[tuple[Any, list[Machine]]] = [(level["proof"]["tree"], [])] if layers else []
     while waiting:
         node, cases = waiting.pop()
@@ -214,8 +213,7 @@ def check(record: Any, max_steps: int = MAX_STEPS) -> None:
         need(record["format"] == FORMAT, f"it is not of the format {FORMAT!r}")
         scores, listed, problem = [level["score"] for level in record["levels"]], list[Any](), read(record)
         order = [-2 * LARGEST if score is None else score for score in scores]
-        decreasing = order and order == sorted({*order}, reverse=True)
-        need(decreasing, "it has no levels, or their scores do not decrease")
+        need(order and order == sorted({*order}, reverse=True), "no levels, or their scores do not decrease")
         need(record["status"] == ("infeasible" if scores[0] is None else "optimal"), "its status is wrong")
         for level in record["levels"]:
             own = read(record, 0) if level["score"] is None else problem

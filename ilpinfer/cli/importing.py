@@ -39,10 +39,10 @@ class ImportOptions:
     Parameters
     ----------
     input : the sequences of the programs
-    program : which program of each was solved
+    program : kind of the solved programs
     solutions : files, and folders of files, whose names begin with the number of the sequence
     output : a file of JSON lines; empty for a table on standard output
-    format, units : of the files that were solved; as their column tables say where not given, else lp in nats
+    format, units : of the solved files; by default those of their column tables, else lp in nats
     time_limit : seconds for the engine's proof of each sequence
     as_json : whether to print the rows as one JSON list
     """
@@ -64,7 +64,7 @@ class Imported:
     Parameters
     ----------
     file : where it was read
-    claim : what the solver says
+    claim : the claim of the solver
     worth : the labelling's value under the rules by which the program counts, with the engine's bound
     objective : the program's objective of the solver's vector, nats
     best : a proved upper bound on that objective, nats
@@ -79,7 +79,7 @@ class Imported:
     agrees: bool | None
 
     def row(self, number: int, item: ScoredSequence) -> dict[str, Any]:
-        """As plain values."""
+        """The record as plain values."""
         return {
             "sequence": number,
             "file": self.file,
@@ -177,7 +177,7 @@ def _agrees(claimed: float | None, objective: float, units: str) -> bool | None:
 
 
 def _map(file: Path, program: Program) -> dict[str, str]:
-    """The table of columns beside a solution, {} where there is none; ValueError where it is of another program."""
+    """The table of columns beside a solution, {} if there is none; ValueError if it is of another program."""
     match = re.match(r"\d+", file.name)
     place = file.with_name(f"{match[0] if match else file.stem}.columns.json")
     if not place.is_file():

@@ -43,11 +43,11 @@ class ReprocessOptions:
     output : a folder
     method, option : as for `ilpinfer decode`
     time_limit : seconds for each sequence
-    budget : seconds for the run
+    budget : time limit of the run in seconds
     shard_size : sequences of a file
     longest : tokens of a sequence; longer ones are rejected
     jobs : processes; 0 for one a core
-    resume, only_unproved, dry_run : what to do
+    resume, only_unproved, dry_run : kind of run
     scheduler : address of a Dask scheduler; empty for this machine
     as_json : whether to print JSON
     """
@@ -168,7 +168,7 @@ def _executor(options: ReprocessOptions, work: Work) -> Executor:
 
 @contextlib.contextmanager
 def _progress(stream: ExampleStream, manifest: Manifest) -> Iterator[Callable[[Entry], None]]:
-    """A bar over the bytes of the input, with the rate and the share that is proved."""
+    """A progress bar over the bytes of the input, with the rate and the proved share."""
     sizes = [each["bytes"] for each in manifest.inputs]
     total = None if None in sizes else sum(sizes)
     with rate_progress("reprocessing", total) as show:

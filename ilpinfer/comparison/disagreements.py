@@ -145,7 +145,9 @@ def disagreements(record: Record, most: int = MOST) -> list[Disagreement]:
         marked = {t for path in (best, other) for cost in path.costs for t in cost.tokens}
         start, end = window(differing, len(case.trellis), marked)
         result.append(
-            Disagreement(candidate.sequence, case.where, reason, case.trellis, best, other, differing, start, end)
+            Disagreement(
+                candidate.sequence, case.where, reason, case.trellis, best, other, differing, start, end
+            )
         )
     return result
 

@@ -18,7 +18,9 @@ SHIFT = 0.09
 
 def letters(disagreement: Disagreement) -> dict[str, str]:
     """A letter for each rule that one of the two labellings breaks; a number where there are too many."""
-    names = dict.fromkeys(cost.rule for path in (disagreement.best, disagreement.other) for cost in path.costs)
+    names = dict.fromkeys(
+        cost.rule for path in (disagreement.best, disagreement.other) for cost in path.costs
+    )
     return {name: ascii_lowercase[i] if i < 26 else str(i + 1) for i, name in enumerate(names)}
 
 
@@ -60,9 +62,7 @@ def trellis_picture(disagreement: Disagreement) -> str:
 
     longest = max((len(short(name)) for name in names), default=1)
     size = (0.38 * (end - start) + 0.085 * longest + 1.0, 0.36 * len(names) + 1.9)
-    label = (
-        f"Sequence {disagreement.sequence}: labels of {disagreement.best.method} and of {disagreement.other.method} by token"
-    )
+    label = f"Sequence {disagreement.sequence}: labels of {disagreement.best.method} and of {disagreement.other.method} by token"
     return picture(draw, f"trellis{disagreement.sequence}", label, size)
 
 

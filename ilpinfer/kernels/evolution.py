@@ -16,7 +16,7 @@ from formulations.grid import FORBIDDEN
 from ilpinfer.kernels.jit import kernel, subroutine
 from ilpinfer.kernels.machines import read_symbol
 from ilpinfer.kernels.ordering import descending
-from ilpinfer.kernels.runs import below, repair_border, mutate, section, share
+from ilpinfer.kernels.runs import below, mutate, repair_border, section, share
 
 _DEAD = FORBIDDEN // 2
 DONE, FULL = 0, 1
@@ -76,9 +76,18 @@ class Records(NamedTuple):
 def copy(individuals, target, source):
     """Make one individual the same as another."""
     for t in range(individuals.label.shape[1]):
-        individuals.label[target, t], individuals.joint[target, t] = individuals.label[source, t], individuals.joint[source, t]
-        individuals.worth[target, t], individuals.broken[target, t] = individuals.worth[source, t], individuals.broken[source, t]
-    individuals.total[target], individuals.breaks[target] = individuals.total[source], individuals.breaks[source]
+        individuals.label[target, t], individuals.joint[target, t] = (
+            individuals.label[source, t],
+            individuals.joint[source, t],
+        )
+        individuals.worth[target, t], individuals.broken[target, t] = (
+            individuals.worth[source, t],
+            individuals.broken[source, t],
+        )
+    individuals.total[target], individuals.breaks[target] = (
+        individuals.total[source],
+        individuals.breaks[source],
+    )
 
 
 @subroutine

@@ -27,8 +27,7 @@ class Nats(NamedTuple):
 
 @subroutine
 def _row(product, number, tail, u, i, out):
-    """Fill out (K,) with the log sums after vector u (-1: START) and label i at each next label; returns the largest.
-    """
+    """Fill out (K,) with the log sums after vector u (-1: START) and label i at each next label; returns the largest."""
     leads, cost = product.leads, product.cost
     arcs = product.arc_at[u + 1]
     most = -np.inf

@@ -173,8 +173,7 @@ def _reparametrise(machines, multipliers):
 
 @subroutine
 def _give_back(machines, m, multiplier, cost, final):
-    """Change the costs of one machine, whose arcs never lead to an earlier state; returns the value of its best future.
-    """
+    """Change the costs of one machine, whose arcs never lead to an earlier state; returns the value of its best future."""
     layout = machines.layout[m]
     Q, width, arc, weight = layout[STATES], layout[WIDTH], layout[ARC], layout[WEIGHT]
     most = np.empty(Q, np.int64)

@@ -91,8 +91,7 @@ def _form(y, t, runs):
 
 @subroutine
 def repair_border(y, t, runs):
-    """If a run begins at token t, correct the labels of the last token before it and of its first token by the scheme.
-    """
+    """If a run begins at token t, correct the labels of the last token before it and of its first token by the scheme."""
     if begins(y, t, runs[0]):
         if t > 0:
             _form(y, t - 1, runs)

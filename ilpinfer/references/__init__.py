@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from ilpinfer.references.generator import KINDS as KINDS
     from ilpinfer.references.generator import Instance as Instance
     from ilpinfer.references.generator import generate as generate
+    from ilpinfer.references.integer_programs import program_of as program_of
+    from ilpinfer.references.integer_programs import write_programs as write_programs
     from ilpinfer.references.making import UnprovedOptimum as UnprovedOptimum
     from ilpinfer.references.making import make as make
     from ilpinfer.references.record import InvalidReference as InvalidReference
@@ -18,8 +20,6 @@ if TYPE_CHECKING:
     from ilpinfer.references.record import Reference as Reference
     from ilpinfer.references.shipped import ShippedReferences as ShippedReferences
     from ilpinfer.references.tables import NoTables as NoTables
-    from ilpinfer.references.integer_programs import program_of as program_of
-    from ilpinfer.references.integer_programs import write_programs as write_programs
     from ilpinfer.references.verification import Finding as Finding
     from ilpinfer.references.verification import verify as verify
 

@@ -89,7 +89,14 @@ def verify(reference: Reference, depth: Depth = "tables", *, max_steps: int = ch
         reasons = tuple(_differences(reference, max_steps)) if depth == "meaning" else ()
         if depth == "tables":
             checker.check(reference.to_dict(), max_steps)
-    except (checker.CheckError, InferenceError, ValueError, RecursionError, MemoryError, OverflowError) as error:
+    except (
+        checker.CheckError,
+        InferenceError,
+        ValueError,
+        RecursionError,
+        MemoryError,
+        OverflowError,
+    ) as error:
         reasons = (str(error) or type(error).__name__,)
     return Finding(not reasons, reasons)
 

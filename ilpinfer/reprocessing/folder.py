@@ -109,8 +109,7 @@ class Folder:
                     os.replace(part, path)
                     _sync(self.path)
             finally:
-                with contextlib.suppress(OSError):  # on a full disk this fails again, and would replace the first
-                message
+                with contextlib.suppress(OSError):  # a full disk fails again, with a worse message
                     stream.close()
         finally:
             part.unlink(missing_ok=True)

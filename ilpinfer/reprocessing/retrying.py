@@ -56,7 +56,9 @@ class Retry:
         before = self.folder.manifest()
         before.check_same(self.manifest, self.folder.path, limits=False)
         if not before.finished:
-            raise OutputError(f"{self.folder.path}: the run has not finished; continue it with --resume first")
+            raise OutputError(
+                f"{self.folder.path}: the run has not finished; continue it with --resume first"
+            )
         pending: Pending = deque()
         in_time = True
         for shard in shards(records, self.size, lambda _: None):

@@ -109,7 +109,9 @@ def read_shard(path: Path) -> tuple[Entry, dict[str, list[Any]]]:
         table = pq.read_table(path, partitioning=None)
         entry = Entry(**json.loads((table.schema.metadata or {})[KEY]))
     except (KeyError, TypeError):
-        raise OutputError(f"{path}: was not written by ilpinfer; move it, since a shard needs this name") from None
+        raise OutputError(
+            f"{path}: was not written by ilpinfer; move it, since a shard needs this name"
+        ) from None
     except (OSError, ValueError) as error:
         words = " ".join(str(error).split())[:100]
         raise OutputError(f"{path}: damaged ({words}); {way_out}") from None

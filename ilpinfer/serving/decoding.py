@@ -11,8 +11,8 @@ from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.decoding.failures import failure
 from ilpinfer.models.sequence_model import SequenceModel
 from ilpinfer.pipelines.trellises import ScoredSequence, score
-from ilpinfer.serving.request_deadline import RequestDeadline, without_reserve
 from ilpinfer.serving.refusal import INVALID, Refusal, invalid
+from ilpinfer.serving.request_deadline import RequestDeadline, without_reserve
 from ilpinfer.serving.requests import RequestOptions
 
 Row = dict[str, Any]
@@ -23,7 +23,9 @@ class DeadlinePassed(Exception):
     """The deadline passed before decoding could begin."""
 
 
-def decode_single(decoder: Decoder, scheme: str, sequence: Example, options: RequestOptions, seconds: float) -> Row:
+def decode_single(
+    decoder: Decoder, scheme: str, sequence: Example, options: RequestOptions, seconds: float
+) -> Row:
     """The solution of one sequence within a time limit.
 
     Parameters
@@ -98,7 +100,9 @@ def error_row(refusal: Refusal) -> Row:
 
 def late_row(deadline: RequestDeadline) -> Row:
     """The row of a sequence of a batch whose decoding could not begin before the deadline."""
-    reason = f"the deadline of {deadline.seconds:g} s passed before it was decoded; ask for more, or send fewer"
+    reason = (
+        f"the deadline of {deadline.seconds:g} s passed before it was decoded; ask for more, or send fewer"
+    )
     return _failed("DeadlinePassed", reason)
 
 

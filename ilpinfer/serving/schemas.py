@@ -79,7 +79,9 @@ class Solution(BaseModel):
     method: str = Field(description="The method that found it.")
     seconds: float = Field(description="Of decoding.")
     warm_up_seconds: float = Field(description="Seconds for loading kernels, counted apart.")
-    queue_seconds: float | None = Field(None, description="Seconds from the arrival of the request to the start of decoding.")
+    queue_seconds: float | None = Field(
+        None, description="Seconds from the arrival of the request to the start of decoding."
+    )
     reason: str = Field(description="Why there is no labelling, or the message of an error.")
     error: str | None = Field(None, description="In a batch: the type of the error of this sequence.")
     alternatives: "list[Solution] | None" = Field(

@@ -13,11 +13,11 @@ from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.decoding.warming import warm_up
 from ilpinfer.errors import describe
 from ilpinfer.serving.decoding import Row, decode_part, decode_single, error_row, late_row
-from ilpinfer.serving.request_deadline import RequestDeadline
 from ilpinfer.serving.lag import Lag
 from ilpinfer.serving.limits import Limits
 from ilpinfer.serving.metrics import Metrics
 from ilpinfer.serving.refusal import FAILED, UNAVAILABLE, Refusal
+from ilpinfer.serving.request_deadline import RequestDeadline
 from ilpinfer.serving.requests import Several, read_several, read_single, size
 from ilpinfer.serving.work_queue import Done, WorkQueue
 
@@ -111,7 +111,9 @@ class Service:
             if labels is not None:
                 K = len(labels)
                 first = Trellis(np.zeros(K), np.zeros((1, K, K)), labels, ["a", "b"])
-                with contextlib.suppress(ValueError):  # of rules that read columns, which these tokens do not have
+                with contextlib.suppress(
+                    ValueError
+                ):  # of rules that read columns, which these tokens do not have
                     self.decoder.with_time_limit(WARMING_SECONDS).decode(first)
         except Exception as error:
             self.failed = describe(error)

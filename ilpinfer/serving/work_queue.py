@@ -16,9 +16,9 @@ from functools import partial
 from typing import Any, Generic, TypeVar
 
 from ilpinfer.serving.decoding import DeadlinePassed
-from ilpinfer.serving.request_deadline import RequestDeadline
 from ilpinfer.serving.estimate import Estimate
 from ilpinfer.serving.refusal import UNAVAILABLE, Refusal
+from ilpinfer.serving.request_deadline import RequestDeadline
 
 Value = TypeVar("Value")
 SAFETY = 0.5
@@ -101,7 +101,9 @@ class WorkQueue:
                 max(needed - SAFETY * deadline.left, 0.0),
             )
 
-    async def run(self, work: Callable[[float], Value], tokens: int, deadline: RequestDeadline) -> Done[Value]:
+    async def run(
+        self, work: Callable[[float], Value], tokens: int, deadline: RequestDeadline
+    ) -> Done[Value]:
         """The result of a job; Refusal if its deadline passes before, and the errors of the job.
 
         Parameters

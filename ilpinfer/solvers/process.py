@@ -8,7 +8,7 @@ from math import inf
 
 from formulations.programs.record import IntegerProgram
 from ilpinfer.solvers.answer import Claim, Progress, SolverError, with_progress
-from ilpinfer.solvers.messages import STOP, WorkerExit, Message, Request, StopReply, send_request
+from ilpinfer.solvers.messages import STOP, Message, Request, StopReply, WorkerExit, send_request
 from ilpinfer.system import temporary_folders
 from ilpinfer.system.processes import Child
 

@@ -18,7 +18,7 @@ from types import ModuleType
 
 from formulations.programs.record import IntegerProgram
 from ilpinfer.solvers.answer import Claim, Progress, Report, SolverError, exact_solution
-from ilpinfer.solvers.messages import STOP, WorkerExit, Request, StopReply, receive_request
+from ilpinfer.solvers.messages import STOP, Request, StopReply, WorkerExit, receive_request
 from ilpinfer.system.processes import connect
 
 
