@@ -23,10 +23,10 @@ class TooManyClasses(InferenceError, ValueError):
 class Vocabulary:
     """Distinct tokens and the truth of conditions at them, for several purposes. One thread at a time may add to it.
 
-    What others may hold copies of changes after `changes` does, so that an interrupt at any place does no harm.
+    `changes` is updated before the values that others copy, so that an interrupt at any line is harmless.
 
     The class of a token for a purpose says which of the purpose's conditions hold there. It is looked up by three numbers: of
-    what is read of the token before, the token itself, and the token after it; 0 stands for no token.
+    numbers for the token before, the token itself, and the token after it; 0 is no token.
 
     Parameters
     ----------

@@ -47,11 +47,11 @@ class Analysis:
     bound : str
         What a prefix shows of the violations to come.
     rows, columns : int
-        What it adds to an integer program of this size, σ included.
+        Numbers of rows and columns that it adds to an integer program of this size, σ included.
     warning : str, optional
-        What to know before using it.
+        Warning about its use.
     apart : str, optional
-        Why it is stated anew for each sequence; empty where it is compiled once for all.
+        Reason why it is compiled for each sequence; empty if it is compiled once for all.
     """
 
     rule: str

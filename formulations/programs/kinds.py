@@ -105,7 +105,7 @@ def formulate(
 
 
 def with_hard_rules(compiled: CompiledRules) -> CompiledRules:
-    """The rules, all of them hard, under the same names."""
+    """The rules, all of them made hard, under the same names."""
     rules = compiled.rule_set
     items = tuple(
         replace(item, penalty=math.inf, name=name) if isinstance(item, Rule) else item

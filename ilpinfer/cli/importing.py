@@ -58,7 +58,7 @@ class ImportOptions:
 
 
 @dataclass(frozen=True)
-class Imported:
+class CheckedSolution:
     """A solution of a solver, checked, with its score.
 
     Parameters
@@ -154,7 +154,7 @@ def _files(path: Path) -> list[Path]:
     return files
 
 
-def _import(file: Path, item: ScoredSequence, rules: RuleSet, options: ImportOptions) -> Imported:
+def _import(file: Path, item: ScoredSequence, rules: RuleSet, options: ImportOptions) -> CheckedSolution:
     claim = read_solution_file(file)
     trellis = known_trellis(item)
     program = options.program.formulate(trellis, rules)
@@ -164,7 +164,7 @@ def _import(file: Path, item: ScoredSequence, rules: RuleSet, options: ImportOpt
     units = options.units or about.get("units", "nats")
     sense = 1 if (options.format or about.get("format", "lp")) == "lp" else -1
     worth, best = _worth(trellis, program, x, rules, options)
-    return Imported(
+    return CheckedSolution(
         str(file), claim, worth, objective, best, _agrees(claim.objective, sense * objective, units)
     )
 
@@ -210,7 +210,7 @@ def _worth(
     return evaluate_labelling(trellis, own, program.integer.labelling(x), bound=best.bound), bound
 
 
-def _show(done: list[tuple[int, Imported]]) -> None:
+def _show(done: list[tuple[int, CheckedSolution]]) -> None:
     shown = table("file", "solver", "status")
     number_columns(shown, "score", "model", "features", "penalty", "gap", "objective")
     shown.add_column("claim agrees")

@@ -35,7 +35,7 @@ def console(*, stderr: bool = False) -> Console:
 
     Square brackets are shown as they are: texts of users are never read as markup. Control characters are escapes.
     """
-    colors: Literal["auto"] | None = "auto" if settings.colored() else None
+    colors: Literal["auto"] | None = "auto" if settings.uses_color() else None
     screen = _Screen(stderr=stderr, markup=False, emoji=False, color_system=colors)
     if not screen.is_terminal:
         screen = _Screen(stderr=stderr, width=140, markup=False, emoji=False, color_system=colors)

@@ -13,6 +13,6 @@ def configure(*, quiet_run: bool = False, color: bool | None = None) -> None:
     quiet, _color = quiet_run, color
 
 
-def colored() -> bool:
+def uses_color() -> bool:
     """Whether output may have colours and styles: not with `--no-color`, or where `NO_COLOR` has a value."""
     return not os.environ.get("NO_COLOR") if _color is None else _color

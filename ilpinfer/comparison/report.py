@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ELSEWHERE = (SEEDS, KNOWN, MISSED, CAP, SHARED, BREAKING)
-"""Columns that the page says in words, or leaves to the files of tables."""
+"""Columns that the page shows as text, or that only the files of tables have."""
 
 
 def report_of(record: Record) -> str:
@@ -84,7 +84,7 @@ def check_report() -> None:
 
 
 def html_of(record: Record) -> str:
-    """The table of the summary alone, for notebooks."""
+    """Only the table of the summary, for notebooks."""
     summary = record.summary()
     table = _table(record, "summary", summary, {})
     heads = "".join(f"<th>{escape(head['column'].name)}</th>" for head in table["heads"])
@@ -131,7 +131,7 @@ def _cell(column: Column, value: Any, look: Mapping[str, Look]) -> dict[str, Any
 
 
 def _groups(columns: Sequence[Column], summary: Sequence[Summary]) -> list[dict[str, Any]]:
-    """Neighbours of one group, with the words that say which sequences their means are over."""
+    """Columns of one group, with a text about the sequences of their means."""
     first = summary[0]
     words = {
         ALL: f"over all {first.optimum_known} with a proved optimum, missing ones at {first.cap:g} nats",

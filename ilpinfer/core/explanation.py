@@ -176,7 +176,7 @@ class Explanation:
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values, None for what is infinite."""
+        """As plain values, None for infinite numbers."""
         items = [
             {**asdict(item), "cost": None if item.hard else item.cost, "gain": _finite(item.gain)}
             for item in self.broken

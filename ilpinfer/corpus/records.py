@@ -1,6 +1,6 @@
 """Sequences from JSON: one object a line, a single object, or an array of objects.
 
-A record is such an object, an example is the sequence that it states. Tasks of annotation tools are told by their keys.
+A record is such an object, and an example is its sequence. Tasks of annotation tools are recognised by their keys.
 """
 
 import json
@@ -118,9 +118,9 @@ def read_records(
     begin: int = 1,
     doubts: Doubts | None = None,
 ) -> Iterator[Example | Rejection]:
-    """The sequences of records, which are counted from `begin`; `what` they are called in messages.
+    """The sequences of records, which are numbered from `begin`; `what` is the word for a record in messages.
 
-    Tasks of annotation tools may be among them where `doubts` are taken.
+    With `doubts`, tasks of annotation tools are also accepted.
     """
     for number, record in enumerate(records, begin):
         where = f"{name}, {what} {number}"
@@ -171,7 +171,7 @@ def example(record: Any, where: str, reading: LogitsOptions | None) -> Example:
     Raises
     ------
     InputError
-        For unknown keys, keys that do not go together, and values that are not what their keys say.
+        For unknown keys, keys that do not go together, and invalid values.
     """
     if not isinstance(record, dict):
         raise InputError(f"{where}: expected a JSON object, not {_kind(record)}; {EXPECTED}")

@@ -1,7 +1,8 @@
 """Sequences of files of any size, one after the other: columns, JSON, archives of logits, Parquet and Arrow, annotated
 documents, and folders of them.
 
-What is read ahead has a limit, so that memory does not grow with the input. A JSON list, an archive and a `DocBin` are read
+The amount of input that is read ahead is limited, so that memory does not grow with the input. A JSON list, an archive
+and a `DocBin` are read
 whole.
 """
 
@@ -80,7 +81,7 @@ class ExampleStream:
     form : CorpusForm
         Options for reading them.
     notify : Notify
-        Function that is called with each notice on what was inferred.
+        Function that is called with each notice about inferred settings.
 
     Attributes
     ----------
@@ -177,7 +178,7 @@ def open_stream(source: str | Path, form: CorpusForm, notify: Notify) -> Example
     form : CorpusForm
         Options for reading files.
     notify : Notify
-        Function that is called with each notice on what was inferred.
+        Function that is called with each notice about inferred settings.
 
     Returns
     -------
@@ -274,7 +275,7 @@ def _of_text(lines: Lines, form: CorpusForm, notify: Notify) -> Iterator[Found]:
 def _json_reader(
     lines: Lines, first: str, form: CorpusForm, notify: Notify
 ) -> Callable[[], Iterator[Found]] | None:
-    """What reads a text that is JSON, or None for one that is not."""
+    """The reader of a JSON text, or None for another text."""
 
     def by_line() -> Iterator[Found]:
         return json_lines(lines, form.logits, form.longest, notify)

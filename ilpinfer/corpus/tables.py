@@ -36,14 +36,14 @@ def read_table(
             begin += len(rows)
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {_words(error)}") from None
-    except ValueError as error:  # of pyarrow, for what is damaged
+    except ValueError as error:  # of pyarrow, for damaged files
         if isinstance(error, InputError):
             raise
         raise InputError(f"{path}: damaged, or not what its name says: {_words(error)}") from None
 
 
 def count_rows(path: str) -> int:
-    """The rows of a Parquet file, as it says itself; 0 for one that is damaged."""
+    """The number of rows in the metadata of a Parquet file; 0 for a damaged file."""
     import pyarrow.parquet as pq
 
     try:

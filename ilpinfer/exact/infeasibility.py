@@ -22,7 +22,7 @@ TIME_LIMIT = 10.0
 
 
 Piece = tuple[int, int, int]
-"""(rule, component, token) of what a conflict may consist of; token -1 for a component that is no rule on single steps."""
+"""(rule, component, token) of the elements of conflicts; token -1 for a component that is no rule on single steps."""
 
 
 def explain_infeasibility(context: Context, deadline: Deadline) -> Infeasibility:

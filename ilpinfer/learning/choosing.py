@@ -25,7 +25,7 @@ def prune(
 ) -> tuple[list[MinedRule], list[DroppedCandidates], bool]:
     """The rules that are left, in the order of their power; those that are not; whether no cheaper set does as well.
 
-    A rule tells a wrong labelling apart where it is violated more often than in the right one.
+    A rule separates a wrong labelling from the right one if it is violated more often in the wrong one.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def prune(
     wrong, wrong_table : WrongLabellings or Labellings
         The wrong ones.
     power : int
-        Least number of wrong labellings that a rule tells apart and no rule before it does.
+        Least number of wrong labellings that a rule separates and no rule before it does.
     seed : int
         Seed of the solver.
     """

@@ -1,4 +1,4 @@
-"""Candidates counted, and left out where they do not reach the thresholds or contradict each other."""
+"""Counts of candidates, and removal of those below the thresholds or in contradiction to others."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -41,17 +41,17 @@ class CandidateCounts:
 
     @property
     def statement(self) -> Template:
-        """What is claimed."""
+        """The claim of the candidate."""
         return self.candidate.statement
 
     @property
     def held(self) -> int:
-        """Trials that hold."""
+        """Number of trials that hold."""
         return int(self.counts.held.sum())
 
     @property
     def broken(self) -> int:
-        """Trials that do not."""
+        """Number of trials that do not hold."""
         return int(self.counts.broken.sum())
 
     @property
@@ -143,7 +143,7 @@ def measure(
 def without_contradictions(
     measured: Sequence[CandidateCounts], nested: bool
 ) -> tuple[list[CandidateCounts], list[DroppedCandidates]]:
-    """Without the one with less gain of two rules that contradict each other."""
+    """The candidates without those that contradict another one with a larger gain."""
     dropped: list[MinedRule] = []
     known = {m: claims(m.statement) for m in measured}
     speaking = [m for m in measured if known[m].holds or known[m].denied or known[m].exclusive]

@@ -57,7 +57,7 @@ class MinedRule:
 
     @property
     def lift(self) -> float:
-        """Confidence against chance: 1 where the rule says nothing new."""
+        """Confidence relative to chance: 1 if the rule holds as often as by chance."""
         return self.confidence / self.base if self.base else float("inf")
 
     @property

@@ -28,9 +28,11 @@ ALGORITHMS: Mapping[str, str] = {
 }
 """The algorithms, with descriptions."""
 PREFERENCE = ("perceptron-given", "log-odds", "given", "perceptron", NONE)
-"""What is taken first with few labels where no other algorithm is clearly better: given penalties are knowledge that they lack."""
+"""Default algorithm for few labels, used unless another one is clearly better, since given penalties contain knowledge that few labels
+lack."""
 FEW = 50
-"""Sequences below which held-out folds say too little to choose by them alone. From there on an algorithm has to be no worse than no rules by
+"""Number of sequences below which held-out folds are too small to decide. From there on an algorithm has to be no worse
+than no rules by
 every measure, and better by more than two standard errors."""
 
 
@@ -228,7 +230,7 @@ class PenaltyLearner:
         )
 
     def _fits(self, data: TrainingSet) -> dict[str, Fit]:
-        """What is tried, by name; always with no rules."""
+        """The algorithms to try, by name, always including no rules."""
 
         def from_zero(one: Perceptron) -> Fit:
             return lambda data, given, places: one.fit(data, np.zeros_like(given), places)

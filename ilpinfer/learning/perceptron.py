@@ -11,18 +11,18 @@ from ilpinfer.learning.measures import losses
 from ilpinfer.learning.training_set import TrainingSet
 
 LARGEST = 30.0
-"""Nats: weights stay within this; a rule that reaches it is as good as hard."""
+"""Nats: weights stay within this; a rule that reaches it is practically hard."""
 
 
 class FittedWeights(NamedTuple):
-    """Weights (R,) in nats, and (R,) which of them ran to the cap."""
+    """Weights (R,) in nats, and whether each has reached the cap (R,)."""
 
     weights: Floats
     capped: Booleans
 
     @classmethod
     def plain(cls, weights: Floats) -> "FittedWeights":
-        """Weights that no step has moved."""
+        """Weights without training."""
         return cls(weights, np.zeros(len(weights), bool))
 
 
@@ -46,10 +46,9 @@ class Perceptron:
     epochs : int, default 20
         Passes over the examples in each round.
     rounds : int, default 8
-        The most decodings of all examples.
+        Largest number of decodings of all examples.
     towards : str, default "gold"
-        "gold", or a measure of `MEASURES`: y is then the best labelling of the pool by that measure, and the
-        weights stay where ŷ is as good. This is the variant that the thesis calls conservative: scores of
+        "gold", or a measure of `MEASURES`: y is then the best labelling of the pool by that measure, and the weights are not changed if ŷ is as good. This is the variant that the thesis calls conservative: scores of
         gold that no weights can reach do not move it.
     seed : int, default 0
         Seed of the order of the examples.

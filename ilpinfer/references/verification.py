@@ -14,7 +14,7 @@ from ilpinfer import checker
 from ilpinfer.core.rule_compiler import RuleCompiler, compiler_of
 from ilpinfer.proof.checker import check_tree, fold
 from ilpinfer.proof.claims import Case
-from ilpinfer.proof.meter import Meter, Rejected
+from ilpinfer.proof.meter import CheckFailure, Meter
 from ilpinfer.references.certificates import tree_of
 from ilpinfer.references.record import Reference
 from ilpinfer.references.tables import Tables, tables_of
@@ -151,6 +151,6 @@ def _proved(reference: Reference, problem: Problem, tables: Tables, max_steps: i
                 return False
             tree = tree_of(problem, tables, level.proof["tree"])
             check_tree(problem, tree, level.score, listed_before, meter, folded=folded)
-    except (Rejected, LookupError, TypeError, AttributeError, ValueError, OverflowError, RecursionError):
+    except (CheckFailure, LookupError, TypeError, AttributeError, ValueError, OverflowError, RecursionError):
         return False
     return True

@@ -40,7 +40,8 @@ class Evolution(Parameters):
     shift : str, optional
         "backwards", or "both" ways.
     start : str, optional
-        What the first population is bred from: "viterbi", the best labelling under the rules on single tokens
+        Labelling from which the first population is made: "viterbi", the best labelling under the rules on single
+        tokens
         and steps, or the "best-first" one; where that is not there in time, there is no labelling.
     start_mutations : int, optional
         Start mutations of that labelling, for each individual of the first population but one.
@@ -98,7 +99,7 @@ def evolutionary(problem: Problem, task: Task, name: str) -> Iterator[Result]:
 
 
 def run_generations(population: Population, parameters: Evolution) -> None:
-    """Create the first individuals, and run generations until the iterations or the time are over."""
+    """Create the first individuals, and run generations until the limit of iterations or time."""
     deadline, most = population.task.deadline, LIMIT // 4
     weights = (parameters.start_weight, parameters.weight_increase)
     units = kernels.Weights(*(min(most, round(weight * UNITS_PER_NAT)) for weight in weights))

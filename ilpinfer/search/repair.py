@@ -1,4 +1,4 @@
-"""Repair of one labelling: a token, a run or a border is changed while that makes it better."""
+"""Repair of one labelling: changes of a token, a run or a border, as long as they improve it."""
 
 from collections.abc import Callable, Iterator
 
@@ -21,7 +21,7 @@ _HARD = min(LIMIT // 4, 1000 * UNITS_PER_NAT)
 def repair(
     problem: Problem, task: Task, name: str, begin: Callable[[Problem, LabelIds, Task], LabelIds | None]
 ) -> Iterator[Result]:
-    """The labelling that `begin` gives, repaired; parameters as of `population_search`."""
+    """The labelling of `begin`, after repair; parameters as of `population_search`."""
 
     def run(population: Population) -> str:
         population.begin()
@@ -32,7 +32,7 @@ def repair(
 
 
 def improve_individual(population: Population) -> None:
-    """Repair individual 0 until no change makes it better, or to the deadline."""
+    """Improve individual 0 until no change is better, or until the deadline."""
     deadline, position, code = population.task.deadline, np.zeros(3, np.int64), kernels.WORKED
     for array in population.arrays:
         array[1] = array[0]

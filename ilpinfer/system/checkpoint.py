@@ -58,7 +58,7 @@ class RowCheckpoint:
     ----------
     groups : whole groups that are there
     unfinished : rows of the group behind them
-    damage : what was found wrong with an earlier part, or empty; the rows before are kept
+    damage : error in an earlier part, or empty; the rows before it are kept
 
     Raises
     ------

@@ -105,7 +105,7 @@ def _owner(descriptor: int) -> str:
 
 
 def _same(descriptor: int, path: Path) -> bool:
-    """Whether the open file is what the path names."""
+    """Whether the open file is the one at the path."""
     try:
         return os.path.samestat(os.fstat(descriptor), path.lstat())
     except FileNotFoundError:
