@@ -41,7 +41,7 @@ class Formulation:
     lattice : Lattice
         The scores that `score` holds.
     column_names, row_names : Blocks
-        What each column and row means.
+        Meaning of each column and row.
     """
 
     program: IntegerProgram

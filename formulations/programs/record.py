@@ -37,7 +37,7 @@ class IntegerProgram:
     order : int, default 1
         1, or 2 where states are pairs of labels.
     start : ndarray of int, optional
-        (n,) values of a solution to begin with, -1 where it does not say; None for none.
+        (n,) values of a solution to begin with, -1 for undefined ones; None for no solution.
     """
 
     tokens: int

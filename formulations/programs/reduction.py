@@ -83,7 +83,7 @@ def reduce(
 
 
 def _start(program: IntegerProgram, lattice: Lattice, path: LabelIds, steps: int) -> Integers:
-    """The labelling's steps as values of columns; -1 for columns that it does not say."""
+    """The labelling's steps as values of columns; -1 for columns that it does not determine."""
     S, K = lattice.states, lattice.shape[1]
     states = lattice.states_of(path)
     values = np.full(program.n_columns, -1)

@@ -100,7 +100,7 @@ def _remark(labels: LabelSet) -> str:
 
 
 def _compile(trellis: Trellis, rules: RuleSet) -> list[str]:
-    """What compiling says of rules that look at tokens; ValueError where they do not fit."""
+    """Notices of the compilation of rules about tokens; ValueError if they do not fit."""
     with warnings.catch_warnings(record=True) as result:
         warnings.simplefilter("always", RuleNotice)
         compiler_of(rules).problem(trellis)

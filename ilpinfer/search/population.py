@@ -75,7 +75,7 @@ def population_search(
         The first of them, from the folded problem and Viterbi's labelling; None where it is not there in
         time.
     run : callable
-        The search; says how much it has done.
+        The search; returns a text on its steps.
     """
     for stage in (VITERBI, DISCREPANCY, POPULATION, *stages):
         task.deadline.excuse(stage.warm())

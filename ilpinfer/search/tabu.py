@@ -28,7 +28,7 @@ class Tabu(Parameters):
     tenure : int, optional
         Steps for which a token may not have a label again that it has lost, and up to twice as many.
     patience : int, optional
-        Steps without a better labelling, after which the search goes on from the best one.
+        Steps without a better labelling, after which the search continues from the best one.
     kicks : int, optional
         Random changes of that one first.
     hard_weight : float, optional

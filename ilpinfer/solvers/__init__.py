@@ -1,4 +1,4 @@
-"""Integer-program solvers behind one call. A solver is imported when it is first used.
+"""Integer-program solvers with one interface. A solver is imported when it is first used.
 
 A new solver is one file and one line: a module in this folder, and its line in the table of `ilpinfer.core.methods`,
 whose name is that of the module with hyphens for underscores. The module has

@@ -26,7 +26,7 @@ def main(arguments: Sequence[str]) -> None:
     """Send the solver's version when it is loaded; then answer requests until the pipe is closed.
 
     Answers to a `Request` are any number of `Progress`, then a Claim, a SolverError, the text of another error, `WorkerExit`, or,
-    when it is told to stop, `StopReply`.
+    after `STOP`, a `StopReply`.
     """
     descriptor, lifeline, module = arguments
     pipe = connect(descriptor, lifeline)

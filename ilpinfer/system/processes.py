@@ -29,7 +29,7 @@ class Child:
     module : str
         Its `main` is given the arguments, and calls `connect` on the first two.
     arguments
-        Words for `main`, behind the two.
+        Further words for `main`.
     folder : str, optional
         Folder for temporary files, in the place of the usual one.
     environment : mapping of str to str, optional
