@@ -115,10 +115,20 @@ class Example:
     def with_labels(self, labels: Sequence[str] | None) -> "Example":
         """The same sequence with other labels, such as predicted ones, or with none.
 
+        Parameters
+        ----------
+        labels : sequence of str or None
+            T label names; None for a sequence without labels.
+
+        Returns
+        -------
+        Example
+            With these labels.
+
         Raises
         ------
         InputError
-            for another number of labels than of tokens.
+            For a number of labels that is not the number of tokens.
 
         Examples
         --------
