@@ -34,7 +34,7 @@ from ilpinfer.exact.viterbi import viterbi
 from ilpinfer.kernels import annealing, discrepancy, evolution, tabu
 from ilpinfer.search.annealing import Annealing, cool
 from ilpinfer.search.discrepancy import Discrepancy, Search
-from ilpinfer.search.evolution import Evolution, breed
+from ilpinfer.search.evolution import Evolution, run_generations
 from ilpinfer.search.population import Individuals, Population
 from ilpinfer.search.tabu import Tabu, move
 
@@ -100,7 +100,7 @@ def runs() -> dict[str, tuple[ModuleType, str, Callable[[], Run]]]:
         "evolutionary": (
             evolution,
             "evolve",
-            lambda: partial(breed, population(Evolution().individuals), Evolution()),
+            lambda: partial(run_generations, population(Evolution().individuals), Evolution()),
         ),
         "annealing": (annealing, "anneal", lambda: partial(cool, population(one), Annealing())),
         "tabu": (tabu, "search", lambda: partial(move, population(two), Tabu())),
@@ -139,7 +139,7 @@ def hand_over() -> float:
     arguments = (
         p.scores,
         p.machines,
-        p.people,
+        p.arrays,
         p.places,
         p.seed,
         p.runs,

@@ -12,7 +12,7 @@ from formulations.errors import InferenceError
 
 
 class Unreadable(InferenceError, ValueError):
-    """A file that cannot be read; the message says why, without its name."""
+    """Error for a file that cannot be read; the message has the reason, without the name."""
 
 
 def read_text(path: str | Path, largest: int, instead: str = "") -> str:
@@ -25,7 +25,7 @@ def read_text(path: str | Path, largest: int, instead: str = "") -> str:
     largest : int
         Bytes that it may have.
     instead : str, optional
-        What to do about a larger one.
+        Advice for a larger one.
 
     Raises
     ------
@@ -84,7 +84,7 @@ def write_whole(path: str | Path, content: bytes) -> None:
 
 
 def json_bytes(path: str | Path, values: object) -> bytes:
-    """Plain values as JSON in the form that the name of a file asks for, `.json` or `.json.gz`; equal for equal values.
+    """Plain values as JSON in the form given by the name of a file, `.json` or `.json.gz`; equal for equal values.
 
     Raises
     ------

@@ -52,9 +52,9 @@ def snap(values: ArrayLike, what: str = "score") -> Grid:
 
 
 def snap_weight(value: float, what: str, *, allow_inf: bool = False) -> int:
-    """Round one weight or penalty to the grid; `HARD` stands for infinity, where that is allowed.
+    """Round one weight or penalty to the grid; infinity becomes `HARD`, where that is allowed.
 
-    A finite number that rounds to 0 would silently do nothing and is refused.
+    A finite number that rounds to 0 would have no effect and is refused.
     """
     number = _number(value, what)
     if allow_inf and number == math.inf:

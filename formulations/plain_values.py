@@ -1,4 +1,4 @@
-"""Plain values, as JSON has them, read strictly: each error names the key, the value and what was expected.
+"""Strict reading of plain values, the types of JSON: each error names the key, the value and the expected type.
 
 All functions here raise ValueError. `what` is the place of the value, for messages. Lists may be tuples.
 """

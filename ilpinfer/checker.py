@@ -1,4 +1,4 @@
-"""Check references with integers and the standard library; exit code 1: some are wrong, 2: some cannot be read."""
+"""Check references with integers and the standard library. Exit code 1: one is wrong; 2: a file cannot be read."""
 
 import argparse
 import gzip
@@ -8,24 +8,23 @@ import zlib
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-FORMAT = "ilpinfer reference 1"
-FINE = 2**10  # units of prices in a grid unit, which is 2^-20 nats
-NEVER, LARGEST, UNITS = -(2**200), 2**62, 2**52  # no sum of others comes near what is forbidden
+FORMAT, FINE = "ilpinfer reference 1", 2**10  # FINE units of prices are a grid unit of 2^-20 nats
+NEVER, LARGEST, UNITS = -(2**200), 2**62, 2**52  # sums of other numbers stay far above NEVER
 MAX_STEPS, MOST_KEPT, MOST_BYTES = 10**9, 2**22, 2**26  # a step takes about 60 ns
-# For each token and prefix before it: 1 + its last label (0 if none), and steps (score, prefix that it becomes, label).
+# For each token and node before it: 1 + the last label (0 if none), and steps (score, next node, label).
 Layers = list[list[tuple[int, list[tuple[int, int, int]]]]]
 Machines = Sequence["Machine"]
 Labels = Sequence[tuple[int, ...]]
-Budget = list[int]  # the steps that a check may still take
+Budget = list[int]  # the steps left for a check
 
 
-class Wrong(Exception):
-    """A claim that does not hold, or a reference that is none."""
+class CheckError(Exception):
+    """Error for a wrong claim, and for a record that is not a valid reference."""
 
 
 def need(holds: Any, otherwise: str) -> None:
     if not holds:
-        raise Wrong(otherwise)
+        raise CheckError(otherwise)
 
 
 def spend(budget: Budget, steps: int) -> None:
@@ -34,7 +33,7 @@ def spend(budget: Budget, steps: int) -> None:
 
 
 def whole(value: Any, shape: Sequence[int | None], low: int, high: int, *more: None) -> Any:
-    """The value: a whole number in a range or `more`, or lists of them of a shape, None being any length."""
+    """The value: an integer in a range, or one of `more`, or nested lists of them; None in a shape is any length."""
     need(not shape or (type(value) is list and shape[0] in (None, len(value))), f"no list of {shape}")
     if len(shape) > 1:
         return [whole(each, shape[1:], low, high, *more) for each in value]
@@ -45,9 +44,9 @@ def whole(value: Any, shape: Sequence[int | None], low: int, high: int, *more: N
 
 
 class Machine(NamedTuple):
-    """An automaton that gains `gain[state][symbol]`; the lattice pays it `price[t][symbol]`; of a group, only the least gain counts.
+    """An automaton with gains, and prices that the lattice pays to it. Of a group, only the least gain counts.
 
-    `values[table[t]]` has the symbols by label, in one row or in a row for each 1 + label before (0 at token 0), and the last one.
+    `values[table[t]]` has the symbols of labels at token t: one row, or a row for each 1 + label before (0 at token 0).
     """
 
     values: list[list[list[int]]]
@@ -59,7 +58,7 @@ class Machine(NamedTuple):
 
     @classmethod
     def read(cls, record: Any, T: int, K: int, scale: int = 1) -> "Machine":
-        """The machine of a record, with costs times a scale, and what it reads after the last token."""
+        """The machine of a record, with costs times a scale, and with a symbol for the end."""
         Q, C = len(record["cost"]), len(record["cost"][0])
         cost, moves = whole(record["cost"], (Q, C), 0, UNITS, None), whole(record["next"], (Q, C), 0, Q - 1)
         gain = [[NEVER if n is None else -scale * n for n in row] for row in cost]
@@ -70,14 +69,14 @@ class Machine(NamedTuple):
         return cls([*values, [[C - 1] * K]], table, moves, gain, [[0] * C] * (T + 1), group)
 
     def case(self, loses: bool) -> "Machine":
-        """It gains NEVER at the end, unless this one loses something there (or loses nothing)."""
+        """A machine with final gain NEVER where this one loses nothing at the end, or for False, something."""
         return self._replace(gain=[[0] * (len(g) - 1) + [NEVER * ((g[-1] < 0) != loses)] for g in self.gain])
 
     def row(self, t: int, before: int) -> list[int]:
         return (rows := self.values[self.table[t]])[before % len(rows)]
 
-    def hopes(self, budget: Budget) -> list[dict[int, int]]:
-        """For each t and state before token t, the most that can follow."""
+    def futures(self, budget: Budget) -> list[dict[int, int]]:
+        """For each t and state before token t, the largest gain from there to the end."""
         if self.group is not None:
             return [dict.fromkeys(range(len(self.next)), 0)] * (len(self.table) + 1)
         fronts, seen = [{0}], list[set[int]]()
@@ -92,8 +91,8 @@ class Machine(NamedTuple):
         return best[::-1]
 
 
-def among(paths: Labels, T: int, K: int) -> Machine:
-    """The machine that loses something at the end of these labellings alone."""
+def acceptor(paths: Labels, T: int, K: int) -> Machine:
+    """A machine that has a final loss for these labellings, and for no others."""
     prefixes = [(), *(path[:n] for n in range(1, T + 1) for path in paths)]
     names: dict[Any, int] = {prefix: n for n, prefix in enumerate(dict.fromkeys(prefixes))}
     moves = [[names.get((*each, k), len(names)) for k in range(K + 1)] for each in [*names, ("off",)]]
@@ -102,7 +101,7 @@ def among(paths: Labels, T: int, K: int) -> Machine:
 
 
 def follow(layers: Layers, machines: Machines, priced: Machines, limit: int, budget: Budget) -> Layers:
-    """Prefixes that may pass the limit where machines read along and priced ones are paid; none where nothing passes it."""
+    """The layers, divided by states of machines, without steps below the limit; empty if nothing exceeds it."""
     worths, ahead, result, kept = list[Any](), [0], Layers(), 0
     for t in range(len(layers) - 1, -1, -1):
         worths.append([])
@@ -112,15 +111,15 @@ def follow(layers: Layers, machines: Machines, priced: Machines, limit: int, bud
             spend(budget, 20 + 3 * len(steps) * (1 + len(priced)))
             worths[-1].append([(c + ahead[n], c, s, n, k) for c, (s, n, k) in zip(own, steps, strict=True)])
         ahead = [max((step[0] for step in steps), default=NEVER) for steps in worths[-1]]
-    hopes, groups = [m.hopes(budget) for m in machines], list({m.group for m in machines} - {None})
+    futures, groups = [m.futures(budget) for m in machines], list({m.group for m in machines} - {None})
     front: dict[Any, int] = {(0, (0,) * len(machines), (0,) * len(groups)): 0}
     for t, layer in enumerate(layers):
         result.append([])
         last, grown = t == len(layers) - 1, dict[Any, list[int]]()
         for (node, states, due), value in front.items():
-            trios, arcs = list(zip(machines, states, hopes, strict=True)), []
-            before, hope = layer[node][0], sum(h[t][q] for _, q, h in trios)
-            left = [step for step in worths[-1 - t][node] if value + hope + step[0] > limit]
+            trios, arcs = list(zip(machines, states, futures, strict=True)), []
+            before, future = layer[node][0], sum(h[t][q] for _, q, h in trios)
+            left = [step for step in worths[-1 - t][node] if value + future + step[0] > limit]
             spend(budget, 50 + len(layer[node][1]) + 20 * len(left) * (1 + len(machines)))
             reads = [(m.row(t, before), m.gain[q], m.next[q], m.price[t], m.group, h) for m, q, h in trios]
             for worth, charged, score, target, label in left:
@@ -145,7 +144,7 @@ def follow(layers: Layers, machines: Machines, priced: Machines, limit: int, bud
 
 
 def check_leaf(layers: Layers, parts: Machines, cases: Machines, leaf: Any, limit: int, left: Budget) -> None:
-    """Check that nothing passes the limit in a case, outside of which some machines gain NEVER."""
+    """Check that no labelling of the case exceeds the limit; the machines `cases` exclude all others."""
     machines, slack, top = [*parts, *cases], dict[int, int](), len(parts) - 1
     for entry in leaf["prices"]:
         own = machines[number := whole(entry["machine"], (), 0, top)]
@@ -153,7 +152,7 @@ def check_leaf(layers: Layers, parts: Machines, cases: Machines, leaf: Any, limi
         rows = whole(entry["rows"], (None, len(own.gain[0])), -LARGEST, LARGEST)
         table = whole(entry["table"], (len(layers),), 0, len(rows) - 1)
         machines[number] = own._replace(price=[rows[n] for n in table])
-        slack[number] = machines[number].hopes(left)[0][0]
+        slack[number] = machines[number].futures(left)[0][0]
     stages = [*(whole(stage, (None,), 0, top) for stage in leaf["stages"]), []]
     groups = [-1 - group for stage in stages for group in {machines[n].group for n in stage} - {None}]
     used = [*groups, *(number for stage in stages for number in stage)]
@@ -162,11 +161,11 @@ def check_leaf(layers: Layers, parts: Machines, cases: Machines, leaf: Any, limi
         priced = [machines[number] for number in slack]
         slack = {number: most for number, most in slack.items() if number not in stage}
         layers = follow(layers, [machines[n] for n in stage], priced, limit - sum(slack.values()), left)
-    need(not layers, "labellings with a higher score are not excluded")
+    need(not layers, "the proof does not exclude all labellings with a higher score")
 
 
 def read(record: Any, scale: int = FINE) -> tuple[Layers, Machines]:
-    """All labellings of a reference, and its machines, with scores times a scale."""
+    """The layers and the machines of a reference, with scores times a scale."""
     tables, K = record["tables"], len(record["labels"])
     T, S = len(tables["node"]), K * (K + 1) if tables["second"] is True else K
     need(0 < T * S * K <= MOST_KEPT, f"it has no tokens, no labels, or more than {MOST_KEPT} steps")
@@ -184,20 +183,18 @@ def read(record: Any, scale: int = FINE) -> tuple[Layers, Machines]:
 
 
 def check_level(layers: Layers, machines: Machines, level: Any, before: Labels, most: int) -> int:
-    """Check that no labelling but those before is better than those of a level, which are equal; the steps that it took."""
+    """Check the scores of a level, and that only labellings in `before` are better; returns the number of steps."""
     score, budget, T, K = level["score"], [most], len(layers) - 1, len(layers[0][0][1])
     paths = list(map(tuple, whole(level["labellings"], (None, T), 0, K - 1)))
     limit = -1 if score is None else (whole(score, (), -LARGEST, LARGEST) + 1) * FINE - 1
     need(len({*before, *paths}) == len(before) + len(paths), "a labelling is listed twice")
     need((score is None) == (not paths), "a level without a score has no labellings, and others have some")
     spend(budget, T * (T + 10 * K) * (len(before) + len(paths)) // 10)
-    layers = follow(layers, [among(before, T, K).case(False)] if before else [], [], limit - FINE, budget)
+    layers = follow(layers, [acceptor(before, T, K).case(False)] if before else [], [], limit - FINE, budget)
     if paths:
-        own = follow(layers, [among(paths, T, K).case(True), *machines], [], limit - FINE, budget)
-        need(
-            own and sum(len(arcs) for _, arcs in own[-1]) == len(paths),
-            f"a labelling does not have the score {score}",
-        )
+        own = follow(layers, [acceptor(paths, T, K).case(True), *machines], [], limit - FINE, budget)
+        kept = sum(len(arcs) for layer in own[-1:] for _, arcs in layer)
+        need(kept == len(paths), f"a labelling does not have the score {score}")
     waiting: list[tuple[Any, list[Machine]]] = [(level["proof"]["tree"], [])] if layers else []
     while waiting:
         node, cases = waiting.pop()
@@ -211,22 +208,19 @@ def check_level(layers: Layers, machines: Machines, level: Any, before: Labels, 
 
 
 def check(record: Any, max_steps: int = MAX_STEPS) -> None:
-    """Check a reference; Wrong says what does not hold."""
+    """Check a reference; CheckError names the wrong claim."""
     try:
         need(record["format"] == FORMAT, f"it is not of the format {FORMAT!r}")
         scores, listed, problem = [level["score"] for level in record["levels"]], list[Any](), read(record)
         order = [-2 * LARGEST if score is None else score for score in scores]
-        need(
-            order and order == sorted({*order}, reverse=True),
-            "it has no levels, or their scores do not decrease",
-        )
+        need(order and order == sorted({*order}, reverse=True), "no levels, or their scores do not decrease")
         need(record["status"] == ("infeasible" if scores[0] is None else "optimal"), "its status is wrong")
         for level in record["levels"]:
             own = read(record, 0) if level["score"] is None else problem
             check_level(*own, level, listed, whole(level["proof"]["steps"], (), 0, max_steps))
             listed += map(tuple, level["labellings"])
     except (LookupError, TypeError, AttributeError, ValueError, RecursionError, MemoryError) as error:
-        raise Wrong(f"it is malformed: {type(error).__name__}: {str(error)[:100]}") from None
+        raise CheckError(f"it is malformed: {type(error).__name__}: {str(error)[:100]}") from None
 
 
 def main() -> int:
@@ -242,7 +236,7 @@ def main() -> int:
                     number += 1
                     try:
                         check(json.loads(text), options.max_steps)
-                    except Wrong as fault:
+                    except CheckError as fault:
                         code = max(code, 1)
                         print(f"{path}: reference {number}: {fault}")
             print(f"{path}: {number} checked")

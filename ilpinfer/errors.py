@@ -6,7 +6,7 @@ import traceback
 from formulations.errors import InferenceError
 
 TRACEBACK = "ILPINFER_TRACEBACK"
-"""The variable of the environment that asks for errors with their tracebacks."""
+"""The environment variable for errors with tracebacks."""
 
 
 def describe(error: BaseException) -> str:
@@ -31,7 +31,7 @@ def without_place(error: BaseException) -> bool:
 
 
 def traceback_wanted() -> bool:
-    """Whether the user asks for tracebacks; the first error then ends the command."""
+    """Whether tracebacks are requested; the first error then ends the command."""
     return bool(os.environ.get(TRACEBACK))
 
 
@@ -45,4 +45,4 @@ def _line(text: str) -> str:
 
 
 class ModelError(InferenceError, ValueError):
-    """A model file that cannot be used; the message names file, fault and way out."""
+    """Error for an invalid model file; the message names file, fault and remedy."""

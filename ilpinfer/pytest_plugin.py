@@ -1,7 +1,7 @@
-"""A plugin of pytest: references with proved optima, for tests of decoders.
+"""A pytest plugin with references, whose optima are proved, for tests of decoders.
 
-pytest loads it in every run of an environment that has the package, so that nothing else is imported before a test
-asks for it.
+pytest loads it in every run in an environment with this package. So other modules are imported only when a test uses
+the fixture.
 """
 
 from typing import TYPE_CHECKING

@@ -11,9 +11,9 @@ from ilpinfer.decoding.evaluation import evaluate_labelling
 from ilpinfer.references.record import Reference
 
 Labelling = Iterable[str] | Iterable[int] | None
-"""T label names or label ids; None for the answer that there is none."""
+"""T label names or label ids; None if the decoder found no feasible labelling."""
 MOST_SHOWN = 12
-"""Tokens of a message."""
+"""Largest number of tokens in a message."""
 
 
 def assert_optimal(labelling: Labelling, reference: Reference) -> None:
@@ -78,7 +78,7 @@ def assert_within(labelling: Labelling, reference: Reference, *, gap: float) -> 
 
 
 def fault_of(labelling: Labelling, reference: Reference, gap: float) -> str:
-    """Why a labelling is not within `gap` nats of the optimum; empty where it is."""
+    """The reason why a labelling is not within `gap` nats of the optimum; empty if it is."""
     name, best = reference.name, reference.score
     if labelling is None:
         return (
@@ -98,7 +98,7 @@ def fault_of(labelling: Labelling, reference: Reference, gap: float) -> str:
 
 
 def _report(ids: Integers, reference: Reference, worth: Solution, best: float, gap: float) -> Iterable[str]:
-    """The lines of a failure."""
+    """The message of a failed assertion."""
     allowed = f", where {gap:g} are allowed" if gap else ""
     loss = f"is worth {best - worth.score:.6g} nats less than the optimum {best:.6g}{allowed}"
     if worth.score == -math.inf:

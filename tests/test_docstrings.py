@@ -49,7 +49,7 @@ MODULES = {
     "ilpinfer.pipelines.rules_first": ("RulesFirst", "RulesFirstModel", "overwrite", "rules_first"),
     "ilpinfer.pipelines.tandem": ("Level", "Segment", "SegmentedDocument", "Tandem"),
     "ilpinfer.reprocessing.dask_cluster": ("ClusterError", "DaskCluster"),
-    "ilpinfer.reprocessing.executors": ("Budget", "Here", "Processes"),
+    "ilpinfer.reprocessing.executors": ("Budget", "LocalExecutor", "Processes"),
     "ilpinfer.reprocessing.run": ("Outcome", "Run"),
     "ilpinfer.testing": ("assert_optimal", "assert_within"),
 }
@@ -57,7 +57,7 @@ MODULES = {
 WITHOUT_EXAMPLE = {
     "ilpinfer.reprocessing.dask_cluster.ClusterError",
     "ilpinfer.reprocessing.dask_cluster.DaskCluster",
-    "ilpinfer.reprocessing.executors.Here",
+    "ilpinfer.reprocessing.executors.LocalExecutor",
     "ilpinfer.reprocessing.executors.Processes",
     "ilpinfer.reprocessing.run.Outcome",
     "ilpinfer.reprocessing.run.Run",

@@ -64,6 +64,22 @@ def test_former_attributes_warn():
         assert solution.found
 
 
+@pytest.mark.parametrize(
+    ("module", "former", "present"),
+    [
+        ("ilpinfer.learning", "Dropped", "DroppedCandidates"),
+        ("ilpinfer.references", "Unproved", "UnprovedOptimum"),
+        ("ilpinfer.reprocessing.executors", "Here", "LocalExecutor"),
+    ],
+)
+def test_former_names_of_classes_warn(module, former, present):
+    owner = importlib.import_module(module)
+    with pytest.warns(DeprecationWarning, match=f"{former} is now {module}.{present}"):
+        assert getattr(owner, former) is getattr(owner, present)
+    with pytest.raises(AttributeError, match="has no attribute 'no_such_name'"):
+        getattr(owner, "no_such_name")  # noqa: B009
+
+
 def test_options_are_those_of_the_methods():
     hints = get_type_hints(Options)
     assert set(hints) == {name for method in methods() for name in method.all_options}

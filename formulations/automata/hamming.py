@@ -64,7 +64,9 @@ class HammingDistance:
 
     @cached_property
     def classes(self) -> tuple[Integers, Integers]:
-        """The class of each label (K,), labels that no machine tells apart being one, and a member of each class."""
+        """The class of each label (K,), where all machines read the labels of a class alike, and a member of each
+        class.
+        """
         return label_classes(self.rule, self.labels)
 
     @cached_property
@@ -184,7 +186,7 @@ class Repairs:
 
 
 def label_classes(machines: Sequence[Machine], labels: int) -> tuple[Integers, Integers]:
-    """Labels that no machine tells apart: the class of each label (K,), and a member of each class."""
+    """Classes of labels that all machines read alike: the class of each label (K,), and a member of each class."""
     rows = []
     for machine in machines:
         values = machine.steps.values

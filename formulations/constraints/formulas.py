@@ -159,7 +159,7 @@ class Linear(Text):
     def _tables(
         self, labels: LabelSet, tokens: Sequence[str], inequality: ast.Inequality
     ) -> dict[int, Integers]:
-        """For each token a table of what each step into it adds to the sum."""
+        """For each token a table of the terms that each step into it adds to the sum."""
         K, grounder = len(labels), Grounder(labels, tokens, Gates(len(labels)))
         total: dict[int, Integers] = {}
         for token in range(len(tokens)):
@@ -269,7 +269,7 @@ def apply_template(
     Raises
     ------
     ValueError
-        For more or fewer values than parameters, and for what names no field.
+        For more or fewer values than parameters, and for an argument that names no field.
     """
     if len(values) != len(formula.parameters):
         usage = f"{formula.name}({', '.join(formula.parameters)})"

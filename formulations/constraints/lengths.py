@@ -20,7 +20,7 @@ __all__ = ["max_gap", "max_run_length", "min_run_length"]
 
 
 def _begins_and_stays(labels: LabelSet, field: Selector) -> StepChoice:
-    """Symbols: 2 where a run begins, 1 where it goes on, 0 outside."""
+    """Symbols: 2 where a run begins, 1 where it continues, 0 outside."""
     result = labels.field(field)
     member = np.tile(result.member, (len(labels) + 1, 1))
     return everywhere(bits(member & ~result.begins, result.begins))

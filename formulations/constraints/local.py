@@ -207,7 +207,7 @@ class Adjacency(Template):
     Parameters
     ----------
     field : str, Group or list of str
-        Field, label or group that asks for the other.
+        Field, label or group that requires the other.
     next : str, Group or list of str
         Field, label or group of the token after it.
 

@@ -1,7 +1,7 @@
 """Components of rules about the tokens before and after the runs of a field.
 
 Where the two fields have no label in common, no token of the other can be inside a run, so that a run counts as ended at
-its first token; otherwise the states also tell whether a run goes on.
+its first token; otherwise the states also include whether a run continues.
 """
 
 from dataclasses import replace
@@ -17,7 +17,7 @@ from formulations.labels.label_set import LabelSet
 from formulations.labels.selectors import Selector
 
 BEGINS, OTHER, GOES_ON = 1, 2, 4
-"""Bits of a symbol: a run begins, the token belongs to the other field, a run goes on."""
+"""Bits of a symbol: a run begins, the token belongs to the other field, a run continues."""
 
 
 def successor(labels: LabelSet, field: Selector, other: Selector, *, forbid: bool) -> UnboundComponent:
@@ -38,7 +38,9 @@ def _enclosures(overlap: bool, longest: int) -> Automaton:
         return min(state[1] + state[2], longest)
 
     def read(state: tuple[bool, int, bool], symbol: int) -> tuple[tuple[bool, int, bool], int]:
-        """State: whether the span was seen, how many runs have no later token of it yet, and whether another such run goes on."""
+        """State: whether the span was seen, how many runs have no later token of it yet, and whether another such run
+        continues.
+        """
         seen, begins = state[0], bool(symbol & BEGINS)
         waiting, running = state[1:] if symbol & GOES_ON else (pending(state), begins and seen)
         waiting = 0 if symbol & OTHER else waiting
@@ -55,7 +57,7 @@ def begin_symbols(labels: LabelSet, field: Selector, other: Selector) -> Integer
 
 
 def _symbols(labels: LabelSet, field: Selector, other: Selector) -> tuple[Integers, bool]:
-    """Symbols (K+1, K), and whether the two have labels in common, so that symbols also tell where runs go on."""
+    """Symbols (K+1, K), and whether the two have labels in common, so that symbols also mark where runs continue."""
     result, shared = labels.field(field), labels.field(other).member
     if not (result.member & shared).any():
         return begin_symbols(labels, field, other), False
@@ -71,7 +73,7 @@ def _successors(forbid: bool, overlap: bool, longest: int) -> Automaton:
         return min(state[0] + state[1], longest)
 
     def read(state: tuple[int, bool], symbol: int) -> tuple[tuple[int, bool], int]:
-        """State: how many runs have no successor yet, and whether another run goes on."""
+        """State: how many runs have no successor yet, and whether another run continues."""
         waiting = state[0] if symbol & GOES_ON else pending(state)
         seen, running = bool(symbol & OTHER), bool(symbol & (BEGINS | GOES_ON))
         emitted, waiting = waiting if seen and forbid else 0, 0 if seen else waiting
@@ -86,7 +88,9 @@ def _successors_backward(forbid: bool, symbols: int) -> Automaton:
     """The automaton that reads from right to left: it emits at the first token of each run."""
 
     def read(state: tuple[bool, bool | None], symbol: int) -> tuple[tuple[bool, bool | None], int]:
-        """State: whether the other field was seen, and whether it was at the end of the run; None where no run goes on."""
+        """State: whether the other field was seen, and whether it was at the end of the run; None where no run
+        continues.
+        """
         seen, at_end = state
         at_end = seen if at_end is None else at_end
         emitted = int(bool(symbol & BEGINS) and at_end == forbid)

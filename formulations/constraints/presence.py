@@ -33,7 +33,7 @@ class RequiresPresent(Template):
     Parameters
     ----------
     field : str, Group or list of str
-        The field that asks for the other.
+        The field that requires the other.
     required : str, Group or list of str
         The field that must then be present, anywhere.
 

@@ -21,7 +21,7 @@ class RuleError(InferenceError, ValueError):
     Parameters
     ----------
     message : str
-        One line that names file, rule, value and way out.
+        One line that names file, rule, value and remedy.
     excerpt : str, optional
         The line of the file, and a caret below the place; empty if there is none.
 

@@ -179,7 +179,7 @@ class LabelSet:
 
     @cached_property
     def each_field(self) -> tuple[Field, ...]:
-        """The fields that "each field" stands for: all but `O`."""
+        """The fields of "each field": all but `O`."""
         return tuple(f for f in self.fields.values() if f.name != OUTSIDE)
 
     @cached_property
@@ -191,7 +191,7 @@ class LabelSet:
 
     @cached_property
     def joins(self) -> Booleans:
-        """(K, K) steps that go on in the same run of every field."""
+        """(K, K) steps that continue the same run of every field."""
         member = np.array([f.member for f in self.fields.values()])
         result: Booleans = (member[:, :, None] == member[:, None, :]).all(axis=0) & ~self.change[1:]
         return result

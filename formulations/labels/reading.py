@@ -25,7 +25,7 @@ class Reading:
 
     @cached_property
     def fields(self) -> tuple[str, ...]:
-        """The fields that "each field" stands for: all but `O`."""
+        """The fields of "each field": all but `O`."""
         return tuple(f for f in self._all_fields if f != OUTSIDE)
 
     @cached_property
@@ -105,7 +105,7 @@ class Reading:
         return any(self.has(t - 1, field) and self.begins(t, field) for field in fields)
 
     def _restarts(self, t: int, field: str) -> bool:
-        """Whether a prefix cuts the run although the field goes on."""
+        """Whether a prefix ends the run although the field continues."""
         scheme = self.labels.scheme
         now, before = (schemes.levels(self.names[i], scheme) for i in (t, t - 1))
         if scheme == "paths":

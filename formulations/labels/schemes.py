@@ -110,7 +110,7 @@ def run_forms(names: Sequence[str], scheme: str) -> Integers:
     """(K, 6) ids of the labels that a run's first, inner, last and only token have, and its first and only token directly
     after another run of the field; a label itself where there is none.
 
-    At the levels of `paths` above the innermost, a run is taken to go on.
+    At the levels of `paths` above the innermost, a run is assumed to continue.
     """
     read = [levels(name, scheme) for name in names]
     known = {path: k for k, path in reversed(list(enumerate(read)))}
@@ -153,8 +153,8 @@ def begins(labels: Sequence[str], scheme: str) -> list[bool]:
 def invalid(names: Sequence[str], scheme: str) -> tuple[Booleans, Booleans]:
     """Steps (K+1, K) [START and labels, next] and last labels (K,) that break the scheme.
 
-    BIO: I-x follows B-x or I-x only. IOB1: B-x does. IOBES, BILOU, BMES: a run that B-x opens goes on with its inner
-    label or its last one until that comes, and neither stands elsewhere.
+    BIO: I-x follows B-x or I-x only. IOB1: B-x does. IOBES, BILOU, BMES: a run that B-x opens continues with its inner
+    label until its last label, and neither occurs elsewhere.
     Paths: the BIO rule at every level, and a level that begins anew makes those below it begin anew.
     """
     K = len(names)

@@ -11,7 +11,7 @@ from formulations.messages import brief
 from formulations.parameters import KINDS, Kind, ParameterError
 
 EACH_FIELD = "each field"
-"""In place of a field: one ground rule for every field but `O`."""
+"""Value in place of a field: one ground rule for every field but `O`."""
 DEEPEST = 100
 """Largest depth of nested groups."""
 

@@ -42,12 +42,12 @@ class Position:
 
 @dataclass(frozen=True)
 class Name:
-    """A field, label or group, or a variable that stands for one.
+    """A field, label or group, or a variable with such a value.
 
     Parameters
     ----------
     selector : str, Group or list of str
-        What is named; the variable's name for a variable.
+        Name of the field, label or group, or of the variable.
     variable : bool, default False
         Whether it is one.
     """

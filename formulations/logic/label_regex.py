@@ -53,7 +53,7 @@ class Join(NamedTuple):
 
 
 Expression = tuple[Letter | Repeat | Join, ...]
-"""An expression in postfix order: a letter is pushed, repeats and joins replace what is on top."""
+"""An expression in postfix order: a letter is pushed, repeats and joins replace the top of the stack."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,7 @@ class FormulaError(InferenceError, ValueError):
     Parameters
     ----------
     message : str
-        What is wrong.
+        Text of the error.
     text : str
         The formula.
     offset : int

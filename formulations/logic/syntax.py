@@ -34,7 +34,7 @@ def read(
     text : str
         See the README of the language.
     resolve : callable, default str
-        What a name stands for; raises ValueError for an unknown one.
+        The value of a name; raises ValueError for an unknown one.
     named : mapping of str to NamedFormula, optional
         Formulas that a formula may call.
     arguments : mapping of str to str, Group or list of str, optional

@@ -173,7 +173,7 @@ class CompiledRules:
         """Raise ValueError for other labels than those that the rules were compiled for."""
         if labels != self.labels and (labels.names, labels.scheme) != (self.labels.names, self.labels.scheme):
             raise ValueError(
-                f"the rules are compiled for {_described(self.labels)}, but the trellis has {_described(labels)}: "
+                f"the rules are compiled for {_description(self.labels)}, but the trellis has {_description(labels)}: "
                 "compile them for its labels"
             )
 
@@ -189,7 +189,7 @@ class CompiledRules:
         """
         self.check(trellis.labels)
         words = guard_tokens(trellis.tokens)
-        wordless = isinstance(words, MissingTokens)
+        without_tokens = isinstance(words, MissingTokens)
         window, priorities, blind = Window(words), Priorities(), list[str]()
         ground, tables = list[GroundRule](), list[StepTable]()
         for item in self.items:
@@ -198,7 +198,7 @@ class CompiledRules:
                     tables.append(window.steps(item.steps))
                 else:
                     ground.append(item.ground(window, item.overruled(priorities, window)))
-                if was_read(words) or (wordless and item.reads_tokens):
+                if was_read(words) or (without_tokens and item.reads_tokens):
                     blind.append(item.name)
                     if isinstance(item, CompiledRule) and item.rule.hard:
                         raise ValueError(
@@ -231,7 +231,7 @@ def compile_rules(rules: Iterable[Rule | Feature], labels: LabelSet) -> Compiled
     Raises
     ------
     ValueError
-        For what is no rule, an unknown field, and a name given twice.
+        For an object that is no rule, an unknown field, and a name given twice.
     """
     if isinstance(rules, str | Rule | Feature):
         raise ValueError(f"rules is {rules!r}; expected a list of rules, or a rule set from load_rules")
@@ -308,7 +308,7 @@ def _blindness(names: list[str]) -> str:
     return f"rule {names[0]!r}{more} at tokens, but the trellis has none; give it tokens"
 
 
-def _described(labels: LabelSet) -> str:
+def _description(labels: LabelSet) -> str:
     shown = ", ".join(labels.names[:4]) + (", …" if len(labels) > 4 else "")
     return f"{len(labels)} labels ({shown}), scheme {labels.scheme}"
 

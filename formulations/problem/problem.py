@@ -107,7 +107,9 @@ class GroundRule:
         return -violation_costs(np.minimum(emits, 1) if self.binary else emits, self.penalty)
 
     def with_penalty(self, penalty: int) -> "GroundRule":
-        """The rule with a penalty, grid units a violation; its components then count what a hard rule need not."""
+        """The rule with a penalty in grid units for each violation; its components then count all violations, which a
+        hard rule need not.
+        """
         counting = (replace(p, hard=False) if isinstance(p, HammingDistance) else p for p in self.components)
         return replace(self, penalty=penalty, components=tuple(counting))
 

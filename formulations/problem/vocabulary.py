@@ -11,7 +11,7 @@ from formulations.dtypes import Integers, Small
 from formulations.errors import InferenceError
 
 MOST_TOKENS = 1 << 16
-"""Distinct tokens of a vocabulary; a new one is begun beyond them."""
+"""Largest number of distinct tokens of a vocabulary; beyond it, a new one is made."""
 MOST_CLASSES = 1 << 22
 """Places in the table of classes for one purpose."""
 
@@ -23,10 +23,11 @@ class TooManyClasses(InferenceError, ValueError):
 class Vocabulary:
     """Distinct tokens and the truth of conditions at them, for several purposes. One thread at a time may add to it.
 
-    What others may hold copies of changes after `changes` does, so that an interrupt at any place does no harm.
+    `changes` is updated before the values that others copy, so that an interrupt at any line is harmless.
 
-    The class of a token for a purpose says which of the purpose's conditions hold there. It is looked up by three numbers: of
-    what is read of the token before, the token itself, and the token after it; 0 stands for no token.
+    The class of a token for a purpose determines which of the purpose's conditions hold there. It is looked up by three
+    numbers: of
+    numbers for the token before, the token itself, and the token after it; 0 is no token.
 
     Parameters
     ----------

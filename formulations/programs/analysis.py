@@ -45,13 +45,13 @@ class Analysis:
         "exact" or "sound" where it can be evaluated on prefixes read left to right (Stokman 2011, section
         4.1, the set P), "forced" where it is made to, "" where it cannot.
     bound : str
-        What a prefix shows of the violations to come.
+        Kind of bound on further violations that follows from a prefix.
     rows, columns : int
-        What it adds to an integer program of this size, σ included.
+        Numbers of rows and columns that it adds to an integer program of this size, σ included.
     warning : str, optional
-        What to know before using it.
+        Warning about its use.
     apart : str, optional
-        Why it is stated anew for each sequence; empty where it is compiled once for all.
+        Reason why it is compiled for each sequence; empty if it is compiled once for all.
     """
 
     rule: str

@@ -109,7 +109,7 @@ class ProgramBuilder:
 
 
 def _link(of: Meaning) -> Meaning:
-    """The row that says what an indicator is: `link[begin,title,3]` of `begin[title,3]`."""
+    """The row that defines an indicator: `link[begin,title,3]` of `begin[title,3]`."""
     word, _, items = of.name.partition("[")
     return Meaning(bracketed("link", word, items.removesuffix("]")), "link", token=of.token)
 

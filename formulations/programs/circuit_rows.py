@@ -105,7 +105,7 @@ class _Writer:
         return self.column[node]
 
     def _clause(self, terms: list[tuple[int, int]], least: int, owner: Owner | int) -> None:
-        """A row of a root, or one that says what a gate is, by its number."""
+        """A row of a root, or a row that defines a gate, by its number."""
         self.row += [len(self.lower)] * len(terms)
         self.at += [at for at, _ in terms]
         self.value += [value for _, value in terms]

@@ -15,7 +15,7 @@ class Part:
     Parameters
     ----------
     rule : str
-        Its name; empty for what belongs to no rule, or to several.
+        Name of the rule; empty for columns and rows of no rule, or of several.
     kind : str
         As in `Meaning`.
     columns, rows : int

@@ -37,11 +37,11 @@ class Formulation:
     program : IntegerProgram
         Rows and boxes, with objective 0.
     score, cost : ndarray of int
-        (n,) what a unit of each column scores, and what it costs in penalties; grid units.
+        (n,) score and penalty of a unit of each column; grid units.
     lattice : Lattice
         The scores that `score` holds.
     column_names, row_names : Blocks
-        What each column and row means.
+        Meaning of each column and row.
     """
 
     program: IntegerProgram

@@ -104,8 +104,8 @@ def formulate(
     return known.of(formulation.soft())
 
 
-def harden(compiled: CompiledRules) -> CompiledRules:
-    """The rules, all of them hard, under the same names."""
+def with_hard_rules(compiled: CompiledRules) -> CompiledRules:
+    """The rules, all of them made hard, under the same names."""
     rules = compiled.rule_set
     items = tuple(
         replace(item, penalty=math.inf, name=name) if isinstance(item, Rule) else item
@@ -120,7 +120,7 @@ def _problem(trellis: Trellis, rules: Iterable[Rule | Feature] | CompiledRules, 
     if program == "shortest-path":
         rules = RuleSet(())
     compiled = rules if isinstance(rules, CompiledRules) else compile_rules(rules, trellis.labels)
-    return (harden(compiled) if program == "hard" else compiled).problem(trellis)
+    return (with_hard_rules(compiled) if program == "hard" else compiled).problem(trellis)
 
 
 def _floor(problem: Problem, tau: float, bound: str, best_score: float | None) -> int | None:

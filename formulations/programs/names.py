@@ -30,7 +30,7 @@ class Meaning:
     rule : str, optional
         The name of the rule that it belongs to; empty where it belongs to none, or to several.
     token : int, optional
-        The token that it speaks of, None for none.
+        The token of the column or row, None for none.
     labels : tuple of str, optional
         Labels of a path column the labels that it leads from and to, `START` and `END` among them.
     """

@@ -37,7 +37,7 @@ class IntegerProgram:
     order : int, default 1
         1, or 2 where states are pairs of labels.
     start : ndarray of int, optional
-        (n,) values of a solution to begin with, -1 where it does not say; None for none.
+        (n,) values of a solution to begin with, -1 for undefined ones; None for no solution.
     """
 
     tokens: int
@@ -142,7 +142,7 @@ class IntegerProgram:
     def standard(self) -> "IntegerProgram":
         """The same program with `=` rows only: a surplus column for each inequality (section 4.1).
 
-        A surplus column's box is what the row can reach: from 0 to max A x - b over the columns' boxes.
+        A surplus column's box is the range of the row: from 0 to max A x - b over the columns' boxes.
         """
         program = self.canonical()
         open_rows = np.flatnonzero(program.row_upper == UNBOUNDED)

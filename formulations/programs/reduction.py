@@ -50,7 +50,7 @@ def reduce(
         The scores, or others at which no labelling that keeps to them is worth more than `bound` less its
         losses.
     path, value : ndarray of int or None or int
-        A labelling, label ids (T,), to start from, and what it is worth in grid units; None for none.
+        A labelling, label ids (T,), to start from, and its score in grid units; None for none.
     bound : int, optional
         The best score of the lattice where not given.
     """
@@ -83,7 +83,7 @@ def reduce(
 
 
 def _start(program: IntegerProgram, lattice: Lattice, path: LabelIds, steps: int) -> Integers:
-    """The labelling's steps as values of columns; -1 for columns that it does not say."""
+    """The labelling's steps as values of columns; -1 for columns that it does not determine."""
     S, K = lattice.states, lattice.shape[1]
     states = lattice.states_of(path)
     values = np.full(program.n_columns, -1)

@@ -15,7 +15,7 @@ _SECONDS_AN_ENTRY = 1.2e-7
 
 @dataclass
 class Columns:
-    """Columns gathered so far: box, and what a unit of each scores and costs, in grid units."""
+    """Columns so far: box, and score and penalty of a unit of each in grid units."""
 
     count: int = 0
     lower: list[Integers] = field(default_factory=list)

@@ -24,7 +24,7 @@ from formulations.programs.names import Meaning, Owner
 
 
 def add_rule(rule: GroundRule, program: ProgramBuilder) -> None:
-    """Add what a rule needs; each σ costs the rule's penalty, and a hard rule has none."""
+    """Add the columns and rows of a rule; each σ costs the rule's penalty, and a hard rule has no σ."""
     owner, count, once = Owner(rule.name), len(rule.components), None
     if rule.once:
         once = program.columns.add(np.ones(1, np.int64), owner.one("sigma", "sigma"), cost=rule.penalty)[0]
@@ -68,7 +68,7 @@ def _add_component(
 def _hamming_distance(
     component: HammingDistance, of: Owner, slack: int | None, program: ProgramBuilder
 ) -> None:
-    """A second path through what the rule allows, and σ >= the tokens at which the two differ."""
+    """A second path, which keeps the rule, and σ >= the number of tokens at which the two differ."""
     rows, columns = program.rows, program.columns
     if not component.possible:
         (constant,) = component.machines or ()

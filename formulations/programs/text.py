@@ -21,7 +21,7 @@ class Style:
     columns, rows : sequence of str
         N and m names.
     scale : int, default 1
-        What an entry of the objective is divided by, a power of two; its quotients are written as exact
+        Divisor of an entry of the objective, a power of two; its quotients are written as exact
         decimals.
     title : str, default "program"
         One word.
@@ -210,7 +210,7 @@ def _each(pattern: str, count: int) -> NDArray[np.object_]:
 
 @lru_cache(maxsize=4)
 def _fill(pattern: str, count: int) -> NDArray[np.object_]:
-    """Texts that are the same for every program: made once for each power of two."""
+    """Texts that are equal in all programs, cached for each power of two."""
     return np.array([pattern.format(number) for number in range(count)], object)
 
 

@@ -12,7 +12,8 @@ from formulations.constraints.rule_set import RuleError, RuleSet
 def join_rules(rule_sets: Iterable[RuleSet]) -> RuleSet:
     """One rule set with the rules, fields, groups and templates of several, in their order.
 
-    A rule whose name an earlier set has taken gets a number behind it, `one title #2`, as rules without a name do.
+    A rule with the name of a rule of an earlier set gets a number after its name, `one title #2`, as rules without a
+    name do.
 
     Parameters
     ----------
@@ -27,7 +28,7 @@ def join_rules(rule_sets: Iterable[RuleSet]) -> RuleSet:
     Raises
     ------
     RuleError
-        Where one name stands for different groups or templates, or for a field in one set and something else
+        If one name has different groups or templates, or is a field in one set and something else
         in another.
 
     Examples
@@ -84,7 +85,7 @@ def _united(
 
 
 def _numbered(sets: Sequence[RuleSet]) -> tuple[Rule | Feature, ...]:
-    """The items of all sets, with a number behind names that an earlier set has taken."""
+    """The items of all sets, with a number after names that an earlier set has."""
     taken = {item.name for each in sets for item in each if item.name}
     seen, result = set[str](), list[Rule | Feature]()
     for item in (item for each in sets for item in each):

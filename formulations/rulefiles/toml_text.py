@@ -15,7 +15,7 @@ from typing import Any
 from formulations.parameters import KEY, KeyPath
 
 WIDTH = 100
-Names = list[tuple[Any, int]]  # the parts of a key, and where each stands
+Names = list[tuple[Any, int]]  # the parts of a key with their places
 
 # A possessive group must not fail half-way: up to Python 3.11.4, it does not step back then.
 _LONG = r'"{3}(?:(?:[^"\\]++|\\.)*+"{1,2}(?!"))*(?:[^"\\]++|\\.)*+"{3,5}'
@@ -33,7 +33,7 @@ _INVISIBLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff]")  # w
 
 @dataclass(frozen=True)
 class Place:
-    """A character of a text: its line and column, both from 1, and the line that it stands on."""
+    """A character of a text: its line and column, both from 1, and its line of text."""
 
     line: int
     column: int
@@ -69,7 +69,7 @@ def _place(text: str, at: int) -> Place:
 def locate(text: str, path: KeyPath, offset: int | None = None) -> Place | None:
     """The place of the value at the path, or of the innermost value around it where the text lacks it.
 
-    Numbers count the elements of arrays and of arrays of tables from 0. A table stands where its name does.
+    Numbers count the elements of arrays and of arrays of tables from 0. The place of a table is that of its name.
     The offset counts characters of a string as it was parsed, escapes resolved; it is kept inside the string.
     """
     text, steps = _plain(text), path[:-1] if path[-1:] == (KEY,) else path

@@ -7,14 +7,14 @@ if TYPE_CHECKING:
     from ilpinfer.adapters.windows import merge_windows as merge_windows
 
 _HOMES = {"join_windows": "windows", "merge_windows": "windows"}
-"""The module of each name of this package, so that a program loads no more than it uses."""
+"""The module of each name of this package; a program loads only the modules that it uses."""
 __all__ = list(_HOMES)
 
 
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:
-        """Import a name, and keep it."""
+        """Import a name at first access."""
         if name not in _HOMES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from importlib import import_module

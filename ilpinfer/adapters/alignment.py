@@ -1,4 +1,4 @@
-"""Where the pieces of overlapping windows lie in the whole document."""
+"""Positions of the pieces of overlapping windows in the document."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class Alignment:
 
 
 def align(windows: Sequence[Sequence[Key]], text: str | None, numbered: bool) -> Alignment:
-    """Put windows one over the other, so that each piece occurs once.
+    """Align overlapping windows, so that each piece occurs once.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def _check_order(w: int, window: Sequence[Key]) -> None:
 
 
 def _overlap(keys: list[Key], begin: int, window: Sequence[Key]) -> int | None:
-    """The first place from which on the pieces known so far are those of the window; None where they are not."""
+    """The first position from which the pieces so far agree with the window; None if there is none."""
     for place in range(begin, len(keys)):
         if keys[place] == window[0]:
             shared = min(len(keys) - place, len(window))
@@ -89,7 +89,7 @@ def _overlap(keys: list[Key], begin: int, window: Sequence[Key]) -> int | None:
 def _check_next(
     w: int, last: int, keys: list[Key], begin: int, window: Sequence[Key], text: str | None, numbered: bool
 ) -> None:
-    """Raise AdapterError unless a window without a common piece follows the window before directly."""
+    """Raise AdapterError unless a window without common pieces begins where the window before ends."""
     start, end = window[0][0], keys[-1][1]
     if start < keys[begin][0]:
         raise AdapterError(f"offsets: window {w} begins at {start}, before window {last} ({keys[begin][0]})")
@@ -107,7 +107,7 @@ def _check_next(
 
 
 def _check_gap(what: str, end: int, start: int, text: str | None, numbered: bool) -> None:
-    """Raise AdapterError where something visible lies between two places."""
+    """Raise AdapterError if there is visible text between two positions."""
     if numbered and start > end:
         raise AdapterError(f"offsets: {what} at piece {start}, so that pieces from {end} on are in no window")
     if numbered or text is None:

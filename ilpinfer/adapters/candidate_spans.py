@@ -1,4 +1,4 @@
-"""Spans with probabilities, which may overlap, as a trellis whose labellings are the sets of spans that do not."""
+"""Spans with probabilities, which may overlap, as a trellis. Its labellings are the sets of spans without overlaps."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -12,13 +12,13 @@ from formulations.labels.label_set import OUTSIDE, Field
 from ilpinfer.adapters.decisions import AdapterError
 
 CERTAIN = 1e-6
-"""Probabilities are taken to be at least so far from 0 and from 1, so that a span always has a finite score."""
+"""Probabilities are clipped to this distance from 0 and 1, so that the score of a span is finite."""
 
 
 class SpanLabels(LabelSet):
-    """Labels of spans: where spans of one field overlap, those beyond the first have labels of a second level.
+    """Labels of spans: of overlapping spans of one field, the later ones have labels of a second level.
 
-    Rules see the fields alone, and not the second level, which tells apart spans that begin or end together.
+    Rules refer to fields only. The second level distinguishes spans that begin or end at the same token.
     """
 
     @cached_property
@@ -34,7 +34,7 @@ class SpanLabels(LabelSet):
 
 @dataclass(frozen=True)
 class Candidate:
-    """A span that may be chosen.
+    """A candidate span.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class Candidate:
 
     @property
     def weight(self) -> float:
-        """log(p / (1 - p)), nats: what choosing it adds to the score."""
+        """log(p / (1 - p)), nats: the score that the span adds to a labelling."""
         p = min(max(self.probability, CERTAIN), 1 - CERTAIN)
         return math.log(p) - math.log1p(-p)
 
@@ -65,8 +65,8 @@ def span_trellis(
     Parameters
     ----------
     tokens : T texts
-    candidates : of which those that are equal but for their probability count once, with the largest
-    fields : that have labels although they may have no candidate
+    candidates : spans; of spans with equal begin, end and field only the one with the largest probability is used
+    fields : further fields with labels, also without candidates
 
     Raises
     ------
@@ -114,7 +114,9 @@ def span_trellis(
 
 
 def _levels(candidates: Sequence[Candidate]) -> tuple[list[tuple[Candidate, int]], dict[str, int]]:
-    """Each candidate with a level, from 1, at which it overlaps no other of its field; the levels of each field."""
+    """Each candidate with a level, from 1, on which candidates of a field do not overlap; and the number of levels of
+    each field.
+    """
     placed = list[tuple[Candidate, int]]()
     ends = dict[str, list[int]]()
     for each in candidates:

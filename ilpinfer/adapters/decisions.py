@@ -1,4 +1,4 @@
-"""What all adapters do with a trellis: the best labelling under the rules, and probabilities of its labels."""
+"""The best labelling of a trellis under rules with the probabilities of its labels, for all adapters."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +14,7 @@ from ilpinfer.core.rule_compiler import Rules
 from ilpinfer.decoding.decoder import Decoder
 
 PROBABILITIES = ("rules", "model")
-"""Which probability is the score of an entity: that under the rules, or that of the model alone."""
+"""Kinds of scores of entities: probabilities under the rules, or probabilities of the model alone."""
 
 
 class AdapterError(InferenceError, ValueError):
@@ -95,7 +95,7 @@ def check_choice(what: str, value: object, known: tuple[str, ...]) -> str:
 
 
 def as_rules(rules: Rules | str | Path) -> Rules:
-    """Rules as they are, or those of a catalogue entry, a file, or TOML text, which has several lines.
+    """Rules from a list, a catalogue entry, a file, or TOML text, which has several lines.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Pieces of a tokenizer: which are special, which make a word, and where they are in the text."""
+"""Pieces of a tokenizer: special pieces, pieces of each word, and positions in the text."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ class Units:
     groups : the pieces of each; special pieces are in none
     spans : begin and end character of each; None where offsets are not known
     tokens : the text of each, for rules to look at; None where it is not known
-    written : the `word` of each, as the library writes it; None where it is not known
+    written : the `word` of each, in the form of the library; None where it is not known
     """
 
     groups: list[list[int]]
@@ -42,7 +42,7 @@ def units_of(
     Raises
     ------
     AdapterError
-        for lengths that disagree, offsets that are none, and words out of order.
+        for different lengths, invalid offsets, and words out of order.
     """
     offsets = None if offset_mapping is None else _offsets(offset_mapping)
     for what, given in (("word_ids", word_ids), ("offset_mapping", offsets), ("pieces", pieces)):

@@ -1,6 +1,6 @@
 """Sequences in data frames of pandas, polars and Arrow: a row a token, or a row a sequence with lists in its cells.
 
-All of them are read and written by way of narwhals, `pip install 'ilpinfer[frames]'`.
+Frames are read and written with narwhals, `pip install 'ilpinfer[frames]'`.
 """
 
 import json
@@ -40,9 +40,9 @@ def sequences_of(
     frame : a DataFrame of pandas or polars, or an Arrow table
     tokens : the column of the tokens
     labels : the column of the labels; None where there are none
-    sequence : the column, or the columns, that tell sequences apart. A sequence begins where one of them changes; an empty cell
-        stands for that of the row before it. None for a frame that is a single sequence
-    columns : further columns that go with the tokens, for models that look at them; cells become texts
+    sequence : the column or columns that identify sequences. A sequence begins where one of them changes; an empty cell has the value of the
+        row before it. None for a frame that is a single sequence
+    columns : further columns of the tokens, for models that use them; cells become texts
 
     Returns
     -------
@@ -77,7 +77,7 @@ def with_solutions(
     sequence: str | Sequence[str] | None = "sentence",
     prefix: str = "",
 ) -> Frame:
-    """The frame with what was found for its sequences: columns `label`, `score`, `status` and `violations`.
+    """The frame with the solutions of its sequences in the columns `label`, `score`, `status` and `violations`.
 
     Rows, their order, the index of pandas and all other columns stay. In a frame with a row a token every row of a sequence has
     its score (nats), status and violations; in one with a row a sequence `label` has lists.
@@ -98,7 +98,7 @@ def with_solutions(
     Raises
     ------
     InputError
-        for a column that is missing or there already, and where solutions do not fit the sequences.
+        for a missing or duplicate column, and for solutions that do not fit the sequences.
 
     Examples
     --------
@@ -152,7 +152,7 @@ class _Part:
 
 
 def _table(frame: Any) -> "nw.DataFrame[Any]":
-    """The frame behind a common interface."""
+    """The frame with the interface of narwhals."""
     require("a data frame", "frames", "narwhals")
     import narwhals as nw
 
@@ -204,7 +204,7 @@ def _parts(table: "nw.DataFrame[Any]", tokens: str, sequence: str | Sequence[str
 
 
 def _filled(cells: list[Any], name: str) -> list[Any]:
-    """Cells, with that of the row before in place of empty ones."""
+    """Cells; an empty one has the value of the row before."""
     if cells and cells[0] is None:
         raise InputError(f'column "{name}", row 0: no sequence; the first row has to say which it belongs to')
     result: list[Any] = []

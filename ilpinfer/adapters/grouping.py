@@ -12,7 +12,7 @@ POOLS = {"first": "first", "average": "mean", "max": "max"}
 
 @dataclass(frozen=True)
 class Unit:
-    """A piece, or a word: what gets one label.
+    """A piece or a word with one label.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class Unit:
 
     @property
     def record(self) -> dict[str, Any]:
-        """As the library writes a piece that is not aggregated."""
+        """The dictionary of a piece that is not aggregated, in the form of the library."""
         start, end = self.span or (None, None)
         return {
             "entity": self.label,
@@ -46,7 +46,7 @@ class Unit:
 def entity_groups(
     units: Iterable[Unit], text: str | None, to_text: Callable[[list[str]], str]
 ) -> list[dict[str, Any]]:
-    """Units of one entity together, as the library groups them: a label without B- goes on with the field before."""
+    """Units grouped to entities as in the library: a label without B- continues the field before."""
     groups = list[list[Unit]]()
     for unit in units:
         begins, field = _read(unit.label)
@@ -72,5 +72,5 @@ def _group(units: Sequence[Unit], text: str | None, to_text: Callable[[list[str]
 
 
 def _read(label: str) -> tuple[bool, str]:
-    """Whether a label begins an entity, and its field, as the library reads it: other prefixes are part of the field."""
+    """Whether a label begins an entity, and its field, by the library's reading: other prefixes are part of the field."""
     return label.startswith("B-"), label[2:] if label.startswith(("B-", "I-")) else label

@@ -38,9 +38,9 @@ def entities(
     time_limit: float | None = None,
     **options: Unpack[Options],
 ) -> list[dict[str, Any]]:
-    """The entities of a text under rules, as a token-classification pipeline of transformers writes them.
+    """The entities of a text under rules, in the form of a token-classification pipeline of transformers.
 
-    "none" and "simple" label each piece, so that rules speak of pieces; "first", "average" and "max" label each word,
+    "none" and "simple" label each piece, and rules apply to pieces; "first", "average" and "max" label each word,
     with the scores of its first piece, the mean of its pieces' probabilities, or the scores of the piece with the
     largest probability. Without rules the entities are those of the pipeline.
 
@@ -55,7 +55,7 @@ def entities(
     word_ids : (S,) word of each piece, None for special pieces; needed by strategies that label words
     offset_mapping : (S, 2) begin and end character of each piece; without word ids, an empty piece is a special one
     rules : rules and features, a rule set, the name of a catalogue entry, a path of a rule file, or TOML text
-    text : that the offsets point into; rules may look at the texts of pieces or words
+    text : the text of the offsets; rules may use the texts of pieces or words
     pieces : (S,) the pieces themselves, such as `encoding.tokens()`: then `word` is made of them as in the library, else
         it is the stretch of the text; rules look at them where there is no text
     to_text : pieces to text, `tokenizer.convert_tokens_to_string`; if not given, `##` marks pieces that continue a word
@@ -149,9 +149,9 @@ def constrain(
 ) -> Any:
     """A token-classification pipeline of transformers whose entities keep rules.
 
-    The result is called as the pipeline is, with a text or many, batches, `aggregation_strategy`, `ignore_labels`, and
-    `stride` for long texts; it shares model and tokenizer. The best labelling under the rules takes the place of the
-    best label of each piece or word; pieces, words and the dictionaries are those of the library. With `stride`, the
+    The result is called like the pipeline, with a text or many, batches, `aggregation_strategy`, `ignore_labels`, and
+    `stride` for long texts; it shares model and tokenizer. The best labelling under the rules replaces the best label of each piece or word; pieces, words and the dictionaries
+    are those of the library. With `stride`, the
     windows of a text are one trellis, so that rules hold over the whole text.
 
     Parameters
@@ -167,12 +167,12 @@ def constrain(
     Returns
     -------
     TokenClassificationPipeline
-        A copy; the pipeline that was given is left as it is.
+        A copy; the original pipeline is not changed.
 
     Raises
     ------
     AdapterError
-        for something else than such a pipeline; when a text is labelled, where no labelling keeps the hard rules.
+        for an object that is no such pipeline; and when a text is labelled for which no labelling keeps the hard rules.
     ValueError
         for rules that do not fit the labels of the model.
     """

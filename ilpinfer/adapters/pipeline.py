@@ -32,11 +32,11 @@ def constrained(pipeline: Any, process: "PostProcessor") -> Any:
 
 @dataclass(frozen=True, eq=False)
 class PostProcessor:
-    """Logits of a text's windows to entities: the library's own step, but for the labels and their probabilities.
+    """The step of the library from logits to entities, with other labels and probabilities.
 
     Parameters
     ----------
-    pipeline : makes pieces of windows, and entities of labelled pieces
+    pipeline : the pipeline that makes pieces of windows, and entities of labelled pieces
     decoder, labels : the rules, and the labels of the model
     score, combine : as in `constrain`
     crf : transitions, start and end
@@ -75,7 +75,7 @@ class PostProcessor:
         ]
 
     def _pieces(self, window: Any, text: str, first: Any, rows: Floats, strategy: Any) -> list[Piece]:
-        """The pieces of a window that are not special, as the library reads them."""
+        """The pieces of a window without special ones, read by the library."""
         offsets, more = window["offset_mapping"], {}
         if first.get("word_to_chars_map") is not None:
             more = {"word_ids": window.get("word_ids"), "word_to_chars_map": first["word_to_chars_map"]}

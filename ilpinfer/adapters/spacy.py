@@ -20,21 +20,22 @@ from ilpinfer.evaluation.counts import FieldTable
 
 
 class ConstrainedNER:
-    """Sets `doc.ents` to the best entities under rules; made by `nlp.add_pipe("ilpinfer_ner", config={…})`.
+    """Component that sets `doc.ents` to the best entities under rules; it is created by `nlp.add_pipe("ilpinfer_ner",
+    config={…})`.
 
-    Labels follow each other as their scheme allows. Entities that a component before has set are replaced, and
-    `doc.spans` are left as they are, but for `spans_key`.
+    Sequences of labels obey their scheme. Entities of earlier components are replaced. `doc.spans` are not changed, except for
+    `spans_key`.
 
     Parameters
     ----------
-    nlp : the pipeline, in which a source finds other components
+    nlp : the pipeline, with the components that a source uses
     name : of the component
     source : "user_data:KEY" or "extension:NAME" for scores (T, K) in `doc.user_data[KEY]` or `doc._.NAME`; a function of a
         document that returns them, registered as `@misc`; "spans:KEY" for spans with their probabilities, which may
         overlap, in `doc.spans[KEY]` and its `attrs["scores"]`, as `spancat` writes them; "beam:NAME" for an entity
         recognizer of the pipeline, whose beam is searched again
-    rules : the name of a catalogue entry, a path of a rule file, or TOML text; none if empty. A path that does not exist is
-        an error when the first document comes, as a saved pipeline brings its rules along
+    rules : the name of a catalogue entry, a path of a rule file, or TOML text; none if empty. A path that does not
+        exist is an error at the first document only, since a saved pipeline contains its rules
     labels : names of the K labels of scores, in order; with spans, fields that a document may lack, beside those that the
         rules declare; a beam has those of its recognizer
     scheme : of the labels; inferred from their names where empty
@@ -43,7 +44,7 @@ class ConstrainedNER:
     spans_key : where given, entities also go to `doc.spans[spans_key]`, with their probabilities under the rules in
         `attrs["scores"]`: the mean marginal probability of the labels of their tokens
     beam_width, beam_density : of the beam, as in `EntityRecognizer.beam_parse`
-    smoothing : what each label's probability at a token gets beside that of the parses of the beam
+    smoothing : number added to each label's probability from the parses of the beam
 
     Raises
     ------
@@ -82,7 +83,7 @@ class ConstrainedNER:
         return self._decoder.rules
 
     def set_rules(self, rules: Rules | str | Path) -> None:
-        """Take other rules: a list of them, a rule set, or whatever the option `rules` may be."""
+        """Set other rules: a list, a rule set, or a value of the option `rules`."""
         options = self._options
         known = self._label_set() if sources.is_tokens(self.source) else None
         self._decoder = Decoder(
@@ -112,7 +113,7 @@ class ConstrainedNER:
         return doc
 
     def score(self, examples: Iterable[Any], **_: Any) -> dict[str, Any]:
-        """Precision, recall and F1 of the entities of examples, as `nlp.evaluate` wants them."""
+        """Precision, recall and F1 of the entities of examples, for `nlp.evaluate`."""
         from spacy.scorer import get_ner_prf
 
         return dict(get_ner_prf(examples))

@@ -1,6 +1,6 @@
 """The factory of spaCy's component `ilpinfer_ner`, which spaCy finds by an entry point of the package.
 
-spaCy may load it for a mere list of its factories, so that it imports the component when one is made.
+spaCy also loads this module to list its factories. So the component is imported only when it is created.
 """
 
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from ilpinfer.system.extras import require
 
 
 def register() -> Callable[..., Any]:
-    """Make the factory known to spaCy, under its name."""
+    """Register the factory with spaCy."""
     require("the component ilpinfer_ner", "spacy", "spacy")
     from spacy.language import Language
 
@@ -49,7 +49,7 @@ def register() -> Callable[..., Any]:
 
 
 def __getattr__(name: str) -> Any:
-    """`make_component`, the factory, which is known to spaCy from then on."""
+    """`make_component`, the factory, which is registered at first access."""
     if name != "make_component":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return register()

@@ -16,7 +16,7 @@ DEFAULTS: dict[str, Any] = {
     "beam_density": 0.0,
     "smoothing": 1e-4,
 }
-"""The options of the component, as its config has them."""
+"""The options of the component in its config."""
 SAVED = (
     "labels",
     "scheme",

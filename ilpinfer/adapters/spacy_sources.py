@@ -1,4 +1,4 @@
-"""Where the scores of a spaCy document come from, each as a trellis."""
+"""Sources of the scores of a spaCy document, which they return as a trellis."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -30,7 +30,7 @@ def check_source(source: Source) -> Source:
 
 
 def is_tokens(source: Source) -> bool:
-    """Whether a source scores labels of tokens, so that their names have to be given."""
+    """Whether a source has scores of labels without names, so that the option `labels` is needed."""
     return callable(source) or source.partition(":")[0] in ("user_data", "extension")
 
 
@@ -53,7 +53,7 @@ def token_rows(doc: Any, source: Source) -> Any:
 
 
 def token_trellis(doc: Any, given: Any, labels: LabelSet, scale: str) -> Trellis:
-    """The trellis of scores (T, K), in which labels follow each other as the scheme allows.
+    """The trellis of scores (T, K), with transitions that the scheme allows.
 
     Raises
     ------
@@ -93,13 +93,13 @@ def spans_trellis(doc: Any, key: str, fields: Sequence[str]) -> Trellis:
 
 
 def beam_rows(doc: Any, ner: Any, labels: LabelSet, width: int, density: float, smoothing: float) -> Floats:
-    """Log probabilities (T, K) of BIO labels: of the parses that an entity recognizer's beam keeps.
+    """Log probabilities (T, K) of BIO labels, from the parses in the beam of an entity recognizer.
 
     A label's probability at a token is the sum of the probabilities of the parses that have it there, and `smoothing` is
     added to each before they are made to sum to 1.
     """
     before = doc.ents
-    doc.set_ents([], default="missing")  # entities that are set would be kept by every parse
+    doc.set_ents([], default="missing")  # every parse would keep existing entities
     try:
         (beam,) = ner.beam_parse([doc], beam_width=width, beam_density=density)
         parses = ner.moves.get_beam_parses(beam)

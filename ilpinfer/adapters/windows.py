@@ -1,4 +1,4 @@
-"""Long documents that a tagger reads in overlapping windows."""
+"""Long documents that a tagger scores in overlapping windows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ COMBINATIONS = ("center", "mean")
 
 @dataclass(frozen=True, eq=False)
 class MergedWindows:
-    """The pieces of a document, each once, with the scores of its windows put together.
+    """The pieces of a document, each once, with scores combined from its windows.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def join_windows(
     offsets : W whole numbers, the first piece of each window; or for each window the (begin, end) characters of its
         S_w pieces, as the `offset_mapping` of a tokenizer, where a piece with begin = end is a special one
     labels : K names, or an `id2label` mapping
-    tokens : texts that rules may look at, one for each piece, or word; those of the text if not given
+    tokens : texts for rules, one for each piece or word; taken from `text` if not given
     word_ids : for each window the word of each piece, counted over the document, None for special pieces; tokens of
         the trellis are then words, else pieces
     text : the document; with character offsets it is checked that no window is missing
@@ -74,7 +74,7 @@ def join_windows(
     AdapterError
         for windows that are out of order, leave a part of the document out, or split it differently.
     ValueError
-        for whatever `from_logits` refuses.
+        for arguments that `from_logits` refuses.
 
     Examples
     --------
@@ -157,7 +157,7 @@ def merge(
     combine: str = "center",
     scale: str = "log-softmax",
 ) -> MergedWindows:
-    """As `merge_windows`, where the pieces that are kept of each window, and what tells pieces apart, are known."""
+    """As `merge_windows`, with the pieces of each window and their keys."""
     check_choice("combine", combine, COMBINATIONS)
     kept = [[pieces[i] for i in chosen] for pieces, chosen in zip(keys, keep, strict=True)]
     aligned = align(kept, text, numbered)

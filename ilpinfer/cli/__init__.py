@@ -1,10 +1,10 @@
-"""The command line. Exit codes: 0 done, 1 the work found a failure, 2 bad input, 130 interrupted."""
+"""The command line. Exit codes: 0 success, 1 failure of a part of the work, 2 bad input, 130 interrupt."""
 
 import sys
 
 from ilpinfer.cli import signals
 
-TYPE_CHECKING = False  # `typing` takes long to import, and interrupts are dealt with after that only
+TYPE_CHECKING = False  # `typing` takes long to import; without it, interrupts are handled earlier
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,8 +52,8 @@ def _run(arguments: "Sequence[str] | None") -> int:
 def entry() -> "NoReturn":
     """Run the command of this process, and end it with the command's exit code.
 
-    After an interrupt it does so at once: one that hits code run by `exec` makes CPython end with the signal, although
-    it was dealt with.
+    After an interrupt the process ends at once: if an interrupt hits code run by `exec`, CPython would end with the signal even
+    after it was handled.
     """
     signals.install()
     from ilpinfer.cli import streams

@@ -1,4 +1,4 @@
-"""The program: its commands in groups, and the options that stand before a command."""
+"""The program: commands in groups, and options before a command."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -81,7 +81,7 @@ def run(arguments: Sequence[str]) -> None:
     Raises
     ------
     Failure
-        for arguments that cannot be used.
+        for invalid arguments.
     """
     settings.configure()
     try:

@@ -51,12 +51,12 @@ def output(help_text: str, panel: str | None = None) -> Any:
 
 
 def output_folder(help_text: str) -> Any:
-    """An option for a folder that several files are written to."""
+    """An option for an output folder."""
     return typer.Option(metavar="FOLDER", help=help_text, callback=_folder)
 
 
 def output_rows(help_text: str) -> Any:
-    """An option for a file whose rows are read back, after an interrupt and at the end."""
+    """An option for an output file whose rows are read again, after an interrupt and at the end."""
     return typer.Option(metavar="FILE", help=help_text, callback=_rows)
 
 
@@ -218,9 +218,9 @@ INPUT: Mapping[str, tuple[Any, Any]] = {
     "pool": (Pool, "first"),
     "logits": (Logits, ""),
 }
-"""Annotation and default of each argument and option that makes an `InputOptions`."""
+"""Annotation and default of each argument and option of `InputOptions`."""
 REWARDS: Mapping[str, tuple[Any, Any]] = {"reward": (Reward, None), "rules_first": (RulesFirst, False)}
-"""Likewise of those that only decoding has."""
+"""Annotation and default of each option of decoding."""
 
 
 def reads_input(
@@ -255,7 +255,7 @@ def with_signature(run: Callable[..., None], parameters: Sequence[Parameter]) ->
 
 
 def decodes_input(command: Callable[..., None]) -> Callable[..., None]:
-    """`reads_input` with what only decoding has."""
+    """`reads_input` with the options of decoding."""
     return reads_input(command, {**INPUT, **REWARDS})
 
 

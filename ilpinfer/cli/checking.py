@@ -33,9 +33,9 @@ class CheckOptions:
     rules : a rule file, or a name of the catalogue
     gold : labelled sequences
     scheme : of the labels; empty to infer it
-    column : which column holds the labels
+    column : column of the labels
     as_json : whether to write JSON
-    write : where to write the rules with suggested penalties; empty for nowhere
+    write : file for the rules with suggested penalties; empty for none
     """
 
     rules: str

@@ -41,13 +41,13 @@ class CodlOptions:
     output : a model file
     rules : rule files, or names of the catalogue, which are joined
     baseline : a name from `BASELINES`
-    settings : those of `CODL` that are given
+    settings : arguments of `CODL`
     option : NAME=VALUE, options of the kind of model
     held_out : a file of labelled sequences to evaluate the model on after each cycle; empty for none
-    text : whether the pool is plain text, a sequence a line; so it is where its name ends in .txt
-    split : of lines of plain text
+    text : whether the pool is plain text with a sequence on each line; always so for a name that ends in .txt
+    split : how lines of plain text are split into tokens
     scheme : of the labels; empty to infer it
-    column : which column holds the labels, in all files
+    column : column of the labels, in all files
     as_json : whether to print JSON
     """
 
@@ -144,7 +144,7 @@ def _resumable(
 
 
 def weight(text: str | None) -> float | None:
-    """γ from an option: a number, or None for `tokens` and where it is not given; InputError for another text."""
+    """γ from an option: a number, or None for `tokens` and if not given; InputError for another text."""
     if text is None or text == "tokens":
         return None
     try:
@@ -194,7 +194,7 @@ def _show_rules(rules: RuleSet, labelled: Sequence[Labelled], scheme: str) -> No
 
 @contextlib.contextmanager
 def _bars(cycles: int) -> Iterator[Callable[[int, int, int], None]]:
-    """A bar for each cycle, on a terminal."""
+    """A progress bar for each cycle, on a terminal."""
     with contextlib.ExitStack() as stack:
         advance: list[Callable[[], None]] = []
 

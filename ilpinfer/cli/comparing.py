@@ -53,13 +53,13 @@ class CompareOptions:
     ----------
     input : what to decode
     output : a folder
-    methods : with commas between, each with its options behind colons
+    methods : names, separated by commas, each with its options after colons
     predictions : NAME=FILE, labellings as methods without code
     time_limit : seconds for each sequence
-    first : how many sequences; None for all
-    seeds : of methods that draw at random, with commas between
-    repeats : how many seeds, from 0, where they are not named
-    cap : nats that stand for a missing labelling
+    first : number of sequences; None for all
+    seeds : of randomized methods, separated by commas
+    repeats : number of seeds, from 0, if `seeds` is empty
+    cap : gap of a missing labelling in nats
     tables : format of tables for papers; empty for none
     width, threads : options of methods
     option : METHOD.NAME=VALUE, parameters of methods
@@ -174,7 +174,7 @@ def _remark(scored: Sequence[ScoredSequence], scheme: str) -> None:
 
 
 def _positions(plan: Plan) -> Any:
-    """The place of a row: those of a sequence form a group, in the order of the plan."""
+    """The position of a row in its group: the rows of a sequence, in the order of the plan."""
     places = {(entry.name, entry.seed): number for number, entry in enumerate(plan.entries)}
 
     def position(row: Row) -> RowPosition:
@@ -200,7 +200,7 @@ def _prediction_files(entries: Sequence[str]) -> dict[str, str]:
 
 
 def _plan(options: CompareOptions, predictions: Mapping[str, Any]) -> Plan:
-    """The plan; wrong methods and options are found before any work."""
+    """The plan; invalid methods and options are errors before any work."""
     values = {tuple(name.partition(".")[::2]): value for name, value in parameters(options.option).items()}
     taken = set[str]()
 

@@ -1,4 +1,4 @@
-"""Values that a shell completes: names of methods, rule sets and models; files are left to the shell where it can."""
+"""Completions for shells: names of methods, rule sets and models. The shell itself completes files where it can."""
 
 import glob
 import os
@@ -17,7 +17,7 @@ def methods(incomplete: str) -> list[Completion]:
 
 
 def method_lists(incomplete: str) -> list[Completion]:
-    """Names of methods behind a comma, as `compare --methods` takes them."""
+    """Names of methods, after a comma, for `compare --methods`."""
     before, comma, last = incomplete.rpartition(",")
     return [(f"{before}{comma}{name}", text) for name, text in methods(last)]
 

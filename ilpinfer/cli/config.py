@@ -13,7 +13,7 @@ from ilpinfer.cli.failure import Failure
 OWN, PROJECT = "ilpinfer.toml", "pyproject.toml"
 FILE_VARIABLE, NO_FILE_VARIABLE = "ILPINFER_CONFIG", "ILPINFER_NO_CONFIG"
 PATHS = ("FILE", "FOLDER", "MODEL", "RULES", "FILE|SHARE", "NAME=FILE")
-"""Placeholders of options that are paths, or may be."""
+"""Placeholders of options whose values may be paths."""
 SHARED = ("quiet", "no_color", "as_json")
 """Parameters of the program that are also parameters of its commands."""
 _NOT_IN_FILES = ("config", "no_config", "version")
@@ -26,7 +26,7 @@ class ConfigFile:
     Parameters
     ----------
     place : the file, and the table in it, for messages
-    folder : that relative paths start from; empty for the working folder
+    folder : start of relative paths; empty for the working folder
     table : its content
     """
 
@@ -45,7 +45,7 @@ class ConfigFile:
         Raises
         ------
         Failure
-            for a name that is no command and no option, and for a value that is no option's value.
+            for an unknown command or option, and for an invalid value.
         """
         self._check(self.table, root, "")
         group, table, where, found = root, self.table, "", dict[str, tuple[str, Any]]()
@@ -92,7 +92,7 @@ class ConfigFile:
                 raise Failure(f"{self.place}: no option {key}{suggestion(wrong, known)}", 2)
 
     def _value(self, option: Any, value: Any, key: str) -> Any:
-        """The value as the command line would give it."""
+        """The value in the form of the command line."""
         if option.is_flag:
             if not isinstance(value, bool):
                 raise Failure(f"{self.place}: {key} is {value!r}; expected true or false", 2)
@@ -116,7 +116,7 @@ class ConfigFile:
         return text
 
     def _resolved(self, text: str, kind: str) -> str:
-        """A relative path of the file as one of the working folder; names of rule sets and models stay."""
+        """A relative path, converted to one from the working folder; names of rule sets and models are not changed."""
         if kind == "RULES":
             from formulations.rulefiles.loading import catalogue
 
@@ -154,9 +154,9 @@ def _leaves(group: Any) -> Iterator[Any]:
 
 
 def apply(context: Any, command: Any, arguments: Sequence[str]) -> None:
-    """Give a command's context the defaults of the file, and options that stand before the command's name.
+    """Set the defaults of a command's context from the file, and from options before the command's name.
 
-    An error of the file is not raised where help is asked for.
+    With `--help`, errors of the file are not raised.
     """
     if context.resilient_parsing:
         return
@@ -180,7 +180,7 @@ def apply(context: Any, command: Any, arguments: Sequence[str]) -> None:
 
 
 def origin(context: Any) -> tuple[str, dict[str, Any]]:
-    """The file of the defaults of a command, and these defaults by parameter; an empty text where there is none."""
+    """The file of the defaults of a command, empty if there is none, and the defaults by parameter."""
     place, values = context.meta.get(__name__, ("", {}))
     return place, values
 
@@ -191,7 +191,7 @@ def _parents(context: Any) -> Iterator[Any]:
 
 
 def _chosen(path: str | None, none: bool) -> ConfigFile | None:
-    """The file that options and environment name, or else the nearest one; None where there is none, or none is wanted."""
+    """The file named by options or environment, or else the nearest one; None if there is none, or with `--no-config`."""
     if path is not None and none:
         raise Failure(f"--config {path} and --no-config: give one of them", 2)
     if none or (path is None and os.environ.get(NO_FILE_VARIABLE)):
@@ -201,7 +201,7 @@ def _chosen(path: str | None, none: bool) -> ConfigFile | None:
 
 
 def find() -> ConfigFile | None:
-    """The file of the working folder, or of the nearest folder above that has one."""
+    """The file of the working folder, or of the nearest parent folder with one."""
     try:
         folders = [here := Path.cwd(), *here.parents]
     except OSError:  # the working folder was removed
@@ -222,7 +222,7 @@ def read(path: str) -> ConfigFile:
     Raises
     ------
     Failure
-        where it cannot be read, is not TOML, or is a `pyproject.toml` without the table.
+        if it cannot be read, is not TOML, or is a `pyproject.toml` without the table.
     """
     found = _read(path)
     if found is None:

@@ -21,12 +21,12 @@ class ConvertOptions:
     ----------
     source : what to read
     output : a file, a folder for BRAT, or `-` for standard output
-    to : the format of the output; empty to tell it from its name
+    to : format of the output; empty to infer it from the name
     labels : a file with labels of the same sequences, in place of those of the source; empty for none
-    unit : of BRAT, `line` or `document`
-    column : of the labels in the source
-    into : where labels stand in CoNLL-U
-    scheme : that labels are rewritten to
+    unit : sequences of BRAT files: `line` or `document`
+    column : column of the labels in the source
+    into : column of the labels in CoNLL-U output
+    scheme : scheme of the labels in the output
     """
 
     source: str
@@ -65,7 +65,7 @@ def convert(options: ConvertOptions) -> None:
 
 
 def _with_labels(examples: list[Example], options: ConvertOptions) -> list[Example]:
-    """The sequences with labels of a file of the same ones."""
+    """The sequences with the labels of another file of the same sequences."""
     with about(options.labels):
         found = [each for each in read(options.labels, notify=notice) if each.rank == 1]
     check_same(found, examples, options.labels, options.source)

@@ -52,12 +52,12 @@ class DecodeOptions:
     ----------
     input : what to decode
     output : a file of JSON lines, or `-` for standard output
-    jobs : processes
+    jobs : number of processes
     method, time_limit : as for `ilpinfer.decode`; seconds for each sequence
     width, threads, within : options of methods
-    top : how many labellings of each sequence, or None for a single one
+    top : number of labellings of each sequence, or None for the best one only
     tau, bound : of two-phase inference; None for decoding in one phase
-    risk : of minimum-risk decoding; empty for the usual one
+    risk : risk of minimum-risk decoding; empty for the default
     explain : whether rows explain the broken rules
     trace : whether rows have the incumbents and bounds
     option : NAME=VALUE, parameters of the method
@@ -80,7 +80,7 @@ class DecodeOptions:
     option: Sequence[str] = ()
 
     def job(self, content: str) -> str:
-        """The fingerprint of all that rows depend on beside their sequence; `content` stands for model and rules."""
+        """Digest of everything that rows depend on, except their sequence; `content` is the digest of model and rules."""
         apart = ("input", "output", "jobs", "method", "time_limit")
         others = {name: value for name, value in vars(self).items() if name not in apart}
         return digest(__version__, content, self.method, self.time_limit, others)
@@ -89,8 +89,8 @@ class DecodeOptions:
 def decode(options: DecodeOptions) -> None:
     """Write one JSON object for each labelling, as soon as its sequence is decoded.
 
-    A sequence that is infeasible or cannot be decoded has a row, and is reported at the end. A line that is no
-    sequence is an error.
+    An infeasible sequence, or one that cannot be decoded, has a row, and is reported at the end. An invalid line is an
+    error.
     """
     inputs = options.input.files
     check_streams(False, [], inputs)
@@ -112,7 +112,7 @@ def decode(options: DecodeOptions) -> None:
 
 
 def _position(row: Row) -> RowPosition:
-    """The place of a row: all labellings of a sequence form a group."""
+    """The position of a row in its group: the labellings of a sequence."""
     sequence, rank, ranks = row["sequence"], row.get("rank", 1), row.get("ranks", 1)
     if not all(type(number) is int for number in (sequence, rank, ranks)):
         raise TypeError("numbers are expected")
@@ -122,7 +122,7 @@ def _position(row: Row) -> RowPosition:
 
 
 Trace = list[list[float | None]]
-"""Seconds, incumbent and bound of each improvement; nats, None for what is not finite."""
+"""Seconds, incumbent and bound of each improvement; in nats, None for infinite numbers."""
 Solve = Callable[[Trellises, RuleSet], Iterator[tuple[list[Solution], Trace]]]
 Write = Callable[[list[Row], Example], None]
 
@@ -213,7 +213,7 @@ class _Work:
 
 
 def _solver(options: DecodeOptions) -> Solve:
-    """The function that decodes many sequences; wrong options are found before any work."""
+    """The function that decodes many sequences; invalid options are errors before any work."""
     method, time_limit, top = options.method, options.time_limit, options.top
     known = method_named(configuration(method)[0])
     deadline_for(time_limit)

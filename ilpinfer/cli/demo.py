@@ -34,8 +34,8 @@ class DemoOptions:
 
     Parameters
     ----------
-    seed : of the generated items
-    items : how many to decode
+    seed : seed of the generated items
+    items : number of items to decode
     as_json : whether to print JSON
     """
 
@@ -117,7 +117,7 @@ def _change(item: resumes.Item, before: Solution, after: Solution, trellis: Trel
 
 
 def _lines(tokens: Sequence[str], labels: Sequence[str], width: int) -> list[Text]:
-    """Tokens in the colour of their label, each run headed by its label, broken into lines."""
+    """Tokens in the colour of their label, with the label before each run, broken into lines."""
     lines = [Text()]
     for t, (token, label) in enumerate(zip(tokens, labels, strict=True)):
         begins = t == 0 or labels[t - 1] != label

@@ -22,7 +22,7 @@ class ExplainOptions:
     Parameters
     ----------
     rules : a rule file, or a name of the catalogue
-    model : whose labels to take; the declared fields if None
+    model : model whose labels are used; the declared fields if None
     length : tokens of the sequence that the rules are stated for
     scheme : of the labels of declared fields
     as_json : whether to write JSON

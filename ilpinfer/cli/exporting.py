@@ -27,11 +27,11 @@ class ExportOptions:
     Parameters
     ----------
     input : sequences
-    program : which program of each
+    program : kind of program
     output : a folder
     format : "lp" or "mps"
     units : of the objective, "nats" or "grid"
-    first : how many sequences; None for all
+    first : number of sequences; None for all
     as_json : whether to print JSON
     """
 
@@ -104,7 +104,7 @@ def known_trellis(item: ScoredSequence) -> Trellis:
 
 
 def _map(program: Program, item: ScoredSequence, options: ExportOptions) -> str:
-    """The data that a solution needs to be read without the trellis, one column a line."""
+    """The table of columns, by which a solution can be read without the trellis; one column on each line."""
     about = {
         "digest": program.digest,
         "format": options.format,

@@ -11,7 +11,7 @@ class Failure(Exception):
     Parameters
     ----------
     message : one line
-    code : 1 where the work found a failure, 2 for bad input
+    code : 1 for a failure of the work, 2 for bad input
     """
 
     def __init__(self, message: str, code: int) -> None:
@@ -34,20 +34,20 @@ class _Kind:
 
 
 class Findings:
-    """Sequences that are infeasible or could not be decoded, found row by row; those of a sequence follow each other."""
+    """Counts of infeasible and failed sequences, updated row by row; the rows of a sequence follow each other."""
 
     def __init__(self) -> None:
         self._failed, self._infeasible = _Kind(), _Kind()
 
     def add(self, row: Mapping[str, Any], where: str) -> None:
-        """Look at a row of the sequence at `where`."""
+        """Count a row of the sequence at `where`."""
         if row.get("error"):
             self._failed.add(row["sequence"], row["reason"])
         elif row["status"] == "infeasible":
             self._infeasible.add(row["sequence"], f"{where}: infeasible: {row['reason']}")
 
     def check(self) -> None:
-        """Raise Failure: 1 where sequences could not be decoded, 2 where some are only infeasible."""
+        """Raise Failure: code 1 if sequences could not be decoded, code 2 if sequences are infeasible."""
         failed, infeasible = self._failed, self._infeasible
         more = f" (and {infeasible.sequences - 1} more)" if infeasible.sequences > 1 else ""
         if failed.sequences:

@@ -14,10 +14,10 @@ from ilpinfer.corpus.sequences import InputError
 from ilpinfer.errors import describe, traceback_wanted
 from ilpinfer.references.files import read, write
 from ilpinfer.references.generator import Instance, generate
+from ilpinfer.references.integer_programs import write_programs
 from ilpinfer.references.making import make
 from ilpinfer.references.record import Reference
 from ilpinfer.references.shipped import instances
-from ilpinfer.references.twins import write_programs
 from ilpinfer.system.output_paths import output_path
 
 
@@ -27,9 +27,10 @@ class GenerateOptions:
 
     Parameters
     ----------
-    kind, count, seed, tokens, labels, rules, hardness : as `generate` takes them; count None for the sizes of the shipped set
+    kind, count, seed, tokens, labels, rules, hardness : arguments of `generate`; count None for the sizes of the
+    shipped set
     output : a file
-    ties : so many optima are listed at most
+    ties : largest number of listed optima
     as_json : whether to print JSON
     """
 
@@ -45,7 +46,7 @@ class GenerateOptions:
     as_json: bool = False
 
     def instances(self) -> Iterator[Instance]:
-        """The problems to make references of."""
+        """The problems of the references."""
         if self.count is None:
             return instances(self.kind)
         sizes = {"T": self.tokens, "K": self.labels, "rules": self.rules}

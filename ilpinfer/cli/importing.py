@@ -39,10 +39,10 @@ class ImportOptions:
     Parameters
     ----------
     input : the sequences of the programs
-    program : which program of each was solved
+    program : kind of the solved programs
     solutions : files, and folders of files, whose names begin with the number of the sequence
     output : a file of JSON lines; empty for a table on standard output
-    format, units : of the files that were solved; as their column tables say where not given, else lp in nats
+    format, units : of the solved files; by default those of their column tables, else lp in nats
     time_limit : seconds for the engine's proof of each sequence
     as_json : whether to print the rows as one JSON list
     """
@@ -58,13 +58,13 @@ class ImportOptions:
 
 
 @dataclass(frozen=True)
-class Imported:
+class CheckedSolution:
     """A solution of a solver, checked, with its score.
 
     Parameters
     ----------
     file : where it was read
-    claim : what the solver says
+    claim : the claim of the solver
     worth : the labelling's value under the rules by which the program counts, with the engine's bound
     objective : the program's objective of the solver's vector, nats
     best : a proved upper bound on that objective, nats
@@ -79,7 +79,7 @@ class Imported:
     agrees: bool | None
 
     def row(self, number: int, item: ScoredSequence) -> dict[str, Any]:
-        """As plain values."""
+        """The record as plain values."""
         return {
             "sequence": number,
             "file": self.file,
@@ -154,7 +154,7 @@ def _files(path: Path) -> list[Path]:
     return files
 
 
-def _import(file: Path, item: ScoredSequence, rules: RuleSet, options: ImportOptions) -> Imported:
+def _import(file: Path, item: ScoredSequence, rules: RuleSet, options: ImportOptions) -> CheckedSolution:
     claim = read_solution_file(file)
     trellis = known_trellis(item)
     program = options.program.formulate(trellis, rules)
@@ -164,7 +164,7 @@ def _import(file: Path, item: ScoredSequence, rules: RuleSet, options: ImportOpt
     units = options.units or about.get("units", "nats")
     sense = 1 if (options.format or about.get("format", "lp")) == "lp" else -1
     worth, best = _worth(trellis, program, x, rules, options)
-    return Imported(
+    return CheckedSolution(
         str(file), claim, worth, objective, best, _agrees(claim.objective, sense * objective, units)
     )
 
@@ -177,7 +177,7 @@ def _agrees(claimed: float | None, objective: float, units: str) -> bool | None:
 
 
 def _map(file: Path, program: Program) -> dict[str, str]:
-    """The table of columns beside a solution, {} where there is none; ValueError where it is of another program."""
+    """The table of columns beside a solution, {} if there is none; ValueError if it is of another program."""
     match = re.match(r"\d+", file.name)
     place = file.with_name(f"{match[0] if match else file.stem}.columns.json")
     if not place.is_file():
@@ -210,7 +210,7 @@ def _worth(
     return evaluate_labelling(trellis, own, program.integer.labelling(x), bound=best.bound), bound
 
 
-def _show(done: list[tuple[int, Imported]]) -> None:
+def _show(done: list[tuple[int, CheckedSolution]]) -> None:
     shown = table("file", "solver", "status")
     number_columns(shown, "score", "model", "features", "penalty", "gap", "objective")
     shown.add_column("claim agrees")

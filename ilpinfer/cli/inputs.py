@@ -34,7 +34,7 @@ from ilpinfer.pipelines.trellises import ScoredSequence, fitting_scheme, score
 
 @dataclass(frozen=True)
 class InputOptions:
-    """Sequences to decode, and how to read them.
+    """Sequences to decode, with options for reading them.
 
     Parameters
     ----------
@@ -42,12 +42,12 @@ class InputOptions:
     model : a model file, or the name of a built-in model
     rules : rule files, or names of the catalogue, which are joined
     scheme : of the labels; empty to infer it
-    column : which column holds the labels
+    column : column of the labels
     label_names : a file with the names of logits
-    pool : how logits of word pieces become a word's
+    pool : how the logits of word pieces are combined for a word
     logits : how to scale logits
-    rewards : FIELD=NATS, features beside the rules
-    rules_first : whether a model leaves out what hard rules on single tokens decide
+    rewards : FIELD=NATS, features in addition to the rules
+    rules_first : whether hard rules on single tokens are applied before a model computes features
     """
 
     source: str
@@ -68,21 +68,21 @@ class InputOptions:
 
     @property
     def reading(self) -> LogitsOptions:
-        """How to read logits; ValueError for invalid options."""
+        """Options for reading logits; ValueError for invalid ones."""
         names = None if self.label_names is None else read_label_names(self.label_names)
         return LogitsOptions(names, self.pool, self.logits)
 
 
 @dataclass(frozen=True)
 class Job:
-    """Model and rules that sequences are decoded with.
+    """Model and rules for decoding.
 
     Parameters
     ----------
     model : None where the input has scores
     rules : all of them
-    scheme : under its own name
-    content : a text that stands for these
+    scheme : its canonical name
+    content : digest of model and rules
     """
 
     model: SequenceModel | None
@@ -106,7 +106,7 @@ def job_of(options: InputOptions) -> Job:
 def prepare(
     options: InputOptions, reading: LogitsOptions, first: int | None = None, *, fit: bool = False
 ) -> tuple[list[ScoredSequence], RuleSet, str]:
-    """Scored sequences, rules, and a text that stands for all three; everything is checked before work begins.
+    """Scored sequences, rules, and a digest of model, rules and sequences; everything is checked before work begins.
 
     With `fit`, one notice names rules that rarely apply, in place of the notice about absent fields.
     """
@@ -131,7 +131,7 @@ def prepare(
 
 
 def not_used(options: InputOptions) -> str:
-    """A notice about a model beside scores."""
+    """A notice about a model that is not used, since the input has scores."""
     return f"{options.source} has scores of its own: {options.model} is not used"
 
 
@@ -179,7 +179,7 @@ def read_rules(sources: Sequence[str]) -> RuleSet:
 
 
 def method_options(method: Method, **values: float | None) -> dict[str, Any]:
-    """Those of the options common to several methods that this method has and that have a value."""
+    """The options common to several methods that this method has, and that have a value."""
     return {name: value for name, value in values.items() if name in method.options and value is not None}
 
 
@@ -196,7 +196,7 @@ def about(path: str | None) -> Iterator[None]:
 
 
 def files_read(*paths: str | None, toml: Sequence[str | None] = ()) -> list[str]:
-    """Files that a command reads, those included that its TOML files name, `{ file = "words.txt" }`."""
+    """Files that a command reads, including those named in its TOML files, `{ file = "words.txt" }`."""
     known = {*catalogue(), *BUILT_IN}
     result = [path for path in (*paths, *toml) if path and path not in known]
     for path in (Path(name) for name in toml if name in result):
@@ -230,7 +230,7 @@ def raise_interrupt(solution: Solution) -> Solution:
 
 
 def checked_scheme(scheme: str) -> str:
-    """A scheme under its own name; InputError for one that does not exist."""
+    """The canonical name of a scheme; InputError for an unknown one."""
     if scheme and scheme_name(scheme) not in SCHEMES:
         raise InputError(f'no scheme "{scheme}"{suggestion(scheme, (*SCHEMES, *ALIASES))}')
     return scheme_name(scheme)
@@ -261,7 +261,7 @@ def parameters(entries: Sequence[str]) -> dict[str, Any]:
 
 
 def comments(lines: Iterable[str]) -> str:
-    """Lines of comments to put below a TOML text, after an empty one; empty where there are none."""
+    """Lines of comments for the end of a TOML text, after an empty line; empty if there are none."""
     printable = ("".join(c if c.isprintable() else " " for c in line) for line in lines)
     text = "".join(f"# {line}\n" for line in printable)
     return f"\n{text}" if text else ""

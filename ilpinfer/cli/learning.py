@@ -81,7 +81,7 @@ def _count(number: int) -> Iterator[Any]:
 
 
 def _text(result: LearntPenalties, learner: PenaltyLearner, data: str) -> str:
-    """The rule file, with its origin, and the rules that were left out."""
+    """The rule file with its origin, and with the removed rules as comments."""
     settings = ", ".join(f"{name} {value}" for name, value in asdict(learner).items())
     made = (
         f"penalties learnt by ilpinfer {version('ilpinfer')}: {result.algorithm}, from {result.sequences} sequences "

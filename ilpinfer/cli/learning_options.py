@@ -14,12 +14,12 @@ class LearnOptions:
     rules : rule files, or names of the catalogue, which are joined
     source : labelled sequences
     output : a rule file
-    model : a model that scores them; where it was trained on them, others of its kind are trained on parts
-    kind, option : of models that are trained on parts, where no model is given
-    settings : those of `PenaltyLearner` that are given
-    folds : parts
+    model : a model that scores them; if it was trained on them, models of its kind are trained on parts
+    kind, option : of models that are trained on parts, if no model is given
+    settings : arguments of `PenaltyLearner`
+    folds : number of parts
     scheme : of the labels; empty to infer it
-    column : which column holds the labels
+    column : column of the labels
     as_json : whether to show JSON
     """
 

@@ -8,7 +8,7 @@ from ilpinfer.cli.streams import remark, say
 
 
 class _Lines(logging.Handler):
-    """Writes to the current standard error, which a progress bar or a test may replace."""
+    """A handler for the current standard error, which a progress bar or a test may replace."""
 
     def emit(self, record: logging.LogRecord) -> None:
         line = f"ilpinfer: {record.getMessage()}"

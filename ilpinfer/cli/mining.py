@@ -31,10 +31,10 @@ class MineOptions:
     ----------
     source : labelled sequences
     output : a rule file
-    settings : those of `RuleMiner`, as text or numbers: families are names with commas between, empty for all
-    predictions : a file of the same sequences as a model labels them; empty for none
+    settings : arguments of `RuleMiner` as text or numbers; families are names separated by commas, empty for all
+    predictions : a file of the same sequences with the labels of a model; empty for none
     scheme : of the labels; empty to infer it
-    column : which column holds the labels
+    column : column of the labels
     as_json : whether to show JSON
     """
 

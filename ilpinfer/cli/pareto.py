@@ -45,7 +45,7 @@ class ParetoOptions:
     output : a file of JSON lines
     picture : an SVG file; empty for none
     summary : a JSON file; empty for none
-    first : how many of the sequences; None for all
+    first : number of sequences; None for all
     time_limit : seconds for each sequence, and for each sequence and tau
     hull, heaviest, most : as for `decode_frontier`
     choose_tau : whether tau is chosen on the gold labels
@@ -70,12 +70,12 @@ class ParetoOptions:
     as_json: bool = False
 
     def job(self, content: str) -> str:
-        """The fingerprint of all that rows depend on; `content` stands for the input."""
+        """Digest of everything that rows depend on; `content` is the digest of the input."""
         return digest(__version__, content, self.time_limit, self.hull, self.heaviest, self.most)
 
     @property
     def search(self) -> TauSearch | None:
-        """How tau is chosen; ValueError for invalid ones."""
+        """The search for tau; ValueError for invalid options."""
         bound: Any = self.bound
         search = TauSearch((), bound, self.measure, self.folds, self.seed, self.time_limit)
         return search if self.choose_tau else None
@@ -84,7 +84,7 @@ class ParetoOptions:
 def run_pareto(options: ParetoOptions) -> None:
     """Write the Pareto frontier of each sequence, and show the trade-off over all of them.
 
-    A sequence without a feasible labelling, or whose frontier cannot be found, has a row, and is reported at the end.
+    A sequence without a feasible labelling or without a frontier has a row, and is reported at the end.
     """
     inputs, search = options.input.files, options.search
     check_streams(options.as_json, [options.picture, options.summary], inputs)
@@ -147,7 +147,7 @@ def _fill(
     options: ParetoOptions,
     findings: Findings,
 ) -> list[Frontier]:
-    """The frontiers of all sequences; those that the checkpoint lacks are computed and written."""
+    """The frontiers of all sequences; missing ones are computed and added to the checkpoint."""
     if checkpoint.damage:
         notice(checkpoint.damage)
     rows = list(checkpoint.rows()) if checkpoint.groups else []
@@ -254,7 +254,7 @@ def _record(
 
 
 def _gold(item: ScoredSequence, rules: RuleSet) -> tuple[float, float] | None:
-    """Score and cost of the gold labelling, where the model knows its labels and it keeps the hard rules."""
+    """Score and cost of the gold labelling; None if the model lacks one of its labels, or it breaks a hard rule."""
     if item.gold is None or item.trellis is None or not {*item.gold} <= {*item.trellis.labels.names}:
         return None
     value = evaluate_labelling(item.trellis, rules, list(item.gold))
@@ -265,7 +265,7 @@ def _gold(item: ScoredSequence, rules: RuleSet) -> tuple[float, float] | None:
 
 
 def _show(curve: CorpusFrontier, screen: Console | None) -> None:
-    """The table, where there is a screen for it, and what is not complete."""
+    """Show the table, if there is a screen for it, and notices about incomplete frontiers."""
     if screen is not None:
         _show_curve(curve, screen)
     if not curve.complete:

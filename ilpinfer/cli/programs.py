@@ -1,4 +1,4 @@
-"""The integer programs of commands: which one, and that of each sequence."""
+"""The integer programs of commands: options, and the program of each sequence."""
 
 import math
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from formulations import Program, RuleSet, Trellis, formulate
 from formulations.messages import suggestion
 from formulations.problem.compiled_rules import CompiledRules
 from formulations.programs.formulation import score_floor
-from formulations.programs.kinds import PROGRAMS, FloorKind, Kind, harden
+from formulations.programs.kinds import PROGRAMS, FloorKind, Kind, with_hard_rules
 from ilpinfer.core.rule_compiler import compiler_of
 from ilpinfer.corpus.sequences import InputError
 from ilpinfer.decoding.two_phase import TwoPhaseSolution, decode_two_phase
@@ -16,13 +16,13 @@ from ilpinfer.decoding.two_phase import TwoPhaseSolution, decode_two_phase
 
 @dataclass(frozen=True)
 class ProgramOptions:
-    """Which program; see `formulations.formulate`.
+    """Options of programs; see `formulations.formulate`.
 
     Parameters
     ----------
     program : "soft", "hard", "two-phase" or "shortest-path"
     folded : whether rules on one token or edge go into the scores
-    tau, bound : of the floor of two-phase programs
+    tau, bound : parameters of the floor of two-phase programs
     """
 
     program: str = "soft"
@@ -42,11 +42,13 @@ class ProgramOptions:
 
     @property
     def share(self) -> float:
-        """τ, 0.9 where not given."""
+        """τ, 0.9 if not given."""
         return 0.9 if self.tau is None else self.tau
 
     def formulate(self, trellis: Trellis, rules: RuleSet) -> Program:
-        """The program of a sequence; Z* of a two-phase program is found by decoding, and -inf where nothing is feasible."""
+        """The program of a sequence. Z* of a two-phase program is computed by decoding; it is -inf if no labelling is
+        feasible.
+        """
         compiled = compiler_of(rules).compiled(trellis.labels)
         best = self.two_phase(trellis, rules).best_score if self.program == "two-phase" else None
         return formulate(
@@ -65,7 +67,7 @@ class ProgramOptions:
         Raises
         ------
         InputError
-            where its first phase was not closed.
+            if its first phase is not proved.
         """
         solution = decode_two_phase(trellis, rules, self.share, cast(FloorKind, self.bound))
         if solution.status != "infeasible" and not math.isfinite(solution.best_score):
@@ -80,5 +82,5 @@ class ProgramOptions:
             return RuleSet(())
         if self.program != "hard":
             return rules
-        compiled: CompiledRules = harden(compiler_of(rules).compiled(trellis.labels))
+        compiled: CompiledRules = with_hard_rules(compiler_of(rules).compiled(trellis.labels))
         return compiled.rule_set

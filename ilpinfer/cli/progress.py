@@ -1,4 +1,4 @@
-"""Progress on standard error, where that is a terminal."""
+"""Progress on standard error, if that is a terminal."""
 
 import contextlib
 import sys
@@ -15,7 +15,7 @@ def shown() -> bool:
 
 @contextlib.contextmanager
 def progress(task: str, total: int | None, done: int = 0) -> Iterator[Callable[[], None]]:
-    """A progress bar that is removed at the end; call the value once a step. `total` is None where it is not known."""
+    """A progress bar that is removed at the end; call the value after each step. `total` is None if it is not known."""
     if not shown():
         yield lambda: None
         return
@@ -54,7 +54,7 @@ def rate_progress(task: str, total: int | None) -> Iterator[Callable[[int, int, 
 
 @contextlib.contextmanager
 def status(text: str) -> Iterator[Callable[[str], None] | None]:
-    """A line that says what is going on, and changes when the value is called with a text; None where it is not shown."""
+    """A line about the current work; call the value with a text to change it. None if progress is not shown."""
     if not shown():
         yield None
         return

@@ -22,7 +22,7 @@ panel = Panel("Commands")
 
 
 def register(app: typer.Typer) -> None:
-    """Make these the commands of a group `reference` of an application."""
+    """Add these commands as the group `reference` of an application."""
     references = typer.Typer(cls=Group, rich_markup_mode=None, add_completion=False)
     panel.register(references)
     app.add_typer(

@@ -29,7 +29,7 @@ class MakeOptions:
     ----------
     input : sequences
     output : a file
-    top, ties, time_limit : as in `make`
+    top, ties, time_limit : arguments of `make`
     as_json : whether to print JSON
     """
 
@@ -43,7 +43,7 @@ class MakeOptions:
 
 @dataclass(frozen=True)
 class _Work:
-    """Sequences, and those of them that have no reference."""
+    """Sequences, and the failures among them."""
 
     options: MakeOptions
     scored: list[ScoredSequence]
@@ -108,7 +108,7 @@ def _chained(first: Reference, others: Iterator[Reference]) -> Iterator[Referenc
 def verify_references(
     files: Sequence[str], depth: str, max_steps: int | None, *, as_json: bool = False
 ) -> None:
-    """Check every reference of every file, and report those that do not hold."""
+    """Check every reference of every file, and report the wrong ones."""
     if depth not in DEPTHS:
         raise InputError(f"--depth {depth}: expected {' or '.join(DEPTHS)}")
     wanted: Depth = "tables" if depth == "tables" else "meaning"
@@ -161,7 +161,7 @@ def _place(path: str, number: int, reference: Reference) -> dict[str, Any]:
 
 
 def _record(reference: Reference) -> dict[str, Any]:
-    """What `_lines` says, as plain values."""
+    """The content of `_lines` as plain values."""
     optima = [list(reference.named(labelling)) for labelling in reference.optima]
     rules = [item.name or item.title for item in parse_rules(reference.rules)]
     proofs = [

@@ -1,4 +1,4 @@
-"""Registration of commands, with the options that every command has."""
+"""Registration of commands, with the options of all commands."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -55,7 +55,7 @@ COMMON_OPTIONS: dict[str, Any] = {
     "config": Config,
     "no_config": NoConfig,
 }
-"""Annotation of each option that every command has."""
+"""Annotation of each option of all commands."""
 
 
 class Panel:
@@ -76,7 +76,7 @@ class Panel:
         Parameters
         ----------
         name : of the command
-        examples : command lines, which its help shows
+        examples : command lines for its help
         """
 
         def add(function: Function) -> Function:
@@ -86,13 +86,13 @@ class Panel:
         return add
 
     def register(self, app: typer.Typer) -> None:
-        """Make the commands of the group commands of an application."""
+        """Add the commands of the group to an application."""
         for name, function, epilog in self._entries:
             app.command(name, cls=Command, epilog=epilog, rich_help_panel=self.title)(function)
 
 
 def with_common_options(function: Function) -> Function:
-    """The function with the common options, which it does not see: they set up the run."""
+    """The function with the common options, which set up the run and are not passed on."""
     own = [each.replace(kind=Parameter.KEYWORD_ONLY) for each in signature(function).parameters.values()]
 
     @wraps(function)
@@ -109,5 +109,5 @@ def with_common_options(function: Function) -> Function:
 
 
 def set_up(quiet: bool | None, no_color: bool | None) -> None:
-    """Set how much this run says, and whether in colour."""
+    """Set the amount of messages of this run, and whether they have colour."""
     settings.configure(quiet_run=bool(quiet), color=None if no_color is None else not no_color)

@@ -22,7 +22,7 @@ from ilpinfer.corpus.streams import CorpusForm, ExampleStream, files_of
 from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.models.files import BUILT_IN
 from ilpinfer.reprocessing.estimates import estimate
-from ilpinfer.reprocessing.executors import Budget, Executor, Here, Processes
+from ilpinfer.reprocessing.executors import Budget, Executor, LocalExecutor, Processes
 from ilpinfer.reprocessing.folder import Folder
 from ilpinfer.reprocessing.manifest import Manifest
 from ilpinfer.reprocessing.retrying import Retry
@@ -43,11 +43,11 @@ class ReprocessOptions:
     output : a folder
     method, option : as for `ilpinfer decode`
     time_limit : seconds for each sequence
-    budget : seconds for the run
+    budget : time limit of the run in seconds
     shard_size : sequences of a file
     longest : tokens of a sequence; longer ones are rejected
     jobs : processes; 0 for one a core
-    resume, only_unproved, dry_run : what to do
+    resume, only_unproved, dry_run : kind of run
     scheduler : address of a Dask scheduler; empty for this machine
     as_json : whether to print JSON
     """
@@ -148,7 +148,7 @@ def _sha256(path: str) -> str:
 
 def _work(options: ReprocessOptions, stream: ExampleStream, work: Work, manifest: Manifest) -> None:
     folder, budget = Folder(options.output), Budget.of(options.budget)
-    with folder.held():
+    with folder.locked():
         if not options.only_unproved:
             folder.begin(manifest, options.resume)
         with _executor(options, work) as executor, _progress(stream, manifest) as watch:
@@ -163,12 +163,12 @@ def _executor(options: ReprocessOptions, work: Work) -> Executor:
 
         return DaskCluster(options.scheduler, work)
     jobs = options.jobs or os.cpu_count() or 1
-    return Here(work) if jobs == 1 else Processes(work, jobs)
+    return LocalExecutor(work) if jobs == 1 else Processes(work, jobs)
 
 
 @contextlib.contextmanager
 def _progress(stream: ExampleStream, manifest: Manifest) -> Iterator[Callable[[Entry], None]]:
-    """A bar over the bytes of the input, with the rate and the share that is proved."""
+    """A progress bar over the bytes of the input, with the rate and the proved share."""
     sizes = [each["bytes"] for each in manifest.inputs]
     total = None if None in sizes else sum(sizes)
     with rate_progress("reprocessing", total) as show:

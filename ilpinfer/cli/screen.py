@@ -14,12 +14,12 @@ from ilpinfer.cli.streams import STDOUT, visible
 
 
 def print_json(value: Any) -> None:
-    """Print one JSON value; numbers that are not finite are null, as JSON has no name for them."""
+    """Print one JSON value; numbers that are not finite are null, since JSON has no text for them."""
     print(json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False))
 
 
 def plain(value: Any) -> Any:
-    """The value as JSON has it: numpy's numbers as Python's, sequences as lists, non-finite numbers as None."""
+    """The value with types of JSON: numpy's numbers as Python's, sequences as lists, non-finite numbers as None."""
     if isinstance(value, Mapping):
         return {str(key): plain(each) for key, each in value.items()}
     if isinstance(value, str) or value is None:
@@ -35,7 +35,7 @@ def console(*, stderr: bool = False) -> Console:
 
     Square brackets are shown as they are: texts of users are never read as markup. Control characters are escapes.
     """
-    colors: Literal["auto"] | None = "auto" if settings.colored() else None
+    colors: Literal["auto"] | None = "auto" if settings.uses_color() else None
     screen = _Screen(stderr=stderr, markup=False, emoji=False, color_system=colors)
     if not screen.is_terminal:
         screen = _Screen(stderr=stderr, width=140, markup=False, emoji=False, color_system=colors)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
 SWITCH_SECONDS = 0.001
-"""Seconds that a decoding thread may keep the interpreter's lock while the thread that answers waits for it."""
+"""Seconds after which a decoding thread releases the interpreter lock for the thread that answers."""
 
 
 @dataclass(frozen=True)
@@ -34,14 +34,14 @@ class ServeOptions:
     ----------
     model : a model file, or the name of a built-in model; None where requests have scores
     rules : rule files, or names of the catalogue, which are joined
-    rewards : FIELD=NATS, features beside the rules
+    rewards : FIELD=NATS, features in addition to the rules
     scheme : of label names; empty to infer it
     method : as for `ilpinfer.decode`
     option : NAME=VALUE, parameters of the method
     host, port : to listen at; 0 is a free port
     workers : threads that decode
     limits : fields of `Limits`
-    grace : seconds that requests have to finish in the end
+    grace : seconds for running requests at the end
     """
 
     model: str | None = None

@@ -8,7 +8,7 @@ from ilpinfer.core.registry import methods, offered
 
 
 def show_methods(as_json: bool) -> None:
-    """Every method, what it proves and what it does."""
+    """A table of all methods with their proofs and descriptions."""
     if as_json:
         fields = [
             {"name": m.name, "exact": m.exact, "summary": m.summary, "options": m.options} for m in methods()

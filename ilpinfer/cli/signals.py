@@ -1,6 +1,6 @@
 """Interrupts of a command: one line, and exit code 130 or 143, within a second and from the first import on.
 
-Imported before everything else, and so with nothing that takes long to import.
+This module is imported before all others, and itself imports only modules that load fast.
 """
 
 import os
@@ -9,7 +9,7 @@ import sys
 from types import FrameType
 
 CLEANUP_SECONDS = 0.8
-"""Seconds that a command has to clean up before it ends as it is."""
+"""Seconds for a command to clean up before the process is ended."""
 CODES = {int(signal.SIGINT): 130, int(signal.SIGTERM): 143}
 _LINES = {130: "ilpinfer: interrupted\n", 143: "ilpinfer: terminated\n"}
 _signal: int | None = None
@@ -25,7 +25,7 @@ def install() -> None:
 
 
 class Interruptible:
-    """A block that an interrupt ends by KeyboardInterrupt; the former handlers are restored after it."""
+    """A block in which an interrupt raises KeyboardInterrupt; afterwards the former handlers are restored."""
 
     def __enter__(self) -> None:
         global _signal, _reported, _unwinding
@@ -58,14 +58,14 @@ def finish(code: int) -> None:
     if code not in _LINES:
         for (
             number
-        ) in CODES:  # the interpreter forgets handlers while it ends, but not that a signal is ignored
+        ) in CODES:  # handlers have no effect while the interpreter ends, but ignored signals stay ignored
             signal.signal(number, signal.SIG_IGN)
         return
     _limit_cleanup(code)
     processes = sys.modules.get("ilpinfer.system.processes")
     if processes is not None:
         processes.end_all()
-    os._exit(code)  # past the buffers: a write that was interrupted may stand there once more
+    os._exit(code)  # without the buffers, which may still contain text of the interrupted write
 
 
 def _stop(number: int, frame: FrameType | None) -> None:

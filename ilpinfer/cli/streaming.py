@@ -14,12 +14,12 @@ from ilpinfer.pipelines.scored_stream import ScoredStream
 
 
 class Peekable:
-    """A stream of examples whose first one is already read, so that an empty input is found at once.
+    """A stream of examples that has read the first one, so that an empty input is an error at once.
 
     Parameters
     ----------
     stream : of examples and rejections
-    source : that errors are about
+    source : name of the input for errors
     """
 
     def __init__(self, stream: ExampleStream, source: str) -> None:
@@ -29,7 +29,7 @@ class Peekable:
 
     @property
     def first(self) -> Example | Rejection:
-        """The first one, while it is not taken."""
+        """The first example, until it is yielded."""
         return self._first[0]
 
     @property
@@ -52,7 +52,7 @@ class Peekable:
 
 @contextlib.contextmanager
 def opened(options: InputOptions, form: CorpusForm) -> Iterator[Peekable]:
-    """The examples of an input; InputError where it has none."""
+    """The examples of an input; InputError if it has none."""
     with open_stream(options.source, form, notice) as stream:
         examples = Peekable(stream, options.source)
         if isinstance(examples.first, Rejection):
@@ -61,6 +61,6 @@ def opened(options: InputOptions, form: CorpusForm) -> Iterator[Peekable]:
 
 
 def scored_stream(options: InputOptions, examples: Peekable, job: Job) -> ScoredStream:
-    """The examples, scored as they come."""
+    """The examples, scored one by one."""
     beside = not_used(options) if options.model else ""
     return ScoredStream(examples, job.model, job.rules, job.scheme, notice, beside)

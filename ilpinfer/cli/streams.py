@@ -14,17 +14,17 @@ from ilpinfer.cli import settings
 from ilpinfer.errors import describe, traceback_wanted, where
 
 READER_GONE = 141
-"""Exit code if the reader of standard output has ended: as shells report a tool that SIGPIPE (13) has ended."""
+"""Exit code if the reader of standard output has ended; shells report it for tools that SIGPIPE (13) ends."""
 
 OUTPUT = "standard output"
 STDOUT = "/dev/stdout"
-"""The path that stands for standard output where an output is written as a file."""
+"""The path of standard output for functions that write files."""
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 class _Output(io.FileIO):
-    """Standard output; its errors say that they are about it."""
+    """Standard output; error messages name it."""
 
     def write(self, data: Any) -> int:
         try:
@@ -58,7 +58,7 @@ def prepare() -> None:
 
 
 def visible(text: str) -> str:
-    """The text with control characters as escapes, so that a name in a file cannot steer the terminal."""
+    """The text with control characters as escapes, so that a name in a file cannot control the terminal."""
     return _CONTROL.sub(lambda result: repr(result[0])[1:-1], text)
 
 
@@ -71,13 +71,13 @@ def say(text: str) -> None:
 
 
 def remark(text: str) -> None:
-    """A line on standard error that is no error, such as what was written; not with `--quiet`."""
+    """A remark on standard error, such as the name of an output; not with `--quiet`."""
     if not settings.quiet:
         say(text.replace(STDOUT, OUTPUT))
 
 
 def notice(text: str) -> None:
-    """A fact that changes how to read a result, as one line on standard error; not with `--quiet`."""
+    """A notice that matters for the reading of a result, as one line on standard error; not with `--quiet`."""
     remark(f"ilpinfer: notice: {' '.join(text.split())}")
 
 

@@ -40,15 +40,15 @@ class TrainOptions:
     output : a model file
     kind : of model, one of `KINDS`
     scheme : of the labels; empty to infer it
-    column : which column holds the labels
-    first : how many sequences to train on; None for all
+    column : column of the labels
+    first : number of sequences to train on; None for all
     option : NAME=VALUE, options of the kind
     held_out : a file to evaluate the model on, or a share of the training sequences; empty for none
     folds : of cross-validation; 0 for none
-    documents : a file with the document of each sequence, a line each; empty where each is one
+    documents : a file with the document of each sequence, one on each line; empty if each sequence is a document
     rules : files and names of the catalogue, under which the evaluated sequences are labelled
     seed : of shuffling
-    line_breaks : "in" or "out" of the sequences that a conditional random field sees
+    line_breaks : "in" or "out", whether sequences of a conditional random field have line breaks
     as_json : whether to print JSON
     """
 
@@ -154,7 +154,7 @@ def _check_use(options: TrainOptions) -> None:
 
 
 def _line_breaks(options: TrainOptions) -> dict[str, bool]:
-    """The option of a model that ignores line breaks; empty if it sees them."""
+    """The option of a model that ignores line breaks; empty if it does not."""
     if options.line_breaks not in ("in", "out"):
         raise InputError(f"--line-breaks {options.line_breaks}: expected in or out")
     if options.line_breaks == "in":
@@ -167,13 +167,13 @@ def _line_breaks(options: TrainOptions) -> dict[str, bool]:
 
 
 def _template(own: dict[str, Any]) -> str | None:
-    """The file of a feature template, where options name one."""
+    """The file of a feature template, if options name one."""
     name = own.get("template")
     return name if isinstance(name, str) and Path(name).is_file() else None
 
 
 def _folds(options: TrainOptions, documents: Sequence[Any]) -> list[list[int]]:
-    """The folds of a cross-validation; none where it is not asked for."""
+    """The folds of a cross-validation; none without it."""
     if not options.folds:
         return []
     try:

@@ -36,12 +36,12 @@ class TrainingScores:
 
     Parameters
     ----------
-    source : where they come from
+    source : name of the input
     pairs : tokens and labels
-    scores : where the scores are from, in a few words
-    digest : a fingerprint of the sequences
-    examples : the scored sequences; empty where models are to be trained first
-    record : how these models are trained, each without a part; None where there are scores
+    scores : short description of the source of the scores
+    digest : digest of the sequences
+    examples : the scored sequences; empty if models must be trained first
+    record : settings for training these models, each without a part; None if there are scores
     """
 
     source: str
@@ -95,7 +95,7 @@ def read_training(options: LearnOptions, scheme: str) -> TrainingScores:
 def open_checkpoint(
     output: str, data: TrainingScores, learner: PenaltyLearner, inputs: Iterable[str]
 ) -> RowCheckpoint:
-    """A checkpoint of the models that score the sequences, a row each."""
+    """A checkpoint of the models that score the sequences, with one row for each."""
     assert data.record is not None
     made = (data.record.kind, sorted(data.record.options.items()), data.record.scheme)
     job = digest(ilpinfer.__version__, data.digest, made, learner.folds, learner.seed)
@@ -105,9 +105,9 @@ def open_checkpoint(
 def cross_fitted(
     data: TrainingScores, learner: PenaltyLearner, checkpoint: RowCheckpoint | None = None
 ) -> list[ScoredExample]:
-    """Each sequence as scored by a model that was trained without its part.
+    """Each sequence, scored by a model that was trained without its part.
 
-    Models that an interrupted run has left are taken from the checkpoint; others are added to it.
+    Models of an interrupted run are read from the checkpoint; others are trained and added to it.
     """
     record, pairs = data.record, data.pairs
     assert record is not None
@@ -145,7 +145,7 @@ def _of_parts(source: str, pairs: Sequence[Labelled], record: TrainingRecord) ->
 
 
 def _shown(model: str | None) -> str:
-    """A model by its name, or by a fingerprint of its file."""
+    """The name of a model, or a digest of its file."""
     if model is None or model in BUILT_IN:
         return model or "no model"
     return f"a model ({digest(Path(model).read_bytes())})"

@@ -10,9 +10,9 @@ from typer.core import TyperCommand, TyperGroup
 from ilpinfer.cli import config
 
 COMMON = "Common options"
-"""The group of options that every command has; the last one of its help."""
+"""The group of the common options, the last group of the help of a command."""
 LONGEST = 200
-"""Characters of a command's first sentence."""
+"""Largest number of characters of a command's first sentence."""
 
 
 class Command(TyperCommand):
@@ -30,7 +30,7 @@ class Command(TyperCommand):
         return super().parse_args(ctx, args)
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        """The line of usage, where arguments have no braces."""
+        """The line of usage; arguments have no braces."""
         return [re.sub("[{}]", "", piece) for piece in super().collect_usage_pieces(ctx)]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
@@ -45,7 +45,7 @@ class Command(TyperCommand):
                 formatter.write_dl([(f"--{names[name]}", _shown(value)) for name, value in values.items()])
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        """The examples, as they are."""
+        """The examples, without changes of their lines."""
         write_examples(self.epilog, formatter)
 
 
@@ -53,7 +53,7 @@ class Group(TyperGroup):
     """Commands in groups; without arguments, it shows its help."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse; no arguments stand for `--help`."""
+        """Parse; without arguments, show the help."""
         return super().parse_args(ctx, args or ([] if ctx.resilient_parsing else ["--help"]))
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
@@ -66,11 +66,11 @@ class Group(TyperGroup):
                 formatter.write_dl(rows)
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        """The examples, as they are."""
+        """The examples, without changes of their lines."""
         write_examples(self.epilog, formatter)
 
     def panels(self) -> list[tuple[str, list[Any]]]:
-        """The commands that are shown, by the title of their group."""
+        """The visible commands by the title of their group."""
         result: dict[str, list[Any]] = {}
         for command in self.commands.values():
             if not command.hidden:
@@ -93,7 +93,7 @@ def option_groups(command: Any, context: Any) -> list[tuple[str, list[tuple[str,
 
 
 def names(parameter: Any, shown: str) -> str:
-    """The names of a parameter as help shows them, `--[no-]trace` for an option and its opposite."""
+    """The names of a parameter in the help, `--[no-]trace` for an option and its opposite."""
     if parameter.param_type_name == "argument":
         return f"{parameter.metavar}{'...' * (parameter.nargs != 1)}"
     for opposite in parameter.secondary_opts:
@@ -109,7 +109,7 @@ def examples(epilog: str | None) -> list[str]:
 
 
 def write_examples(epilog: str | None, formatter: Any) -> None:
-    """Write examples into a help text, a line each."""
+    """Write examples into a help text, one on each line."""
     lines = examples(epilog)
     if lines:
         with formatter.section("Examples" if len(lines) > 1 else "Example"):

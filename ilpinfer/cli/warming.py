@@ -7,7 +7,7 @@ from ilpinfer.kernels.jit import place
 
 
 def warm_up(as_json: bool = False) -> None:
-    """Compile or load the kernels of every stage, and say where they are kept."""
+    """Compile or load the kernels of every stage, and print the folder where they are stored."""
     screen, done = console(), []
     for stage in stages():
         text = f"{stage.name}: {stage.purpose}"

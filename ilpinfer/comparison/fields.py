@@ -25,7 +25,7 @@ class FieldGain:
     gold : int
         Fields of that name, a sum over sequences.
     precision, recall, f1 : float
-        Of whole fields; what is missing is wrong.
+        Of whole fields; missing labellings count as wrong.
     precision_gain, recall_gain, f1_gain : float
         Less those of Viterbi without rules.
     """

@@ -50,7 +50,7 @@ def line_of(row: Row) -> dict[str, Any]:
 
 
 def frame_of(rows: Iterable[Row]) -> "pd.DataFrame":
-    """One line a row, with `optimum`, `gap` and what else follows from the rows of the same sequence.
+    """One line a row, with `optimum`, `gap` and further values from the rows of the same sequence.
 
     Beside the figures of the rows: `optimum`, the score that a method has proved optimal, NaN where none has; `infeasible`,
     whether one has proved that there is no labelling; `solved`, whether the line has a labelling that keeps the hard rules;

@@ -22,7 +22,7 @@ class Match:
     wins, ties, losses : int
         Sequences on which the first one is better, equal, or worse. A labelling that keeps the hard rules is
         better than none; of two the higher score is better. With several seeds, the share solved is compared,
-        then the mean score of what is solved.
+        then the mean score of the solved runs.
     p : float
         Two-sided sign test over wins and losses; 1 without any.
     """

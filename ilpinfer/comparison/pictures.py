@@ -172,7 +172,7 @@ def themed(text: str, name: str, label: str) -> str:
 
 
 def _themed_tag(tag: str, prefix: str) -> str:
-    """A tag with what the page needs of it; groups need no id."""
+    """A tag with the attributes that the page needs; groups need no id."""
     tag = re.sub(r'<g id="[^"]*"', "<g", tag)
     tag = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{prefix}", tag)
     tag = re.sub(r" ?font-family: [^;]*;", "", tag.replace("\n", " "))

@@ -1,4 +1,4 @@
-"""What is compared: sequences, and methods with their options and seeds."""
+"""The plan of a comparison: sequences, and methods with their options and seeds."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -46,11 +46,11 @@ class Entry:
     Parameters
     ----------
     name : str
-        As it was written, such as `beam:width=50`; entries that differ in the seed alone share it.
+        As it was written, such as `beam:width=50`; entries that differ only in the seed share it.
     kind : str
         "exact", "heuristic" or "predictions".
     request : Request or None
-        What is asked for; None for predictions.
+        Settings of the decoding; None for predictions.
     seed : int, optional
         None where the method draws nothing.
     labellings : sequence of Labelling, optional
@@ -123,7 +123,7 @@ def plan_of(
     predictions : mapping of str to sequence of Labelling, optional
         Labellings by name.
     options : callable, optional
-        Options of a method, beside those that are written behind its name.
+        Options of a method, in addition to those after its name.
 
     Raises
     ------

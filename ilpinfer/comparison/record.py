@@ -1,4 +1,4 @@
-"""What reports and tables ask of a comparison."""
+"""The interface of a comparison for reports and tables."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
@@ -45,7 +45,7 @@ class Record(Protocol):
 
     @property
     def about(self) -> Mapping[str, Any]:
-        """What the report says of the input."""
+        """Description of the input for the report."""
         ...
 
     def rows(self) -> Iterable[Row]:

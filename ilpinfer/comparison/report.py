@@ -7,7 +7,7 @@ from importlib import metadata, resources
 from typing import TYPE_CHECKING, Any
 
 from ilpinfer.comparison import curves
-from ilpinfer.comparison.partings import Parting, Path, partings
+from ilpinfer.comparison.disagreements import Disagreement, Path, disagreements
 from ilpinfer.comparison.pictures import (
     Look,
     anytime_picture,
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ELSEWHERE = (SEEDS, KNOWN, MISSED, CAP, SHARED, BREAKING)
-"""Columns that the page says in words, or leaves to the files of tables."""
+"""Columns that the page shows as text, or that only the files of tables have."""
 
 
 def report_of(record: Record) -> str:
@@ -70,7 +70,7 @@ def report_of(record: Record) -> str:
         tables={name: _table(record, name, summary, look) for name in COLUMNS},
         look=look,
         pictures=_pictures(record, frame, look),
-        partings=[_parting(parting) for parting in partings(record)],
+        disagreements=[_disagreement(disagreement) for disagreement in disagreements(record)],
         summary=summary,
         zero_optima=int((frame.optimum == 0).any()),
         cap=record.cap,
@@ -84,7 +84,7 @@ def check_report() -> None:
 
 
 def html_of(record: Record) -> str:
-    """The table of the summary alone, for notebooks."""
+    """Only the table of the summary, for notebooks."""
     summary = record.summary()
     table = _table(record, "summary", summary, {})
     heads = "".join(f"<th>{escape(head['column'].name)}</th>" for head in table["heads"])
@@ -131,7 +131,7 @@ def _cell(column: Column, value: Any, look: Mapping[str, Look]) -> dict[str, Any
 
 
 def _groups(columns: Sequence[Column], summary: Sequence[Summary]) -> list[dict[str, Any]]:
-    """Neighbours of one group, with the words that say which sequences their means are over."""
+    """Columns of one group, with a text about the sequences of their means."""
     first = summary[0]
     words = {
         ALL: f"over all {first.optimum_known} with a proved optimum, missing ones at {first.cap:g} nats",
@@ -167,13 +167,13 @@ def _pictures(record: Record, frame: "pd.DataFrame", look: Mapping[str, Look]) -
     return result
 
 
-def _parting(parting: Parting) -> dict[str, Any]:
+def _disagreement(disagreement: Disagreement) -> dict[str, Any]:
     return {
-        "parting": parting,
-        "picture": trellis_picture(parting),
-        "letters": letters(parting),
-        "paths": [_path(parting.best), _path(parting.other)],
-        "shown": sum(parting.start <= t < parting.end for t in parting.differing),
+        "disagreement": disagreement,
+        "picture": trellis_picture(disagreement),
+        "letters": letters(disagreement),
+        "paths": [_path(disagreement.best), _path(disagreement.other)],
+        "shown": sum(disagreement.start <= t < disagreement.end for t in disagreement.differing),
     }
 
 

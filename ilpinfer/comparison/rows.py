@@ -109,7 +109,7 @@ def row_of(sequence: int, entry: Entry, solution: Solution, gold: Gold | None, s
 
 
 def check_agreement(rows: Sequence[Row], where: str) -> None:
-    """Raise Disagreement where a proved optimum, or a score, lies above what another method has proved.
+    """Raise Disagreement if a proved optimum, or a score, is above a bound that another method has proved.
 
     Scores lie on a grid that floats hold exactly, so that this comparison needs no tolerance.
     """

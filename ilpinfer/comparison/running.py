@@ -101,7 +101,7 @@ class Run:
     watch: Callable[[Row, Case], None] = lambda row, case: None
 
     def fill(self, rows: Rows) -> Baseline:
-        """Write what is missing, sequence by sequence, each in the order of the plan.
+        """Write the missing rows, sequence by sequence, each in the order of the plan.
 
         Raises
         ------

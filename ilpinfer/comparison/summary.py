@@ -66,7 +66,7 @@ class Summary:
     violations, breaking : float
         Sum over rules and sequences, and sequences with any; a mean over seeds.
     accuracy, f1 : float or None
-        Share of tokens in the gold field, and of whole fields, where gold is known; what is missing is wrong.
+        Share of tokens in the gold field, and of whole fields, where gold is known; missing labellings count as wrong.
     label_accuracy : float or None
         Share of tokens with the gold label, its prefix included.
     search_errors, model_errors, rule_errors, ties : float or None
@@ -210,7 +210,7 @@ def _mean(values: "pd.Series") -> float | None:
 
 
 def _relative(gap: "pd.Series", lines: "pd.DataFrame") -> "pd.Series":
-    """gap / |optimum|, 0 for no gap; NaN, which means leave out, where the optimum alone is 0."""
+    """gap / |optimum|, 0 for no gap; NaN, which is left out, if only the optimum is 0."""
     return (gap / lines.optimum.abs()).where(gap > 0, 0.0).replace(np.inf, np.nan)
 
 

@@ -114,9 +114,9 @@ COLUMNS: Mapping[str, Sequence[Column]] = {
             "accuracy",
             "percent",
             "",
-            "of the fields of tokens with gold, prefixes left out; what is missing is wrong",
+            "of the fields of tokens with gold, prefixes left out; missing labellings are wrong",
         ),
-        Column("F1", "f1", "percent", "", "of whole fields with gold; what is missing is wrong"),
+        Column("F1", "f1", "percent", "", "of whole fields with gold; missing labellings are wrong"),
         Column("median", "median_ms", "ms", "", "time of a sequence"),
         Column("90th percentile", "p90_ms", "ms", "", "time of a sequence"),
         Column("times Viterbi", "times_viterbi", "times", "", "median multiple of Viterbi without rules"),
@@ -212,7 +212,7 @@ def table_of(record: Record, name: str, lines: Sequence[object] | None = None) -
     Returns
     -------
     pandas.DataFrame
-        Shares in percent, times in milliseconds, NaN for what is not known.
+        Shares in percent, times in milliseconds, NaN for unknown values.
 
     Raises
     ------

@@ -9,13 +9,14 @@ LONGEST = 80
 JOINERS = "\u200c\u200d"
 """Not printable, but scripts and emoji need them."""
 MISSING = "–"
-"""What is not known."""
+"""Text for unknown values."""
 DECIMALS = {"percent": 1, "points": 1, "relative": 4, "nats": 4, "small": 5, "ms": 2, "times": 1}
 """By form of a number; see `shown`."""
 
 
 def readable(text: str, longest: int = LONGEST) -> str:
-    """One line of text, not too long; what has no sign of its own, or turns the direction of what follows, is an escape.
+    """One line of text of limited length; characters without a sign, and those that change the direction of text, are
+    escapes.
 
     Examples
     --------

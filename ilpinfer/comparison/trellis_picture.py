@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from string import ascii_lowercase
 from typing import Any
 
-from ilpinfer.comparison.partings import Parting, Path
+from ilpinfer.comparison.disagreements import Disagreement, Path
 from ilpinfer.comparison.pictures import HUES, INK, picture
 from ilpinfer.comparison.text import readable
 
@@ -16,9 +16,11 @@ SHIFT = 0.09
 """Rows by which the two paths are moved apart, so that both are seen where they agree."""
 
 
-def letters(parting: Parting) -> dict[str, str]:
+def letters(disagreement: Disagreement) -> dict[str, str]:
     """A letter for each rule that one of the two labellings breaks; a number where there are too many."""
-    names = dict.fromkeys(cost.rule for path in (parting.best, parting.other) for cost in path.costs)
+    names = dict.fromkeys(
+        cost.rule for path in (disagreement.best, disagreement.other) for cost in path.costs
+    )
     return {name: ascii_lowercase[i] if i < 26 else str(i + 1) for i, name in enumerate(names)}
 
 
@@ -28,26 +30,26 @@ def short(label: str) -> str:
     return text if len(text) <= LABEL else f"{text[: LABEL // 3]}…{text[-(2 * LABEL // 3) :]}"
 
 
-def trellis_picture(parting: Parting) -> str:
+def trellis_picture(disagreement: Disagreement) -> str:
     """SVG: tokens as columns, labels that the two use there as rows in the order of their use, both paths, and letters where they break rules."""
-    start, end = parting.start, parting.end
-    names = list(dict.fromkeys(parting.best.labels[start:end] + parting.other.labels[start:end]))
+    start, end = disagreement.start, disagreement.end
+    names = list(dict.fromkeys(disagreement.best.labels[start:end] + disagreement.other.labels[start:end]))
     rows = {name: row for row, name in enumerate(names)}
-    tokens = [readable(token, TOKEN) for token in parting.trellis.tokens[start:end]]
-    marks = letters(parting)
+    tokens = [readable(token, TOKEN) for token in disagreement.trellis.tokens[start:end]]
+    marks = letters(disagreement)
 
     def draw(axes: Any) -> None:
         axes.grid(visible=False)
-        for t in parting.differing:
+        for t in disagreement.differing:
             if start <= t < end:
                 axes.axvspan(t - 0.5, t + 0.5, color=INK, alpha=0.07, linewidth=0)
         columns = range(start, end)
         for row in rows.values():
             axes.plot(columns, [row] * len(columns), ".", color=INK, alpha=0.3, markersize=3)
-        for path, style, side in ((parting.best, BEST, -1), (parting.other, OTHER, 1)):
+        for path, style, side in ((disagreement.best, BEST, -1), (disagreement.other, OTHER, 1)):
             y = [rows[label] + side * SHIFT for label in path.labels[start:end]]
             axes.plot(columns, y, linewidth=1.8, markersize=5, **style)
-            _mark(axes, path, parting, rows, marks, style["color"], side)
+            _mark(axes, path, disagreement, rows, marks, style["color"], side)
         axes.set_yticks(range(len(names)), [short(name) for name in names], parse_math=False)
         axes.set_xticks(columns, tokens, rotation=50, ha="right", rotation_mode="anchor", parse_math=False)
         axes.set_ylim(len(names) - 0.4, -0.6)
@@ -60,16 +62,14 @@ def trellis_picture(parting: Parting) -> str:
 
     longest = max((len(short(name)) for name in names), default=1)
     size = (0.38 * (end - start) + 0.085 * longest + 1.0, 0.36 * len(names) + 1.9)
-    label = (
-        f"Sequence {parting.sequence}: labels of {parting.best.method} and of {parting.other.method} by token"
-    )
-    return picture(draw, f"trellis{parting.sequence}", label, size)
+    label = f"Sequence {disagreement.sequence}: labels of {disagreement.best.method} and of {disagreement.other.method} by token"
+    return picture(draw, f"trellis{disagreement.sequence}", label, size)
 
 
 def _mark(
     axes: Any,
     path: Path,
-    parting: Parting,
+    disagreement: Disagreement,
     rows: Mapping[str, int],
     marks: Mapping[str, str],
     colour: str,
@@ -79,7 +79,7 @@ def _mark(
     at: dict[int, str] = {}
     for cost in path.costs:
         for t in cost.tokens:
-            if parting.start <= t < parting.end:
+            if disagreement.start <= t < disagreement.end:
                 at[t] = at.get(t, "") + marks[cost.rule]
     for t, text in at.items():
         axes.annotate(

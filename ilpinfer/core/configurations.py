@@ -12,7 +12,7 @@ def configuration(text: str) -> tuple[str, dict[str, Any]]:
     Raises
     ------
     ValueError
-        For an option that is given twice or behind which the name goes on.
+        For an option that is given twice, or after which the name continues.
 
     Examples
     --------

@@ -81,7 +81,7 @@ class Place:
     Parameters
     ----------
     tokens : tuple of int
-        Positions; empty where the rule speaks of the sequence as a whole.
+        Positions; empty for a rule about the sequence as a whole.
     text : tuple of str
         Their tokens.
     labels : tuple of str
@@ -110,7 +110,7 @@ class Broken:
     rule : str
         Name.
     reason : str
-        Why it is there, where the rule says so.
+        The reason for the rule, if it has one.
     hard : bool
         Whether it was hard.
     violations : int
@@ -176,7 +176,7 @@ class Explanation:
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values, None for what is infinite."""
+        """As plain values, None for infinite numbers."""
         items = [
             {**asdict(item), "cost": None if item.hard else item.cost, "gain": _finite(item.gain)}
             for item in self.broken
@@ -194,7 +194,7 @@ class Explanation:
 
 
 def _broken(value: Any, what: str) -> Broken:
-    """A broken rule from plain values, with what None stands for: a hard rule costs inf, and no labelling scores -inf."""
+    """A broken rule from plain values, where None is the cost inf of a hard rule, or the score -inf of no labelling."""
     item = record(Broken, value, what, null={"cost": math.inf, "gain": math.inf})
     return replace(item, gain=-math.inf) if value["gain"] is None and item.without is None else item
 

@@ -9,7 +9,7 @@ from formulations.plain_values import record
 
 @dataclass(frozen=True)
 class Clash:
-    """A rule of a conflict, and the tokens at which it takes part in it; none where it speaks of the sequence as a whole."""
+    """A rule of a conflict, and the tokens at which it takes part in it; none for a rule about the sequence as a whole."""
 
     rule: str
     tokens: tuple[int, ...] = ()

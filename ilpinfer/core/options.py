@@ -4,7 +4,7 @@ from typing import Literal, TypedDict
 
 
 class Options(TypedDict, total=False):
-    """Options of all methods; `methods()` says which of them a method has, and others are refused.
+    """Options of all methods; `methods()` lists the options of each method, and other options are refused.
 
     Parameters
     ----------

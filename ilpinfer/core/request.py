@@ -49,7 +49,7 @@ class Request:
 
     @classmethod
     def of(cls, method: str, time_limit: float | None, options: Mapping[str, Any]) -> "Request":
-        """The request that the arguments of `decode` stand for; options written behind the method's name win.
+        """The request of the arguments of `decode`; options after the method's name take precedence.
 
         Raises
         ------

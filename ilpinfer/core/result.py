@@ -12,7 +12,7 @@ from ilpinfer.core.incumbents import Improvement
 
 @dataclass(frozen=True)
 class Result:
-    """One labelling, or none, with a bound on what is left.
+    """One labelling, or none, with a bound on all other labellings.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ Value = TypeVar("Value")
 LARGEST_FILE = 2**30
 """Bytes that a file of a solution may have."""
 SCORES = {"score": -math.inf, "model_score": -math.inf, "feature_score": -math.inf, "penalty": math.inf}
-"""Fields in nats, with what None stands for."""
+"""Fields in nats, with the value of None."""
 TEXTS, TIMES = ("method", "reason"), ("seconds", "warm_up_seconds")
 NEEDED = ("status", "labels", "ids", *SCORES, "violations", "bound", "gap", "certificate", *TEXTS, *TIMES)
 OPTIONAL = ("error", "infeasibility", "overruled", "incumbents", "label_names")
@@ -109,7 +109,7 @@ def write_values(path: str | Path, values: dict[str, Any]) -> None:
 
 
 def read_values(path: str | Path, made: Callable[[Any], Value]) -> Value:
-    """What `made` makes of the values of a file; a ValueError names the file."""
+    """The object that `made` makes from the values of a file; its ValueError names the file."""
     try:
         return made(parse_json(read_json_text(path, LARGEST_FILE)))
     except FileNotFoundError:

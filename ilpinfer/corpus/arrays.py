@@ -13,7 +13,7 @@ def as_floats(value: Any, what: str, dimensions: int) -> Floats:
     Raises
     ------
     ValueError
-        For what holds no numbers, another number of dimensions, NaN and +inf.
+        For values other than numbers, another number of dimensions, NaN and +inf.
     """
     try:
         array = np.asarray(_without_graph(value))

@@ -16,7 +16,7 @@ from ilpinfer.corpus.passages import Doubts, Passage, Span, labels_of, token_off
 
 TEXT, ANNOTATIONS = ".txt", ".ann"
 UNITS = ("line", "document")
-"""What a sequence is: a line of the text, or all of it."""
+"""Units of sequences: a line of the text, or the whole text."""
 GAPS = "discontinuous spans are read from their first character to their last one"
 BROKEN = "spans that go on over a line break are read as a span in each line"
 
@@ -45,7 +45,7 @@ def read_brat(
     Parameters
     ----------
     path : of the text or of the annotations; the other one lies beside it
-    notify : receives what labels cannot say of the spans
+    notify : receives notices about spans that labels cannot express
     longest : tokens of a sequence; longer ones are rejected, and None is for any
     unit : of `UNITS`
 
@@ -132,7 +132,7 @@ def _joined(parts: list[tuple[int, ...]], label: str, name: str, text: str, doub
 
 
 def _within(spans: list[Span], begin: int, end: int, doubts: Doubts) -> Iterator[Span]:
-    """What a stretch of the text has of the spans."""
+    """The spans of a part of the text."""
     for span in spans:
         if span.begin < end and begin < span.end:
             if span.begin < begin:

@@ -31,7 +31,7 @@ def columns(
     column : str
         Columns of labels and tokens, as for `ColumnNames.read`; empty to infer them.
     notify : Notify
-        Function that is called with each notice on what was inferred.
+        Function that is called with each notice about inferred settings.
     most : int or None, default AHEAD
         Number of bytes from which separator and header are inferred; None for the whole file. From a pipe, no
         more is awaited than a line with tabs.
@@ -114,7 +114,7 @@ def _wide(first: Row | None, head: list[str], number: int) -> bool:
 
 
 def _fault(line: str, cells: Cells, first: Row | None, separator: str) -> str:
-    """What is wrong with a line beside the first one; empty for nothing."""
+    """The error of a line other than the first one; empty for none."""
     if separator != "\t" and "\t" in line:
         return "has a tab, but no line before has one; separate all columns by tabs"
     if separator == "\t" and len(cells) == 1:

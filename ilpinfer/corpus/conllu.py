@@ -83,7 +83,7 @@ def _has_entities(head: list[str], columns: Sequence[str]) -> bool:
 
 
 def _blocks(lines: Lines) -> Iterator[list[tuple[int, str]] | Rejection]:
-    """The numbered lines of each sentence; a rejection stands for the sentence that it is in."""
+    """The numbered lines of each sentence; a rejection replaces its sentence."""
     block: list[tuple[int, str]] = []
     fault: Rejection | None = None
     for number, line in lines:
@@ -146,7 +146,7 @@ def _sentence(
 
 
 def _fault(cells: list[str], columns: Sequence[str], id_at: int | None) -> str:
-    """What is wrong with a line; empty for nothing."""
+    """The error of a line; empty for none."""
     if len(cells) != len(columns):
         hint = "name the file .tsv or .conll where it has others" if tuple(columns) == COLUMNS else ""
         return f"has {len(cells)} columns separated by tabs; expected {len(columns)}{'; ' * bool(hint)}{hint}"
@@ -158,7 +158,7 @@ def _fault(cells: list[str], columns: Sequence[str], id_at: int | None) -> str:
 
 
 def _passage(texts: list[str], rows: list[Row], columns: Sequence[str], sentence: Sentence) -> Passage:
-    """The words as a text, with spaces between but where `SpaceAfter=No` says otherwise."""
+    """The words as a text, with spaces between them, except at `SpaceAfter=No`."""
     low = [column.lower() for column in columns]
     misc = Cell(low.index("misc"), "SpaceAfter") if "misc" in low else None
     parts, offsets, begin = list[str](), [], 0

@@ -42,7 +42,7 @@ class Cell:
         raise InputError(f'{where}: no column "{name}"{suggestion(whole.lower(), low)}{more}')
 
     def of(self, cells: Sequence[str]) -> str:
-        """What a line has there; empty for nothing."""
+        """The value in a line; empty for none."""
         if not self.key:
             return cells[self.at]
         return _values(cells[self.at]).get(self.key) or ""
@@ -62,7 +62,7 @@ class Cell:
 
 
 def _values(cell: str) -> dict[str, str | None]:
-    """Keys and values of a cell; the value is None where a key stands alone."""
+    """Keys and values of a cell; the value is None for a key without a value."""
     parts = () if cell in (EMPTY, "") else (part.partition("=") for part in cell.split("|"))
     return {key: value if equals else None for key, equals, value in parts}
 

@@ -125,7 +125,8 @@ def strip(labellings: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
 def adapt(known: LabelSet, labels: Sequence[str], scheme: str, rewrite: bool = True) -> tuple[str, ...]:
     """Convert labels to the scheme of a model's labels.
 
-    IOB1 stays as it is where the model's labels are BIO, which a model of such labels cannot be told from. Without
+    IOB1 is not changed if the model's labels are BIO, since models of BIO and of IOB1 labels cannot be distinguished.
+    Without
     `rewrite`, which is for labels that are not `sound`, only prefixes are taken off.
 
     Raises

@@ -117,7 +117,7 @@ def docbin_bytes(examples: Sequence[Example], spans: Sequence[list[Span] | None]
 
 
 def _new(tokens: Any, vocab: Any, passage: Passage) -> Any:
-    """A document of the passage's tokens; what stands between them, such as line breaks, are tokens, too."""
+    """A document of the passage's tokens; text between them, such as line breaks, becomes tokens, too."""
     text, offsets = passage.text, passage.offsets
     words, spaces, end = list[str](), list[bool](), offsets[0][0]
     for begin, stop in offsets:

@@ -95,7 +95,7 @@ class Example:
     line : int, default 0
         Number of its first line, item or row from 1; 0 where there is none.
     passage : Passage, optional
-        Places of the tokens in a text; None if the file has tokens alone.
+        Places of the tokens in a text; None if the file has only tokens.
 
     Examples
     --------

@@ -109,7 +109,7 @@ def _plain(text: str) -> str:
 
 
 def _from_utf_16(text: str, value: dict[str, Any]) -> tuple[int, int] | None:
-    """Begin and end in characters, where they are given in units of UTF-16; None for what is no place."""
+    """Begin and end in characters, from positions in units of UTF-16; None for an invalid position."""
     data = text.encode("utf-16-le", "surrogatepass")
     if not 0 <= 2 * value["start"] < 2 * value["end"] <= len(data):
         return None

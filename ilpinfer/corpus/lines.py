@@ -25,7 +25,7 @@ class Lines:
     Parameters
     ----------
     stream : BinaryIO
-        Is read a chunk at a time, and of a pipe what is there.
+        Stream, which is read in chunks; from a pipe, the available bytes are read.
     name : str
         Name of the file, for messages.
     longest : int or None, default LONGEST

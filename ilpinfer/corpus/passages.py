@@ -14,7 +14,7 @@ WORDS = re.compile(r"\w+(?:[-.'’]\w+)*|[^\w\s]")
 """A token: letters and digits, with single hyphens, points and apostrophes between them; or one other character."""
 
 Offsets = tuple[tuple[int, int], ...]
-"""Begin and end of each token, in characters (code points) from 0; the end is behind the last character."""
+"""Begin and end of each token, in characters (code points) from 0; the end is after the last character."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Span:
 
     Parameters
     ----------
-    begin, end : in characters of the text, the end behind the last one
+    begin, end : in characters of the text, the end after the last one
     label : the name of its field
     where : for messages; empty where there are none
     """
@@ -44,7 +44,7 @@ class Passage:
     offsets : of the T tokens of the sequence in this text
     document : the file of the document without its suffix; empty where the sequence has a record of its own
     format : of the file that it came from
-    record : what the file had, for the writer of the same format; None where the text says all
+    record : further content of the file, for the writer of the same format; None if there is none
     """
 
     text: str
@@ -128,7 +128,7 @@ def token_offsets(text: str, begin: int = 0, end: int | None = None) -> Offsets:
 
 
 class Doubts:
-    """What a file's spans say that labels cannot, counted by kind, to be told once a file.
+    """Counts, by kind, of spans that labels cannot express, for one notice a file.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ class Doubts:
         self._found: dict[str, tuple[int, str]] = {}
 
     def add(self, kind: str, first: str) -> None:
-        """Count a case; `first` describes it, should it be the first of its kind, and is empty where the number says all."""
+        """Count a case; `first` describes the first case of a kind, and is empty if the number suffices."""
         count, known = self._found.get(kind, (0, first))
         self._found[kind] = count + 1, known
 
@@ -168,7 +168,7 @@ def labels_of(spans: Iterable[Span], text: str, offsets: Offsets, doubts: Doubts
     spans : of the text, in any order
     text : of the document
     offsets : of the T tokens
-    doubts : receives what labels cannot say
+    doubts : receives cases that labels cannot express
 
     Returns
     -------

@@ -1,6 +1,6 @@
 """Sequences from JSON: one object a line, a single object, or an array of objects.
 
-A record is such an object, an example is the sequence that it states. Tasks of annotation tools are told by their keys.
+A record is such an object, and an example is its sequence. Tasks of annotation tools are recognised by their keys.
 """
 
 import json
@@ -89,7 +89,7 @@ def json_lines(
                 yield Rejection(lines.name, number, str(error))
             else:
                 if item is not None:
-                    yield placed(item, lines.name, number, longest)
+                    yield with_place(item, lines.name, number, longest)
     doubts.tell(notify)
 
 
@@ -105,11 +105,11 @@ def json_array(
     if not records:
         raise InputError(f"{name}: an empty list; {EXPECTED}")
     doubts = Doubts(name)
-    yield from listed(records, name, "item", reading, longest, doubts=doubts)
+    yield from read_records(records, name, "item", reading, longest, doubts=doubts)
     doubts.tell(notify)
 
 
-def listed(
+def read_records(
     records: Iterable[Any],
     name: str,
     what: str,
@@ -118,9 +118,9 @@ def listed(
     begin: int = 1,
     doubts: Doubts | None = None,
 ) -> Iterator[Example | Rejection]:
-    """The sequences of records, which are counted from `begin`; `what` they are called in messages.
+    """The sequences of records, which are numbered from `begin`; `what` is the word for a record in messages.
 
-    Tasks of annotation tools may be among them where `doubts` are taken.
+    With `doubts`, tasks of annotation tools are also accepted.
     """
     for number, record in enumerate(records, begin):
         where = f"{name}, {what} {number}"
@@ -134,10 +134,10 @@ def listed(
             yield Rejection(name, number, str(error))
         else:
             if item is not None:
-                yield placed(item, name, number, longest)
+                yield with_place(item, name, number, longest)
 
 
-def placed(item: Example, name: str, number: int, longest: int | None) -> Example | Rejection:
+def with_place(item: Example, name: str, number: int, longest: int | None) -> Example | Rejection:
     """The example with its place, unless it has more than so many tokens."""
     size = max(len(item.tokens), 0 if item.scores is None else item.scores.length)
     if longest is not None and size > longest:
@@ -171,7 +171,7 @@ def example(record: Any, where: str, reading: LogitsOptions | None) -> Example:
     Raises
     ------
     InputError
-        For unknown keys, keys that do not go together, and values that are not what their keys say.
+        For unknown keys, keys that do not go together, and invalid values.
     """
     if not isinstance(record, dict):
         raise InputError(f"{where}: expected a JSON object, not {_kind(record)}; {EXPECTED}")

@@ -3,7 +3,7 @@
 import csv
 
 DOCUMENT = "-DOCSTART-"
-"""The first cell of a line that stands between documents, in files of the CoNLL shared tasks."""
+"""The first cell of a line between documents, in files of the CoNLL shared tasks."""
 SEPARATORS = {"\t": "tabs", " ": "spaces", ",": "commas", ";": "semicolons"}
 UNREAD = {",": "commas", ";": "semicolons", "|": "vertical bars", "\xa0": "no-break spaces"}
 """Separators of files that are refused."""
@@ -29,7 +29,7 @@ def split(line: str, separator: str) -> Cells:
 
 
 def is_border(cells: Cells) -> bool:
-    """Whether a line stands between sequences."""
+    """Whether a line is a border between sequences."""
     return not cells or cells[0].split(" ")[0] == DOCUMENT
 
 

@@ -33,7 +33,7 @@ def read(
         Column of the labels, by number from 1 or by name in the header. `TOKEN,LABEL` names both columns, and
         `TOKEN,` ignores labels. Cells of further columns are kept with the tokens; see `Example.columns`.
     notify : Notify, optional
-        Function that is called with each notice on what was inferred, such as columns without tabs; by
+        Function that is called with each notice about inferred settings, such as columns without tabs; by
         default an `InputNotice` is issued as a warning.
     unit : {"line", "document"}, default "line"
         Part of a BRAT document that is one sequence.

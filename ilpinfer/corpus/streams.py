@@ -1,7 +1,8 @@
 """Sequences of files of any size, one after the other: columns, JSON, archives of logits, Parquet and Arrow, annotated
 documents, and folders of them.
 
-What is read ahead has a limit, so that memory does not grow with the input. A JSON list, an archive and a `DocBin` are read
+The amount of input that is read ahead is limited, so that memory does not grow with the input. A JSON list, an archive
+and a `DocBin` are read
 whole.
 """
 
@@ -21,7 +22,7 @@ from ilpinfer.corpus.columns import AHEAD, columns
 from ilpinfer.corpus.examples import Example, InputError, Notify, Rejection
 from ilpinfer.corpus.lines import LONGEST, Lines
 from ilpinfer.corpus.logits import LogitsOptions
-from ilpinfer.corpus.records import EXPECTED, json_array, json_lines, placed
+from ilpinfer.corpus.records import EXPECTED, json_array, json_lines, with_place
 from ilpinfer.corpus.tables import TABLES, read_table
 from ilpinfer.errors import ModelError
 
@@ -80,7 +81,7 @@ class ExampleStream:
     form : CorpusForm
         Options for reading them.
     notify : Notify
-        Function that is called with each notice on what was inferred.
+        Function that is called with each notice about inferred settings.
 
     Attributes
     ----------
@@ -146,7 +147,7 @@ class ExampleStream:
         form = self._form
         if file.endswith(".npz"):
             for number, each in enumerate(read_logits(file, form.logits or LogitsOptions()), 1):
-                yield placed(each, file, number, form.longest)
+                yield with_place(each, file, number, form.longest)
         elif file.endswith(TABLES):
             yield from read_table(file, form.logits, form.longest)
         elif file.endswith(docbin.SUFFIX):
@@ -177,7 +178,7 @@ def open_stream(source: str | Path, form: CorpusForm, notify: Notify) -> Example
     form : CorpusForm
         Options for reading files.
     notify : Notify
-        Function that is called with each notice on what was inferred.
+        Function that is called with each notice about inferred settings.
 
     Returns
     -------
@@ -274,7 +275,7 @@ def _of_text(lines: Lines, form: CorpusForm, notify: Notify) -> Iterator[Found]:
 def _json_reader(
     lines: Lines, first: str, form: CorpusForm, notify: Notify
 ) -> Callable[[], Iterator[Found]] | None:
-    """What reads a text that is JSON, or None for one that is not."""
+    """The reader of a JSON text, or None for another text."""
 
     def by_line() -> Iterator[Found]:
         return json_lines(lines, form.logits, form.longest, notify)

@@ -6,7 +6,7 @@ from typing import Any
 from formulations.messages import suggestion
 from ilpinfer.corpus.examples import Example, InputError, Rejection
 from ilpinfer.corpus.logits import LogitsOptions
-from ilpinfer.corpus.records import KEYS, listed
+from ilpinfer.corpus.records import KEYS, read_records
 from ilpinfer.system.extras import require
 
 PARQUET = (".parquet",)
@@ -32,18 +32,18 @@ def read_table(
     begin = 1
     try:
         for rows in _batches(path):
-            yield from listed(map(_without_nulls, rows), path, "row", reading, longest, begin)
+            yield from read_records(map(_without_nulls, rows), path, "row", reading, longest, begin)
             begin += len(rows)
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {_words(error)}") from None
-    except ValueError as error:  # of pyarrow, for what is damaged
+    except ValueError as error:  # of pyarrow, for damaged files
         if isinstance(error, InputError):
             raise
         raise InputError(f"{path}: damaged, or not what its name says: {_words(error)}") from None
 
 
 def count_rows(path: str) -> int:
-    """The rows of a Parquet file, as it says itself; 0 for one that is damaged."""
+    """The number of rows in the metadata of a Parquet file; 0 for a damaged file."""
     import pyarrow.parquet as pq
 
     try:

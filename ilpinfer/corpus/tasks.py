@@ -1,6 +1,6 @@
 """Records of annotation tools: Prodigy's tasks as JSON lines, and Label Studio's tasks as JSON.
 
-A task is a sequence. Both kinds are told from other records by their keys, in JSON lines and in JSON lists.
+A task is a sequence. Both kinds are recognised by their keys, in JSON lines and in JSON lists.
 """
 
 from typing import Any
@@ -19,7 +19,7 @@ def text_value(values: Any, key: str, where: str) -> str:
 
 
 def place(values: Any, text: str, what: str) -> tuple[int, int]:
-    """Begin and end of a span or token, from `start` and `end`; InputError for what is no place in the text."""
+    """Begin and end of a span or token, from `start` and `end`; InputError for positions outside the text."""
     begin, end = (values.get(key) if isinstance(values, dict) else None for key in ("start", "end"))
     if type(begin) is not int or type(end) is not int:
         raise InputError(f'{what} has no whole numbers "start" and "end": {brief(values)}')

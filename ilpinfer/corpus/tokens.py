@@ -9,7 +9,7 @@ NOTHING: Mapping[str, str] = {}
 
 
 class Token(str):
-    """A token text with the cells of further columns of its line; it compares and prints like the text alone.
+    """A token text with the cells of further columns of its line; it compares and prints like the text.
 
     Parameters
     ----------

@@ -43,7 +43,7 @@ class WriteOptions:
     format : of `FORMATS`; empty to tell it from the name of the output
     scheme : that labels are rewritten to first, such as bio; empty to leave them
     column : of CoNLL-U, where labels stand: `upos`, `misc.NER`
-    unit : of BRAT, what a sequence is: `line` of a document, or `document`
+    unit : sequences of BRAT: a `line` of a document, or a `document`
     predicted : whether labels are a model's: they then are predictions in Label Studio, and tasks without an answer in Prodigy
     """
 
@@ -54,7 +54,7 @@ class WriteOptions:
     predicted: bool = False
 
     def format_of(self, path: str) -> str:
-        """The format of an output; InputError for one that does not exist or cannot be told."""
+        """The format of an output; InputError for an unknown format, or one that cannot be inferred."""
         if self.unit not in UNITS:
             raise InputError(f'no unit "{self.unit}"{suggestion(self.unit, UNITS)}')
         if self.format:
@@ -78,14 +78,15 @@ def write(
 ) -> int:
     """Write sequences to a file, or to a folder of BRAT documents; a file appears whole or not at all.
 
-    What was read of a format is written back to the same one as it was, with other labels: texts, identifiers, and further
+    Input of a format is written to the same format with new labels and its other content: texts, identifiers, and
+    further
     columns stay. Tokens without a text get single spaces between.
 
     Parameters
     ----------
     examples : sequences, as `ilpinfer.corpus.sequences.read` gives them, with labels or without
     path : of the output; `-` is standard output
-    options : format and labels; told from the name of the output where not given
+    options : format and labels; inferred from the name of the output if not given
     inputs : files that must not be overwritten
 
     Returns
@@ -96,7 +97,7 @@ def write(
     Raises
     ------
     InputError
-        for a format that cannot be told, and labels or tokens that it has no place for.
+        for a format that cannot be inferred, and for labels or tokens that it cannot express.
     OutputError
         for an output that cannot be written.
     MissingLibrary
@@ -141,7 +142,7 @@ def _in_scheme(examples: list[Example], scheme: str) -> tuple[list[Example], str
 def _spans(
     examples: Sequence[Example], scheme: str, *, whole: bool = False
 ) -> tuple[list[Example], list[list[Span] | None]]:
-    """Sequences with a passage each, in its whole document or alone, and the spans of their labels."""
+    """Sequences with a passage each, in its whole document or separately, and the spans of their labels."""
     result, found = [], list[list[Span] | None]()
     for example in examples:
         passage = example.passage or Passage.of_tokens(example.tokens)

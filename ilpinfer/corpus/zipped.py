@@ -49,7 +49,7 @@ def read_archive(path: str | Path) -> dict[str, NDArray[Any]]:
     Raises
     ------
     ModelError
-        For what is missing, no archive, damaged, larger than it can be, or holds Python objects, which would
+        For a file that is missing, no archive, damaged, too large, or contains Python objects, which would
         have to be run.
     """
     try:

@@ -131,7 +131,7 @@ class _Begun(Generic[Item, Answer]):
 
 
 def paused(items: object) -> bool:
-    """Whether an iterator says, by an attribute `paused`, that its next item has to be waited for."""
+    """Whether the next item of an iterator is not yet available, by its attribute `paused`."""
     return bool(getattr(items, "paused", False))
 
 

@@ -125,10 +125,10 @@ class Direct:
             "names": origin.tables.rules.labels.names,
             "seconds": origin.seconds,
             "warm_up_seconds": origin.warm_up,
-            "_rest": partial(self._described, outcome, given, origin),
+            "_rest": partial(self._details, outcome, given, origin),
         }
 
-    def _described(self, outcome: "Outcome", given: Any, origin: Origin) -> dict[str, Any]:
+    def _details(self, outcome: "Outcome", given: Any, origin: Origin) -> dict[str, Any]:
         """The method, as words."""
         return {
             "method": f"auto: {_how(outcome)}",

@@ -76,7 +76,7 @@ def evaluate_labelling(
 
 
 def no_labelling(trellis: Trellis, rules: Rules) -> Solution:
-    """The solution that stands for a labelling that is missing."""
+    """The solution for a missing labelling."""
     return full_solution(Solution, Result(None, math.inf, METHOD), _context(trellis, rules), Deadline())
 
 

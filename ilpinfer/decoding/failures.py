@@ -24,7 +24,9 @@ def check_on_error(on_error: str) -> None:
 def attempt(
     call: Callable[[], Decoded], on_error: OnError, failed: Callable[[Exception, float], Decoded]
 ) -> Decoded:
-    """The value of a call; with `on_error="row"` what `failed` makes of its error and the seconds until then."""
+    """The value of a call; with `on_error="row"`, for an error, the result of `failed` for the error and the seconds
+    until then.
+    """
     began = time.perf_counter()
     try:
         return call()

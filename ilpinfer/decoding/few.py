@@ -103,13 +103,13 @@ class Few:
         if left and self.calls.broken(origin.make(given), left, outcome.paths):
             return None
         self.calls.notice(origin.tables.rules)
-        listed = Listed(self.calls, outcome, given, origin, self.top)
+        listed = LabellingDetails(self.calls, outcome, given, origin, self.top)
         names = origin.tables.rules.labels.names
         return Labellings(outcome.paths, outcome.values / UNITS_PER_NAT, names, listed.solutions)
 
 
 @dataclass(frozen=True, eq=False)
-class Listed:
+class LabellingDetails:
     """The solutions of one sequence.
 
     Parameters
@@ -121,7 +121,7 @@ class Listed:
     given, origin : object or Origin
         The sequence, and where the outcome is from.
     top : int
-        Labellings that were asked for.
+        Largest number of labellings.
     """
 
     calls: Calls
@@ -143,10 +143,10 @@ class Listed:
         for place, value in enumerate(values):
             score = value / UNITS_PER_NAT
             known = {**common, "score": score, "bound": score, "path": paths[place]}
-            result.append(Solution.lazy(partial(self._described, place), known))
+            result.append(Solution.lazy(partial(self._details, place), known))
         return result
 
-    def _described(self, place: int) -> dict[str, Any]:
+    def _details(self, place: int) -> dict[str, Any]:
         """The method, as words."""
         return {"method": f"auto: {self.how}", "_rest": partial(self._rest, place)}
 

@@ -340,7 +340,7 @@ def _reason(search: FrontierSearch, deadline: Deadline) -> str:
 
 
 def checked_weight(heaviest: float) -> Fraction:
-    """The heaviest weight as a fraction; ValueError for what is no number above 0."""
+    """The heaviest weight as a fraction; ValueError unless it is a number above 0."""
     if not isinstance(heaviest, Real) or not 0 < float(heaviest) < math.inf:
         raise ValueError(f"heaviest is {heaviest!r}; expected a number above 0, or None for all weights")
     return Fraction(float(heaviest)).limit_denominator(2**12) or Fraction(1, 2**12)

@@ -66,7 +66,7 @@ class Labellings:
 
     @property
     def penalties(self) -> NDArray[np.float64]:
-        """What the violations of each labelling cost, (k,) nats."""
+        """Cost of the violations of each labelling, (k,) nats."""
         return np.array([solution.penalty for solution in self.solutions], np.float64)
 
 

@@ -35,14 +35,14 @@ class Draw(Parameters):
     Parameters
     ----------
     seed : int, optional
-        Seed for what it draws at random.
+        Seed of randomized decoders.
     """
 
     seed: int = within(0, 0, 2**63 - 1)
 
 
 def run(method: Method, trellis: Trellis, rules: RuleSet, problem: Problem, task: Task) -> Iterator[Result]:
-    """The one labelling of a decoder, bounded by the scores alone.
+    """The labelling of a decoder, with the bound of the scores without rules.
 
     Raises
     ------
@@ -146,7 +146,7 @@ def _call_in_process(item: tuple[Any, float | None], function: Function) -> Any:
 
 
 def end_all() -> None:
-    """End the processes of all decoders; the next call of one starts it anew."""
+    """End the processes of all decoders; the next call of one starts it again."""
     for function in list(_workers):
         _end(function)
 

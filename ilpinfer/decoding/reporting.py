@@ -26,7 +26,7 @@ NOTHING = Value(FORBIDDEN, 0, 0, {}, True)
 def solution_of(result: Result, context: Context, deadline: Deadline) -> Solution:
     """The solution of a result.
 
-    For an optimum whose value the engine knows, the other fields are computed when one of them is read.
+    If the engine has computed the value of an optimum, the other fields are computed when one of them is read.
     """
     value = result.value
     if result.path is None or value is None or result.bound > value or is_forbidden(value):
@@ -85,7 +85,7 @@ def full_solution(
 
 
 def checked_fields(result: Result, context: Context) -> Fields:
-    """The fields that a lazy solution lacks; ArithmeticError where the engine's value is not what the rules say."""
+    """The fields that a lazy solution lacks; ArithmeticError if the engine's value differs from that under the rules."""
     assert result.path is not None
     value = context.problem.value(result.path)
     if value.score != result.value:

@@ -401,7 +401,7 @@ class TwoPhaseSearch:
 
 
 def floor_units(floor: float) -> int:
-    """A floor in grid units, rounded up; ValueError for what is no finite number."""
+    """A floor in grid units, rounded up; ValueError unless it is a finite number."""
     if not isinstance(floor, Real) or not math.isfinite(float(floor)):
         raise ValueError(f"floor is {floor!r}; expected a finite number of nats, or None for tau's")
     return math.ceil(Fraction(float(floor)) * UNITS_PER_NAT)

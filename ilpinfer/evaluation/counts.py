@@ -25,7 +25,7 @@ Counts = Integers
 class FieldTable:
     """F fields of K labels, `O` left out.
 
-    A run begins and ends where the labels' scheme says so. Under BIO that is what the script of the CoNLL shared tasks
+    Runs begin and end by the labels' scheme. Under BIO this is the rule that the script of the CoNLL shared tasks
     does with labels in any order: an `I-x` that follows neither `B-x` nor `I-x` begins a run.
 
     Parameters

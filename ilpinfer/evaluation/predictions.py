@@ -23,7 +23,7 @@ def read_pairs(
     any when the other has some. BIO beside IOBES is read as IOBES, as models are trained with `--scheme iobes`, and so
     for BILOU and BMES; another scheme is written where one is named.
 
-    `column` says which columns hold labels and tokens, as `ilpinfer.corpus.sequences.read` takes it.
+    `column` names the columns of labels and tokens, as in `ilpinfer.corpus.sequences.read`.
 
     Raises
     ------

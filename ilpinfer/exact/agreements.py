@@ -47,7 +47,7 @@ class Case:
     Parameters
     ----------
     node : ndarray of int, shape (T, S)
-        Scores, with what the lists have given; forbidden where nothing is as good as the best labelling.
+        Scores, including those moved from the lists; forbidden where no labelling is as good as the best one.
     own : ndarray of int, shape (N, F)
         Scores of the lists.
     stages : tuple of Shares, optional

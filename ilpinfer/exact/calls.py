@@ -121,7 +121,7 @@ class Several(Sequence[Outcome]):
 
     @property
     def arrays(self) -> tuple[Integers, ...]:
-        """What the kernel fills."""
+        """Arrays that the kernel fills."""
         return self.paths, self.all_results, self.all_marks
 
     @cached_property

@@ -11,7 +11,6 @@ from formulations.grid import is_forbidden
 from formulations.problem.problem import GroundRule, Problem
 from ilpinfer.core.certificate import Leaf, MachineKey, Split
 from ilpinfer.core.deadline import Deadline
-from ilpinfer.exact.bare import without_scores
 from ilpinfer.exact.mixtures import (
     RELAXATION,
     Pool,
@@ -24,6 +23,7 @@ from ilpinfer.exact.mixtures import (
 )
 from ilpinfer.exact.rows import Row, combined_rows
 from ilpinfer.exact.rule_machines import RuleMachine
+from ilpinfer.exact.score_replacement import without_scores
 from ilpinfer.exact.splits import split_rules, tree_of
 
 FEW_CASES, MOST_CASES, DEEPEST = 20, 400, 60

@@ -1,6 +1,6 @@
 """Decision diagrams of the labellings that can still reach a floor.
 
-A node stands for the prefixes with the same last state and the same states of the machines so far. Multiplication with
+A node is the set of prefixes with the same last state and the same states of the machines so far. Multiplication with
 further machines splits nodes. The best value through each step, which is exact for the machines so far, prunes steps
 (incremental refinement of decision diagrams: Hadzic et al., CP 2008; Bergman et al. 2016, Decision Diagrams for
 Optimization, chapters 3 to 5).
@@ -157,7 +157,7 @@ class Diagram:
         multipliers : mapping of tuple of (int, int) to int
             Grid units a unit of weight, of the sums charged so far, by key.
         floor : int
-            Grid units; what cannot reach it is left out.
+            Grid units; labellings below it are left out.
         most : int
             About how many steps may be left.
         """

@@ -7,9 +7,9 @@ from formulations.problem.problem import GroundRule, Problem
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.result import Result, Task
 from ilpinfer.exact.auto import auto
-from ilpinfer.exact.bare import with_random_scores
 from ilpinfer.exact.contradiction import contradiction, sums_within
 from ilpinfer.exact.mixtures import sums_of
+from ilpinfer.exact.score_replacement import with_random_scores
 
 
 def best(problem: Problem, deadline: Deadline) -> Result:

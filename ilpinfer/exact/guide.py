@@ -57,7 +57,7 @@ def all_domains(lattice: Lattice) -> Domains:
 def prune(lattice: Lattice, domains: Domains, completion: Integers, floor: int) -> Domains:
     """The states through which a labelling can still score at least `floor`, grid units, by their max-marginals.
 
-    completion : (T, S) bounds what follows a state.
+    completion : (T, S) bounds on the score after a state.
     """
     kept = domains._replace(states=np.empty_like(domains.states), begins=np.zeros_like(domains.begins))
     kernels.prune(chain_of(lattice), domains, completion, floor, kept)

@@ -15,14 +15,14 @@ from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.explanation import Context
 from ilpinfer.core.infeasibility import Clash, Infeasibility, tokens_text
 from ilpinfer.exact import feasibility
-from ilpinfer.exact.bare import without_scores
+from ilpinfer.exact.score_replacement import without_scores
 
 TIME_LIMIT = 10.0
 """Seconds for the explanation if there is no time limit."""
 
 
 Piece = tuple[int, int, int]
-"""(rule, component, token) of what a conflict may consist of; token -1 for a component that is no rule on single steps."""
+"""(rule, component, token) of the elements of conflicts; token -1 for a component that is no rule on single steps."""
 
 
 def explain_infeasibility(context: Context, deadline: Deadline) -> Infeasibility:

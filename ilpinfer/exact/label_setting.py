@@ -77,7 +77,8 @@ def label_setting(
     Parameters
     ----------
     guide, multipliers, relaxed : Guide, ndarray of int or Relaxed
-        Whose completions bound what can follow; the machines inside it and those charged come first among
+        Product whose completions bound the scores after a prefix; the machines inside it and those charged come first
+        among
         `machines`.
     floor : int, default FORBIDDEN
         Grid units; prefixes that cannot reach it are dropped.

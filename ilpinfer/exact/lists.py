@@ -91,7 +91,7 @@ class Lists(Sequence[Ranked]):
 
     @property
     def arrays(self) -> tuple[Any, ...]:
-        """What the kernel fills."""
+        """Arrays that the kernel fills."""
         return self.all_paths, self.all_values, self.all_results, self.all_marks
 
     @cached_property

@@ -71,7 +71,7 @@ class Marginals:
 
     @cached_property
     def probability_holds(self) -> float:
-        """Probability that every rule holds, hard or soft, under the model alone: p(y) ∝ exp(model score).
+        """Probability that every rule holds, hard or soft, under the model without rules: p(y) ∝ exp(model score).
 
         Features and penalties are left out, so that the value measures how well the model itself has learnt the rules.
 
@@ -84,7 +84,7 @@ class Marginals:
 
     @cached_property
     def rule_probabilities(self) -> dict[str, float]:
-        """{rule: probability that it holds}, each by itself, under the model alone as in `probability_holds`."""
+        """{rule: probability that it holds}, each separately, under the model without rules as in `probability_holds`."""
         return {rule.name: self._holds((rule,)) for rule in self.problem.rules}
 
     @cached_property

@@ -40,7 +40,7 @@ MOST_STEPS = 500
 
 @dataclass(frozen=True)
 class SumTerm:
-    """A sum and what a violation costs, grid units; `HARD` for a hard one."""
+    """A sum and its penalty, grid units; `HARD` for a hard one."""
 
     total: Sum
     penalty: int

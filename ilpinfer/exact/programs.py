@@ -106,7 +106,7 @@ def reduced_program(
 
 
 def _with_relaxed_bound(reply: Reply, problem: Problem) -> Reply:
-    """The reply with the bound of the scores alone if that is lower, since bounds of solvers start far above it."""
+    """The reply, with the bound without rules if that is lower; bounds of solvers begin far above it."""
     best = best_score(problem.lattice)
     return replace(reply, bound=best, certificate=VITERBI_BOUND) if best < reply.bound else reply
 

@@ -68,7 +68,7 @@ class Progress:
     near : list of ndarray of int, optional
         Labellings next to the best of the last round.
     active : list of RuleMachine, optional
-        The machines of rules taken up so far.
+        The machines of active rules.
     improvements : list of Improvement, optional
         The best labellings so far, in order.
     """

@@ -36,7 +36,7 @@ class Refinement:
     Parameters
     ----------
     progress : Progress
-        What is known.
+        Bounds and labellings so far.
     guide, multipliers : Guide or ndarray of int
         Which sums are charged, and what, grid units (R,).
     order : list of Stage, optional
@@ -143,7 +143,7 @@ class Refinement:
     def prove(self, diagram: Diagram, floor: int, stages: list[Stage]) -> None:
         """Update the bound by the diagram's, or by the floor that all other labellings miss.
 
-        Where no labelling keeps the hard rules, the proof names those alone.
+        Where no labelling keeps the hard rules, the proof names only those.
         """
         charged: Mapping[RuleMachine, int] = self.charged
         bound = diagram.bound if is_forbidden(floor) else max(diagram.bound, floor - 1)

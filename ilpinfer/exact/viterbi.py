@@ -12,7 +12,7 @@ from ilpinfer.kernels.warming import Stage, example_trellis
 
 
 def completions(lattice: Lattice) -> Integers:
-    """(T, S) best score, in grid units, of what follows state s at token t, its own score excluded."""
+    """(T, S) best score, in grid units, of the labels after state s at token t, its own score excluded."""
     completion = np.empty(lattice.node.shape, np.int64)
     kernels.complete(chain_of(lattice), completion)
     return completion

@@ -1,1 +1,1 @@
-"""The compiled code, and the tables that it reads."""
+"""Compiled kernels, and the flat tables that they read."""

@@ -1,9 +1,9 @@
 # mypy: allow-untyped-defs
-"""Sweeps over a lattice and over the lists of tokens that agree, which share the scores of these tokens' kinds.
+"""Message passing between a lattice and lists of tokens whose labels should be of one kind.
 
-A token that is in a list has its score in two places: in the lattice, and in the list, a chain of its own. A sweep visits
-tokens in order and moves score between the two until the best through each kind falls off equally in both; the sum of both
-optima never rises (tree-reweighted message passing: Kolmogorov 2006).
+Each list is a chain of its own. The score of a token in a list is the sum of two parts: one in the lattice, one in the list.
+A sweep visits the tokens in order. It moves score between the two parts until both have the same max-marginals of the kinds,
+apart from a constant. The sum of both optima never rises (tree-reweighted message passing: Kolmogorov 2006).
 """
 
 from typing import NamedTuple
@@ -16,11 +16,11 @@ from ilpinfer.kernels.jit import kernel, subroutine
 
 
 class Scores(NamedTuple):
-    """A lattice of T tokens and S states, K of which follow a state; and what a sweep knows of it.
+    """A lattice of T tokens and S states, K of which follow a state, with the values of a sweep.
 
-    node : (T, S) scores, with what the lists have given
+    node : (T, S) scores, including those moved here from the lists
     pool, step, base : as in `Lattice`
-    reach, ahead : (T, S) the best up to a state, itself included, and the best that follows it
+    reach, ahead : (T, S) best score up to a state, its own included, and best score after it
     """
 
     node: Integers
@@ -32,14 +32,15 @@ class Scores(NamedTuple):
 
 
 class Lists(NamedTuple):
-    """N places in lists, by token, of F kinds each.
+    """N entries of all lists in the order of their tokens, with F kinds each.
 
     kind : (S,) the kind of a state
-    begin : (T + 1,) the places of token t are those from begin[t] to begin[t + 1]
-    before, after : (N,) the places before and after in the same list, -1 for none
-    penalty : (N,) what it costs to differ from the place before, grid units; `HARD` for what may not be
-    own : (N, F) scores, less what the lattice has been given
-    past, future : (N, F) the best up to a kind, itself included, and the best that follows it
+    begin : (T + 1,) the entries of token t are begin[t] to begin[t + 1] - 1
+    before, after : (N,) the entries before and after in the same list, -1 for none
+    penalty : (N,) penalty where the kind differs from that of the entry before, grid units; `HARD` where it must not
+        differ
+    own : (N, F) scores, less those moved to the lattice
+    past, future : (N, F) best score up to a kind, its own included, and best score after it
     """
 
     kind: Integers
@@ -54,7 +55,7 @@ class Lists(NamedTuple):
 
 @subroutine
 def _across(values, penalty, result):
-    """The best before a place for each of its kinds."""
+    """Fill result (F,) with the best score before an entry, for each of its kinds."""
     best = values.max() - penalty
     for f in range(len(values)):
         result[f] = values[f] if penalty == HARD else max(values[f], best)
@@ -62,7 +63,7 @@ def _across(values, penalty, result):
 
 @subroutine
 def _balance(t, n, scores, lists):
-    """Share out the score of a token's kinds between the lattice and one of its lists."""
+    """Divide the scores of a token's kinds evenly between the lattice and one of its lists."""
     S, F = len(lists.kind), lists.own.shape[1]
     through = np.full(F, FORBIDDEN, np.int64)
     for s in range(S):
@@ -86,7 +87,7 @@ def _balance(t, n, scores, lists):
 
 @kernel
 def forward(scores, lists, moving):
-    """Fill reach and past; balance each token where `moving`."""
+    """Fill reach and past; where `moving`, divide the scores of each token anew."""
     T, S = scores.node.shape
     K = scores.pool.shape[2]
     for t in range(T):
@@ -113,7 +114,7 @@ def forward(scores, lists, moving):
 
 @kernel
 def backward(scores, lists, moving):
-    """Fill ahead and future; balance each token where `moving`."""
+    """Fill ahead and future; where `moving`, divide the scores of each token anew."""
     T, S = scores.node.shape
     K = scores.pool.shape[2]
     tail, values = np.empty(S, np.int64), np.empty(lists.own.shape[1], np.int64)
@@ -153,7 +154,9 @@ def bound(scores, lists):
 
 @kernel
 def best_kinds(lists, kinds):
-    """Fill kinds (N,) with those of the best of each list, after a backward sweep; one that goes on, of equal ones."""
+    """Fill kinds (N,) with the best kinds of each list, after a backward sweep; a tie keeps the kind of the entry
+    before.
+    """
     for n in range(len(kinds)):
         value = lists.own[n] + lists.future[n]
         if lists.before[n] >= 0:
@@ -168,7 +171,9 @@ def best_kinds(lists, kinds):
 
 @kernel
 def narrow(scores, lists, total, floor):
-    """Forbid the states with which nothing is worth `floor`, after both sweeps without moving; how many there are.
+    """Forbid the states through which no labelling reaches `floor`; returns their number.
+
+    Both sweeps must have run before, without moving scores.
 
     total : the bound
     """

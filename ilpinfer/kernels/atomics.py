@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Calls of a kernel that threads make at the same time: each takes the next piece of work until there is none left."""
+"""Counters for calls of a kernel by several threads: each thread takes the next piece of work until none is left."""
 
 from typing import Any
 
@@ -11,12 +11,12 @@ from ilpinfer.kernels.jit import kernel
 from ilpinfer.kernels.share import DONE, ENTERED
 
 MOST_STALE = 20_000
-"""Looks at a counter before a thread stops waiting for others: about a tenth of a millisecond."""
+"""Reads of a counter before a thread stops waiting for others: about a tenth of a millisecond."""
 
 
 @intrinsic
 def _atomic_add(context: Any, array: Any, place: Any, amount: Any) -> Any:
-    """The number at a place of an array of int64, before the amount is added to it, all at once."""
+    """Atomically add an amount to an entry of an int64 array; the value before."""
 
     def generate(target: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         values, at, more = arguments
@@ -36,7 +36,7 @@ def add(share, place, amount):
 
 @kernel
 def _reached(share, place, number):
-    """Whether a counter comes to a number soon."""
+    """Wait a short time for a counter to reach a number; whether it does."""
     looks = MOST_STALE
     while looks and add(share, place, 0) < number:
         looks -= 1
@@ -45,9 +45,11 @@ def _reached(share, place, number):
 
 @kernel
 def wait(share, number, following, others):
-    """Wait a little until `number` pieces of work are done, and then until `others` have begun with the following share.
+    """Wait a short time until `number` pieces of work are done, then until `others` have begun with the following
+    share.
 
-    A thread that has to take the interpreter's lock for that finds it free. Returns whether all work is done.
+    This thread does not hold the interpreter lock meanwhile, so that others can take it. Returns whether all work is
+    done.
     """
     done = _reached(share, DONE, number)
     if done and len(following):

@@ -18,8 +18,8 @@ _DEAD = FORBIDDEN // 2
 class Beam(NamedTuple):
     """Prefixes, W of them: score (W,), and the joint state of the machines and then the state of the lattice (W, J+1).
 
-    Further the states and the parents of those of each token (T, W), how many there are (1,), and the best that any
-    prefix left out could still have reached (1,).
+    Also the states and the parents of the prefixes of each token (T, W), the number of prefixes (1,), and an upper bound on the
+    labellings of all prefixes that were dropped (1,).
     """
 
     score: Integers
@@ -32,7 +32,7 @@ class Beam(NamedTuple):
 
 @subroutine
 def _read(packed, t, beam, h, now, row):
-    """Fill a row with prefix h after a step; grid units and hard violations for that."""
+    """Fill a row with prefix h after a step; returns the cost in grid units and the hard violations of the step."""
     J = len(row) - 1
     for k in range(J):
         row[k] = beam.states[h, k]
@@ -42,9 +42,9 @@ def _read(packed, t, beam, h, now, row):
 
 @kernel
 def advance(chain, completion, packed, beam, copies, first, last):
-    """Extend the beam over tokens first … last - 1, with at most so many copies of the same future.
+    """Extend the beam over tokens first … last - 1, keeping at most `copies` prefixes with the same future.
 
-    The best W prefixes are kept, in the order of their label ids, so that of equal ones the first by label ids stays.
+    The best W prefixes are kept, in the order of their label ids. Of equal prefixes the first one by label ids is kept.
     """
     node, pool, step, base = chain
     score, states, nodes, parents, size, left_out = beam
@@ -96,7 +96,7 @@ def advance(chain, completion, packed, beam, copies, first, last):
 
 @kernel
 def finish(packed, beam):
-    """Charge what machines emit after the last token; prefixes that break a hard rule become forbidden."""
+    """Subtract the final costs of the machines; prefixes that break a hard rule become forbidden."""
     for h in range(beam.size[0]):
         cost, hard = close(packed, beam.states[h])
         beam.score[h] = FORBIDDEN if hard else beam.score[h] - cost

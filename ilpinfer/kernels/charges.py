@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs
-"""The cost of a labelling by machines, from the events along it."""
+"""The cost of a labelling by machines; only events along the labelling are read."""
 
 import numpy as np
 
@@ -22,13 +22,13 @@ def _charge(cost, m, mask, active, count, total):
 
 @subroutine
 def charge_labelling(handle, classes, path, mask, room, count):
-    """The cost of a labelling by the machines that are not active; those that it breaks become active.
+    """The cost of a labelling by the machines that are not active; machines with a cost become active.
 
     Parameters
     ----------
     classes : (T,) of machines
     mask : (M,) odd for active machines
-    room : (3, M) the active machines, `count` of them; -1; anything
+    room : (3, M) rows: the active machines, `count` of them; -1; work space
 
     Returns
     -------

@@ -1,5 +1,7 @@
 # mypy: allow-untyped-defs
-"""The best labellings of many sequences: Viterbi, and where its path breaks machines, relaxations of more and more of them."""
+"""The best labellings of many sequences: Viterbi, then, where its path breaks rules, relaxations that include more and
+more of their machines.
+"""
 
 import numpy as np
 
@@ -34,11 +36,12 @@ from ilpinfer.kernels.tables import (
 INSIDE = 3
 """Marks machines that were multiplied."""
 FEWEST_JOINT, MOST_JOINT = 64, 512
-"""Joint states that machines may have which are multiplied, at first, and later."""
+"""Largest numbers of joint states of multiplied machines: at first, and later."""
 MOST_CELLS, VECTOR = 2**22, 16
-"""Values of a recursion over joint states, and how many of its steps take as long as one of label setting, about."""
+"""Values of a recursion over joint states, and the number of its steps that take about as long as one of label setting.
+"""
 FIRST_SHARE = 20
-"""One part in so many of the steps for a sequence's tokens is taken before multipliers and products."""
+"""The attempt before multipliers and products has 1 / FIRST_SHARE of the steps of a sequence."""
 MOST_AT_ONCE = 2**27
 """Steps of a call, after which no further sequence is begun: about a second, as nothing can interrupt a call."""
 DIRECT = 2**17
@@ -68,10 +71,11 @@ def classify(windows, tokens, classes):
 
 @subroutine
 def multiply_active(handle, emission, rows, tokens, marks, room, count, most, steps):
-    """Multiply machines that are taken up, the `count` in `room` after those that were `INSIDE`, up to so many joint states.
+    """Multiply active machines, the `count` in `room` after those that were `INSIDE`, up to `most` joint states.
 
-    It takes as long as so many steps of label setting at most. Sums with multipliers stay outside, as proofs have it. Returns the
-    joint automaton, its recursion as `set_labels` reads it, and how many of the machines stay outside, in `room`.
+    The time is at most that of `steps` steps of label setting. Sums with multipliers stay outside, as proofs require.
+    Returns the joint automaton, its recursion as `set_labels` reads it, and the number of machines in `room` that stay
+    outside.
     """
     T, K, mask = len(rows), emission.shape[1], marks[0]
     every, outside = np.empty(len(mask), np.int64), count
@@ -101,9 +105,9 @@ def multiply_active(handle, emission, rows, tokens, marks, room, count, most, st
 
 @subroutine
 def _refine(handle, emission, rows, tokens, recursion, limits, path, result, marks, room, count):
-    """Relaxations of more and more machines, `count` at first, until the best labelling breaks no other.
+    """Relaxations of more and more machines, `count` at first, until the best labelling breaks no other machine.
 
-    Where label setting is too much work, some of the machines are multiplied, for better bounds, and it goes on.
+    Where label setting needs too many steps, some of the machines are multiplied for better bounds, and it continues.
     """
     T, K = len(rows), emission.shape[1]
     edge_at, classes, trial = tokens[3, :T], tokens[MACHINES, :T], tokens[4, :T]
@@ -149,9 +153,9 @@ def count_sums(machines, active):
 
 @subroutine
 def _solve(handle, emission, rows, tokens, recursion, limits, path, result, marks, room, early):
-    """Viterbi, and relaxations where its path breaks machines; a labelling in `path` stays where it is better.
+    """Viterbi, and relaxations where its path breaks machines; a better labelling in `path` is kept.
 
-    Early, where sums are broken that may have multipliers, little work is done, and the less the more sums these are.
+    With `early`, and broken sums that may have multipliers, few steps are taken: the more sums, the fewer steps.
     """
     completion, tail = recursion
     edge_at, T, mask = tokens[3], len(rows), marks[0]
@@ -188,7 +192,7 @@ def _decode(handle, emission, words, rows, pool, limits, tokens, recursion, path
     Parameters
     ----------
     words, rows, pool, path, result, marks : of the sequence
-    tokens : (5, T) at least, filled with classes for each purpose, entries of `scores.edge`, and anything
+    tokens : (5, T) at least, filled with classes for each purpose, entries of `scores.edge`, and work space
     recursion : (2, T, Kp) at least, filled
     room : as for `charge_labelling`
     """
@@ -238,23 +242,24 @@ def _decode(handle, emission, words, rows, pool, limits, tokens, recursion, path
 
 @kernel
 def decode_batch(handle, emission, begins, tokens, rows, pool, limits, paths, results, marks, share):
-    """Decode sequences, each at least one token long, until none is left that no other call has taken.
+    """Decode sequences of at least one token each, until this and other calls have taken all of them.
 
-    Returns whether it ended before, as it took long.
+    Returns whether the call reached its limit of steps before.
 
     Parameters
     ----------
     handle : `Handle`
     emission : (V, K) score of each label at a row, grid units
-    begins : (N + 1,) where sequences begin in what follows, `total` tokens in all
+    begins : (N + 1,) first token of each sequence in the arrays below, then `total`, the number of all tokens
     tokens : (total,) rows of the windows' numbers
     rows : (total,) rows of `emission`
     pool : (total,) the model's pool entry of the step into each token, unused at first tokens; (0,) where all are 0
-    limits : the most steps of label setting for a token of a sequence; steps that any sequence may take; and slots of the
-        largest direct index
+    limits : steps of label setting for each token of a sequence; steps for any sequence; and slots of the largest
+        direct index
     paths : (total,) filled with the best labellings, -1 where there is none
     results : (N, 6) filled, see `CODE`
-    marks : (N, 2, M) filled with 1 for machines that were followed and `INSIDE`, and with the multipliers of sums, grid units
+    marks : (N, 2, M) filled with 1 for active machines, `INSIDE` for multiplied ones, and the multipliers of sums, grid
+        units
     share : (3,) zeros at first, the same for all calls on these sequences; see `kernels.work`
     """
     add(share, ENTERED, 1)
@@ -290,7 +295,7 @@ def decode_batch(handle, emission, begins, tokens, rows, pool, limits, paths, re
 
 @kernel
 def decode_one(handle, emission, tokens, pool, own, limits, buffer):
-    """Decode one sequence as `decode_batch` does, but with few arguments; returns how it ended.
+    """Decode one sequence as `decode_batch` does, with few arguments; returns the code of the result.
 
     Parameters
     ----------

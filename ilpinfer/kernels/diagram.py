@@ -2,7 +2,7 @@
 """Decision diagrams of labellings: layers of nodes, one layer a token, and the steps between them.
 
 The steps of node n are those from first[n] to first[n + 1]; nodes of a layer follow each other, and the root is the
-first. `value` of a node is the best that leads to it, `ahead` the best that follows it.
+first. `value` of a node is the best score of a path to it, `ahead` that of a path from it to the end.
 """
 
 from typing import NamedTuple
@@ -33,9 +33,9 @@ class Graph(NamedTuple):
 
 @kernel
 def unfold(chain, domains, symbols, charge, output):
-    """Write a lattice out, as far as the states named for its tokens; the number of steps is returned.
+    """Write a lattice as a diagram, with only the states of its domains; returns the number of steps.
 
-    charge : what each joint symbol is charged (J,), grid units
+    charge : charge of each joint symbol (J,), grid units
     """
     node, pool, step, base = chain
     states, begins = domains.states, domains.begins
@@ -89,10 +89,10 @@ def complete(graph, last, stop, path):
 def thin(graph, floor, number, output):
     """Keep the nodes and steps through which a labelling of at least `floor` passes.
 
-    graph : those steps that are kept move to the front
+    graph : steps that are kept move to the front
     number : room for the new number of each node
     output : room for the nodes kept
-    Returned are the number of steps and the best through a step that is left out.
+    Returns the number of steps kept, and the best score of a labelling through a step that was removed.
     """
     state, value, layers, first, target, score, end, ahead = graph
     new_state, new_value, new_layers, new_first, _, _, new_end, new_ahead = output

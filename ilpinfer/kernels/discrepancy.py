@@ -1,5 +1,7 @@
 # mypy: allow-untyped-defs
-"""Depth-first search under a limit; a prefix is told by its last state and by the joint state of all machines."""
+"""Depth-first search with a limit on discrepancies; a prefix is identified by its last state and the joint state of all
+machines.
+"""
 
 from typing import NamedTuple
 
@@ -11,7 +13,9 @@ from ilpinfer.kernels.packed import Packed
 
 _DEAD = FORBIDDEN // 2
 DONE, WORKED, FULL = 0, 1, 2
-"""Why `dive` has stopped: nothing is left, the work is done, or there is no room for joint states or for labellings."""
+"""Why `dive` has stopped: the search is complete, the work is done, or there is no room for joint states or for
+labellings.
+"""
 DEPTH, NODES, COMPLETE, CUT, BEST, WORK = 0, 1, 2, 3, 4, 5
 """Places among the counts: token whose choices are tried, nodes expanded, labellings recorded, whether the branching
 factor or the discrepancies cut anything, the best value, and work done in nodes."""
@@ -19,8 +23,8 @@ _READ_AS_ONE = 64
 """Steps of machines that are read for a whole labelling in about the time of a node."""
 
 
-class Late(NamedTuple):
-    """Machines that are only evaluated on whole labellings, and twice room for a joint state of theirs."""
+class LateMachines(NamedTuple):
+    """Machines that are evaluated on whole labellings only, and work space for two of their joint states."""
 
     packed: Packed
     kept: Small
@@ -28,7 +32,9 @@ class Late(NamedTuple):
 
 
 class Ahead(NamedTuple):
-    """The best that can follow a state (T, S), and the shift of a prefix's value before the floor applies (T,), grid units."""
+    """Best score after a state (T, S), and a number that is added to a prefix's value before the floor applies (T,),
+    grid units.
+    """
 
     completion: Integers
     shift: Integers
@@ -37,7 +43,7 @@ class Ahead(NamedTuple):
 class Stack(NamedTuple):
     """State, joint state, value and key (T, W) of the choices for each token, best first.
 
-    Further how many there are (T,), which is next (T,), and how many discrepancies lead there (T,).
+    Also the number of choices (T,), the next choice (T,), and the number of discrepancies of the prefix (T,).
     """
 
     state: Small
@@ -50,7 +56,7 @@ class Stack(NamedTuple):
 
 
 class Records(NamedTuple):
-    """Values (N,), when they were met (N,) and states (N, T) of labellings, each better than the one before."""
+    """Values (N,), nodes expanded before (N,) and states (N, T) of labellings, each better than the one before."""
 
     values: Integers
     when: Integers
@@ -59,9 +65,9 @@ class Records(NamedTuple):
 
 @subroutine
 def _read_prefix(late, stack, length):
-    """The cost by late machines of the first tokens of the labelling on the stack, `HARD` where a hard rule breaks.
+    """The cost of the first tokens of the labelling on the stack, by late machines; `HARD` where a hard rule breaks.
 
-    Where that leaves the machines is kept.
+    The joint state after these tokens is kept.
     """
     total, before = 0, -1
     for k in range(len(late.kept)):
@@ -92,7 +98,7 @@ def _read_last(late, t, before, now):
 def _expand(chain, ahead, joint, late, stack, t, source, limits, counts):
     """Put the choices for token t on the stack, best first; False where there is no room for joint states.
 
-    Those for the last token make whole labellings, which all rules are held against.
+    Choices for the last token complete labellings, which are evaluated by all rules.
     """
     node, pool, step, base = chain
     completion, shift = ahead
@@ -151,11 +157,12 @@ def _expand(chain, ahead, joint, late, stack, t, source, limits, counts):
 
 @kernel
 def dive(chain, ahead, joint, late, stack, limits, counts, records, rule, work):
-    """Search depth first, best choices first, until `work` more is done: a node, or what takes as long.
+    """Search depth first, best choices first, until `work` more units of work are done; a unit is the time of a node.
 
-    limits : floor of values, of values with what can follow, and how many choices are kept; the first two rise
-    rule : how many choices may differ from the first, -1 for any number; and whether what is found raises the floor of
-        values (1), or the one with what can follow (2), or none (0)
+    limits : floor of values, floor of values with the best score after them, and number of choices kept; both floors
+        rise
+    rule : largest number of discrepancies, -1 for no limit; and which floor a labelling raises: that of values (1),
+        that of values with the best score after them (2), or none (0)
     """
     discrepancies, monotone = rule
     state, _, value, key, size, following, spent = stack

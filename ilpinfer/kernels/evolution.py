@@ -1,8 +1,10 @@
 # mypy: allow-untyped-defs
-"""An evolutionary algorithm over labellings. Offspring are evaluated only between the first change and the token where the machine states agree again.
+"""An evolutionary algorithm over labellings.
 
-An individual is a row of labels, and for each token the joint state of all machines and what the labelling is worth and
-how many hard violations it has up to there. Steps that the lattice forbids count as hard violations.
+Offspring are evaluated only between the first change and the token where the machine states agree again.
+
+An individual has, for each token, a label, the joint state of all machines, and the value and the number of hard
+violations up to there. Steps that the lattice forbids count as hard violations.
 """
 
 from typing import NamedTuple
@@ -14,19 +16,21 @@ from formulations.grid import FORBIDDEN
 from ilpinfer.kernels.jit import kernel, subroutine
 from ilpinfer.kernels.machines import read_symbol
 from ilpinfer.kernels.ordering import descending
-from ilpinfer.kernels.runs import below, mend, mutate, section, share
+from ilpinfer.kernels.runs import below, mutate, repair_border, section, share
 
 _DEAD = FORBIDDEN // 2
 DONE, FULL = 0, 1
-"""Why `evolve` has stopped: the generations are over, or there is no room for joint states or for labellings."""
+"""Why `evolve` has stopped: all generations are done, or there is no room for joint states or for labellings."""
 SPARE = 4
-"""Free joint states for each token, without which kernels do not go on."""
+"""Free joint states for each token that a kernel needs to continue."""
 GENERATION, VALUED, FOUND, BEST = 0, 1, 2, 3
 """Places among the counts: generations and valuations so far, labellings recorded, best value."""
 
 
-class People(NamedTuple):
-    """Labels, joint states, worth and hard violations so far (N, T), and worth and hard violations in all (N,)."""
+class IndividualArrays(NamedTuple):
+    """Labels, joint states, values and hard violations up to each token (N, T), and values and hard violations in all
+    (N,).
+    """
 
     label: Small
     joint: Small
@@ -37,7 +41,7 @@ class People(NamedTuple):
 
 
 class Places(NamedTuple):
-    """Which people live (μ,), and which places are free (λ,)."""
+    """Numbers of the individuals of the population (μ,), and free numbers (λ,)."""
 
     living: Integers
     free: Integers
@@ -69,40 +73,49 @@ class Records(NamedTuple):
 
 
 @subroutine
-def copy(people, target, source):
+def copy(individuals, target, source):
     """Make one individual the same as another."""
-    for t in range(people.label.shape[1]):
-        people.label[target, t], people.joint[target, t] = people.label[source, t], people.joint[source, t]
-        people.worth[target, t], people.broken[target, t] = people.worth[source, t], people.broken[source, t]
-    people.total[target], people.breaks[target] = people.total[source], people.breaks[source]
+    for t in range(individuals.label.shape[1]):
+        individuals.label[target, t], individuals.joint[target, t] = (
+            individuals.label[source, t],
+            individuals.joint[source, t],
+        )
+        individuals.worth[target, t], individuals.broken[target, t] = (
+            individuals.worth[source, t],
+            individuals.broken[source, t],
+        )
+    individuals.total[target], individuals.breaks[target] = (
+        individuals.total[source],
+        individuals.breaks[source],
+    )
 
 
 @subroutine
-def record(people, who, records, counts):
-    """Write an individual down if it keeps the hard rules, none was better, and there is room."""
-    n, total = counts[FOUND], people.total[who]
-    if people.breaks[who] or total <= counts[BEST] or n == len(records.values):
+def record(individuals, who, records, counts):
+    """Record an individual if it keeps the hard rules, no recorded one is better, and there is room."""
+    n, total = counts[FOUND], individuals.total[who]
+    if individuals.breaks[who] or total <= counts[BEST] or n == len(records.values):
         return
     counts[BEST], counts[FOUND] = total, n + 1
     records.values[n], records.when[n] = total, counts[VALUED]
-    for t in range(people.label.shape[1]):
-        records.paths[n, t] = people.label[who, t]
+    for t in range(individuals.label.shape[1]):
+        records.paths[n, t] = individuals.label[who, t]
 
 
 @subroutine
 def full(joint, records, more, counts, T):
-    """Whether there is too little room for joint states, or for so many more labellings."""
+    """Whether there is too little room for joint states, or for `more` labellings."""
     memo = joint.memo
     return counts[FOUND] + more > len(records.values) or memo.number[0] + SPARE * T > len(memo.vectors)
 
 
 @kernel
-def value(chain, machines, people, who, first, last, counts):
-    """Value an individual that has changed from `first` to `last`; False where there is no room for joint states."""
+def value(chain, machines, individuals, who, first, last, counts):
+    """Evaluate an individual that has changed from `first` to `last`; False where there is no room for joint states."""
     node, pool, step, base = chain
     packed, symbols, memo = machines
     after, cost, hard, order = memo.after, memo.cost, memo.hard, 2 if base[0] else 1
-    label, joint, worth, broken, total, breaks = people
+    label, joint, worth, broken, total, breaks = individuals
     T, K = label.shape[1], pool.shape[2]
     counts[VALUED] += 1
     y, at, sums, bad = label[who], joint[who], worth[who], broken[who]
@@ -148,9 +161,9 @@ def sample(order, n, pressure, seed, chosen):
 
 
 @kernel
-def evolve(chain, machines, people, places, seed, runs, settings, weights, records, counts, last):
-    """Generations until the `last` one; the machines count hard violations."""
-    label, _, _, _, total, breaks = people
+def evolve(chain, machines, individuals, places, seed, runs, settings, weights, records, counts, last):
+    """Run generations until the `last` one; the machines count hard violations."""
+    label, _, _, _, total, breaks = individuals
     living, free = places
     rate, pressure, shift, ranked, both = settings
     mu, lam, T, K = len(living), len(free), label.shape[1], chain.pool.shape[2]
@@ -179,18 +192,18 @@ def evolve(chain, machines, people, places, seed, runs, settings, weights, recor
             for child in range(n, min(n + 2, lam)):
                 mine, other = (one, two) if child == n else (two, one)
                 who = free[child]
-                copy(people, who, mine)
+                copy(individuals, who, mine)
                 for t in range(begin, end):
                     label[who, t] = label[other, t]
-                mend(label[who], begin, runs)
-                mend(label[who], end, runs)
+                repair_border(label[who], begin, runs)
+                repair_border(label[who], end, runs)
                 first, final = max(0, begin - 1), min(T - 1, end)
                 if share(seed) < rate:
                     low, high = mutate(label[who], seed, borders, K, shift, both, runs)
                     first, final = min(first, low), max(final, high)
-                if not value(chain, machines, people, who, first, final, counts):
+                if not value(chain, machines, individuals, who, first, final, counts):
                     return FULL
-                record(people, who, records, counts)
+                record(individuals, who, records, counts)
         for n in range(mu + lam):
             everyone[n] = living[n] if n < mu else free[n - mu]
             fitness[n] = weight * breaks[everyone[n]] - total[everyone[n]]
@@ -209,7 +222,7 @@ def evolve(chain, machines, people, places, seed, runs, settings, weights, recor
 
 @subroutine
 def _survive(order, elite, keeper, pressure, seed, survivors, living, free, everyone):
-    """Choose who lives on: the best, the best that keeps the hard rules, and others by ranking, none of them twice."""
+    """Choose the survivors: the best, the best that keeps the hard rules, and others by ranking, each at most once."""
     mu = len(living)
     survives = np.zeros(len(order), np.bool_)
     survives[elite] = True
@@ -233,16 +246,16 @@ def _survive(order, elite, keeper, pressure, seed, survivors, living, free, ever
 
 
 @kernel
-def begin(chain, machines, people, count, mutations, seed, runs, settings, counts):
-    """Make individuals 1 … count - 1 by mutations of individual 0, and value all; False where there is no room."""
-    label = people[0]
+def begin(chain, machines, individuals, count, mutations, seed, runs, settings, counts):
+    """Make individuals 1 … count - 1 by mutations of individual 0, and evaluate all; False where there is no room."""
+    label = individuals[0]
     K, T = chain.pool.shape[2], label.shape[1]
     borders = np.empty(T, np.int64)
     for who in range(count):
         if who:
-            copy(people, who, 0)
+            copy(individuals, who, 0)
             for _ in range(mutations):
                 mutate(label[who], seed, borders, K, settings.shift, settings.both, runs)
-        if not value(chain, machines, people, who, 0, T, counts):
+        if not value(chain, machines, individuals, who, 0, T, counts):
             return False
     return True

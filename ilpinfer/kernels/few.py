@@ -1,5 +1,7 @@
 # mypy: allow-untyped-defs
-"""The best few labellings of many sequences: relaxations of more and more machines, until none of the few breaks another."""
+"""The best few labellings of many sequences: relaxations of more and more machines, until no labelling breaks another
+machine.
+"""
 
 import numpy as np
 
@@ -37,16 +39,18 @@ from ilpinfer.kernels.tables import (
 )
 
 NUMBER, WORK = 1, 2
-"""Columns of results, after `CODE`: how many labellings there are, and steps."""
+"""Columns of results, after `CODE`: number of labellings, and number of steps."""
 FIRST_SHARE = 64
-"""One part in so many of the steps is taken before machines are multiplied."""
+"""The attempt before machines are multiplied has 1 / FIRST_SHARE of the steps."""
 MOST_LISTED = 2**24
 """Labels of all labellings of a list together."""
 
 
 @subroutine
 def _charge(handle, classes, paths, values, number, mask, room, count):
-    """Take up what the labellings break anew: the number of active machines, and what the last labelling is worth at least."""
+    """Activate machines that the labellings break; the number of active machines, and a lower bound on the last
+    labelling.
+    """
     trial, worth = np.empty(len(classes), np.int64), np.empty(number, np.int64)
     broken, now = np.zeros(len(mask), np.bool_), count
     for k in range(number):
@@ -68,10 +72,10 @@ def _charge(handle, classes, paths, values, number, mask, room, count):
 def _relax(
     handle, emission, rows, tokens, recursion, limits, paths, values, result, marks, room, least, early
 ):
-    """Relaxations of more and more machines, until the best few labellings break no other.
+    """Relaxations of more and more machines, until the best few labellings break no other machine.
 
-    Early, it ends where sums are active that may have multipliers, and little work was not enough. Other parameters as of
-    `decode_few`; least : what the last of the list is worth at least, which is returned, too, and better.
+    With `early`, it ends after few steps where active sums may have multipliers. least : lower bound on the last labelling of
+    the list; a better bound is returned, too. Other parameters as of `decode_few`.
     """
     completion, tail = recursion
     T, K, top, width = len(rows), emission.shape[1], len(values), completion.shape[1]
@@ -128,7 +132,7 @@ def _relax(
 
 @subroutine
 def _list(handle, emission, rows, tokens, recursion, limits, paths, values, result, marks, room):
-    """The best labellings of one sequence, by sums with multipliers where little work was not enough."""
+    """The best labellings of one sequence; sums get multipliers where few steps do not suffice."""
     completion, tail = recursion
     T, most, least, early = len(rows), limits[1], DEAD, True
     edge_at, best, path = tokens[3, :T], np.zeros(6, np.int64), np.empty(T, np.int64)

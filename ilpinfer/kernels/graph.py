@@ -1,8 +1,8 @@
 # mypy: allow-untyped-defs
-"""The graph of all labellings that could reach a floor, as far as some machines tell them apart, token by token.
+"""The graph of all labellings that can reach a floor by the scores and some of the machines, built token by token.
 
-A node is a label together with the states of the machines. Paths to it are not compared: all steps into it stay. The value
-of a labelling is the bound without machines and the losses of its steps, none of which is above 0.
+A node is a label together with the states of the machines. All steps into a node are kept. The value of a labelling is the
+bound without machines plus the losses of its steps, which are numbers not above 0.
 """
 
 from typing import NamedTuple
@@ -16,8 +16,8 @@ from ilpinfer.kernels.label_setting import DEAD, DONE, FULL, ROOM, STOPPED, look
 from ilpinfer.kernels.tables import ARC, FINAL, STRIDE, WIDTH
 
 TOKEN, NODE, NODES, EDGES, STEPS, CUT = range(6)
-"""How far the graph is: the token, the next node to extend, how many nodes and edges there are, the work so far, and the best
-value that was below the floor."""
+"""Progress of the construction: the token, the next node to extend, the numbers of nodes and edges, the work so far, and the best
+value below the floor."""
 MOST_EDGES = 2**23
 """Edges of the largest graph."""
 
@@ -27,8 +27,8 @@ class Graph(NamedTuple):
 
     Parameters
     ----------
-    reach : (N,) the best value of a labelling through a node, as far as its prefixes tell, grid units
-    ahead : (N,) the least loss from a node to the end, as a number not above 0; FORBIDDEN where there is no way
+    reach : (N,) upper bound on the labellings through a node, by their prefixes, grid units
+    ahead : (N,) the least loss from a node to the end, as a number not above 0; FORBIDDEN where no path leads there
     key : (N, W) see `label_setting.Prefixes`
     begin : (N,) where the edges of a node begin, which are in the order of labels; those of the next node follow
     target, label, worth : (E,) node that an edge leads to, its label, and its loss
@@ -58,7 +58,7 @@ def no_graph(T):
 
 @subroutine
 def _more(array, size):
-    """The numbers of an array, with room for more."""
+    """A larger array that begins with the numbers of this one."""
     larger = np.empty(size, array.dtype)
     for k in range(len(array)):
         larger[k] = array[k]
@@ -67,7 +67,7 @@ def _more(array, size):
 
 @subroutine
 def _more_nodes(g, least):
-    """The same graph with room for so many nodes."""
+    """The same graph with room for at least `least` nodes."""
     size, words = max(least, 2 * len(g.reach)), g.key.shape[1]
     key = np.empty((size, words), np.int64)
     for h in range(len(g.reach)):
@@ -99,7 +99,8 @@ def _reserve(g, first, count, edges, K):
 
 @subroutine
 def _expand(handle, edge_at, classes, joint, active, recursion, limits, places, values, g, at):
-    """Extend nodes from where `at` says, until the graph is complete (`DONE`), or the work (`STOPPED`) or the room (`FULL`) ends."""
+    """Extend nodes from position `at` on, until the graph is complete (`DONE`), the limit of work is reached (`STOPPED`) or the arrays
+    are full (`FULL`)."""
     completion, tail, total = recursion
     floor, work = limits
     edge, machines = handle.scores.edge, handle.machines
@@ -178,19 +179,20 @@ def _expand(handle, edge_at, classes, joint, active, recursion, limits, places, 
 
 @subroutine
 def build_graph(handle, edge_at, classes, joint, active, recursion, floor, work, places, g):
-    """The graph of all labellings that could reach a floor.
+    """The graph of all labellings that can reach a floor.
 
     Parameters
     ----------
     handle, edge_at, classes, joint, active, recursion : as of `label_setting.set_labels`
     floor : grid units
-    work : steps, after which it stops
+    work : limit of steps
     places : of `label_setting.places_of`
-    g : a graph whose room is used
+    g : a graph whose arrays are used
 
     Returns
     -------
-    `DONE` or `STOPPED`; the best value that was cut, below `DEAD` where the graph holds all labellings; steps; g
+    `DONE` or `STOPPED`; the best value that was left out, below `DEAD` where the graph contains all labellings; steps;
+    g
     """
     K = handle.scores.edge.shape[1]
     if g.key.shape[1] != places[3]:
@@ -213,7 +215,7 @@ def build_graph(handle, edge_at, classes, joint, active, recursion, floor, work,
 
 @subroutine
 def _look_back(g, T, at):
-    """Fill what is ahead of each node."""
+    """Fill `ahead` of each node."""
     last = g.level[T]
     g.begin[last] = at[EDGES]
     for h in range(last, at[NODES]):

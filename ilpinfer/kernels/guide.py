@@ -15,7 +15,7 @@ _DEAD = FORBIDDEN // 2
 class Domains(NamedTuple):
     """The states that each token can have: those of token t are states[begins[t] : begins[t + 1]], ascending.
 
-    `labels` follow a state at most.
+    A state has at most `labels` successors.
     """
 
     states: Small
@@ -24,16 +24,17 @@ class Domains(NamedTuple):
 
     @property
     def steps(self) -> int:
-        """Steps between neighbouring tokens, at most."""
+        """Upper bound on the steps between neighbouring tokens."""
         count = np.diff(self.begins)
         return int((count[:-1] * np.minimum(count[1:], self.labels)).sum()) + 1
 
 
 class Product(NamedTuple):
-    """Machines that a chain is multiplied with; Q states of all together, J joint symbols, C tables of them.
+    """Machines that a chain is multiplied with: Q joint states, J joint symbols, C tables of symbols.
 
-    symbol (C, S+1, B) of each step, the first row from START; the usual one of those that lead to a state (C, S); which
-    table a token uses (T,); the next states (J, Q) and the cost (J, Q) of a symbol; and the cost (Q,) at the end.
+    Symbol (C, S+1, B) of each step, the first row from START; the usual symbol of the steps into a state (C, S); the
+    table of
+    each token (T,); the next states (J, Q) and the cost (J, Q) of a symbol; and the cost (Q,) at the end.
     """
 
     symbol: Small
@@ -45,9 +46,10 @@ class Product(NamedTuple):
 
 
 class Futures(NamedTuple):
-    """The most that the futures of machines can give back of what is charged for their sums, grid units.
+    """The most that the futures of machines can give back of the charges for their sums, grid units.
 
-    Tables (T, states) in a row, where those of a machine begin (M,), -1 for none, and how many states it has (M,).
+    Tables (T, states) one after the other, the begin of each machine's table (M,), -1 for none, and its number of
+    states (M,).
     """
 
     table: Integers
@@ -78,8 +80,8 @@ def future_gain(futures, vectors, t, joint):
 def prune(chain, domains, completion, floor, output):
     """Fill `output` with the states of each token that a labelling of at least `floor` can pass through.
 
-    `completion` (T, S) bounds what follows one. The best that leads to a state and the best that follows it add up to
-    its max-marginal.
+    `completion` (T, S) bounds the score after a state. The best score up to a state and the best score after it add up to its
+    max-marginal.
     """
     node, pool, step, base = chain
     states, begins, kept_states, kept_begins = domains.states, domains.begins, output.states, output.begins
@@ -107,10 +109,10 @@ def prune(chain, domains, completion, floor, output):
 
 @kernel
 def complete(chain, domains, product, completion, last, first, path):
-    """Fill completion (T, S, Q) for tokens last, last - 1 … first: the best of what follows a state and machine states.
+    """Fill completion (T, S, Q) for tokens last, last - 1 … first: the best score after a state and machine states.
 
-    Only the states named for a token are filled. After the first token path (T,) is filled with the best states, the
-    first ones by ids, and the score is returned, `FORBIDDEN` for none.
+    Only the states in a token's domain are filled. After the first token, path (T,) is filled with the best states, the first ones by
+    ids. Returns the score, `FORBIDDEN` where there is no path.
     """
     node, pool, step, base = chain
     states, begins = domains.states, domains.begins
@@ -185,10 +187,10 @@ def _trace(chain, product, completion, path):
 
 @kernel
 def potentials(symbols, table, worth, following, final, potential):
-    """Fill potential (T, Q): the most that a machine's own future can be worth, whatever the scores.
+    """Fill potential (T, Q): the largest value of a machine's own future, for any scores.
 
-    symbols (P, C) that the steps of a table can have (-1 for none more), table (T,), worth (Q, X) of reading a
-    symbol, following (Q, X), final (Q,) worth at the end.
+    symbols (P, C) of the steps of a table, filled up with -1; table (T,); worth (Q, X), the value of reading a symbol;
+    following (Q, X), the next states; final (Q,), the value at the end.
     """
     T, Q = potential.shape
     for q in range(Q):

@@ -18,7 +18,7 @@ class HandleType(types.StructRef):
 
 
 class Handle(structref.StructRefProxy):
-    """Windows, scores and machines of one decoder, made by `together`; changes inside their arrays are seen."""
+    """Windows, scores and machines of one decoder, made by `together`; it refers to their arrays and copies none."""
 
 
 structref.define_proxy(Handle, HandleType, ["windows", "scores", "machines"])

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs
-"""Hash tables of rows of numbers: slots hold the number of a row, -1 for none, and there are a power of two of them."""
+"""Hash tables of rows of numbers. A slot holds the number of a row, or -1; the number of slots is a power of two."""
 
 import numpy as np
 

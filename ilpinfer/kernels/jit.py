@@ -16,11 +16,11 @@ from ilpinfer.kernels import notices
 from ilpinfer.kernels.linking import Kernel, Subroutine
 
 SEAL = b"ilpinfer sha256 "
-"""Stands between a file's content and the content's digest."""
+"""Separates the content of a file from its digest."""
 
 
 def kernel(function: Callable[..., Any]) -> Any:
-    """Compile for plain arrays: cached on disk where that can be written, and free of the interpreter lock while it runs."""
+    """Compile a function that runs without the interpreter lock; its code is cached on disk where possible."""
     compiled = _compiled(function, Kernel)
     try:
         compiled._cache = KernelCache(function)
@@ -30,10 +30,10 @@ def kernel(function: Callable[..., Any]) -> Any:
 
 
 def subroutine(function: Callable[..., Any]) -> Any:
-    """Compile a function into each kernel that calls it, and not on its own."""
+    """Compile a function as a part of each kernel that calls it."""
     compiled = _compiled(function, Subroutine, no_cpython_wrapper=True)
     compiled._cache = SubroutineCache(function)
-    compiled._insert = lambda *overload: None  # there is nothing that Python could call
+    compiled._insert = lambda *overload: None  # no code exists that Python could call
 
     def _compile_for_args(*args: Any) -> None:
         raise TypeError(f"{function.__name__} can only be called by kernels")
@@ -53,13 +53,15 @@ def _compiled(function: Callable[..., Any], pipeline: type, **more: bool) -> Any
 
 
 def _plain(kind: Any) -> Any:
-    """The argument type for calls between kernels; numba would compile them for each constant and type of integers."""
+    """The argument type for calls between kernels, so that numba does not compile them for each constant and integer
+    type.
+    """
     kind = types.unliteral(kind)
     return types.int64 if kind in types.signed_domain else kind
 
 
 def place() -> str | None:
-    """The folder where compiled kernels are kept; None where there is none that can be written."""
+    """The folder where compiled kernels are kept; None where no folder can be written."""
     try:
         return str(KernelCache(place).cache_path)
     except (RuntimeError, OSError):
@@ -67,14 +69,14 @@ def place() -> str | None:
 
 
 class SubroutineCache(NullCache):
-    """The cache of a subroutine, which is empty since kernels contain its code."""
+    """The cache of a subroutine. It is empty, since kernels contain the code of subroutines."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.digest = _digest(function)
 
 
 class NoCache:
-    """Stands for a cache where there is no place for one."""
+    """A cache that stores nothing, for systems where no folder can be written."""
 
     cache_path = None
 
@@ -96,14 +98,14 @@ class KernelCache(FunctionCache):
         self._cache_file = self._files
 
     def _index_key(self, signature: Any, codegen: Any) -> Any:
-        """Numba's key, and the fields of the tuples, by whose names kernels read them."""
+        """Numba's key, and the field names of the named tuples that a kernel reads."""
         return super()._index_key(signature, codegen), _fields(signature)
 
     def load_overload(self, signature: Any, target: Any) -> Any:
         """The compiled kernel, or None where it is about to be compiled."""
         try:
             result = super().load_overload(signature, target)
-        except Exception as error:  # whatever reading damaged files raises
+        except Exception as error:  # damaged files raise errors of many types
             self._files.discard()
             text = f"the compiled kernels in {self._cache_path} cannot be read ({_reason(error)}) and are compiled again"
             notices.announce(text, "reading")
@@ -126,10 +128,10 @@ class KernelCache(FunctionCache):
 
 
 class SealedFiles(IndexDataCacheFile):
-    """An index and files of machine code, each followed by a digest, since damaged code must not be run."""
+    """An index and files of machine code, each with a digest at its end, so that damaged code is never run."""
 
     def discard(self) -> None:
-        """Remove what cannot be read, as far as possible."""
+        """Remove files that cannot be read, as far as possible."""
         with contextlib.suppress(OSError):
             os.unlink(self._index_path)
 
@@ -146,9 +148,9 @@ class SealedFiles(IndexDataCacheFile):
 
 
 def _digest(function: Callable[..., Any]) -> str:
-    """A digest of all that a kernel is compiled from: its file, the constants it may use, and kernels of other files.
+    """A digest of the source of a kernel: its file, the constants that it may use, and kernels of other files.
 
-    Numba's own looks at the kernel's file only, so that code would go stale where another file changes.
+    Numba's own key depends on the kernel's file only, so that changes of other files would have no effect.
     """
     known = function.__globals__
     constants = sorted(f"{name}={known[name]!r}" for name in known if isinstance(known[name], int | float))

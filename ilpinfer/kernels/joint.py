@@ -1,7 +1,8 @@
 # mypy: allow-untyped-defs
-"""Products of machines, and Viterbi over labels and joint states, which gives bounds that include later violations.
+"""Products of machines, and Viterbi over labels and joint states, whose bounds include later violations.
 
-Only what can be reached by the labels of a sequence is built, and labels that no machine tells apart are of one kind.
+Only joint states that the labels of a sequence can reach are built. Labels that all machines read alike are of one
+kind.
 """
 
 from typing import NamedTuple
@@ -15,7 +16,7 @@ from ilpinfer.kernels.recursion import step_back
 from ilpinfer.kernels.tables import ARC, FINAL, STATES, STRIDE, WIDTH
 
 MOST_KINDS = 256
-"""Kinds of labels, beyond which a machine stays outside."""
+"""Largest number of kinds of labels; a machine that needs more stays outside."""
 
 
 class Joint(NamedTuple):
@@ -65,7 +66,9 @@ def _rows(classes, C):
 
 @subroutine
 def _split(kind, kinds, machines, m, known):
-    """Kinds that tell apart what machine m tells apart too: kind (R, K), and the old kind and the symbol of each (S, 2)."""
+    """Split kinds whose labels machine m reads differently: kind (R, K), and the old kind and the symbol of each (S,
+    2).
+    """
     width = machines.layout[m, WIDTH]
     number, finer = np.full(kinds * width, np.int32(-1)), np.empty_like(kind)
     pairs, count = np.empty((min(kind.size, kinds * width), 2), np.int64), 0
@@ -84,7 +87,7 @@ def _split(kind, kinds, machines, m, known):
 
 @subroutine
 def _multiply(joint, kind, pairs, machines, m, most):
-    """The joint automaton with machine m, as far as its states can be reached; with no state where those are too many."""
+    """The joint automaton with machine m, with its reachable states; with no state where those are more than `most`."""
     states, S = machines.layout[m, STATES], len(pairs)
     most = max(most, 1)
     number, order = np.full(len(joint.final) * states, np.int32(-1)), np.zeros(most, np.int64)
@@ -109,9 +112,10 @@ def _multiply(joint, kind, pairs, machines, m, most):
 
 @subroutine
 def multiply_machines(machines, classes, K, active, apart, most):
-    """The joint automaton of as many machines in `active` (A,) as have at most so many joint states, in their order.
+    """The joint automaton of machines in `active` (A,), in their order, while it has at most `most` joint states.
 
-    Those that look at the previous label stay outside, and those where apart (M,) is not 0. Returns which ones are inside (A,), too.
+    Machines that read the previous label stay outside, and those where apart (M,) is not 0. Also returns which ones are
+    inside (A,).
     """
     row, known = _rows(classes, len(machines.table))
     joint = Joint(row, np.zeros((len(known), K), np.int32), *no_machines(1, 1)[2:])

@@ -1,8 +1,9 @@
 # mypy: allow-untyped-defs
-"""Label setting: prefixes of labellings that could still reach a floor, those that agree merged, token by token.
+"""Label setting: prefixes of labellings that can still reach a floor are extended token by token; those with equal keys
+are merged.
 
-A prefix is known by its last label and the states of the machines at hand: its key, some bits for each. Its reach is the
-best value of a labelling that begins so, as far as these machines' costs up to here and the scores tell.
+The key of a prefix is its last label and the states of the active machines, some bits for each. Its reach is an upper bound on the
+labellings that begin with it, from the scores and these machines' costs so far.
 """
 
 from typing import NamedTuple
@@ -16,31 +17,33 @@ from ilpinfer.kernels.tables import ARC, FINAL, STATES, STRIDE, WIDTH
 
 DEAD = FORBIDDEN // 2
 DONE, NONE, STOPPED, FULL = 0, -1, -2, -3
-"""All prefixes are extended; no labelling reaches the floor; the work was too much; there is no room for more prefixes."""
+"""All prefixes are extended; no labelling reaches the floor; the limit of work is reached; there is no room for more
+prefixes.
+"""
 TOKEN, NEXT, BEGIN, FIRST, MADE, STEPS, CUT = range(7)
-"""How far label setting is: the token, the next prefix to extend, where prefixes of its length and of the one that is being
-made begin, how many there are in all, the work so far, and the best value that was below the floor."""
+"""Progress of label setting: the token, the next prefix to extend, the first prefix of its length and of the following length, the
+number of all prefixes, the work so far, and the best value below the floor."""
 FIRST_STEP = UNITS_PER_NAT * 3 // 2
 """Distance of the first floor below the bound, grid units."""
 BITS = 62
-"""In use of each word of a key."""
+"""Bits of each word of a key that are used."""
 WORD, SHIFT, MASK, ROW, READ = range(5)
-"""Rows of places: which word of a key has a machine's state, from which bit on, and its mask; where the arcs of its state
-begin, and its symbols, for the prefix at hand."""
+"""Rows of `places`: the word of a key with a machine's state, the first bit, and the mask; for the current prefix, the first arc of the
+machine's state, and its symbols."""
 ROOM = 1024
-"""Prefixes and slots that there is room for at first, a power of 2."""
+"""Initial number of prefixes and of slots, a power of 2."""
 
 
 class Prefixes(NamedTuple):
-    """Prefixes of all lengths in the order of their label ids, and where those of one length are by key.
+    """Prefixes of all lengths in the order of their label ids, and an index by key for those of one length.
 
     Parameters
     ----------
     reach : (N,) grid units; FORBIDDEN where a better one with the same key came later
-    key : (N, W) the label, the joint state, and the state of each machine at hand, where `places_of` says
+    key : (N, W) the label, the joint state, and the state of each active machine, at the bits of `places_of`
     label, parent : (N,) number 0 is the empty prefix
     slots : clock + number of a prefix, a power of 2 of them; those below clock + the first number of a length are empty
-    clock : (1,) not less than what earlier calls have left in the slots
+    clock : (1,) at least the largest number that earlier calls have left in the slots
     """
 
     reach: Integers
@@ -53,14 +56,14 @@ class Prefixes(NamedTuple):
 
 @subroutine
 def no_prefixes():
-    """Prefixes without room, which costs little where none are needed."""
+    """An empty record of prefixes."""
     none, small = np.empty(0, np.int64), np.empty(0, np.int32)
     return Prefixes(none, np.empty((0, 1), np.int64), small, small, none, np.zeros(1, np.int64))
 
 
 @subroutine
 def _more_prefixes(p, more):
-    """The same prefixes with room for at least as many again, and `more`."""
+    """The same prefixes with at least twice the room, and room for `more`."""
     old, words = p.key.shape
     size = 2 * old + more + ROOM
     reach, key = np.empty(size, np.int64), np.empty((size, words), np.int64)
@@ -74,7 +77,7 @@ def _more_prefixes(p, more):
 
 @subroutine
 def _with_words(p, words):
-    """Room for prefixes whose keys have so many words."""
+    """Room for prefixes whose keys have `words` words."""
     if p.key.shape[1] == words:
         return p
     return Prefixes(p.reach, np.empty((len(p.reach), words), np.int64), p.label, p.parent, p.slots, p.clock)
@@ -82,7 +85,7 @@ def _with_words(p, words):
 
 @subroutine
 def _more_slots(p, least):
-    """The same prefixes with at least so many slots, all empty."""
+    """The same prefixes with at least `least` slots, all empty."""
     size = ROOM
     while size < least:
         size *= 2
@@ -122,9 +125,10 @@ def _reserve(p, first, count, more, indexed):
 
 @subroutine
 def look_ahead(edge, e, i, tail, t, rest, floor, values):
-    """Fill values (K,) with what each label at token t after label i, -1 for START, could reach without the other machines.
+    """Fill values (K,) with upper bounds for each label at token t after label i, -1 for START, without the other
+    machines.
 
-    Returns the best of those that are below the floor.
+    Returns the best bound below the floor.
     """
     cut = FORBIDDEN
     for j in range(len(values)):
@@ -136,7 +140,8 @@ def look_ahead(edge, e, i, tail, t, rest, floor, values):
 
 @subroutine
 def _extend(handle, edge_at, classes, joint, active, recursion, limits, places, values, p, at):
-    """Extend prefixes from where `at` says, until all are labellings (`DONE`), or the work (`STOPPED`) or the room (`FULL`) ends."""
+    """Extend prefixes from position `at` on, until all are labellings (`DONE`), the limit of work is reached (`STOPPED`) or the arrays
+    are full (`FULL`)."""
     completion, tail, total = recursion
     floor, work, indexed = limits
     edge, machines = handle.scores.edge, handle.machines
@@ -210,7 +215,8 @@ def _extend(handle, edge_at, classes, joint, active, recursion, limits, places, 
 def places_of(layout, active, K, Q):
     """Bits of a key for K labels, Q joint states, and states of the machines in `active` (A,); the label has the lowest.
 
-    Returns the rows of `WORD`; bit of the first word that the joint state begins at, and its mask; words; bits of the last.
+    Returns the rows of `WORD`; first bit of the joint state in the first word, and its mask; number of words; bits of
+    the last word.
     """
     where, word, used = np.empty((5, len(active)), np.int64), 0, _bits(K) + _bits(Q)
     for a in range(len(active)):
@@ -233,19 +239,19 @@ def _bits(values):
 
 @subroutine
 def set_labels(handle, edge_at, classes, joint, active, recursion, bound, least, limits, p):
-    """The first of the best labellings, as the joint automaton and the machines in `active` (A,) charge them.
+    """The first of the best labellings by scores, joint automaton and the machines in `active` (A,).
 
-    Prefixes are followed down to a floor, which goes down until a labelling reaches it.
+    Only prefixes that can reach a floor are extended; the floor is lowered until a labelling reaches it.
 
     Parameters
     ----------
     handle : `Handle`
-    edge_at : (T,) which edge scores lead into each token
+    edge_at : (T,) edge scores of the step into each token
     classes : (T,) of machines
     recursion : completion, tail, and the best value without the machines in `active`, of `joint.complete_jointly`
-    bound : no labelling is worth more
-    least : labellings worth less do not matter; grid units
-    limits : steps, after which it stops, and slots of the largest direct index
+    bound : upper bound on all labellings
+    least : labellings with a lower value are left out; grid units
+    limits : limit of steps, and slots of the largest direct index
     p : room for prefixes
 
     Returns

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-calls
-"""Faster compilation by numba: subroutines are optimised, and become machine code, only in the kernels that call them."""
+"""Faster compilation by numba: subroutines are optimised and translated only as parts of the kernels that call them."""
 
 import importlib
 import sys
@@ -11,7 +11,9 @@ from numba.core.compiler import Compiler, Flags
 
 
 class SharedFlags(Flags):
-    """Flags that all kernels are typed with: numba looks them up for each operation, which takes long unless they are one object."""
+    """Flags for type inference of all kernels. Numba looks them up for each operation, which is fast only for one
+    shared object.
+    """
 
     __slots__ = ("_hash",)
     _known: ClassVar[dict["SharedFlags", "SharedFlags"]] = {}
@@ -46,7 +48,7 @@ class OwnFlags(Flags):
 
 
 class KernelCode(JITCodeLibrary):
-    """Code of a kernel; what unpacks arguments for it is optimised once, with the kernel."""
+    """Code of a kernel; its wrapper, which unpacks arguments, is optimised once, with the kernel."""
 
     def _optimize_functions(self, module: Any) -> None:
         if module.name == "wrapper":
@@ -60,7 +62,7 @@ class LinkedCode(JITCodeLibrary):
 
     @property
     def codegen(self) -> "LinkedCode":
-        """Takes the environment that machine code would have."""
+        """Codegen for linked code; it ignores the environment of machine code."""
         return self
 
     def set_env(self, name: str, environment: Any) -> None:
@@ -80,7 +82,7 @@ class LinkedCode(JITCodeLibrary):
 
 
 class Kernel(Compiler):
-    """Compiles what Python calls."""
+    """Compiler of functions that Python calls."""
 
     library: type[JITCodeLibrary] = KernelCode
 
@@ -97,13 +99,13 @@ class Kernel(Compiler):
 
 
 class Subroutine(Kernel):
-    """Compiles what only kernels call."""
+    """Compiler of functions that only kernels call."""
 
     library = LinkedCode
 
 
 def load_arrays() -> None:
-    """Load what numba knows of arrays, without what it loads of scipy only to see that it is there."""
+    """Load numba's types of arrays, without the parts of scipy that numba imports only to check for its presence."""
     if "numba.np.arraymath" not in sys.modules:
         linalg: Any = importlib.import_module("numba.np.linalg")
         looks = linalg.ensure_blas

@@ -1,5 +1,7 @@
 # mypy: allow-untyped-defs
-"""Label setting: prefixes that could still reach a floor, equal ones merged, token by token."""
+"""Label setting over lattice states and joint states: prefixes that can still reach a floor, token by token; equal ones
+are merged.
+"""
 
 from typing import NamedTuple
 
@@ -16,11 +18,13 @@ from ilpinfer.kernels.packed import LOW, SHIFT
 
 _DEAD = FORBIDDEN // 2
 DONE, BACK, FRESH, MEMO = 0, 1, 2, 3
-"""Why `advance` has stopped: the labelling ends or the work is done, or there is no room for more of something."""
+"""Why `advance` has stopped: all labellings are complete or the work is done, or one of the arrays is full."""
 
 
 class Prefixes(NamedTuple):
-    """Prefixes: value and bound (N,), grid units; and key (N, 2): last state and joint state as one, and what is spent."""
+    """Prefixes: value and bound (N,), grid units; and key (N, 2): last state and joint state as one number, and the
+    cost of violations so far.
+    """
 
     value: Integers
     bound: Integers
@@ -28,7 +32,7 @@ class Prefixes(NamedTuple):
 
 
 class Extensions(NamedTuple):
-    """Prefixes with their parents (N,), the first of those that agree (N,), and a hash table."""
+    """Prefixes with their parents (N,), the first prefix with the same key (N,), and a hash table."""
 
     value: Integers
     bound: Integers
@@ -39,7 +43,7 @@ class Extensions(NamedTuple):
 
 
 class Back(NamedTuple):
-    """State and parent of every prefix kept so far, and where each token's begin (T+1,)."""
+    """State and parent of every prefix kept so far, and the first prefix of each token (T+1,)."""
 
     state: Small
     parent: Small
@@ -49,7 +53,8 @@ class Back(NamedTuple):
 class Bounds(NamedTuple):
     """Bounds on completions: by state (T, S), and by state and joint state of the machines in the product (T, S, Q).
 
-    radix (M,) of each machine in the states of those inside, 0 for the others; and what the others can give back.
+    radix (M,) of each machine in the joint state of the product, 0 for machines outside; and the most that those can
+    give back.
     """
 
     ceiling: Integers
@@ -61,8 +66,8 @@ class Bounds(NamedTuple):
 class Limits(NamedTuple):
     """Limits of `advance`.
 
-    floor, grid units; purse, the most that violations may cost, grid units, where prefixes that have spent differently
-    are kept apart, -1 for no account of it; how many prefixes a token may have; copies with the same future; work.
+    floor, grid units; purse, the most that violations may cost, grid units, or -1 for no limit; with a limit, prefixes with different
+    costs of violations are not merged; number of prefixes of a token; number of prefixes with the same future; work.
     """
 
     floor: int
@@ -85,7 +90,9 @@ def _thin(new, number, copies):
 
 @subroutine
 def _drop_beaten(new, number):
-    """Drop prefixes that another one with the same state and joint state beats in what is spent, and in score as well."""
+    """Drop dominated prefixes: another one with the same state and joint state has lower costs of violations and a
+    better score.
+    """
     score, mask, slot = np.empty(number, np.int64), np.int64(len(new.slots) - 1), np.int64(0)
     for c in range(number):
         score[c] = new.value[c] + new.key[c, 1]
@@ -139,9 +146,9 @@ def _keep(front, new, back, counts, number, width):
 
 @kernel
 def advance(chain, domains, bounds, joint, front, new, back, counts, limits):
-    """Extend prefixes until the labelling ends, and machines charge for that, the work is done, or there is no room.
+    """Extend prefixes until the labellings are complete, including final costs, the work is done, or there is no room.
 
-    counts : token, prefixes at hand, and the best bound that was left out
+    counts : token, number of prefixes, and the best bound of a prefix that was dropped
     """
     node, pool, step, base = chain
     states_of, begins, _ = domains
@@ -215,7 +222,7 @@ def advance(chain, domains, bounds, joint, front, new, back, counts, limits):
 
 @subroutine
 def _finish(joint, front, budget, size):
-    """Charge what machines emit after the last token; prefixes that break a hard rule become forbidden."""
+    """Subtract the final costs of the machines; prefixes that break a hard rule become forbidden."""
     for h in range(size):
         cost, hard = close(joint.packed, joint.memo.vectors[front.key[h, 0] & LOW].copy())
         front.value[h] = FORBIDDEN if hard else front.value[h] - cost

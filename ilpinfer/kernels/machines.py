@@ -1,7 +1,8 @@
 # mypy: allow-untyped-defs
 """Symbols, states and costs of machines, alone and jointly.
 
-A joint state is a vector: the state of each machine, then whether each rule that counts once over its machines is paid.
+A joint state is a vector: the state of each machine, then a mark for each rule that counts once over its machines:
+whether it is paid.
 """
 
 from typing import NamedTuple
@@ -25,7 +26,7 @@ def symbol_of(packed, m, t, before, now):
 
 @subroutine
 def count_violations(packed, m, violations, vector):
-    """The number of emitted violations of machine m that count; a rule that counts once is marked as paid."""
+    """The number of violations of machine m that count; a rule that counts once is marked as paid."""
     mark = packed.mark[m]
     if violations == 0 or mark < 0:
         return violations
@@ -37,7 +38,7 @@ def count_violations(packed, m, violations, vector):
 
 @subroutine
 def read(packed, m, symbol, vector):
-    """Let machine m read a symbol; how many violations count."""
+    """Let machine m read a symbol; returns the number of violations that count."""
     arc = packed.arc[m] + vector[m] * packed.width[m] + symbol
     vector[m] = packed.next_state[arc]
     return count_violations(packed, m, packed.emits[arc], vector)
@@ -51,14 +52,16 @@ def count_final(packed, m, vector):
 
 @subroutine
 def penalty_of(packed, m, violations):
-    """Grid units and hard violations for the violations of machine m that count."""
+    """Cost in grid units and hard violations for the violations of machine m that count."""
     penalty = packed.penalty[m]
     return (0, violations) if penalty == HARD else (penalty * violations, 0)
 
 
 @subroutine
 def read_step(packed, t, before, now, vector):
-    """Let every machine read a step, up to the first hard violation; grid units and hard violations for it."""
+    """Let every machine read a step, up to the first hard violation; returns the cost in grid units and the hard
+    violations.
+    """
     cost = 0
     for m in range(len(packed.mark)):
         more, hard = penalty_of(packed, m, read(packed, m, symbol_of(packed, m, t, before, now), vector))
@@ -70,7 +73,7 @@ def read_step(packed, t, before, now, vector):
 
 @subroutine
 def close(packed, vector):
-    """Grid units and hard violations for what machines emit after the last token."""
+    """Final cost of the machines in grid units, and their hard violations after the last token."""
     cost, broken = 0, 0
     for m in range(len(packed.mark)):
         more, hard = penalty_of(packed, m, count_final(packed, m, vector))
@@ -79,10 +82,10 @@ def close(packed, vector):
 
 
 class Symbols(NamedTuple):
-    """Joint symbols, each of which stands for what all machines read at a step; J of them.
+    """J joint symbols; a joint symbol has a symbol for each machine.
 
-    symbol (C, S+1, B) of the step from a state, the first row from START; which of the C tables a token uses (T,); and
-    the symbol that each machine reads in each (M, J).
+    Joint symbol (C, S+1, B) of the step from a state, the first row from START; the table of each token (T,); and the symbol of
+    each machine in each joint symbol (M, J).
     """
 
     symbol: Small
@@ -91,11 +94,11 @@ class Symbols(NamedTuple):
 
 
 class Memo(NamedTuple):
-    """The joint states met so far, and what a joint symbol does to them (a product automaton made as far as needed).
+    """The joint states met so far, with their transitions: a product automaton that is built on demand.
 
-    vectors (N, W); after (N, J), the next one, `UNKNOWN`, or `BROKEN` where a hard rule is; cost (N, J), grid units; how
-    many there are (1,); and a hash table. Where hard violations are counted, `hard` (N, J) has those, and `end` (N, 2)
-    cost and hard violations after the last token; else they have no rows.
+    vectors (N, W); after (N, J), the next joint state, `UNKNOWN`, or `BROKEN` where a hard rule breaks; cost (N, J), grid units; the
+    number of joint states (1,); and a hash table. Where hard violations are counted, `hard` (N, J) has their numbers, and `end` (N, 2)
+    has cost and hard violations after the last token; otherwise both have no rows.
     """
 
     vectors: Small
@@ -108,14 +111,14 @@ class Memo(NamedTuple):
 
 
 class Joint(NamedTuple):
-    """Machines that are followed together: the machines, their symbols, and the joint states found so far."""
+    """Machines in a product: the machines, their symbols, and the joint states met so far."""
 
     packed: Packed
     symbols: Symbols
     memo: Memo
 
     def grown(self) -> "Joint":
-        """With four times the room."""
+        """The same machines with four times the room."""
         old, n = self.memo, len(self.memo.vectors)
         memo = memo_of(self.packed, self.symbols, 4 * n)
         memo.vectors[:n], memo.after[:n], memo.cost[:n] = old.vectors, old.after, old.cost
@@ -125,12 +128,12 @@ class Joint(NamedTuple):
 
 
 def joint_of(packed: Packed, symbols: Symbols, n: int = 64) -> Joint:
-    """Room for n joint states, all of them to be met."""
+    """The machines with room for n joint states, none of them met yet."""
     return Joint(packed, symbols, memo_of(packed, symbols, n))
 
 
 def memo_of(packed: Packed, symbols: Symbols, n: int, *, counting: bool = False) -> Memo:
-    """Room for n joint states, of which the first is that of all machines at their start."""
+    """Room for n joint states; the first one is that of all machines at their start."""
     J, count_violations = max(1, symbols.read.shape[1]), n if counting else 0
     memo = Memo(
         np.zeros((n, packed.joint), np.int32),

@@ -1,8 +1,8 @@
 # mypy: allow-untyped-defs
 """Forward and backward sums over the product of a lattice with its rules' machines.
 
-Sums run over labels in plain numbers, each scaled by the largest, and once more in logarithms where what is left
-is so small that terms may have been lost.
+Sums over labels are computed in plain numbers, scaled by the largest term. A sum so small that terms may have been lost is computed
+again in logarithms.
 """
 
 from typing import NamedTuple
@@ -27,7 +27,7 @@ class Nats(NamedTuple):
 
 @subroutine
 def _row(product, number, tail, u, i, out):
-    """Fill out (K,) with what follows vector u (-1: START) and label i at each next label; the largest is returned."""
+    """Fill out (K,) with the log sums after vector u (-1: START) and label i at each next label; returns the largest."""
     leads, cost = product.leads, product.cost
     arcs = product.arc_at[u + 1]
     most = -np.inf
@@ -46,7 +46,7 @@ def _exp(row, most, out):
 
 @subroutine
 def _dot(a, b):
-    """Four sums side by side, which do not wait for one another."""
+    """The dot product, as four independent partial sums."""
     K = len(a)
     w = x = y = z = 0.0
     for j in range(0, K - 3, 4):
@@ -75,7 +75,7 @@ def _log_sum(edges, row):
 
 @kernel
 def scale(pool, scaled, largest):
-    """Fill scaled (P, K, K) with exp(pool - largest), largest (P, K) being that of each row, or 0 for -inf."""
+    """Fill scaled (P, K, K) with exp(pool - largest); largest (P, K) is the maximum of each row, or 0 for -inf."""
     P, K, _ = pool.shape
     for p in range(P):
         for i in range(K):
@@ -89,9 +89,9 @@ def scale(pool, scaled, largest):
 
 @kernel
 def backward(product, readings, groups, scores, tail):
-    """Fill tail (V, K): log sum of all that a vector and label lead to, their own scores included.
+    """Fill tail (V, K): log sum of all suffixes from a vector and label on, their own scores included.
 
-    Each token is shifted by a number on the grid. The logarithm of the whole sum is returned, -inf for none.
+    Each token is shifted by a number on the grid. Returns the logarithm of the whole sum, -inf for none.
     """
     first, reached, end = product.first, product.labels, product.end
     number, kind = readings.number, readings.kind
@@ -187,7 +187,9 @@ def forward(product, readings, groups, scores, tail, labels, edges, mass, ended)
 
 @subroutine
 def _spread(share, scaled, pool, weight, row, flow, edges):
-    """Add to flow (K,), and to edges unless empty, how the share of a label divides among the next ones."""
+    """Divide the probability of a label among the next ones; the parts are added to flow (K,), and to edges unless
+    empty.
+    """
     total = _dot(scaled, weight)
     if total > _TINY:
         each = share / total

@@ -1,8 +1,9 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Lagrangian multipliers on sums, and scores that the multipliers are moved into: any labelling is worth the same as before.
+"""Lagrangian multipliers on sums, moved into the scores and the machines, so that the value of each labelling stays the
+same.
 
-The multiplier is subtracted for each unit of a sum's weight on a step, and the sum's machine returns its best future in
-advance: its costs then are the differences from that (Rush and Collins 2012, section 3; reparametrizations of Werner 2007).
+The multiplier is subtracted for each unit of a sum's weight on a step. The sum's machine returns the value of its best future at the
+start; its costs then are the differences from that value (Rush and Collins 2012, section 3; reparametrizations of Werner 2007).
 """
 
 import numpy as np
@@ -36,15 +37,15 @@ from ilpinfer.kernels.tables import (
 
 DEAD = FORBIDDEN // 2
 ROUNDS, MOST_STALE = 30, 4
-"""Viterbi passes, and how many of them may leave the bound where it is before steps get shorter."""
+"""Largest number of Viterbi passes, and number of passes without a better bound before steps get shorter."""
 SHORTEST = 0.1
-"""Share of the step of Polyak, below which the search ends."""
+"""Fraction of Polyak's step below which the search ends."""
 GUESS = 4 * UNITS_PER_NAT
-"""Distance of the target value below the bound while no labelling is known, grid units."""
+"""Distance between the bound and the target value while no labelling is known, grid units."""
 CELLS = 4
-"""Scores that are charged in the time of one step of label setting, about."""
+"""Number of scores that are changed in about the time of one step of label setting."""
 MOST_PAIRS = 2**20
-"""Classes of steps and machines together, beyond which there are no multipliers."""
+"""Largest number of pairs of step class and machine class for which multipliers are used."""
 
 
 @subroutine
@@ -72,7 +73,9 @@ def _charge(machines, m, multiplier, c, i, row):
 
 @subroutine
 def _charge_all(handle, pairs, multipliers, edge, first, own):
-    """Fill edge (P, K, Kp) and own (K,), from `first` (K,) of the first token, with scores less multipliers."""
+    """Fill edge (P, K, Kp) with scores less multipliers, and own (K,) with `first` (K,), the scores of the first token,
+    less multipliers.
+    """
     machines, K = handle.machines, len(own)
     for p in range(len(pairs)):
         for i in range(K):
@@ -121,7 +124,7 @@ def _constant(machines, multipliers):
 
 @subroutine
 def _weigh(machines, classes, path, K, units):
-    """Fill units (M,) with what each sum comes to on a labelling, 0 for other machines."""
+    """Fill units (M,) with the value of each sum on a labelling, 0 for other machines."""
     before = 0
     for m in range(len(units)):
         units[m] = 0
@@ -135,7 +138,9 @@ def _weigh(machines, classes, path, K, units):
 
 @subroutine
 def _slopes(machines, multipliers, units):
-    """Turn units into a subgradient of the bound with its sign changed, 0 at the end of a box; returns its squared norm."""
+    """Replace units by a negative subgradient of the bound, with 0 where a multiplier is at the end of its range;
+    returns its squared norm.
+    """
     norm = np.int64(0)
     for m in range(len(multipliers)):
         low, high, least, most = machines.sums[m]
@@ -150,7 +155,9 @@ def _slopes(machines, multipliers, units):
 
 @subroutine
 def _reparametrise(machines, multipliers):
-    """Costs of machines with the best future of each at its multiplier moved to the start; and the sum of these futures."""
+    """Costs of machines after the best future of each, at its multiplier, is moved to the start; and the sum of these
+    futures.
+    """
     cost, final, total = machines.cost.copy(), machines.final.copy(), 0
     owing, count = np.empty(len(multipliers), np.int32), 0
     for m in range(len(multipliers)):
@@ -166,7 +173,7 @@ def _reparametrise(machines, multipliers):
 
 @subroutine
 def _give_back(machines, m, multiplier, cost, final):
-    """Change the costs of one machine, whose arcs lead to no earlier state; returns the most that it can give back."""
+    """Change the costs of one machine, whose arcs never lead to an earlier state; returns the value of its best future."""
     layout = machines.layout[m]
     Q, width, arc, weight = layout[STATES], layout[WIDTH], layout[ARC], layout[WEIGHT]
     most = np.empty(Q, np.int64)
@@ -190,9 +197,11 @@ def _give_back(machines, m, multiplier, cost, final):
 
 @subroutine
 def tighten(handle, emission, rows, tokens, recursion, path, result, marks, room, steps, ends):
-    """Lower the bound by multipliers, marks[1] (M,), which begin at 0, with Polyak's steps towards the best value that is known.
+    """Lower the bound by multipliers, marks[1] (M,), which begin at 0, with Polyak's steps towards the best known
+    value.
 
-    It takes as long as so many steps of label setting at most. Other parameters as `decoding._decode`; recursion : completion,
+    The time is at most that of `steps` steps of label setting. Other parameters as `decoding._decode`; recursion :
+    completion,
     tail and the best value without multipliers, all changed. In `result` the bound goes down, better labellings are entered, and it
     is `PROVED` where one attains the bound; then the handle is of no use with `ends`.
 
@@ -286,7 +295,7 @@ def tighten(handle, emission, rows, tokens, recursion, path, result, marks, room
 
 @subroutine
 def _charging(machines, cost, final, owing):
-    """The machines with other costs."""
+    """The machines with new costs."""
     return Machines(
         machines.symbols,
         machines.table,

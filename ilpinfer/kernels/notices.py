@@ -1,4 +1,4 @@
-"""Messages about the compilation of kernels, by the logger `ilpinfer`, once in a process."""
+"""Messages about the compilation of kernels, through the logger `ilpinfer`, each once in a process."""
 
 import logging
 from collections.abc import Callable
@@ -12,17 +12,17 @@ _announced: set[str] = set()
 
 
 def begins() -> None:
-    """Notify the user that a kernel is about to be compiled, and of its purpose."""
+    """Notify the user that a kernel with a purpose is about to be compiled."""
     again = "once for this installation" if cacheable else "anew in every process"
     announce(f"compiling kernels for {purpose}, {again}: this can take minutes", "compiling")
 
 
 def _announce(text: str, subject: str) -> None:
-    """Warn of a subject the first time; other texts about it are for those who log everything, each once."""
+    """Log a warning about a subject the first time, and other texts about it at level INFO, each once."""
     if text not in _announced:
         logger.log(logging.INFO if subject in _announced else logging.WARNING, text)
     _announced.update((subject, text))
 
 
 announce: Callable[[str, str], None] = _announce
-"""The function that shows a text about a subject; a child process hands it to its parent."""
+"""The function that logs a text about a subject; a child process sends it to its parent instead."""

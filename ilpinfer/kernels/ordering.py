@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs
-"""Sorting and selection, which numpy's functions would take seconds to compile for."""
+"""Sorting and selection; numpy's functions would take seconds to compile."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from ilpinfer.kernels.jit import subroutine
 
 @subroutine
 def descending(values, count):
-    """The order of the first `count` values, the largest first and equal ones as they stand (merge sort)."""
+    """The order of the first `count` values, largest first; equal values keep their order (merge sort)."""
     order, merged = np.empty(count, np.int64), np.empty(count, np.int64)
     for n in range(count):
         order[n] = n
@@ -31,7 +31,7 @@ def descending(values, count):
 
 @subroutine
 def nth_smallest(values, begin, end, n):
-    """The value at place n of values[begin:end] in ascending order (quickselect)."""
+    """The value at position n of values[begin:end] in ascending order (quickselect)."""
     rest = np.empty(end - begin, np.int64)
     for k in range(end - begin):
         rest[k] = values[begin + k]

@@ -1,4 +1,4 @@
-"""Machines and scores laid out as flat arrays, for kernels."""
+"""Machines and scores as flat arrays, for kernels."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ from formulations.dtypes import Integers, Small
 from formulations.problem.problem import Problem
 
 SHIFT, LOW = 32, 2**32 - 1
-"""Two numbers are kept as one, of which the second takes the lower bits."""
+"""Bits of the second number where two numbers are stored as one."""
 
 
 def integers(*shape: int) -> Integers:
@@ -28,8 +28,8 @@ def small(*shape: int) -> Small:
 class Chain(NamedTuple):
     """Scores of T tokens with S states, B of which can follow each, grid units.
 
-    node (T, S); pool (P, S, B), the edge scores; which of those a step has (T-1,); and base (S,), the state that the
-    first edge of a state leads to.
+    node (T, S); pool (P, S, B), the edge scores; the entry of `pool` for each step (T-1,); and base (S,), the target of the first
+    edge of a state.
     """
 
     node: Integers
@@ -44,13 +44,13 @@ def chain_of(lattice: Lattice) -> Chain:
 
 
 class Packed(NamedTuple):
-    """The machines of a problem's rules, reading states of its lattice; M machines.
+    """M machines of a problem's rules, which read states of its lattice.
 
     symbol of machine m at token t: symbols[table[m, t] + (previous + 1)·stride[m] + state], previous = -1 for START
     arc of machine m: arc[m] + state·width[m] + symbol, an index into next_state and emits
     violations at the end: final[state_at[m] + state]
     penalty (M,) of a violation, grid units or HARD
-    mark (M,) where a joint state says that the machine's rule is paid, -1 for rules that count singly
+    mark (M,) index of the mark in a joint state that the machine's rule is paid, -1 for rules without a mark
     """
 
     symbols: NDArray[np.int16]
@@ -72,7 +72,7 @@ class Packed(NamedTuple):
 
 
 def pack(problem: Problem) -> Packed:
-    """Flat arrays of every machine that the problem's lattice does not hold."""
+    """Flat arrays of every machine that is not folded into the problem's lattice."""
     owners = [(r, rule, m) for r, rule in enumerate(problem.rules) for m in rule.machines]
     once = [r if rule.once else None for r, rule, _ in owners]
     machines = [m if rule.forced else m.early for _, rule, m in owners]

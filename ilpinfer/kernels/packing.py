@@ -1,4 +1,4 @@
-"""Compiled rules laid out for kernels."""
+"""Compiled rules as flat arrays for kernels."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,17 +14,17 @@ from formulations.problem.vocabulary import Vocabulary
 from ilpinfer.kernels.tables import Machines, Scores, Windows
 
 BLOCK = 8
-"""Labels are padded to a multiple of it, so that loops over them become vector instructions."""
+"""The number of labels is padded to a multiple of this number, so that loops over labels become vector instructions."""
 MOST_CHARGED = 2**56
 """The largest total of the multipliers of all sums, grid units."""
 LONG = 2**20
-"""Tokens of a long sequence, for which that holds."""
+"""Number of tokens of the longest sequences for which `MOST_CHARGED` holds."""
 OPEN = 2**60
-"""Stands for a side that a sum does not have."""
+"""Value of a missing side of a sum."""
 
 
 def pack_windows(vocabulary: Vocabulary) -> Windows:
-    """The classes met so far; tokens that the vocabulary enters later are seen, classes are not."""
+    """The classes met so far. Tokens that the vocabulary enters later are included, new classes are not."""
     tables = vocabulary.classes
     sizes = [table.size for table in tables]
     return Windows(
@@ -101,7 +101,9 @@ def _weights(machine: MachineTemplate) -> Integers:
 
 
 def _sum(machine: MachineTemplate, count: int) -> tuple[int, int, int, int]:
-    """Sides and multipliers of one machine of so many; a sum whose weights are of both signs has no multiplier."""
+    """Sides of one of `count` machines, and its range of multipliers; a sum with weights of both signs has no
+    multiplier.
+    """
     total = machine.total
     if total is None:
         return -OPEN, OPEN, 0, 0
@@ -120,7 +122,9 @@ def _chosen(steps: StepChoice, holds: bool) -> int:
 def _events(
     machines: Sequence[MachineTemplate], costs: Sequence[Grid], which: Integers, K: int
 ) -> tuple[Small, Small]:
-    """Which machines a step can move or make charge, and the symbols that they read, by class, previous and next label."""
+    """The events of each step: machines whose state or cost it can change, and their symbols, by class, previous and
+    next label.
+    """
     begin, events = [0], [np.zeros((0, 2), np.int64)]
     for chosen in which:
         moved = np.empty((len(machines), K + 1, K), bool)

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs
-"""Building the product of a lattice with its rules' machines, token by token."""
+"""The product of a lattice with its rules' machines, built token by token."""
 
 from typing import NamedTuple
 
@@ -13,22 +13,22 @@ from ilpinfer.kernels.machines import close, count_final, penalty_of, read
 from ilpinfer.kernels.readings import enlarge, enlarge_slots
 
 DEAD, UNREAD = -1, -2
-"""Targets of arcs that break a hard rule, and of arcs that were not needed."""
+"""Targets of arcs that break a hard rule, and of arcs that no step reads."""
 ARCS_PER_STATE = 8
 """Arcs for each joint state in the budget."""
 _FORBIDDEN = FORBIDDEN // 2
 
 
 class Product(NamedTuple):
-    """Every vector of machine states that is reached, and its arcs; V vectors, A arcs.
+    """V reachable vectors of machine states, and their A arcs.
 
     first (T+1,) vectors of token t are first[t] … first[t+1] - 1
-    states (V, J); those of rules that count once, and are paid, are 0
+    states (V, J) machine states; 0 for rules that count once and are paid
     labels (V, K): whether a vector is reached with a label
     arc_at (V+1,) arcs of vector v on reading n begin there, entry 0 being that of START
     leads (A,) the vector that an arc leads to, or `DEAD` or `UNREAD`; cost (A,) nats
     end (V,) nats charged after the last token, 0 for vectors of other tokens
-    passed : token at which the budget was passed, or T
+    passed : token at which the budget was exceeded, or T
     """
 
     first: Integers
@@ -43,7 +43,7 @@ class Product(NamedTuple):
 
 @subroutine
 def _forget(packed, vector):
-    """Machines of a rule that counts once, and is paid, are all alike."""
+    """Set the states of machines whose rule is paid to 0; these machines have no effect any more."""
     for m in range(len(packed.mark)):
         if packed.mark[m] >= 0 and vector[packed.mark[m]]:
             vector[m] = 0
@@ -64,9 +64,9 @@ def _read(packed, symbols, vector):
 
 @kernel
 def expand(packed, size, readings, groups, possible, pool, budget):
-    """The product, in its order; joint states have `size` numbers.
+    """The product, token by token; joint states have `size` numbers.
 
-    `possible` (T, K) says whether any path leads on from a label, rules apart; the budget is of joint states.
+    `possible` (T, K) is true where a path leads from a label to the end, rules apart; `budget` limits the joint states.
     """
     begin, kind = readings.begin, readings.kind
     T, K = possible.shape
@@ -119,7 +119,7 @@ def expand(packed, size, readings, groups, possible, pool, budget):
 
 @subroutine
 def _next_vector(packed, readings, groups, possible, pool, t, u, offset, vectors, made):
-    """Read token t after vector u, -1 for START, and add new vectors; how many there are then."""
+    """Read token t after vector u, -1 for START, and add new vectors; returns the number of vectors."""
     number, symbols, begin, kind = readings
     _, group, pair, step = groups
     states, labels, leads, costs, slots = made
@@ -156,7 +156,8 @@ def _next_vector(packed, readings, groups, possible, pool, t, u, offset, vectors
 
 @kernel
 def expected_counts(packed, rule, readings, product, mass, last, expected):
-    """Add to expected (R,) what rules count on arcs, with probability mass (A,), and at the end, last (V,).
+    """Add the expected violations of each rule to expected (R,), from the probabilities of arcs, mass (A,), and of last
+    vectors, last (V,).
 
     rule : of each machine (M,)
     """

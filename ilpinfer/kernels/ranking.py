@@ -1,6 +1,7 @@
 # mypy: allow-untyped-defs
-"""The best few paths of a graph, equal ones by labels. The value of the last one is computed first, then all paths with
-at least that value."""
+"""The best few paths of a graph; equal paths are ordered by labels.
+
+The value of the last path is computed first, then all paths with at least that value."""
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from ilpinfer.kernels.ordering import descending
 
 @subroutine
 def _sift_up(heap, size, keys, at):
-    """Put item `at` into a heap of `size` items, the largest key on top."""
+    """Move item `at` of a heap of `size` items up to its place; the largest key is on top."""
     place = size
     while place and keys[heap[(place - 1) // 2]] < keys[at]:
         heap[place] = heap[(place - 1) // 2]
@@ -22,7 +23,7 @@ def _sift_up(heap, size, keys, at):
 
 @subroutine
 def _sift_down(heap, size, keys):
-    """Take the top off a heap of `size` items."""
+    """Remove the top of a heap of `size` items."""
     at, place = heap[size - 1], 0
     while 2 * place + 1 < size - 1:
         child = 2 * place + 1
@@ -37,7 +38,7 @@ def _sift_down(heap, size, keys):
 
 @subroutine
 def _enter(best, known, value):
-    """Keep the largest values in `best`, a heap of at most its length with the least on top; returns how many there are."""
+    """Enter a value into `best`, a heap of the largest values with the least on top; returns their number."""
     place = known
     if known == len(best):
         if value <= best[0]:
@@ -62,7 +63,7 @@ def _enter(best, known, value):
 
 @subroutine
 def _follow(g, nodes, place, h):
-    """Fill nodes from a place on with the first best path from node h."""
+    """Fill nodes from `place` on with the first best path from node h."""
     nodes[place] = h
     for u in range(place, len(nodes) - 1):
         e = g.begin[h]
@@ -74,10 +75,9 @@ def _follow(g, nodes, place, h):
 
 @subroutine
 def rank_values(g, T, best):
-    """Fill best (K,) with the values of the K best paths, the least one first; returns how many there are, up to K.
+    """Fill best (K,) with the values of the K best paths, the least one first; returns their number, at most K.
 
-    A path is one that leaves a better one at some place and goes on as well as it can (Lawler 1972); each place and edge
-    gives one path.
+    Each path but the best leaves a better path at one node by another edge, and is optimal from there on (Lawler 1972).
     """
     K, total = len(best), g.reach[0] + g.ahead[0]
     if total <= DEAD:
@@ -128,7 +128,8 @@ def rank_values(g, T, best):
 
 @subroutine
 def list_paths(g, T, best, known, paths, values):
-    """Fill paths (K, T) with the labels of the best paths, best first and equal ones by labels, and values (K,) with their worth.
+    """Fill paths (K, T) with the labels of the best paths, best first and equal ones by labels, and values (K,) with
+    their values.
 
     Parameters
     ----------

@@ -15,8 +15,8 @@ from ilpinfer.kernels.machines import symbol_of
 class Readings(NamedTuple):
     """The symbols of machines; R combinations of symbols, N kinds of tokens.
 
-    The number of each step (N, K+1, K), the machines' symbols of all numbers (R, M), where those of each kind begin
-    (N+1,), and the kind of each token (T,).
+    The number of each step (N, K+1, K), the machines' symbols for each number (R, M), the first number of each kind (N+1,), and the
+    kind of each token (T,).
     """
 
     number: Small
@@ -26,10 +26,10 @@ class Readings(NamedTuple):
 
 
 class Groups(NamedTuple):
-    """Labels before a step that lead to the same readings get one group (N, K); N kinds of steps.
+    """Groups (N, K) of labels before a step with the same readings; N kinds of steps.
 
-    A second array (N, K) also tells labels apart by the edges that are possible. Then follow the kind of each step
-    (T-1,), and which edge scores it has (T-1,).
+    A second array (N, K) also separates labels with different possible edges. Then the kind of each step (T-1,), and the index of its
+    edge scores (T-1,).
     """
 
     alike: Small
@@ -82,10 +82,10 @@ def number_readings(packed, K):
 
 @kernel
 def group_rows(number, pool, pairs):
-    """Labels before a step that lead to the same readings get one group, (N, K).
+    """Group labels before a step with the same readings, (N, K).
 
-    A second array also tells labels apart by the edges that are possible. `pairs` (2, N) holds edge scores and
-    kind of a step.
+    A second array also separates labels with different possible edges. `pairs` (2, N) has the index of the edge scores and the kind
+    of a step.
     """
     N, K = pairs.shape[1], number.shape[2]
     alike, possible = np.empty((N, K), np.int32), np.empty((N, K), np.int32)

@@ -1,5 +1,7 @@
 # mypy: allow-untyped-defs
-"""Viterbi over packed tables, backwards, so that equal values come out ordered by label ids."""
+"""Viterbi over packed tables, from the last token to the first, so that the first of equal labellings by label ids is
+found.
+"""
 
 import numpy as np
 
@@ -9,7 +11,7 @@ from ilpinfer.kernels.jit import kernel, subroutine
 
 @subroutine
 def step_back(edge, e, tail, completion, t):
-    """Fill row t of the completions, four labels at a time, which share what they load."""
+    """Fill row t of the completions, four labels at a time to save memory access."""
     _, K, width = edge.shape
     for i in range(0, K - 3, 4):
         best0 = best1 = best2 = best3 = FORBIDDEN
@@ -30,9 +32,9 @@ def step_back(edge, e, tail, completion, t):
 
 @subroutine
 def complete(handle, emission, rows, classes, edge_at, completion, tail):
-    """The best value of a labelling; forbidden where there is none.
+    """The best value of a labelling, `FORBIDDEN` where there is none.
 
-    Fills completion (T, Kp), the best value of what follows label k at token t, and tail (T, Kp), the same with the
+    Fills completion (T, Kp), the best value of the labels after label k at token t, and tail (T, Kp), the same with the
     token's own score. Parameters as `label_setting.set_labels`, and rows (T,) of `emission`, classes (T,) of nodes.
     """
     node, edge, T, K = handle.scores.node, handle.scores.edge, len(rows), emission.shape[1]
@@ -68,7 +70,7 @@ def trace(edge, edge_at, completion, tail, total, path):
 
 @kernel
 def bare(handle, emission, rows, classes, edge_at, path):
-    """Viterbi alone: the best value without machines; path (T,) is filled where it is not forbidden."""
+    """Viterbi without machines: the best value; path (T,) is filled unless the value is forbidden."""
     edge = handle.scores.edge
     size = len(rows), edge.shape[2]
     completion, tail = np.empty(size, np.int64), np.empty(size, np.int64)

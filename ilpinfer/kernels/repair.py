@@ -1,34 +1,36 @@
 # mypy: allow-untyped-defs
-"""Repair: changes of one token, one run or one border, taken as soon as they make a labelling better."""
+"""Local search by changes of one token, one run or one border; the first improvement is accepted."""
 
 from ilpinfer.kernels.evolution import VALUED, copy, full, record, value
 from ilpinfer.kernels.jit import kernel, subroutine
 from ilpinfer.kernels.runs import begins, put, shift_back, shift_on
 
 DONE, WORKED, FULL = 0, 1, 2
-"""Why `improve` has stopped: nothing makes it better, the work is done, or there is no room for joint states or labellings."""
+"""Why `improve` has stopped: no change is an improvement, the work is done, or there is no room for joint states or
+labellings.
+"""
 TOKEN, SINCE, MOVE = 0, 1, 2
-"""Places in `position`: the token at hand, how many were passed since the labelling last got better, and the next change."""
+"""Places in `position`: the current token, the number of tokens since the last improvement, and the next change."""
 
 
 @subroutine
-def _better(chain, machines, people, first, last, weight, counts):
-    """Value individual 1, changed from `first` to `last`: 1 if it takes the place of individual 0, -1 if there is no room."""
-    total, breaks = people.total, people.breaks
-    if not value(chain, machines, people, 1, first, last, counts):
+def _better(chain, machines, individuals, first, last, weight, counts):
+    """Evaluate individual 1, changed from `first` to `last`: 1 if it replaces individual 0, -1 if there is no room."""
+    total, breaks = individuals.total, individuals.breaks
+    if not value(chain, machines, individuals, 1, first, last, counts):
         return -1
     better = total[1] - weight * breaks[1] > total[0] - weight * breaks[0]
     if better:
-        copy(people, 0, 1)
+        copy(individuals, 0, 1)
     else:
-        copy(people, 1, 0)
+        copy(individuals, 1, 0)
     return 1 if better else 0
 
 
 @kernel
-def improve(chain, machines, people, runs, weight, records, counts, position, work):
-    """Change individual 0, for which individual 1 is a copy, while that makes it better; parameters as in `evolve`."""
-    label = people.label
+def improve(chain, machines, individuals, runs, weight, records, counts, position, work):
+    """Improve individual 0 until no change is better; individual 1 is a copy for trials. Parameters as in `evolve`."""
+    label = individuals.label
     T, K, stop = label.shape[1], chain.pool.shape[2], counts[VALUED] + work
     while position[SINCE] < T:
         if counts[VALUED] >= stop:
@@ -58,14 +60,14 @@ def improve(chain, machines, people, runs, weight, records, counts, position, wo
                 first, last = shift_back(label[1], t, runs)
             else:
                 first, last = shift_on(label[1], t, runs)
-            result = _better(chain, machines, people, first, last, weight, counts)
+            result = _better(chain, machines, individuals, first, last, weight, counts)
             if result < 0:
-                copy(people, 1, 0)
+                copy(individuals, 1, 0)
                 position[MOVE] = move
                 return FULL
             if result:
                 improved = True
-                record(people, 0, records, counts)
+                record(individuals, 0, records, counts)
                 break
         position[MOVE] = 0
         position[SINCE] = 0 if improved else position[SINCE] + 1

@@ -1,9 +1,9 @@
 # mypy: allow-untyped-defs
-"""Changes of whole runs: a labelling is cut where a run begins, whatever the scheme writes at its first and last token.
+"""Changes of whole runs in any scheme of labels.
 
-`joins` (K, K) says whether a step goes on in the same run. `forms` (K, 6) holds, for a run of the kind of each label, the labels
-of its first, an inner, its last and its only token, and of the first and the only one directly after a run of the same field,
-which IOB1 writes in another way. For plain labels all six are the label itself.
+`joins` (K, K) is true where a step stays in the same run. `forms` (K, 6) has labels for a run of the field of each label: of its first,
+an inner, its last and its only token, and of the first and the only token directly after a run of the same field, where IOB1 uses
+another label. For plain labels all six are the label itself.
 """
 
 from typing import NamedTuple
@@ -46,13 +46,13 @@ def share(seed):
 
 @subroutine
 def begins(y, t, joins):
-    """Whether a run begins at token t; past the last token one does."""
+    """Whether a run begins at token t; true after the last token."""
     return t == 0 or t == len(y) or not joins[y[t - 1], y[t]]
 
 
 @kernel
 def cuts(y, joins, borders):
-    """Write down where runs begin; how many there are."""
+    """Fill borders with the first tokens of runs; returns the number of runs."""
     count = 0
     for t in range(len(y)):
         if begins(y, t, joins):
@@ -63,7 +63,7 @@ def cuts(y, joins, borders):
 
 @subroutine
 def section(y, seed, joins, borders):
-    """A random run: where it begins, and where it ends."""
+    """A random run: its first token, and the token after its last."""
     count = cuts(y, joins, borders)
     k = below(seed, count)
     return borders[k], borders[k + 1] if k + 1 < count else len(y)
@@ -80,7 +80,7 @@ def _opening(y, t, k, only, forms):
 
 @subroutine
 def _form(y, t, runs):
-    """Give token t the label that its place in its run asks for."""
+    """Give token t the label for its position in its run."""
     joins, forms = runs
     last = begins(y, t + 1, joins)
     if begins(y, t, joins):
@@ -90,8 +90,8 @@ def _form(y, t, runs):
 
 
 @subroutine
-def mend(y, t, runs):
-    """Let the run before token t end, and the one at t begin, as the scheme writes it, if it is there that they meet."""
+def repair_border(y, t, runs):
+    """If a run begins at token t, correct the labels of the last token before it and of its first token by the scheme."""
     if begins(y, t, runs[0]):
         if t > 0:
             _form(y, t - 1, runs)
@@ -101,7 +101,7 @@ def mend(y, t, runs):
 
 @subroutine
 def _part(y, t, begun, runs):
-    """Keep a run that had `begun` at token t apart from the one before it where its label alone does not any more."""
+    """Relabel token t, where a run had `begun`, if its label would join it with the run before."""
     joins, forms = runs
     if begun and t < len(y) and not begins(y, t, joins) and forms[y[t], AGAIN] != forms[y[t], FIRST]:
         y[t] = forms[y[t], AGAIN]
@@ -109,7 +109,9 @@ def _part(y, t, begun, runs):
 
 @kernel
 def put(y, begin, end, k, runs):
-    """Make tokens begin … end - 1 one run of the kind of label k; first and last of the tokens that may have changed."""
+    """Make tokens begin … end - 1 one run of the field of label k; returns the first and the last token that may have
+    changed.
+    """
     joins, forms = runs
     begun = begins(y, end, joins)
     for t in range(begin, end):
@@ -117,25 +119,29 @@ def put(y, begin, end, k, runs):
     y[end - 1] = forms[k, LAST]
     y[begin] = _opening(y, begin, k, end == begin + 1, forms)
     _part(y, end, begun, runs)
-    mend(y, begin, runs)
-    mend(y, end, runs)
+    repair_border(y, begin, runs)
+    repair_border(y, end, runs)
     return max(0, begin - 1), min(len(y) - 1, end)
 
 
 @kernel
 def shift_back(y, t, runs):
-    """Let the run that begins at token t begin a token earlier; first and last of the tokens that may have changed."""
+    """Let the run that begins at token t begin one token earlier; returns the first and the last token that may have
+    changed.
+    """
     joins, forms = runs
     k, only = y[t], begins(y, t + 1, joins)
     y[t - 1] = forms[k, INNER]
     y[t] = forms[k, LAST if only else INNER]
-    mend(y, t - 1, runs)
+    repair_border(y, t - 1, runs)
     return max(0, t - 2), t
 
 
 @kernel
 def shift_on(y, t, runs):
-    """Let the run that ends before token t take it in; first and last of the tokens that may have changed."""
+    """Extend the run that ends before token t by that token; returns the first and the last token that may have
+    changed.
+    """
     joins, forms = runs
     begun = begins(y, t + 1, joins)
     y[t] = forms[y[t - 1], LAST]
@@ -144,13 +150,15 @@ def shift_on(y, t, runs):
     else:
         y[t - 1] = forms[y[t - 1], INNER]
     _part(y, t + 1, begun, runs)
-    mend(y, t + 1, runs)
+    repair_border(y, t + 1, runs)
     return t - 1, min(len(y) - 1, t + 1)
 
 
 @kernel
 def mutate(y, seed, borders, labels, shift, both, runs):
-    """Shift a border by a token, or give a run a random label; first and last of the tokens that may have changed."""
+    """Shift a border by a token, or give a run a random label; returns the first and the last token that may have
+    changed.
+    """
     count = cuts(y, runs[0], borders)
     if share(seed) < shift and count > 1:
         t = borders[1 + below(seed, count - 1)]

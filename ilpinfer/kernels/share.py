@@ -1,4 +1,4 @@
-"""The places of a share, the counters of a call in which several threads take part."""
+"""Indices into a share: the counters of a call in which several threads take part."""
 
 NEXT, DONE, ENTERED = range(3)
-"""Pieces of work that were taken, those that are done, and calls that have begun."""
+"""Number of pieces of work that were taken, number of those that are done, and number of calls that have begun."""

@@ -12,24 +12,25 @@ NODES, EDGES, MACHINES = 0, 1, 2
 
 
 PROVED, TOO_MUCH_WORK, NO_PATH, NO_LABELLING, UNKNOWN_CLASS = range(5)
-"""How a sequence ended: the best labelling; the best one so far, or none; no labelling has a finite score; the hard ones
-of the machines leave none; a token has a class that was not met before, and nothing else is filled."""
+"""Result of a sequence: the best labelling; the best one so far, or none; no labelling has a finite score; the hard rules of the machines
+exclude all labellings; a token has a new class, and nothing else is filled."""
 CODE, VALUE, BOUND, RELAXED, WORK, MULTIPLIERS = range(6)
-"""Columns of results: how it ended; the labelling's value, FORBIDDEN where there is none; an upper bound on the best value;
-the best value without machines; steps of label setting; how many sums have multipliers."""
+"""Columns of results: code of the result; the labelling's value, FORBIDDEN where there is none; an upper bound on the
+best value;
+the best value without machines; steps of label setting; number of sums with multipliers."""
 
 
 class Windows(NamedTuple):
-    """The classes of a token, from what is read of it and of its two neighbours. R distinct tokens.
+    """The classes of a token, by the token and its two neighbours. R distinct tokens.
 
     Parameters
     ----------
-    numbers : (R, 3, 3) for each purpose, what is read of a distinct token where it is the previous one, the token itself,
-        and the following one; from 1, as 0 stands for no token
-    start : (3,) where the classes for each purpose begin
-    shape : (3, 3) how many numbers there are for each purpose and place
+    numbers : (R, 3, 3) for each purpose, the number of a distinct token as the previous one, the token itself, and the
+        following one; from 1, since 0 is no token
+    start : (3,) begin of the classes for each purpose
+    shape : (3, 3) number of numbers for each purpose and position
     classes : class of the numbers (previous, own, next) for a purpose, at
-        start + (previous · shape[1] + own) · shape[2] + next; -1 where it was not met before
+        start + (previous · shape[1] + own) · shape[2] + next; -1 for combinations not met before
     """
 
     numbers: Small
@@ -41,13 +42,13 @@ class Windows(NamedTuple):
 class Scores(NamedTuple):
     """Scores of one label set, grid units; Kp is K rounded up to a multiple of 8, and padding is `FORBIDDEN`.
 
-    Scores of labels at tokens, `emission` (V, K), stay apart, as those may belong to one sequence.
+    Scores of labels at tokens, `emission` (V, K), are kept apart, since they may belong to one sequence.
 
     Parameters
     ----------
-    node : (N, K) what is added at tokens of each class
+    node : (N, K) scores added at tokens of each class
     edge : (E, K, Kp) score of each step [previous, next]
-    which : (P, C) the edge scores for entry P of the model's pool and an edge class
+    which : (P, C) index of the edge scores for an entry of the model's pool and an edge class
     """
 
     node: Integers
@@ -56,15 +57,15 @@ class Scores(NamedTuple):
 
 
 ARC, WIDTH, STRIDE, FINAL, STATES, WEIGHT = range(6)
-"""Columns of a layout: where a machine's arcs begin, arcs of each state, K or 0 where the previous label does not matter,
-where its final costs begin, how many states it has, and where its weights begin."""
+"""Columns of a layout: a machine's first arc, arcs of each state, K or 0 where the previous label has no effect, its first final cost,
+its number of states, and its first weight."""
 LOW, HIGH, LEAST, MOST = range(4)
-"""Columns of sums: the sides between which one costs nothing, and the least and the greatest multiplier of a unit of weight, grid
-units; 0 where there is none."""
+"""Columns of sums: the sides, between which a sum costs nothing, and the least and the greatest multiplier of a unit of weight, grid
+units; 0 for machines without multipliers."""
 
 
 class Machines(NamedTuple):
-    """M machines, each with what a violation costs. C classes of tokens.
+    """M machines with costs. C classes of tokens.
 
     Symbol of machine m on a step [i, j] into a token of class c, i = -1 for START:
     symbols[table[c, m] + (i + 1) · STRIDE + j]. Its arc: ARC + state · WIDTH + symbol. State 0 is the first.
@@ -77,9 +78,10 @@ class Machines(NamedTuple):
     next_state : state after each arc
     cost : grid units of each arc, at least 0; `HARD` where a hard rule is broken
     final : grid units at the end by state, as `cost`
-    begin : (C · (K + 1) · K + 1,) where the events of a step [i, j] into a token of class c begin, at (c · (K + 1) + i + 1) · K + j
-    event : (E, 2) a machine for which the step is an event, and the symbol that it reads: there is a state that the symbol
-        leads out of, or charges for
+    begin : (C · (K + 1) · K + 1,) the first event of a step [i, j] into a token of class c, at (c · (K + 1) + i + 1) ·
+        K + j
+    event : (E, 2) a machine and the symbol that it reads, for symbols that change the state or have a cost in some
+        state
     owing : the machines whose final cost in state 0 is not 0, ascending
     weight : of each symbol, 0 where the machine is no sum of weights with sides
     sums : (M, 4) see `LOW`

@@ -1,5 +1,7 @@
 # mypy: allow-untyped-defs
-"""Tabu search over runs: the best of a few changes that undo nothing recent, be it worse than before or not."""
+"""Tabu search over runs: each step makes the best of a few changes that undo no recent change, even if the labelling
+gets worse.
+"""
 
 from typing import NamedTuple
 
@@ -12,17 +14,20 @@ from ilpinfer.kernels.jit import kernel, subroutine
 from ilpinfer.kernels.runs import below, mutate, share
 
 DONE, FULL = 0, 1
-"""Why `search` has stopped: the steps or the work are over, or there is no room for joint states or for labellings."""
+"""Why `search` has stopped: the steps or the work are done, or there is no room for joint states or for labellings."""
 NOW, SINCE, EVER, KICKS = 0, 1, 2, 3
-"""Places in `clock`: steps so far, those since the fitness was last the best ever, that one, and random changes to come."""
+"""Places in `clock`: steps so far, steps since the last best fitness, that fitness, and number of random changes left.
+"""
 CURRENT, TOP, ONE, OTHER = 0, 1, 2, 3
-"""Individuals: at hand, the fittest ever, and two candidates."""
+"""Individuals: the current one, the fittest so far, and two candidates."""
 WIDEST = 5
 """Windows reach up to 2^4 tokens to each side."""
 
 
 class Memory(NamedTuple):
-    """Until which step a token may not have a label (T, K); clock; and room for a window: scores, origins (W, K)."""
+    """The step until which a label is tabu at a token (T, K); clock; and work space for a window: scores, origins (W,
+    K).
+    """
 
     until: Integers
     clock: Integers
@@ -31,7 +36,9 @@ class Memory(NamedTuple):
 
 
 class Manner(NamedTuple):
-    """Candidates of a step, tenure, patience and kicks; and how often a window is refitted, and a border shifts."""
+    """Candidates of a step, tenure, patience and kicks; and the probabilities that a window is refitted, and that a
+    border shifts.
+    """
 
     candidates: int
     tenure: int
@@ -52,9 +59,9 @@ def _best_label(chain, row, last, following, k):
 
 @kernel
 def _refit(chain, y, seed, memory, now):
-    """Forbid a token its label, and let Viterbi choose those of a window around it, none of them tabu.
+    """Forbid the label of a random token, and relabel a window around it by Viterbi without tabu labels.
 
-    The first and the last token of the window; the last before the first where it has no other labels.
+    Returns the first and the last token of the window; the last is before the first where the window has no other labels.
     """
     node, pool, step, _ = chain
     until, _, score, back = memory
@@ -97,7 +104,7 @@ def _refit(chain, y, seed, memory, now):
 
 @subroutine
 def _differs(label, who, first, last, until, now):
-    """Whether any label is another one than that at hand, and whether one of them is tabu."""
+    """Whether any label differs from the current one, and whether one of these is tabu."""
     other, forbidden = False, False
     for t in range(first, last + 1):
         if label[who, t] != label[CURRENT, t]:
@@ -107,15 +114,15 @@ def _differs(label, who, first, last, until, now):
 
 
 @kernel
-def search(chain, machines, people, seed, runs, memory, manner, weight, records, counts, steps, work):
-    """So many steps from the labelling at hand, or until so many candidates were tried.
+def search(chain, machines, individuals, seed, runs, memory, manner, weight, records, counts, steps, work):
+    """Do `steps` steps from the current labelling, or until `work` candidates were tried.
 
-    Where room for joint states ends within a step, it chooses among the candidates so far.
+    If the room for joint states ends within a step, the step chooses among the candidates so far.
 
     weight : of a hard violation, grid units
-    The other parameters are as in `evolve`. How many steps were done, and candidates tried, is returned beside the reason.
+    The other parameters are as in `evolve`. Returns the reason, the number of steps, and the number of candidates.
     """
-    label, _, _, _, total, breaks = people
+    label, _, _, _, total, breaks = individuals
     until, clock, _, _ = memory
     candidates, tenure, patience, kicks, refits, shifts = manner
     T, K = until.shape
@@ -127,13 +134,13 @@ def search(chain, machines, people, seed, runs, memory, manner, weight, records,
         if full(machines, records, 1, counts, T):
             return FULL, step, tried
         if clock[SINCE] > patience:
-            copy(people, CURRENT, TOP)
+            copy(individuals, CURRENT, TOP)
             clock[SINCE], clock[KICKS] = 0, kicks
         now, at_hand = clock[NOW], total[CURRENT] - weight * breaks[CURRENT]
         trial, kept, best = ONE, -1, 0
         for _ in range(candidates if clock[KICKS] == 0 else 1):
             tried += 1
-            copy(people, trial, CURRENT)
+            copy(individuals, trial, CURRENT)
             if share(seed) < refits and chain.base[0] == 0:
                 first, last = _refit(chain, label[trial], seed, memory, now)
             else:
@@ -141,7 +148,7 @@ def search(chain, machines, people, seed, runs, memory, manner, weight, records,
             other, forbidden = _differs(label, trial, first, last, until, now)
             if not other:
                 continue
-            if not value(chain, machines, people, trial, first, last, counts):
+            if not value(chain, machines, individuals, trial, first, last, counts):
                 break
             fitness = total[trial] - weight * breaks[trial]
             if (kept < 0 or fitness > best) and (not forbidden or fitness > clock[EVER]):
@@ -156,9 +163,9 @@ def search(chain, machines, people, seed, runs, memory, manner, weight, records,
         for t in range(T):
             if label[kept, t] != label[CURRENT, t]:
                 until[t, label[CURRENT, t]] = now + tenure + below(seed, tenure)
-        copy(people, CURRENT, kept)
+        copy(individuals, CURRENT, kept)
         if best > clock[EVER]:
-            copy(people, TOP, kept)
+            copy(individuals, TOP, kept)
             clock[EVER], clock[SINCE] = best, 0
-        record(people, kept, records, counts)
+        record(individuals, kept, records, counts)
     return DONE, steps, tried

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs
-"""Viterbi on the score grid, backwards, so that equal scores come out ordered by label ids."""
+"""Viterbi on the score grid, from the last token to the first, so that equal labellings are ordered by label ids."""
 
 import numpy as np
 
@@ -9,9 +9,10 @@ from ilpinfer.kernels.jit import kernel
 
 @kernel
 def complete(chain, completion):
-    """Fill completion (T, S): the best score of what follows a state at token t, its own score excluded.
+    """Fill completion (T, S): the best score after a state at token t, its own score excluded.
 
-    States of a second-order lattice that end in the same label share what follows; those of first order all do.
+    States of a second-order lattice that end in the same label have the same successors, as have all states of first
+    order.
     """
     node, pool, step, base = chain
     (T, S), K = node.shape, pool.shape[2]
@@ -34,7 +35,7 @@ def complete(chain, completion):
 
 @kernel
 def best_path(chain, completion, path):
-    """Fill path (T,) with the states of the best labelling, the first one by label ids; its score is returned."""
+    """Fill path (T,) with the states of the best labelling, the first one by label ids; returns its score."""
     node, pool, step, base = chain
     (T, S), K = node.shape, pool.shape[2]
     total = FORBIDDEN

@@ -1,4 +1,4 @@
-"""Kernels are compiled or loaded before their first use, so that this is neither timed nor limited."""
+"""Compilation or loading of kernels before their first use, outside of measured times and time limits."""
 
 import gc
 import time
@@ -12,9 +12,9 @@ from formulations.problem.problem import Problem
 from ilpinfer.kernels import notices
 
 STAGES: list["Stage"] = []
-"""Every stage of the modules that were imported, in the order of their definition."""
+"""Every stage of the imported modules, in the order of definition."""
 busy = False
-"""Whether kernels are being compiled or loaded, where Python swallows a KeyboardInterrupt."""
+"""Whether kernels are being compiled or loaded; Python may lose a KeyboardInterrupt meanwhile."""
 
 
 class Stage:
@@ -35,7 +35,7 @@ class Stage:
         STAGES.append(self)
 
     def warm(self) -> float:
-        """Compile or load the kernels; seconds it took, 0 the second time.
+        """Compile or load the kernels; returns the seconds, 0 the second time.
 
         A first compilation takes seconds to minutes, and is announced by the logger `ilpinfer`.
         """
@@ -45,7 +45,7 @@ class Stage:
         began = time.perf_counter()
         notices.purpose = self.purpose
         busy, collecting = True, gc.isenabled()
-        gc.disable()  # a compiler's many objects stay alive, and looking through them takes a tenth of the time
+        gc.disable()  # the compiler makes many lasting objects; collection would take a tenth of the time
         try:
             self._example()
         finally:

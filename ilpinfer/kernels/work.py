@@ -1,4 +1,4 @@
-"""Calls of kernels in which several threads may take part: steps that yield them, and go on when they are done."""
+"""Calls of kernels in which several threads may take part, and generators that yield such calls."""
 
 from collections.abc import Callable, Generator
 from typing import Any, Optional, TypeVar
@@ -12,12 +12,12 @@ NO_SHARE = np.zeros(0, np.int64)
 
 
 class Work:
-    """A call of a kernel that works through a number of pieces; threads that make it at the same time share them.
+    """A call of a kernel on a number of pieces of work; threads that make the call at the same time divide them.
 
     Parameters
     ----------
-    kernel : its last argument is a share, from which each call takes the next piece until there is none left; returns whether
-        it ended before, as it took long
+    kernel : its last argument is a share, from which each call takes the next piece until none is left; returns whether
+        the call reached its limit of steps before
     arguments : all the others
     number : of pieces
     """
@@ -27,7 +27,7 @@ class Work:
         self.share = np.zeros(3, np.int64)
 
     def __call__(self) -> None:
-        """Do all that no other thread has begun, in several calls where it takes long."""
+        """Do all pieces that no other thread has begun, in several calls if needed."""
         while self._kernel(*self._arguments, self.share):
             pass
 
@@ -36,23 +36,25 @@ class Work:
         return min(threads, self.number - 1)
 
     def wait(self, following: Optional["Work"], threads: int) -> bool:
-        """Wait briefly for other threads; whether all work is done, and the threads have begun with the following work."""
+        """Wait briefly until other threads are done and have begun with the following work; whether all of this work is
+        done.
+        """
         from ilpinfer.kernels.atomics import wait
 
         share, others = (NO_SHARE, 0) if following is None else (following.share, following.helpers(threads))
         return bool(wait(self.share, self.number, share, others))
 
     def stop(self) -> None:
-        """Cancel all items that have not started."""
+        """Cancel all pieces that have not begun."""
         self.share[NEXT] = self.number
 
 
 Steps = Generator[Work, None, Value]
-"""Yields one piece of work at a time, and returns a result after the last of them is done."""
+"""Generator of calls, one at a time, which returns a result after the last call is done."""
 
 
 def finished(steps: Steps[Value]) -> Value:
-    """The result, all work done in this thread."""
+    """The result of steps; all work is done in this thread."""
     while True:
         try:
             work = next(steps)

@@ -1,12 +1,14 @@
 """Learning with constraints: rules and penalties from labelled sequences, models from few of them."""
 
+from typing import TYPE_CHECKING
+
 from ilpinfer.learning.codl import CODL
 from ilpinfer.learning.codl_result import CODLResult, Cycle
 from ilpinfer.learning.codl_settings import BASELINES
 from ilpinfer.learning.expectation import E_STEPS
 from ilpinfer.learning.held_out import held_out_examples
 from ilpinfer.learning.measures import Measures
-from ilpinfer.learning.mined_rules import Dropped, MinedRule, MinedRules
+from ilpinfer.learning.mined_rules import DroppedCandidates, MinedRule, MinedRules
 from ilpinfer.learning.mining import FAMILIES, RuleMiner
 from ilpinfer.learning.penalties import ALGORITHMS, LearntPenalties, PenaltyLearner
 from ilpinfer.learning.tau import TauChoice, TauRow, TauSearch
@@ -14,6 +16,7 @@ from ilpinfer.learning.trade_off import CorpusFrontier, TradeOff, corpus_frontie
 from ilpinfer.learning.training_set import ScoredExample
 from ilpinfer.learning.verdicts import Verdict
 from ilpinfer.learning.wrong_labellings import PredictionsError
+from ilpinfer.system.former_attributes import former_attributes
 
 __all__ = [
     "ALGORITHMS",
@@ -24,7 +27,7 @@ __all__ = [
     "CODLResult",
     "CorpusFrontier",
     "Cycle",
-    "Dropped",
+    "DroppedCandidates",
     "LearntPenalties",
     "Measures",
     "MinedRule",
@@ -41,3 +44,6 @@ __all__ = [
     "corpus_frontier",
     "held_out_examples",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = former_attributes(__name__, {"Dropped": "DroppedCandidates"})

@@ -1,4 +1,4 @@
-"""What one rule changes in the labellings of held-out sequences: with it and without it, everything else equal."""
+"""The effect of one rule on the labellings of held-out sequences: decoding with and without the rule, all else equal."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ class Ablation:
         return gain < -2 * error
 
     def describe(self) -> str:
-        """What changes, in words."""
+        """The changes as text."""
         before, after = self.without_rule.sum(axis=0), self.with_rule.sum(axis=0)
         tokens, whole = after[1] - before[1], after[5] - before[5]
         spans = 100 * (Measures.of_counts(self.with_rule).f1 - Measures.of_counts(self.without_rule).f1)
@@ -110,7 +110,7 @@ def indispensable(
     Returns
     -------
     dict of int to Ablation
-        The items that have to stay, and what each changes when those that leave are out.
+        The items that are kept, and the effect of each after the others are removed.
     """
     leaving = sorted(
         (j for j, each in ablations.items() if useless(each)), key=lambda j: -ablations[j].changed

@@ -7,8 +7,8 @@ import numpy as np
 
 from formulations.dtypes import Integers
 from ilpinfer.learning.labellings import Labellings
-from ilpinfer.learning.measuring import Measured
-from ilpinfer.learning.mined_rules import Dropped, MinedRule
+from ilpinfer.learning.measuring import CandidateCounts
+from ilpinfer.learning.mined_rules import DroppedCandidates, MinedRule
 from ilpinfer.learning.rule_pruning import cover
 from ilpinfer.learning.rule_relations import claims, implies
 from ilpinfer.learning.rule_trials import violations
@@ -16,27 +16,27 @@ from ilpinfer.learning.wrong_labellings import WrongLabellings
 
 
 def prune(
-    measured: Sequence[Measured],
+    measured: Sequence[CandidateCounts],
     table: Labellings,
     wrong: WrongLabellings,
     wrong_table: Labellings,
     power: int,
     seed: int,
-) -> tuple[list[MinedRule], list[Dropped], bool]:
+) -> tuple[list[MinedRule], list[DroppedCandidates], bool]:
     """The rules that are left, in the order of their power; those that are not; whether no cheaper set does as well.
 
-    A rule tells a wrong labelling apart where it is violated more often than in the right one.
+    A rule separates a wrong labelling from the right one if it is violated more often in the wrong one.
 
     Parameters
     ----------
-    measured : sequence of Measured
+    measured : sequence of CandidateCounts
         Rules.
     table : Labellings
         The right labellings.
     wrong, wrong_table : WrongLabellings or Labellings
         The wrong ones.
     power : int
-        Least number of wrong labellings that a rule tells apart and no rule before it does.
+        Least number of wrong labellings that a rule separates and no rule before it does.
     seed : int
         Seed of the solver.
     """
@@ -55,27 +55,27 @@ def prune(
     redundant = [m.rule() for i, m in enumerate(candidates) if i not in set(chosen.chosen)]
     weak = [rule for rule in rules if rule.discrimination < power]
     groups = ("follows from another rule", implied), ("redundant", redundant), ("too little power", weak)
-    dropped = [Dropped(reason, len(group), tuple(group)) for reason, group in groups if group]
+    dropped = [DroppedCandidates(reason, len(group), tuple(group)) for reason, group in groups if group]
     return [rule for rule in rules if rule.discrimination >= power], dropped, chosen.proved
 
 
-def _weight(measured: Measured, violations: Integers) -> int:
+def _weight(measured: CandidateCounts, violations: Integers) -> int:
     """Fields and patterns that a rule names, and the right labellings of a hundred that break it, in hundredths."""
     return 100 * measured.complexity + round(10_000 * float((violations > 0).mean()))
 
 
 def without_implied(
-    measured: Sequence[Measured], violations: Mapping[Measured, Integers], nested: bool
-) -> tuple[list[Measured], list[MinedRule]]:
+    measured: Sequence[CandidateCounts], violations: Mapping[CandidateCounts, Integers], nested: bool
+) -> tuple[list[CandidateCounts], list[MinedRule]]:
     """Remove rules that follow from another rule which no more sequences break."""
     known = {m: claims(m.statement) for m in measured}
     broken = {m: int((violations[m] > 0).sum()) for m in measured}
-    strong: dict[str, list[Measured]] = {}
+    strong: dict[str, list[CandidateCounts]] = {}
     for m in measured:
         for name in {fact[1].split("/")[0] for fact in (*known[m].holds, *known[m].denied)}:
             strong.setdefault(name, []).append(m)
 
-    def follows(m: Measured) -> bool:
+    def follows(m: CandidateCounts) -> bool:
         facts = [*known[m].holds, *known[m].denied]
         others = strong.get(facts[0][1].split("/")[0], []) if facts else []
         return any(broken[other] == broken[m] and implies(known[other], known[m], nested) for other in others)

@@ -10,7 +10,7 @@ import numpy as np
 from formulations.messages import suggestion
 from formulations.problem.problem import RuleNotice
 from ilpinfer.core.rule_compiler import Rules, compiler_of
-from ilpinfer.learning.codl_result import CODLResult, Progress, Row, made_by
+from ilpinfer.learning.codl_result import CODLResult, Progress, Row, provenance
 from ilpinfer.learning.codl_run import Run
 from ilpinfer.learning.codl_settings import BASELINES, Settings
 from ilpinfer.models.sequences import Labelled, check_texts, encode
@@ -128,7 +128,7 @@ class CODL(Settings):
                 run.cycle()
                 if checkpoint is not None:
                     checkpoint(run.row())
-        made = made_by(self.plain, [texts, [y.tolist() for y in ids], scheme], pool, given.rules)
+        made = provenance(self.plain, [texts, [y.tolist() for y in ids], scheme], pool, given.rules)
         return CODLResult(run.model, run.supervised, run.before, tuple(run.trace), made)
 
     def _pool(self, unlabelled: Iterable[Sequence[str]]) -> list[tuple[str, ...]]:

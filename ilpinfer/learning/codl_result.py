@@ -120,7 +120,7 @@ class CODLResult:
         write_atomically(path, self.text)
 
 
-def made_by(settings: Mapping[str, Any], labelled: Any, pool: Any, rules: RuleSet) -> dict[str, Any]:
+def provenance(settings: Mapping[str, Any], labelled: Any, pool: Any, rules: RuleSet) -> dict[str, Any]:
     """How a model is made, as plain values without date or place."""
     return {
         "by": "CODL",

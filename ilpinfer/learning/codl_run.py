@@ -116,7 +116,7 @@ class Run:
         self.model = self.learner.mix(self.supervised, self.pool_model, gamma, self.codl.own_mixing)
 
     def _violations(self, changed: Collection[int]) -> dict[str, int]:
-        """How often the labels of the pool break each rule; counted anew where they have changed."""
+        """How often the labels of the pool break each rule; counted again after they have changed."""
         for place in self.best.keys() & ({*changed} | (self.best.keys() - self.broken.keys())):
             problem = self.rules.quietly(self.supervised.trellis(self.pool[place]))
             path = self.best[place]

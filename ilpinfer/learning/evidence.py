@@ -1,4 +1,4 @@
-"""What a rule has to reach, and how its trials are weighed."""
+"""Thresholds of mined rules, and measures from their trials."""
 
 import math
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from formulations.dtypes import Booleans, Floats, Integers
 
 @dataclass(frozen=True)
 class Thresholds:
-    """What a rule has to reach.
+    """Thresholds of mined rules.
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ class Learner(Protocol):
     mixings
         Ways of mixing two of its models; the default is first.
     fractions
-        Whether it learns from probabilities of labels, too, rather than from labellings alone.
+        Whether it learns from probabilities of labels, too, rather than from labellings only.
     """
 
     @property
@@ -110,7 +110,7 @@ class Counting:
 
 
 def mix_counts(one: HMM | SecondOrderHMM, other: CountedHMM, gamma: float) -> HMM | SecondOrderHMM:
-    """A model of mixed counts: γ of what is counted comes from the first model, the rest from the other.
+    """A model of mixed counts: counts of the first model have the weight γ, counts of the other 1 - γ.
 
     Counts are γ·c / C + (1 - γ)·c' / C' of both, times C + C', where C is how many tokens a model has counted. A γ of C / (C + C')
     adds the counts up as they are.

@@ -1,4 +1,4 @@
-"""Penalties counted from gold labels alone: the cost of eq. 30, drawn towards the penalty that the rule has."""
+"""Penalties from counts of gold labels: the cost of eq. 30, drawn towards the penalty that the rule has."""
 
 from collections.abc import Sequence
 

@@ -15,7 +15,7 @@ from ilpinfer.evaluation.counts import FieldTable, Span, f_measure
 from ilpinfer.evaluation.evaluation import Evaluation
 
 MEASURES = ("tokens", "spans", "sequences", "all")
-"""What can be aimed at: token accuracy, span F1, the share of whole sequences, or the mean of the three."""
+"""Measures to maximise: token accuracy, span F1, the share of whole sequences, or the mean of the three."""
 COLUMNS = ("tokens", "right", "predicted", "gold", "both", "whole")
 """The counts of one sequence: tokens and right ones, spans predicted, of gold and both, and 1 where all tokens are right."""
 

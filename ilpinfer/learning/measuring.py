@@ -1,4 +1,4 @@
-"""Candidates counted, and left out where they do not reach the thresholds or contradict each other."""
+"""Counts of candidates, and removal of those below the thresholds or in contradiction to others."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ from formulations.dtypes import Integers
 from formulations.labels.selectors import alternatives
 from ilpinfer.learning.evidence import FoldCounts, Thresholds, cost, gain, survives
 from ilpinfer.learning.labellings import Labellings
-from ilpinfer.learning.mined_rules import Dropped, MinedRule
+from ilpinfer.learning.mined_rules import DroppedCandidates, MinedRule
 from ilpinfer.learning.rule_families import FAMILIES
 from ilpinfer.learning.rule_relations import claims, contradict
 from ilpinfer.learning.rule_trials import count_trials
@@ -19,7 +19,7 @@ from ilpinfer.learning.sample import Candidate, Sample
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
+class CandidateCounts:
     """A candidate with its counts.
 
     Parameters
@@ -41,17 +41,17 @@ class Measured:
 
     @property
     def statement(self) -> Template:
-        """What is claimed."""
+        """The claim of the candidate."""
         return self.candidate.statement
 
     @property
     def held(self) -> int:
-        """Trials that hold."""
+        """Number of trials that hold."""
         return int(self.counts.held.sum())
 
     @property
     def broken(self) -> int:
-        """Trials that do not."""
+        """Number of trials that do not hold."""
         return int(self.counts.broken.sum())
 
     @property
@@ -112,16 +112,16 @@ def count(table: Labellings, statement: Template, fold: Integers) -> FoldCounts:
 
 def measure(
     sample: Sample, families: Sequence[str], smoothing: float, step: Callable[[str], None]
-) -> tuple[list[Measured], list[Dropped]]:
+) -> tuple[list[CandidateCounts], list[DroppedCandidates]]:
     """The candidates that reach the thresholds and hold in folds, and the others by reason."""
     t = sample.thresholds
-    kept: list[Measured] = []
+    kept: list[CandidateCounts] = []
     numbers = dict.fromkeys(("below the support", "below the confidence", "below the gain"), 0)
     unstable: list[MinedRule] = []
     for family in families:
         for candidate in FAMILIES[family](sample):
             counts = count(sample.table, candidate.statement, sample.fold)
-            m = Measured(candidate, counts, t, smoothing)
+            m = CandidateCounts(candidate, counts, t, smoothing)
             held, total = m.held, m.held + m.broken
             if total < t.support:
                 numbers["below the support"] += 1
@@ -134,21 +134,21 @@ def measure(
             else:
                 kept.append(m)
         step(family)
-    dropped = [Dropped(reason, number) for reason, number in numbers.items() if number]
+    dropped = [DroppedCandidates(reason, number) for reason, number in numbers.items() if number]
     if unstable:
-        dropped.append(Dropped("not held in folds", len(unstable), tuple(unstable)))
+        dropped.append(DroppedCandidates("not held in folds", len(unstable), tuple(unstable)))
     return kept, dropped
 
 
 def without_contradictions(
-    measured: Sequence[Measured], nested: bool
-) -> tuple[list[Measured], list[Dropped]]:
-    """Without the one with less gain of two rules that contradict each other."""
+    measured: Sequence[CandidateCounts], nested: bool
+) -> tuple[list[CandidateCounts], list[DroppedCandidates]]:
+    """The candidates without those that contradict another one with a larger gain."""
     dropped: list[MinedRule] = []
     known = {m: claims(m.statement) for m in measured}
     speaking = [m for m in measured if known[m].holds or known[m].denied or known[m].exclusive]
-    lost: set[Measured] = set()
-    by_key: dict[object, list[Measured]] = {}
+    lost: set[CandidateCounts] = set()
+    by_key: dict[object, list[CandidateCounts]] = {}
     for m in sorted(speaking, key=lambda m: (-m.gain, m.statement.sentence())):
         about = known[m].exclusive
         keys = [*sorted(known[m].holds | known[m].denied), *([about[0]] if about else [])]
@@ -163,4 +163,4 @@ def without_contradictions(
         for key in keys:
             by_key.setdefault(key, []).append(m)
     kept = [m for m in measured if m not in lost]
-    return kept, [Dropped("contradictory", len(dropped), tuple(dropped))] if dropped else []
+    return kept, [DroppedCandidates("contradictory", len(dropped), tuple(dropped))] if dropped else []

@@ -57,7 +57,7 @@ class MinedRule:
 
     @property
     def lift(self) -> float:
-        """Confidence against chance: 1 where the rule says nothing new."""
+        """Confidence relative to chance: 1 if the rule holds as often as by chance."""
         return self.confidence / self.base if self.base else float("inf")
 
     @property
@@ -90,7 +90,7 @@ class MinedRule:
 
 
 @dataclass(frozen=True)
-class Dropped:
+class DroppedCandidates:
     """Candidates that were dropped for one reason.
 
     Parameters
@@ -104,7 +104,7 @@ class Dropped:
 
     Examples
     --------
-    >>> Dropped("support", 12).number
+    >>> DroppedCandidates("support", 12).number
     12
     """
 
@@ -121,7 +121,7 @@ class MinedRules:
     ----------
     rules : tuple of MinedRule
         Rules by decreasing discrimination, or by decreasing gain.
-    dropped : tuple of Dropped
+    dropped : tuple of DroppedCandidates
         Candidates that were dropped, by reason.
     confidence : float
         Least confidence, chosen by cross-validation or given.
@@ -144,7 +144,7 @@ class MinedRules:
     """
 
     rules: tuple[MinedRule, ...]
-    dropped: tuple[Dropped, ...]
+    dropped: tuple[DroppedCandidates, ...]
     confidence: float
     sequences: int
     tokens: int

@@ -15,7 +15,7 @@ from ilpinfer.learning.choosing import prune
 from ilpinfer.learning.evidence import Thresholds
 from ilpinfer.learning.labellings import Labellings
 from ilpinfer.learning.measuring import measure, without_contradictions
-from ilpinfer.learning.mined_rules import Dropped, MinedRule, MinedRules
+from ilpinfer.learning.mined_rules import DroppedCandidates, MinedRule, MinedRules
 from ilpinfer.learning.rule_families import FAMILIES as PROPOSERS
 from ilpinfer.learning.sample import Sample
 from ilpinfer.learning.threshold_choice import GRID, choose_confidence
@@ -174,13 +174,13 @@ class RuleMiner:
         )
         kept, more = without_contradictions(measured, labels.scheme == "paths")
         ordered = sorted(kept, key=lambda m: (-m.gain, m.statement.sentence()))
-        result, pruned, proved = [m.rule() for m in ordered], list[Dropped](), True
+        result, pruned, proved = [m.rule() for m in ordered], list[DroppedCandidates](), True
         if self.pruning == "cover":
             result, pruned, proved = prune(ordered, table, wrong, wrong_table, self.power, self.seed)
         step("pruning")
         most = self.most or len(result)
         cut = (
-            [Dropped("beyond the number asked for", len(result) - most, tuple(result[most:]))]
+            [DroppedCandidates("beyond the number asked for", len(result) - most, tuple(result[most:]))]
             if len(result) > most
             else []
         )

@@ -11,7 +11,7 @@ from formulations.dtypes import Floats
 from formulations.messages import suggestion
 from ilpinfer.learning.log_odds import log_odds
 from ilpinfer.learning.measures import check_measure
-from ilpinfer.learning.perceptron import LARGEST, Fitted, Perceptron
+from ilpinfer.learning.perceptron import LARGEST, FittedWeights, Perceptron
 from ilpinfer.learning.training_set import ScoredExample, TrainingSet
 from ilpinfer.learning.trials import MARGIN, Candidate, Fit, Trial, difference, worse
 from ilpinfer.learning.verdicts import NONE, Verdict, verdicts
@@ -28,9 +28,11 @@ ALGORITHMS: Mapping[str, str] = {
 }
 """The algorithms, with descriptions."""
 PREFERENCE = ("perceptron-given", "log-odds", "given", "perceptron", NONE)
-"""What is taken first with few labels where no other algorithm is clearly better: given penalties are knowledge that they lack."""
+"""Default algorithm for few labels, used unless another one is clearly better, since given penalties contain knowledge that few labels
+lack."""
 FEW = 50
-"""Sequences below which held-out folds say too little to choose by them alone. From there on an algorithm has to be no worse than no rules by
+"""Number of sequences below which held-out folds are too small to decide. From there on an algorithm has to be no worse
+than no rules by
 every measure, and better by more than two standard errors."""
 
 
@@ -228,7 +230,7 @@ class PenaltyLearner:
         )
 
     def _fits(self, data: TrainingSet) -> dict[str, Fit]:
-        """What is tried, by name; always with no rules."""
+        """The algorithms to try, by name, always including no rules."""
 
         def from_zero(one: Perceptron) -> Fit:
             return lambda data, given, places: one.fit(data, np.zeros_like(given), places)
@@ -239,9 +241,9 @@ class PenaltyLearner:
         gold = Perceptron(self.rate, self.epochs, seed=self.seed)
         reachable = replace(gold, towards=self.measure)
         known: dict[str, Fit] = {
-            NONE: lambda data, given, places: Fitted.plain(np.zeros_like(given)),
-            "given": lambda data, given, places: Fitted.plain(given),
-            "log-odds": lambda data, given, places: Fitted.plain(log_odds(data, given, places)),
+            NONE: lambda data, given, places: FittedWeights.plain(np.zeros_like(given)),
+            "given": lambda data, given, places: FittedWeights.plain(given),
+            "log-odds": lambda data, given, places: FittedWeights.plain(log_odds(data, given, places)),
             "perceptron": from_zero(gold),
             "perceptron-given": from_given(gold),
             "conservative": from_zero(reachable),

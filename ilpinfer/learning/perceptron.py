@@ -11,18 +11,18 @@ from ilpinfer.learning.measures import losses
 from ilpinfer.learning.training_set import TrainingSet
 
 LARGEST = 30.0
-"""Nats: weights stay within this; a rule that reaches it is as good as hard."""
+"""Nats: weights stay within this; a rule that reaches it is practically hard."""
 
 
-class Fitted(NamedTuple):
-    """Weights (R,) in nats, and (R,) which of them ran to the cap."""
+class FittedWeights(NamedTuple):
+    """Weights (R,) in nats, and whether each has reached the cap (R,)."""
 
     weights: Floats
     capped: Booleans
 
     @classmethod
-    def plain(cls, weights: Floats) -> "Fitted":
-        """Weights that no step has moved."""
+    def plain(cls, weights: Floats) -> "FittedWeights":
+        """Weights without training."""
         return cls(weights, np.zeros(len(weights), bool))
 
 
@@ -46,10 +46,9 @@ class Perceptron:
     epochs : int, default 20
         Passes over the examples in each round.
     rounds : int, default 8
-        The most decodings of all examples.
+        Largest number of decodings of all examples.
     towards : str, default "gold"
-        "gold", or a measure of `MEASURES`: y is then the best labelling of the pool by that measure, and the
-        weights stay where ŷ is as good. This is the variant that the thesis calls conservative: scores of
+        "gold", or a measure of `MEASURES`: y is then the best labelling of the pool by that measure, and the weights are not changed if ŷ is as good. This is the variant that the thesis calls conservative: scores of
         gold that no weights can reach do not move it.
     seed : int, default 0
         Seed of the order of the examples.
@@ -61,13 +60,13 @@ class Perceptron:
     towards: str = "gold"
     seed: int = 0
 
-    def fit(self, data: TrainingSet, start: Floats, places: Sequence[int]) -> Fitted:
+    def fit(self, data: TrainingSet, start: Floats, places: Sequence[int]) -> FittedWeights:
         """Weights learnt from the examples at some places, from weights (R,) to start with."""
         places = list(places)
         first = [start, np.zeros_like(start), *([] if self.towards == "gold" else [data.given])]
         for weights in {each.tobytes(): each for each in first}.values():
             data.decode(weights, places)
-        result = Fitted.plain(start)
+        result = FittedWeights.plain(start)
         for _ in range(self.rounds):
             pools = sum(len(data.pool(place).scores) for place in places)
             result = self._epochs(data, start, places)
@@ -76,7 +75,7 @@ class Perceptron:
                 break
         return result
 
-    def _epochs(self, data: TrainingSet, start: Floats, places: list[int]) -> Fitted:
+    def _epochs(self, data: TrainingSet, start: Floats, places: list[int]) -> FittedWeights:
         """The mean weights of some passes over the pools; capped are those that a step takes to the cap."""
         random = np.random.default_rng(self.seed)
         targets = {place: self._target(data, place) for place in places}
@@ -92,7 +91,7 @@ class Perceptron:
                     capped |= (np.abs(moved) >= LARGEST) & (moved != weights)
                     weights = moved
                 total += weights
-        return Fitted(np.asarray(total / (self.epochs * len(places))), capped)
+        return FittedWeights(np.asarray(total / (self.epochs * len(places))), capped)
 
     def _target(self, data: TrainingSet, place: int) -> tuple[Floats, list[bool]]:
         """Activations (R,) to move towards, and which labellings of the pool are as good."""

@@ -1,4 +1,4 @@
-"""The families of rules that are mined: which statements each proposes, and how often chance alone would keep them."""
+"""The families of mined rules: the candidates of each, and their base rates by chance."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping
@@ -52,7 +52,7 @@ def _never_together(sample: Sample) -> Iterator[Candidate]:
     """Base: not both where either is, were the two independent.
 
     Where one field is rare, its trials are nearly all about the other; so the confidence that is asked for has to
-    hold of the rarer one's sequences alone, too.
+    also hold for the sequences of the rarer one.
     """
     present = {name: sample.table.field(name).present for name in sample.names}
     for a, b in combinations(sample.names, 2):
@@ -214,4 +214,4 @@ FAMILIES: Mapping[str, Callable[[Sample], Iterator[Candidate]]] = {
     "first-field": _first_field,
     "last-field": _last_field,
 }
-"""What proposes the rules of each family, by its name."""
+"""The function that proposes the candidates of each family, by name."""

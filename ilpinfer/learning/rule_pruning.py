@@ -20,7 +20,7 @@ class Cover:
     chosen : tuple of int
         Rules by number.
     power : tuple of int
-        Samples that each tells apart and none before it does.
+        Number of samples that each rule separates and no rule before it does.
     proved : bool
         Whether no cheaper set does as well.
     """
@@ -37,12 +37,12 @@ def cover(
 
     A minimum-cost satisfiability problem, a clause for each sample: one of the rules that tell it apart is chosen (Fersini
     et al. 2014, section 3.1, after Felici and Truemper). The clauses of the answer are in the order of decreasing
-    discrimination power: each rule tells apart the most of the samples that are left.
+    discrimination power: each rule separates the most of the remaining samples.
 
     Parameters
     ----------
     tells : ndarray of bool, shape (C, S)
-        Whether a rule tells a sample apart.
+        Whether a rule separates a sample.
     weights : sequence of int
         (C,) positive cost of each rule.
     seed : int, default 0

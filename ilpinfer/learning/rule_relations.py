@@ -1,4 +1,4 @@
-"""Rules that follow from another rule, and pairs that cannot hold together, by their form alone."""
+"""Rules that follow from another rule, and contradictory pairs, by their form."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -16,16 +16,16 @@ Fact = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class Claims:
-    """What a statement says of two fields.
+    """The claims of a statement about two fields.
 
     Parameters
     ----------
     holds : frozenset of Fact, optional
         Facts that it claims.
     denied : frozenset of Fact, optional
-        Facts that it says no run of the field has.
+        Facts that hold for no run of the field by this statement.
     exclusive : tuple of (tuple of object, str, Group or list of str), optional
-        What is asked for, and the fields one of which has to be there.
+        The required fact, and the fields of which one must be present.
     """
 
     holds: frozenset[Fact] = frozenset()
@@ -74,7 +74,7 @@ _CLAIMS: Mapping[type[Template], Callable[[Any], Claims]] = {
 
 
 def claims(statement: Template) -> Claims:
-    """What a statement says of fields; nothing for other templates."""
+    """The claims of a statement about fields; none for other templates."""
     make = _CLAIMS.get(type(statement))
     return Claims() if make is None else make(statement)
 

@@ -1,6 +1,6 @@
 """The trials of rules on many labelled sequences at once.
 
-What a rule's own `trials` yields for one labelling in plain Python is counted here in arrays; tests compare the two.
+The same trials as those of a rule's `trials` for one labelling, counted in arrays; tests compare the two.
 """
 
 from collections.abc import Callable, Mapping

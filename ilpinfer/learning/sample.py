@@ -24,7 +24,7 @@ class Candidate:
     family : str
         One of `FAMILIES`.
     base : float
-        Share of the trials at which chance alone would keep it.
+        Share of the trials that hold by chance.
     """
 
     statement: Template
@@ -63,7 +63,7 @@ class Sample:
 
     @cached_property
     def words(self) -> WordMiner:
-        """What finds words that show a field."""
+        """Search for words that indicate a field."""
         return WordMiner(self.table, self.fold, self.names, self.thresholds)
 
     def related(self, a: str, b: str) -> bool:

@@ -7,10 +7,10 @@ import numpy as np
 
 from formulations.dtypes import Floats
 from ilpinfer.learning.measures import Counts, Measures, losses
-from ilpinfer.learning.perceptron import Fitted
+from ilpinfer.learning.perceptron import FittedWeights
 from ilpinfer.learning.training_set import TrainingSet
 
-Fit = Callable[[TrainingSet, Floats, Sequence[int]], Fitted]
+Fit = Callable[[TrainingSet, Floats, Sequence[int]], FittedWeights]
 """Learns from a training set, weights (R,) to start with, and the places of the examples to learn from."""
 
 MARGIN = 2.0

@@ -47,7 +47,7 @@ class Verdict:
 def verdicts(
     data: TrainingSet, trial: Trial | None, weights: Floats, algorithm: str, measure: str, prune: bool
 ) -> tuple[Verdict, ...]:
-    """What each item changes on held-out sequences, and whether it stays.
+    """The effect of each item on held-out sequences, and whether it is kept.
 
     Parameters
     ----------

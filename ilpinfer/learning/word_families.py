@@ -109,7 +109,7 @@ class WordMiner:
     def _choose(self, places: Integers, keys: Integers) -> dict[str, list[int]]:
         """For each field the numbers, of those given at each place, that show it.
 
-        What shows a part of a field is left out for the field itself.
+        Words that indicate a part of a field are not used for the field itself.
         """
         if not len(places):
             return {}

@@ -1,4 +1,4 @@
-"""A tagger of Dutch case law by hand-written rules: the baseline that trained taggers are held against."""
+"""A tagger of Dutch case law with hand-written rules, a baseline for trained taggers."""
 
 import re
 from collections.abc import Sequence
@@ -60,7 +60,7 @@ _TITLE = re.compile(
 _VERB = re.compile(rf"\b({_any_of(VERBS)})\b", re.IGNORECASE)
 _SPACED = re.compile(r"(\S )+\S")
 _FRAMED = re.compile(r"[(\[]?\d{1,2}(\.\d+)*[.)\]]?|[(\[]?[A-Za-z]+[.)\]]")
-"""What looks like a number of a section: letters need a dot or bracket, and years are none."""
+"""A text that may be the number of a section: letters need a dot or bracket, and years are excluded."""
 
 
 def is_known_title(text: str) -> bool:
@@ -75,8 +75,8 @@ def is_known_title(text: str) -> bool:
 class CaseLawTagger:
     """Labels by rules alone (Trompper 2016, chapter Tagging Elements): known titles, numbers congruent with those before.
 
-    A token is a whole text element. A line break is a newline. What looks like a number is a numbering where it begins a
-    line or goes on from any numbering before. A known title is a title where it begins a line or follows a
+    A token is a whole text element. A line break is a newline. A text like a number is a numbering if it begins a line
+    or continues any numbering before. A known title is a title where it begins a line or follows a
     numbering. All else is text.
 
     Parameters
@@ -120,6 +120,6 @@ class CaseLawTagger:
 
 
 def _congruent(token: str, earlier: Sequence[str]) -> bool:
-    """Whether a number begins a list, or goes on from one before."""
+    """Whether a number begins a list, or continues one before."""
     first = any(numbers[-1] == 1 for _, numbers in item_numbers(token))
     return first or any(continues(before, token) for before in earlier)

@@ -29,7 +29,7 @@ AGAIN = "train it again with `ilpinfer train`"
 
 @dataclass(frozen=True)
 class TrainingRecord:
-    """How a model was made, as its file says under `made`.
+    """The record of a model's training, the key `made` of its file.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def training_digest(pairs: Iterable[tuple[Sequence[str], Sequence[str]]]) -> str
 
 
 def training_record(path: str | Path) -> TrainingRecord | None:
-    """How the model of a file was made; None where the file does not say it so."""
+    """The record of the training of a file's model; None if the file has none."""
     if str(path) in BUILT_IN:
         return None
     try:
@@ -79,12 +79,12 @@ def save_body(path: str | Path, name: str, version: int, body: dict[str, Any]) -
 
 
 def record_of(name: str, version: int, body: dict[str, Any]) -> dict[str, Any]:
-    """A model as it stands in its file."""
+    """The plain values of a model's file."""
     return {"format": name, "version": version, "sha256": _digest(body), "model": body}
 
 
 def text_of(record: dict[str, Any]) -> str:
-    """The text of a model's file; `made`, next to the model, may say how it was made."""
+    """The text of a model's file; `made`, next to the model, is a record of its training."""
     return json.dumps(record, ensure_ascii=False, indent=1) + "\n"
 
 

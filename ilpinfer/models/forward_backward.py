@@ -24,10 +24,11 @@ class Sums:
     step : ndarray of int, shape (T-1,)
         Entry of the pool for the step from token t to t+1.
     alpha : ndarray of float, shape (T, S)
-        Log sum over what ends in state s at token t, that token included (Stokman 2011, eq. 2-4; in eq. 2 x_t
+        Log sum over the prefixes that end in state s at token t, that token included (Stokman 2011, eq. 2-4; in eq. 2
+        x_t
         belongs to it).
     beta : ndarray of float, shape (T, S)
-        Log sum over what follows state s at token t (eq. 8-10; sums, not maxima).
+        Log sum over the suffixes after state s at token t (eq. 8-10; sums, not maxima).
     log_partition : float
         Log Σ exp(score), nats (eq. 5); -inf where no labelling is possible.
     """

@@ -40,7 +40,7 @@ MIXINGS: Mapping[str, Callable[[Sequence[Floats], Sequence[float]], Floats]] = {
     "probabilities": _mean_of_probabilities,
     "scores": _mean_of_scores,
 }
-"""Means of arrays of log parameters (nats): of what they are the logarithms of, or of themselves."""
+"""Means of arrays of log parameters (nats): of the parameters, or of their logarithms."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -25,7 +25,7 @@ FIRST = 5
 MOST_ABSENT = 1 / 2
 """A larger share of declared fields that no label carries is unfit."""
 MOST_BROKEN = 2 / 3
-"""A rule that is broken on a larger share of its occasions is unfit, unless its penalty says that of itself.
+"""A rule that is broken on a larger share of its occasions is unfit, unless its penalty implies such a share.
 
 Rules that help a model of few labelled sequences are broken less often.
 """

@@ -29,7 +29,7 @@ class RuleCheck:
 
     Attributes
     ----------
-    remarks : what is odd about labels, or about rules beside them
+    remarks : remarks on unusual labels, and on rules for these labels
     """
 
     def __init__(self, rules: RuleSet) -> None:
@@ -38,11 +38,11 @@ class RuleCheck:
         self._blind: dict[str, str] = {}
         self._tried: dict[Kind, list[InputError]] = {}
         self._fitting: set[Kind] = set()
-        self._wordless = 0
+        self._without_tokens = 0
 
     @property
     def remarks(self) -> list[str]:
-        """What is odd about labels, or about rules beside them."""
+        """Remarks on unusual labels, and on rules for these labels."""
         return [text for text in self._odd if text]
 
     @property
@@ -54,8 +54,8 @@ class RuleCheck:
     def blind(self) -> list[str]:
         """Which rules look at tokens where there are none."""
         more = ""
-        if self._wordless > 1:
-            count = self._wordless - 1
+        if self._without_tokens > 1:
+            count = self._without_tokens - 1
             more = f"; {count} more sequence{'s have' if count > 1 else ' has'} none either"
         return [f"{place}: {text}{more}" for text, place in self._blind.items()]
 
@@ -64,7 +64,7 @@ class RuleCheck:
         if item.trellis is None:
             return
         kind = (item.trellis.labels, any(item.trellis.tokens))
-        self._wordless += not kind[1]
+        self._without_tokens += not kind[1]
         if kind in self._fitting:
             return
         self._odd.update(dict.fromkeys([_remark(kind[0]), *notices(self._rules, kind[0])]))
@@ -95,12 +95,12 @@ def check_rules(scored: Iterable[ScoredSequence], rules: RuleSet) -> list[str]:
 
 
 def _remark(labels: LabelSet) -> str:
-    """What is odd about labels; a model says plain of its labels whoever decided it."""
+    """Remarks on unusual labels. Models also have the scheme plain if it was inferred."""
     return labels.notice or (remark(labels.names, "plain") if labels.scheme == "plain" else "")
 
 
 def _compile(trellis: Trellis, rules: RuleSet) -> list[str]:
-    """What compiling says of rules that look at tokens; ValueError where they do not fit."""
+    """Notices of the compilation of rules about tokens; ValueError if they do not fit."""
     with warnings.catch_warnings(record=True) as result:
         warnings.simplefilter("always", RuleNotice)
         compiler_of(rules).problem(trellis)

@@ -27,7 +27,7 @@ BATCH = 64
 
 @dataclass(frozen=True)
 class OpenTokens:
-    """What rules leave of several sequences with N tokens in all.
+    """Tokens that rules leave undecided in several sequences with N tokens in all.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ MOST_TOKENS = 100_000
 """Tokens of the sequences by which rules are judged."""
 
 
-class Paced(Protocol):
+class ExampleSource(Protocol):
     """Examples that may have to be waited for."""
 
     @property
@@ -38,7 +38,7 @@ class ScoredStream:
 
     Parameters
     ----------
-    examples : Paced
+    examples : ExampleSource
         The first rejection is raised.
     model : SequenceModel or None
         None where the examples have scores.
@@ -59,7 +59,7 @@ class ScoredStream:
 
     def __init__(
         self,
-        examples: Paced,
+        examples: ExampleSource,
         model: SequenceModel | None,
         rules: RuleSet,
         scheme: str,

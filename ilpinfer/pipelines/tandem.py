@@ -57,14 +57,14 @@ def labels_in_order(tokens: Sequence[str], labels: Sequence[str]) -> str:
 def describe_lines(
     tokens: Sequence[str], labels: Sequence[str], describe: Describe = labels_in_order
 ) -> Tokens:
-    """What a tagger of lines sees of tagged tokens: a text for each of L lines."""
+    """Input of a tagger of lines, from tagged tokens: a text for each of L lines."""
     return tuple(
         describe(tokens[line.start : line.stop], labels[line.start : line.stop]) for line in lines(tokens)
     )
 
 
 def line_labels(tokens: Sequence[str], segments: Iterable[Segment]) -> Tokens:
-    """What a tagger of lines learns: a BIO label for each of L lines.
+    """Gold labels of a tagger of lines: a BIO label for each of L lines.
 
     Raises
     ------

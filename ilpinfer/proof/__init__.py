@@ -1,1 +1,1 @@
-"""Certificates are checked here, with `formulations` alone."""
+"""The checker of certificates, which uses only `formulations`."""

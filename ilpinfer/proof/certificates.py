@@ -1,4 +1,4 @@
-"""Whether a certificate proves what its solution claims."""
+"""The check whether a certificate proves the claims of its solution."""
 
 import math
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from formulations.problem.problem import Problem
 from ilpinfer.core.certificate import KINDS, Phases
 from ilpinfer.proof.checker import check_tree
 from ilpinfer.proof.claims import Case, is_two_phase, phases_claim, rank, read_path, units_of
-from ilpinfer.proof.meter import OVERHEAD, RULE, Meter, Rejected
+from ilpinfer.proof.meter import OVERHEAD, RULE, CheckFailure, Meter
 from ilpinfer.proof.phases import check_phases
 
 
@@ -37,12 +37,12 @@ def proof_gaps(
         yield _word(certificate, solution)
         return
     if certificate.digest != case.compiled.digest_of(case.trellis):
-        raise Rejected(f"digest: {certificate.digest!r} is of another trellis or of other rules")
+        raise CheckFailure(f"digest: {certificate.digest!r} is of another trellis or of other rules")
     excluded = _excluded(problem, solution, path, meter)
     if before is not None and not set(excluded) <= set(before):
-        raise Rejected("certificate: it excludes labellings that are not before this one")
+        raise CheckFailure("certificate: it excludes labellings that are not before this one")
     if is_two_phase(solution) != isinstance(certificate.tree, Phases):
-        raise Rejected("certificate: its proof is of another kind of inference than the solution")
+        raise CheckFailure("certificate: its proof is of another kind of inference than the solution")
     if bound == math.inf:
         yield "no bound is claimed"
         return
@@ -66,13 +66,13 @@ def _excluded(
     meter.spend(len(given) * (size + RULE * len(problem.rules)))
     result = tuple(read_path(each, problem) for each in given)
     if path is None and result:
-        raise Rejected("certificate: it excludes labellings, but there is none to compare them with")
+        raise CheckFailure("certificate: it excludes labellings, but there is none to compare them with")
     if len({path, *result}) != 1 + len(result) or None in result:
-        raise Rejected("certificate: it excludes a labelling twice, or the solution's own")
+        raise CheckFailure("certificate: it excludes a labelling twice, or the solution's own")
     excluded = tuple(each for each in result if each is not None)
     for number, each in enumerate(excluded):
         if path is not None and rank(problem, each, solution) > rank(problem, path, solution):
-            raise Rejected(
+            raise CheckFailure(
                 f"certificate: labelling {number} of those it excludes is worse than the solution's"
             )
     return excluded
@@ -94,7 +94,7 @@ def _check_rest(
 ) -> None:
     """Check that nothing is left beside a list of labellings, or nothing that is worth more than a bound."""
     if path is None:
-        raise Rejected("certificate: it has a proof of completeness, but there is no labelling")
+        raise CheckFailure("certificate: it has a proof of completeness, but there is no labelling")
     claim = None if rest.bound == -math.inf else units_of(rest.bound)
     check_tree(problem, rest.tree, claim, (*excluded, path), meter)
 
@@ -108,7 +108,7 @@ def _open_phases(
 ) -> Iterator[str]:
     """Why the two phases are not proved."""
     if solution.certificate.rest is not None:
-        raise Rejected("certificate: two-phase inference has no proof that a list is complete")
+        raise CheckFailure("certificate: two-phase inference has no proof that a list is complete")
     if solution.status not in ("optimal", "infeasible"):
         yield f"the labelling is {solution.status} only, which two phases prove nothing of"
         return

@@ -1,6 +1,7 @@
 """A checker of proofs: trees whose leaves bound every labelling by passes over the lattice, in integer arithmetic.
 
-The checker reads the compiled form alone. In each leaf, states whose max-marginals do not pass the claim are pruned. Where
+The checker reads only the compiled form. In each leaf, states whose max-marginals do not pass the claim are pruned.
+Where
 few are left, one pass over prefixes decides. Elsewhere a backward pass bounds all completions. Where that does not suffice,
 further machines read the rest, stage by stage: a forward pass prunes prefixes that cannot pass the claim, and a
 backward pass the steps.
@@ -19,9 +20,9 @@ from formulations.grid import FORBIDDEN, HARD, is_forbidden
 from formulations.problem.problem import GroundRule, Problem
 from ilpinfer.core.certificate import Leaf, Split, TooManyCases, nodes
 from ilpinfer.proof.accounts import Account
-from ilpinfer.proof.edges import Folded
+from ilpinfer.proof.edges import FoldedProblem
 from ilpinfer.proof.leaf import check_leaf
-from ilpinfer.proof.meter import OVERHEAD, RULE, Meter, Rejected, whole_numbers
+from ilpinfer.proof.meter import OVERHEAD, RULE, CheckFailure, Meter, whole_numbers
 
 
 def check_tree(
@@ -31,7 +32,7 @@ def check_tree(
     excluded: tuple[tuple[int, ...], ...],
     meter: Meter | None = None,
     account: Account | None = None,
-    folded: Folded | None = None,
+    folded: FoldedProblem | None = None,
 ) -> None:
     """Check that no labelling, apart from those excluded, is worth more than `claim` grid units; None: that there is none.
 
@@ -40,7 +41,7 @@ def check_tree(
 
     Raises
     ------
-    Rejected
+    CheckFailure
         Where the tree does not prove it, or that would take more than the meter allows.
     """
     meter = meter or Meter()
@@ -51,13 +52,13 @@ def check_tree(
     for rows, leaf in _leaves(tree, *problem.shape):
         meter.stored = 0
         rules, own = problem.rules + rows, replace(problem, lattice=folded.lattice, rules=rows).fold().lattice
-        shared = folded if own is folded.lattice else Folded(own)
+        shared = folded if own is folded.lattice else FoldedProblem(own)
         check_leaf(rules, shared, leaf, claim, excluded, meter, account)
 
 
-def fold(problem: Problem) -> Folded:
+def fold(problem: Problem) -> FoldedProblem:
     """The lattice of a problem with the rules that fold."""
-    return Folded(problem.fold().lattice)
+    return FoldedProblem(problem.fold().lattice)
 
 
 def _check_form(problem: Problem, tree: Any, meter: Meter) -> None:
@@ -69,16 +70,16 @@ def _check_form(problem: Problem, tree: Any, meter: Meter) -> None:
         for depth, node in nodes(tree):
             if isinstance(node, Leaf):
                 if not all(node.stages):
-                    raise Rejected("leaf: one of its stages is empty")
+                    raise CheckFailure("leaf: one of its stages is empty")
                 least += T * ((edges + OVERHEAD) * node.passes + local * S) + RULE * len(problem.rules)
                 if least > meter.left:
-                    raise Rejected(f"the check would take more than {meter.most} steps; {meter.way_out}")
+                    raise CheckFailure(f"the check would take more than {meter.most} steps; {meter.way_out}")
             elif not isinstance(node, Split):
-                raise Rejected(
+                raise CheckFailure(
                     f"the tree has a {type(node).__name__} below {depth} splits, which is neither leaf nor split"
                 )
     except TooManyCases as error:
-        raise Rejected(str(error)) from None
+        raise CheckFailure(str(error)) from None
 
 
 def _without_scores(problem: Problem) -> Problem:

@@ -13,7 +13,7 @@ from formulations.labels.reading import Reading
 from formulations.problem.compiled_rules import CompiledRules
 from formulations.problem.problem import Problem, Value
 from formulations.programs.formulation import score_floor
-from ilpinfer.proof.meter import Rejected, whole_numbers
+from ilpinfer.proof.meter import CheckFailure, whole_numbers
 from ilpinfer.proof.phases import PhasesClaim
 
 
@@ -44,12 +44,12 @@ def units_of(nats: float) -> int:
 
     Raises
     ------
-    Rejected
+    CheckFailure
         Where it is not.
     """
     units = nats * UNITS_PER_NAT
     if not math.isfinite(units) or units != math.floor(units):
-        raise Rejected(f"{nats!r} nats is not on the score grid")
+        raise CheckFailure(f"{nats!r} nats is not on the score grid")
     return int(units)
 
 
@@ -58,7 +58,7 @@ def read_path(path: Any, problem: Problem) -> tuple[int, ...] | None:
     if path is None:
         return None
     if np.shape(path) != (T,):
-        raise Rejected(f"path has shape {np.shape(path)}; expected ({T},)")
+        raise CheckFailure(f"path has shape {np.shape(path)}; expected ({T},)")
     return whole_numbers(np.asarray(path).tolist(), K, "label id")
 
 
@@ -68,7 +68,7 @@ def labelling_faults(case: Case, solution: Any, path: tuple[int, ...] | None) ->
     claims: dict[str, tuple[Any, Any]] = {}
     if path is not None:
         value, labels = case.problem.value(np.array(path, np.int64)), [names[k] for k in path]
-        known = tuple(solution.names)  # empty texts where a solution was read that does not say them
+        known = tuple(solution.names)  # empty for solutions from files without these keys
         claims["names"] = known, tuple(name and right for name, right in zip(known, names, strict=False))
         claims["labels"] = list(solution.labels), labels
         claims["ids"] = tuple(solution.ids), path

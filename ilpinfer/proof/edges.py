@@ -64,8 +64,8 @@ def _best_into(lattice: Lattice, values: Grid) -> Grid:
 
 
 @dataclass(frozen=True, eq=False)
-class Folded:
-    """A lattice into which rules have folded; its max-marginals are worked out once for all leaves that share it."""
+class FoldedProblem:
+    """A lattice into which rules have folded; its max-marginals are computed once for all leaves with this lattice."""
 
     lattice: Lattice
 

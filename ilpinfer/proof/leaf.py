@@ -12,8 +12,8 @@ from formulations.grid import FORBIDDEN, Grid, add, is_forbidden, nats
 from formulations.problem.problem import GroundRule
 from ilpinfer.core.certificate import Leaf, MachineKey
 from ilpinfer.proof.accounts import Account, ResourcePass
-from ilpinfer.proof.edges import Folded
-from ilpinfer.proof.meter import RULE, Meter, Rejected
+from ilpinfer.proof.edges import FoldedProblem
+from ilpinfer.proof.meter import RULE, CheckFailure, Meter
 from ilpinfer.proof.multipliers import (
     FINE,
     Multiplier,
@@ -39,7 +39,7 @@ LARGEST = 2**57
 
 def check_leaf(
     rules: Sequence[GroundRule],
-    folded: Folded,
+    folded: FoldedProblem,
     leaf: Leaf,
     claim: int,
     excluded: tuple[tuple[int, ...], ...],
@@ -52,7 +52,7 @@ def check_leaf(
     ----------
     rules : sequence of GroundRule
         Rules of the problem, and the rows of the splits above.
-    folded : Folded
+    folded : FoldedProblem
         Scores with those of them that fold.
     """
     inside, *stages = _machines(rules, [leaf.product, *leaf.stages])
@@ -66,7 +66,7 @@ def check_leaf(
     meter.spend(sum(len(rule.components) for rule in rules if rule.folds) * folded.lattice.node.size)
     _check_size(folded.lattice, rules, multipliers, {*followed}, scale)
     if account is not None and account.largest * scale > LARGEST:
-        raise Rejected(
+        raise CheckFailure(
             f"leaf: its account adds up to more than the {LARGEST} that are checked without overflow"
         )
     lattice, limit = folded.prune(claim, meter), (claim + 1) * scale - 1
@@ -83,14 +83,14 @@ def check_leaf(
         return
     bound = parts.bound(excluded, limit, meter, account and account.scale_by(scale))
     if bound > limit and not is_forbidden(bound):
-        raise Rejected(
+        raise CheckFailure(
             f"leaf: claims {nats(claim)!r} nats, but labellings up to {nats((bound + lists) // scale)!r} are not excluded"
         )
 
 
 @dataclass(frozen=True)
 class _Parts:
-    """What is left of a leaf once states are pruned.
+    """The part of a leaf that is left after pruning of states.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ class _Parts:
     lattice : Lattice
         Fine units.
     given : list of StepTable
-        What lists give to it.
+        Scores moved to it from the lists.
     scale : int
         Fine units of a grid unit.
     """
@@ -128,7 +128,7 @@ class _Parts:
     def _without_states(self, limit: int, meter: Meter) -> Lattice:
         """The lattice without the states through which no labelling passes the limit by the multipliers."""
         charged = self.lattice.plus([*charges(self.multipliers, self.scale), *self.given])
-        left = Folded(charged).prune(limit - constants(self.multipliers, self.scale), meter)
+        left = FoldedProblem(charged).prune(limit - constants(self.multipliers, self.scale), meter)
         node = np.where(is_forbidden(left.node), FORBIDDEN, self.lattice.node)
         return Lattice(node, self.lattice.pool, self.lattice.step)
 
@@ -139,7 +139,7 @@ class _Parts:
 
         Raises
         ------
-        Rejected
+        CheckFailure
             Where the account does not hold.
         """
         rules, lattice, scale, multipliers = self.rules, self.lattice, self.scale, self.multipliers
@@ -164,7 +164,7 @@ class _Parts:
             if account is not None and number == len(stages) - 1:
                 check_account(rules, multipliers)
                 if ResourcePass(**vars(stage), account=account).remains():
-                    raise Rejected(
+                    raise CheckFailure(
                         "leaf: labellings that cost less, or score more at that cost, are not excluded"
                     )
                 return limit
@@ -178,11 +178,11 @@ def _check_inside(
     """Refuse machines that cannot be multiplied into the lattice."""
     for rule, machine in inside:
         if is_shared(rules[rule]):
-            raise Rejected(
+            raise CheckFailure(
                 f"leaf: {rules[rule].name!r} counts once for several machines, so none can be inside"
             )
         if any(multiplier.machine == (rule, machine) for multiplier in multipliers):
-            raise Rejected(f"leaf: {rules[rule].name!r} has a multiplier, and is inside too")
+            raise CheckFailure(f"leaf: {rules[rule].name!r} has a multiplier, and is inside too")
 
 
 def _shares(
@@ -193,9 +193,9 @@ def _shares(
     for key, rows in dict(stage).items():
         rule, place = key_of(rules, key, "components")
         if (rule, first_machine(rules[rule], place)) in machines:
-            raise Rejected(f"leaf: {rules[rule].name!r} has shares, and its machine is named too")
+            raise CheckFailure(f"leaf: {rules[rule].name!r} has shares, and its machine is named too")
         if account is not None:
-            raise Rejected(f"leaf: {rules[rule].name!r} has shares, where account is kept")
+            raise CheckFailure(f"leaf: {rules[rule].name!r} has shares, where account is kept")
         result.append(read_share(rules[rule], rules[rule].components[place], rows, scale))
     return result
 
@@ -205,7 +205,7 @@ def _check_sum(lattice: Lattice, shares: Sequence[Share]) -> None:
     total = len(lattice.node) * sum(largest(x) for x in (lattice.node, lattice.pool))
     total += sum(share.largest for share in shares)
     if total > LARGEST:
-        raise Rejected(
+        raise CheckFailure(
             f"leaf: its shares may add up to {total}, more than the {LARGEST} that are checked without overflow"
         )
 
@@ -222,11 +222,11 @@ def _machines(rules: Sequence[GroundRule], stages: Sequence[Any]) -> list[list[M
     for number, stage in enumerate(result):
         for key in stage:
             if key in stage_of:
-                raise Rejected(f"leaf: machine {key!r} is named twice")
+                raise CheckFailure(f"leaf: machine {key!r} is named twice")
             stage_of[key] = number
             rule = key[0]
             if is_shared(rules[rule]) and stage_of.setdefault(("paid", rule), number) != number:
-                raise Rejected(
+                raise CheckFailure(
                     f"leaf: {rules[rule].name!r} counts once for several machines, but they follow apart"
                 )
     return result
@@ -244,14 +244,14 @@ def _check_size(
     total = scale * T * sum(largest(x) for x in (lattice.node, lattice.pool))
     total += sum(scale * rules[r].finite_penalty * rules[r].machines[m].most for r, m in machines)
     if any(scale * rules[r].finite_penalty > LARGEST_KEY for r, _ in machines):
-        raise Rejected("leaf: a penalty is larger than what can be checked without overflow")
+        raise CheckFailure("leaf: a penalty is larger than what can be checked without overflow")
     for multiplier in multipliers:
         size = abs(multiplier.value) * T * largest(multiplier.component.steps.values) + abs(
             multiplier.constant or 0
         )
         total += size * scale // FINE
     if total > LARGEST:
-        raise Rejected(
+        raise CheckFailure(
             f"leaf: its numbers may add up to {total}, more than the {LARGEST} that are checked without overflow"
         )
 

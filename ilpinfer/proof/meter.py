@@ -12,20 +12,20 @@ OVERHEAD = 2_000
 RULE = 200
 """Steps to look at a rule for a leaf."""
 MOST_CELLS = 2**24
-"""Numbers of an array that is made and dropped again."""
+"""Largest size of a temporary array."""
 MOST_STORED = 2**26
-"""Numbers that a leaf may keep, of 8 bytes each."""
+"""Largest number of values of 8 bytes that a leaf may store."""
 
 
-class Rejected(Exception):
-    """A claim that does not hold, or a proof that does not prove it."""
+class CheckFailure(Exception):
+    """Error for a wrong claim, and for a proof that does not prove its claim."""
 
 
 def whole_numbers(values: Any, end: int, what: str) -> tuple[int, ...]:
     """The values, each of which must be a whole number from 0 and below `end`."""
     for value in values:
         if not isinstance(value, Integral) or isinstance(value, bool) or not 0 <= int(value) < end:
-            raise Rejected(f"{value!r} is not a {what} from 0 to {end - 1}")
+            raise CheckFailure(f"{value!r} is not a {what} from 0 to {end - 1}")
     return tuple(int(value) for value in values)
 
 
@@ -62,34 +62,34 @@ class Meter:
 
         Raises
         ------
-        Rejected
+        CheckFailure
             Where they are more than are left, or the time is up.
         """
         self.steps += int(steps) + OVERHEAD * tokens
         if self.steps > self.most:
-            raise Rejected(f"the check would take more than {self.most} steps; {self.way_out}")
+            raise CheckFailure(f"the check would take more than {self.most} steps; {self.way_out}")
         if self.time_limit is not None and time.monotonic() - self.began > self.time_limit:
-            raise Rejected(f"the check takes longer than the time_limit of {self.time_limit:g} s")
+            raise CheckFailure(f"the check takes longer than the time_limit of {self.time_limit:g} s")
 
     def keep(self, numbers: int) -> None:
         """Request memory until the end of the leaf.
 
         Raises
         ------
-        Rejected
+        CheckFailure
             Where a leaf would keep more than `MOST_STORED` numbers.
         """
         self.stored += int(numbers)
         if self.stored > MOST_STORED:
-            raise Rejected(f"leaf: more than {MOST_STORED} numbers would have to be kept")
+            raise CheckFailure(f"leaf: more than {MOST_STORED} numbers would have to be kept")
 
     def make(self, numbers: int, what: str) -> None:
         """Request memory for a temporary array.
 
         Raises
         ------
-        Rejected
+        CheckFailure
             Where it would have more than `MOST_CELLS` numbers.
         """
         if numbers > MOST_CELLS:
-            raise Rejected(f"leaf: {what}, too many to check")
+            raise CheckFailure(f"leaf: {what}, too many to check")

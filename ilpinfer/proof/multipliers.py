@@ -12,7 +12,7 @@ from formulations.automata.sums import Sum
 from formulations.grid import HARD, Grid, is_forbidden
 from formulations.problem.problem import GroundRule
 from ilpinfer.core.certificate import MachineKey
-from ilpinfer.proof.meter import Rejected, whole_numbers
+from ilpinfer.proof.meter import CheckFailure, whole_numbers
 
 FINE = 2**10
 """Units of multipliers in a grid unit."""
@@ -56,10 +56,10 @@ def is_shared(rule: GroundRule) -> bool:
 def key_of(rules: Sequence[GroundRule], key: Any, what: str) -> MachineKey:
     """The key of a rule's component or machine, which must exist."""
     if not isinstance(key, tuple) or len(key) != 2:
-        raise Rejected(f"leaf: {key!r} is not a pair of a rule and one of its {what}")
+        raise CheckFailure(f"leaf: {key!r} is not a pair of a rule and one of its {what}")
     (rule,) = whole_numbers(key[:1], len(rules), "rule")
     if rules[rule].folds:
-        raise Rejected(f"leaf: {rules[rule].name!r} has folded into the scores, and has no {what} left")
+        raise CheckFailure(f"leaf: {rules[rule].name!r} has folded into the scores, and has no {what} left")
     (place,) = whole_numbers(
         key[1:], len(getattr(rules[rule], what)), f"place among the {what} of {rules[rule].name!r}"
     )
@@ -71,16 +71,18 @@ def read_multiplier(rules: Sequence[GroundRule], key: Any, value: Any) -> Multip
     rule, place = key_of(rules, key, "components")
     ground, component = rules[rule], rules[rule].components[place]
     if not isinstance(value, Integral) or isinstance(value, bool):
-        raise Rejected(f"leaf: the multiplier of {ground.name!r} is {value!r}, which is no whole number")
+        raise CheckFailure(f"leaf: the multiplier of {ground.name!r} is {value!r}, which is no whole number")
     if not isinstance(component, Sum) or ground.once:
-        raise Rejected(f"leaf: {ground.name!r} has a multiplier, but is no sum whose violations count singly")
+        raise CheckFailure(
+            f"leaf: {ground.name!r} has a multiplier, but is no sum whose violations count singly"
+        )
     value = int(value) if ground.penalty != 0 else 0
     if (value > 0 and component.high is None) or (value < 0 and component.low is None):
-        raise Rejected(
+        raise CheckFailure(
             f"leaf: the multiplier of {ground.name!r} is {value}: the wrong sign, as that side is open"
         )
     if abs(value) > FINE * ground.penalty:
-        raise Rejected(f"leaf: the multiplier of {ground.name!r} is {value}, more than the penalty")
+        raise CheckFailure(f"leaf: the multiplier of {ground.name!r} is {value}, more than the penalty")
     machine = rule, first_machine(ground, place)
     return Multiplier(
         rule,
@@ -140,6 +142,6 @@ def check_account(rules: Sequence[GroundRule], multipliers: list[Multiplier]) ->
     """Refuse a multiplier whose machine does not follow, as its cost would be missing in the account."""
     for multiplier in multipliers:
         if not rules[multiplier.rule].hard:
-            raise Rejected(
+            raise CheckFailure(
                 f"leaf: {rules[multiplier.rule].name!r} has a multiplier, but does not follow where account is kept"
             )

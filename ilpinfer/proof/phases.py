@@ -17,7 +17,7 @@ from ilpinfer.core.certificate import Phases
 from ilpinfer.proof.accounts import Account
 from ilpinfer.proof.checker import check_tree
 from ilpinfer.proof.leaf import LARGEST
-from ilpinfer.proof.meter import Meter, Rejected, whole_numbers
+from ilpinfer.proof.meter import CheckFailure, Meter, whole_numbers
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def weighted_problem(problem: Problem, weight: int) -> Problem:
 def _cost_rule(rule: GroundRule, weight: int, unit: int) -> GroundRule:
     penalty = rule.penalty // unit * weight if rule.most else 1
     if penalty >= HARD:
-        raise Rejected(f"weight: {weight} makes a penalty too large to check")
+        raise CheckFailure(f"weight: {weight} makes a penalty too large to check")
     return _CostRule(rule.name, penalty, rule.binary, rule.components, rule.forced, rule.overruled)
 
 
@@ -93,7 +93,7 @@ def check_phases(
 
     Raises
     ------
-    Rejected
+    CheckFailure
         Where the trees do not prove it.
     """
     hard = hard_only(problem)
@@ -105,16 +105,16 @@ def check_phases(
     if phases.least is not None:
         _check_second(problem, phases, claim, excluded, meter)
     elif claim.cost or claim.score < claim.best:
-        raise Rejected("certificate: it holds no proof of the second phase")
+        raise CheckFailure("certificate: it holds no proof of the second phase")
 
 
 def _check_witness(hard: Problem, witness: tuple[int, ...], best: int) -> None:
     T, K = hard.shape
     if len(witness) != T:
-        raise Rejected(f"witness: it has {len(witness)} labels; expected {T}")
+        raise CheckFailure(f"witness: it has {len(witness)} labels; expected {T}")
     value = hard.value(np.array(whole_numbers(witness, K, "label id"), np.int64))
     if not value.feasible or value.score != best:
-        raise Rejected("witness: it does not have the best score, or breaks a hard rule")
+        raise CheckFailure("witness: it does not have the best score, or breaks a hard rule")
 
 
 def _check_second(
@@ -122,7 +122,7 @@ def _check_second(
 ) -> None:
     (weight,) = whole_numbers([phases.weight], LARGEST, "weight")
     if not weight:
-        raise Rejected("weight: it is 0; expected a whole number from 1")
+        raise CheckFailure("weight: it is 0; expected a whole number from 1")
     account = account_of(problem, claim, weight)
     check_tree(weighted_problem(problem, weight), phases.least, account.limit, excluded, meter, account)
 

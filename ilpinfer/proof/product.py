@@ -112,7 +112,7 @@ class Product:
     lattice : Lattice
         Scores less the charges of multipliers.
     layers, best : list of Layer or list of Grid
-        What the machines do, and best completions.
+        The machines' transitions and costs, and best completions.
     """
 
     lattice: Lattice

@@ -37,7 +37,7 @@ class ScoredMachine:
 
 
 def scored_machine(rules: Sequence[GroundRule], key: tuple[int, int], scale: int) -> ScoredMachine:
-    """A machine with its costs as scores; where violations count once, its states say whether it has paid."""
+    """A machine with its costs as scores; if violations count once, its states include whether it has paid."""
     rule, machine = rules[key[0]], rules[key[0]].machines[key[1]]
     if rule.hard:
         gain, final = (-violation_costs(x, HARD) for x in (machine.emits, machine.final))

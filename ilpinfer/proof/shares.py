@@ -18,7 +18,7 @@ from formulations.dtypes import Integers
 from formulations.grid import FORBIDDEN, HARD, Grid, add, is_forbidden
 from formulations.problem.problem import GroundRule
 from ilpinfer.proof.edges import max_marginals
-from ilpinfer.proof.meter import Meter, Rejected
+from ilpinfer.proof.meter import CheckFailure, Meter
 
 LARGEST_SHARE = 2**56
 ROUNDS = 100
@@ -88,15 +88,15 @@ def read_share(rule: GroundRule, component: Any, rows: Any, scale: int) -> Share
 
     Raises
     ------
-    Rejected
+    CheckFailure
         For a component that is no list of tokens whose violations count singly, and for wrong numbers.
     """
     if not isinstance(component, Agreement) or rule.once:
-        raise Rejected(
+        raise CheckFailure(
             f"leaf: {rule.name!r} has shares, but is no list of tokens whose violations count singly"
         )
     if len(rows) != len(component.tokens) or any(len(row) != component.kinds for row in rows):
-        raise Rejected(
+        raise CheckFailure(
             f"leaf: the shares of {rule.name!r} are not {len(component.tokens)} rows of {component.kinds}"
         )
     for value in (value for row in rows for value in row):
@@ -105,7 +105,7 @@ def read_share(rule: GroundRule, component: Any, rows: Any, scale: int) -> Share
             or isinstance(value, bool)
             or abs(int(value)) > LARGEST_SHARE // scale
         ):
-            raise Rejected(
+            raise CheckFailure(
                 f"leaf: a share of {rule.name!r} is {value!r}, which is no whole number, or too large"
             )
     scores = scale * np.array([[int(value) for value in row] for row in rows], np.int64)

@@ -97,7 +97,7 @@ class StagePass:
         Multipliers for each machine, the weights and the multiplier of its sum, or None; the pass gives the
         charge back, and the machine applies the exact penalty instead.
     potentials : list of list of Grid
-        Potentials for each machine, t = 0 to T, (Q,): an upper bound on what it still adds.
+        Potentials for each machine, t = 0 to T, (Q,): an upper bound on its score from there to the end.
     constant : int
         Sum of the dual constants of multipliers whose machines are not in the graph yet.
     limit : int

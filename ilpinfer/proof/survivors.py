@@ -3,7 +3,7 @@
 A prefix has the state, the joint state of all machines, and its place among the excluded labellings; of equal ones, the best
 stays. It is dropped where the best that can follow, machines apart, does not take it past the limit.
 
-The pass proves what the stages prove, as it follows all their machines at once. Where it would take many prefixes it gives
+The pass proves the same as the stages, since it follows all their machines at once. If it needs many prefixes it gives
 up, and the stages decide.
 """
 

@@ -1,6 +1,6 @@
-"""An independent check of what solutions claim, in integer arithmetic; it shares no code with the methods.
+"""An independent check of the claims of solutions, in integer arithmetic; it shares no code with the methods.
 
-A labelling is valued anew, by the compiled rules and by the plain checker. `checker` checks the proofs.
+A labelling is evaluated again, by the compiled rules and by the plain checker. `checker` checks the proofs.
 """
 
 import math
@@ -23,10 +23,10 @@ from ilpinfer.proof.claims import (
     status_faults,
     units_of,
 )
-from ilpinfer.proof.meter import MAX_STEPS, Meter, Rejected
+from ilpinfer.proof.meter import MAX_STEPS, CheckFailure, Meter
 
 LONGEST = 200
-"""Characters of a message about what cannot be read."""
+"""Largest number of characters of an error in a message."""
 
 
 @dataclass(frozen=True)
@@ -191,7 +191,7 @@ def _verdict(
             faults += baseless_claims(solution)
         if not faults:
             unproved += proof_gaps(case, solution, path, meter, before)
-    except Rejected as error:
+    except CheckFailure as error:
         faults.append(str(error))
     except Exception as error:
         faults.append(f"the solution cannot be read: {type(error).__name__}: {_short(error)}")

@@ -3,21 +3,23 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from ilpinfer.system.former_attributes import former_attributes
+
 if TYPE_CHECKING:
     from ilpinfer.references.files import read as read
     from ilpinfer.references.files import write as write
     from ilpinfer.references.generator import KINDS as KINDS
     from ilpinfer.references.generator import Instance as Instance
     from ilpinfer.references.generator import generate as generate
-    from ilpinfer.references.making import Unproved as Unproved
+    from ilpinfer.references.integer_programs import program_of as program_of
+    from ilpinfer.references.integer_programs import write_programs as write_programs
+    from ilpinfer.references.making import UnprovedOptimum as UnprovedOptimum
     from ilpinfer.references.making import make as make
     from ilpinfer.references.record import InvalidReference as InvalidReference
     from ilpinfer.references.record import Level as Level
     from ilpinfer.references.record import Reference as Reference
     from ilpinfer.references.shipped import ShippedReferences as ShippedReferences
     from ilpinfer.references.tables import NoTables as NoTables
-    from ilpinfer.references.twins import program_of as program_of
-    from ilpinfer.references.twins import write_programs as write_programs
     from ilpinfer.references.verification import Finding as Finding
     from ilpinfer.references.verification import verify as verify
 
@@ -30,20 +32,21 @@ _HOMES = {
     "NoTables": "tables",
     "Reference": "record",
     "ShippedReferences": "shipped",
-    "Unproved": "making",
+    "UnprovedOptimum": "making",
     "generate": "generator",
     "make": "making",
-    "program_of": "twins",
+    "program_of": "integer_programs",
     "read": "files",
     "verify": "verification",
     "write": "files",
-    "write_programs": "twins",
+    "write_programs": "integer_programs",
 }
-"""The module of each name; a check of references loads no code that makes them."""
+"""The module of each name; so a program that only checks references does not load the code that makes them."""
 __all__ = list(_HOMES)
+_former = former_attributes(__name__, {"Unproved": "UnprovedOptimum"})
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return _former(name)
     return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

@@ -1,4 +1,4 @@
-"""Proof trees of references as certificates of the problem, for its faster checker."""
+"""Conversion of the proof trees of references to certificates, which a faster checker reads."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,12 +14,12 @@ from ilpinfer.references.tables import Tables
 
 
 def tree_of(problem: Problem, tables: Tables, plain: Any) -> Tree:
-    """The tree that a plain one stands for.
+    """The proof tree of a certificate, from the plain tree of a reference.
 
     Raises
     ------
     ValueError, LookupError, TypeError
-        For one that no certificate can state, which may be a proof nevertheless.
+        For a tree that certificates cannot express. It may still be a valid proof.
     """
     keys = {number: key for key, number in tables.places.items()}
     components = {number: key for key, number in reversed(list(tables.components.items()))}
@@ -33,7 +33,7 @@ def _tree(
     plain: Any,
     cases: tuple[MachineKey, ...],
 ) -> Tree:
-    """A tree below splits, whose cases that do not fold are followed first."""
+    """A subtree below some splits; the machines of their cases are in the first stage of each leaf."""
     if "case" not in plain:
         return _leaf(problem, keys, components, plain, cases)
     case = plain["case"]

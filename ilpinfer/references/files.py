@@ -1,4 +1,4 @@
-"""Files of references: JSON, or JSON lines for sets of them, either gzipped where the name says so."""
+"""Files of references: JSON for one, JSON lines for several; gzipped if the name ends in `.gz`."""
 
 import contextlib
 import gzip
@@ -24,8 +24,8 @@ def read(path: str | Path) -> Iterator[Reference]:
     Parameters
     ----------
     path : str or Path
-        JSON; JSON lines where its name has `.jsonl`; gzipped where it ends in `.gz`. `-` is standard input, with JSON
-        lines or a reference on one line.
+        JSON, or JSON lines if the name contains `.jsonl`; gzipped if the name ends in `.gz`. `-` is standard
+        input, with one reference on each line.
 
     Yields
     ------
@@ -57,7 +57,7 @@ def read(path: str | Path) -> Iterator[Reference]:
 
 
 def records(path: str | Path) -> Iterator[tuple[int, Any]]:
-    """The plain values of each reference of a file, and its number from 1; as `read`."""
+    """Number, from 1, and plain values of each reference of a file; see `read`."""
     name, number = str(path), 1
     try:
         with _opened(name) as stream:
@@ -79,7 +79,7 @@ def records(path: str | Path) -> Iterator[tuple[int, Any]]:
 
 @contextlib.contextmanager
 def _opened(name: str) -> Iterator[BinaryIO]:
-    """The bytes of a file, unpacked, or of standard input, which stays open."""
+    """The bytes of a file, unpacked, or of standard input, which is not closed."""
     if name == "-":
         yield sys.stdin.buffer
     elif name.endswith(".gz"):
@@ -112,10 +112,10 @@ def write(path: str | Path, references: Iterable[Reference], inputs: Iterable[st
     Raises
     ------
     OutputError
-        For a place that cannot be written to, or that exists already.
+        If the file cannot be written, or exists already.
     InvalidReference
-        For several references and a name without `.jsonl`, for no reference, and for one that readers would
-        refuse.
+        For several references and a name without `.jsonl`, for no reference, and for a reference that is
+        too large to be read.
 
     Examples
     --------

@@ -1,7 +1,8 @@
-"""Random instances for references, the same in every process: synthetic labels and tokens, no text of a corpus.
+"""Random instances for references, with synthetic labels and tokens. The same arguments give the same instances in
+every process.
 
-An instance has a hidden labelling, which keeps all of its rules but those of an infeasible one, and a rival, which was drawn
-without regard to them. The scores favour one or the other by `hardness`.
+An instance has two random labellings. The hidden one keeps all rules, except the contradictory rules of an infeasible instance. The
+rival is drawn independently of the rules. `hardness` divides the scores between the two.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,14 +17,16 @@ from formulations.messages import suggestion
 from ilpinfer.decoding.single import decode
 
 KINDS = ("plain", "ties", "infeasible", "second-order", "soft-and-hard")
-"""Soft rules; scores of which several labellings are the best; hard rules that contradict each other; scores that look at two
-labels before; soft and hard rules."""
+"""Kinds of instances: soft rules only; several labellings are best; hard rules that contradict each other; scores of second order, for
+three labels in a row; soft and hard rules."""
 STRENGTH = 3.0
-"""Nats that hidden labelling and rival have to share at each token."""
+"""Nats at each token that are divided between hidden labelling and rival."""
 NOISE = 2.0
 """Nats, the spread of scores."""
 ATTEMPTS = 200
-"""Draws of an instance until two labellings are the best, and of a rule until the hidden labelling keeps it."""
+"""Largest number of draws: of an instance until two labellings are best, and of a rule until the hidden labelling keeps
+it.
+"""
 WORDS = ("alpha", "beta", "gamma", "delta", "1999", "2004", ",", ".")
 
 
@@ -72,7 +75,7 @@ def generate(
 ) -> Iterator[Instance]:
     """Generate random instances of a kind.
 
-    Equal arguments give equal instances, and a greater count gives the same ones first.
+    Equal arguments give equal instances. A larger count gives the same instances first.
 
     Parameters
     ----------
@@ -87,11 +90,10 @@ def generate(
     rules : int, default 4
         Largest number of rules of each instance; infeasible ones have two more.
     hardness : float, default 0.5
-        Strength of the conflict between scores and rules, from 0 to 1. At each token, (1 - hardness) ·
-        `STRENGTH` nats favour the label of the hidden labelling, which keeps the rules, and hardness ·
-        `STRENGTH` nats that of the rival, which is drawn without regard to them. Other values do not depend
-        on it, except that ties may need another draw; so the lead of the hidden labelling over the rival
-        never grows with it.
+        Strength of the conflict between scores and rules, from 0 to 1. At each token, the label of
+        the hidden labelling, which keeps the rules, gains (1 - hardness) · `STRENGTH` nats, and the label of the
+        rival, which is drawn independently of the rules, gains hardness · `STRENGTH` nats. Other values do not
+        depend on hardness, except that instances with ties may need another draw.
 
     Returns
     -------
@@ -150,7 +152,7 @@ def _draw(random: Random, kind: str, name: str, T: int, K: int, rules: int, hard
 
 
 def _labels(random: Random, K: int) -> LabelSet:
-    """Plain names, or those of BIO, where the last field may have no inner label."""
+    """Plain names, or BIO names; the last field may have no inner label."""
     if random.random() < 0.5:
         return LabelSet((*(f"f{n}" for n in range(K - 1)), "O"), "plain")
     names = [f"{prefix}-f{n}" for n in range(K // 2) for prefix in "BI"]
@@ -213,7 +215,7 @@ def _rules(
 
 
 def _rule(random: Random, labels: LabelSet, hidden: Sequence[str], penalty: float) -> Rule:
-    """A rule of any of ten templates on fields that are drawn."""
+    """A rule of one of ten templates on random fields."""
     fields = list(labels.fields)
     a, b = _two(random, fields)
     least = sum(labels.fields[a].member[labels.names.index(name)] for name in hidden)
@@ -245,7 +247,9 @@ def _contradiction(random: Random, labels: LabelSet, T: int) -> list[Rule]:
 
 
 def _below(random: Random, end: int) -> int:
-    """A whole number from 0; `Random.random` alone is promised to stay the same in every version of Python."""
+    """A whole number from 0; of all methods of `Random`, only `random` is guaranteed to be the same in every version of
+    Python.
+    """
     return int(random.random() * end)
 
 
@@ -254,7 +258,7 @@ def _pick(random: Random, options: Sequence[str]) -> str:
 
 
 def _two(random: Random, options: Sequence[str]) -> tuple[str, str]:
-    """Two different ones."""
+    """Two different options."""
     first = _below(random, len(options))
     second = _below(random, len(options) - 1)
     return options[first], options[second + (second >= first)]

@@ -1,4 +1,4 @@
-"""Making of references: decoding, proving, and conversion of proofs for the plain checker."""
+"""Making of references: decoding, and conversion of the proofs for the plain checker."""
 
 import platform
 from collections.abc import Sequence
@@ -24,16 +24,16 @@ from ilpinfer.references.record import InvalidReference, Level, Reference
 from ilpinfer.references.tables import Tables, plain_lattice, tables_of
 
 FIRST = 8
-"""Labellings that are first decoded, to see whether there are ties."""
+"""Number of labellings that are decoded first, to find ties."""
 
 
-class Unproved(InvalidReference):
+class UnprovedOptimum(InvalidReference):
     """Error for a problem whose optimum is not proved within the limits.
 
     Examples
     --------
     >>> from ilpinfer import InferenceError, references
-    >>> issubclass(references.Unproved, InferenceError)
+    >>> issubclass(references.UnprovedOptimum, InferenceError)
     True
     """
 
@@ -74,10 +74,10 @@ def make(
 
     Raises
     ------
-    Unproved
+    UnprovedOptimum
         If the optimum is not proved within these limits.
     NoTables
-        For a rule that no automaton counts.
+        For a rule that needs too large an automaton.
     ValueError
         For rules that do not fit the trellis or cannot be written as text, and for numbers out of range.
 
@@ -117,7 +117,7 @@ def make(
 
 
 def _as_text(rules: Rules, trellis: Trellis) -> tuple[str, RuleSet, CompiledRules]:
-    """The rules as text, as the text reads, and compiled."""
+    """The rules as text, the rules read from that text, and the compiled rules."""
     compiler = compiler_of(rules)
     text = dump_rules(compiler.rules)
     rule_set = parse_rules(text)
@@ -148,7 +148,7 @@ def _claims(trellis: Trellis, rules: RuleSet, ties: int, top: int | None, deadli
     if len(solutions) < wanted:
         rest = solutions[-1].certificate.rest
         if rest is None or rest.bound > -np.inf:
-            raise Unproved("that there are no other labellings is not proved; give it more time")
+            raise UnprovedOptimum("that there are no other labellings is not proved; give it more time")
         return [*claims, (None, (), rest.tree)]
     if len(claims) == 1:
         units, labellings, tree = claims[0]
@@ -157,7 +157,7 @@ def _claims(trellis: Trellis, rules: RuleSet, ties: int, top: int | None, deadli
 
 
 def _seconds(deadline: Deadline) -> float | None:
-    """What is left for decoding, which takes no limit of 0."""
+    """The seconds left for decoding, above 0 since decoding does not accept a limit of 0."""
     return None if deadline.remaining is None else max(deadline.remaining, 0.001)
 
 
@@ -170,20 +170,20 @@ def _path(solution: Solution) -> tuple[int, ...]:
 
 
 def _tree(solution: Solution) -> Tree:
-    """The tree of a solution that is proved."""
+    """The proof tree of a proved solution."""
     tree = solution.certificate.tree
     if solution.status not in ("optimal", "infeasible"):
-        raise Unproved(f"{solution.status} only, not proved; give it more time, with time_limit")
+        raise UnprovedOptimum(f"{solution.status} only, not proved; give it more time, with time_limit")
     if tree is None or isinstance(tree, Phases):
         source = solution.certificate.source or solution.method
-        raise Unproved(f"that it is {solution.status} is the claim of {source}, without a proof tree")
+        raise UnprovedOptimum(f"that it is {solution.status} is the claim of {source}, without a proof tree")
     return tree
 
 
 def _proved(
     record: dict[str, Any], problem: Problem, tables: Tables, claims: Sequence[Claim], max_steps: int
 ) -> tuple[Level, ...]:
-    """The levels with their proofs, each of which the plain checker has checked, and with the steps that it took."""
+    """The levels with their proofs, checked by the plain checker, and its numbers of steps."""
     levels, listed, read = list[Level](), list[tuple[int, ...]](), checker.read(record)
     for score, labellings, tree in claims:
         reason, own = "", checker.read(record, 0) if score is None else read
@@ -191,12 +191,12 @@ def _proved(
             level = {"score": score, "labellings": [list(p) for p in labellings], "proof": {"tree": plain}}
             try:
                 steps = checker.check_level(*own, level, listed, max_steps)
-            except checker.Wrong as fault:
+            except checker.CheckError as fault:
                 reason = str(fault)
                 continue
             levels.append(Level(score, labellings, {"steps": steps, "tree": plain}))
             break
         else:
-            raise Unproved(f"the plain checker does not accept the proof: {reason}")
+            raise UnprovedOptimum(f"the plain checker does not accept the proof: {reason}")
         listed += labellings
     return tuple(levels)

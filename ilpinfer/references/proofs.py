@@ -1,4 +1,4 @@
-"""Proof trees in the form of references: prices and stages of machines by their places in the tables."""
+"""Proof trees in the form of references: prices and stages, with machines named by their places in the tables."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -14,22 +14,22 @@ PlainLeaf = dict[str, Any]
 
 
 def plain_trees(problem: Problem, tables: Tables, tree: Tree) -> Iterator[dict[str, Any]]:
-    """The tree in the form of references, and after it trees that rule out more and take longer to check.
+    """The tree in the form of references, then stronger trees, which exclude more labellings but take longer to check.
 
-    The machines of splits always read along there, so that multipliers on them are left out.
+    The machines of splits are always followed, so that multipliers on them are left out.
     """
     alone = [n for n, machine in enumerate(tables.plain["machines"]) if machine["group"] is None]
 
     def pruned(leaf: PlainLeaf) -> PlainLeaf:
-        """Prices prune before machines read along."""
+        """Prune by prices before machines are followed."""
         return {**leaf, "stages": [[], *leaf["stages"]]}
 
     def one_by_one(leaf: PlainLeaf) -> PlainLeaf:
-        """Machines with prices read along too, one by one."""
+        """Also follow machines with prices, one by one."""
         return _with_stages(pruned(leaf), [price["machine"] for price in leaf["prices"]])
 
     def everything(leaf: PlainLeaf) -> PlainLeaf:
-        """All machines read along."""
+        """Follow all machines."""
         return _with_stages(one_by_one(leaf), alone)
 
     changes: tuple[Callable[[PlainLeaf], PlainLeaf], ...] = (dict, pruned, one_by_one, everything)
@@ -59,7 +59,7 @@ def _plain_tree(
 
 
 def _case(split: Split, T: int, K: int) -> dict[str, Any]:
-    """A machine that counts the ones of a split, and has a cost at the end where they are above."""
+    """A machine that counts the tokens of a split with its labels, with a final cost if they are more than `most`."""
     top = split.most + 1
     return {
         "values": [[[0] * K], [[int(k in split.labels) for k in range(K)]]],
@@ -71,7 +71,7 @@ def _case(split: Split, T: int, K: int) -> dict[str, Any]:
 
 
 def _plain_leaf(problem: Problem, tables: Tables, leaf: Leaf) -> PlainLeaf:
-    """A leaf: the prices that the lattice pays to machines, and the machines that read along, stage by stage."""
+    """A leaf: prices that are moved from the lattice to machines, and the machines that are followed in each stage."""
     count, T, prices = len(problem.rules), problem.shape[0], list[Any]()
     for (rule, place), value in leaf.multipliers.items():
         if rule < count and value:

@@ -9,7 +9,7 @@ from formulations import Trellis
 from formulations.errors import InferenceError
 from formulations.grid import UNITS_PER_NAT
 from formulations.labels.label_set import LabelSet
-from ilpinfer.checker import FORMAT, LARGEST, Wrong, whole
+from ilpinfer.checker import FORMAT, LARGEST, CheckError, whole
 from ilpinfer.references.tables import lattice_of
 
 
@@ -36,7 +36,7 @@ class Level:
     score : int or None
         Score in grid units; None if there is no other labelling.
     labellings : tuple of tuple of int
-        Label ids (T,) of each labelling; all of that score, if another level follows.
+        Label ids (T,) of each labelling; all labellings of that score, unless this is the last level.
     proof : mapping of str to object, optional
         Proof `tree`, and the number of `steps` of its check.
 
@@ -52,7 +52,7 @@ class Level:
     proof: Mapping[str, Any] = field(repr=False)
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values.
+        """This record as plain values.
 
         Returns
         -------
@@ -119,7 +119,7 @@ class Reference:
 
     @property
     def score(self) -> float | None:
-        """The optimum, nats; None where no labelling is feasible."""
+        """The optimum in nats; None if no labelling is feasible."""
         return _nats(self.levels[0].score)
 
     @property
@@ -134,18 +134,18 @@ class Reference:
 
     @property
     def next_score(self) -> float | None:
-        """The best score below the optimum, nats; None where no labelling has one, or where that is not known."""
+        """The best score below the optimum in nats; None if there is none, or if it is not known."""
         return _nats(self.levels[1].score) if len(self.levels) > 1 else None
 
     @property
     def margin(self) -> float | None:
-        """How much the optimum is above the next best score, nats; None where there is none."""
+        """The difference between the optimum and the next best score in nats; None without a next best score."""
         best, following = self.score, self.next_score
         return None if best is None or following is None else best - following
 
     @cached_property
     def trellis(self) -> Trellis:
-        """The scores with labels and tokens; ValueError where they make no trellis."""
+        """The scores with labels and tokens; ValueError if they are no valid trellis."""
         lattice = lattice_of(self.tables if self.model is None else self.model, len(self.labels))
         return Trellis._from(lattice, LabelSet(self.labels, self.scheme), self.tokens, self.scheme)
 
@@ -165,7 +165,7 @@ class Reference:
         return [self.labels[k] for k in labelling]
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values.
+        """This record as plain values.
 
         Returns
         -------
@@ -189,7 +189,7 @@ class Reference:
 
     @classmethod
     def from_dict(cls, record: Any) -> Self:
-        """The reference of plain values. Only their form is checked; `verify` checks the claims.
+        """The reference of plain values. Only the form is checked here; `verify` checks the claims.
 
         Parameters
         ----------
@@ -226,7 +226,7 @@ class Reference:
                 )
                 for each in record["levels"]
             )
-        except (TypeError, KeyError, Wrong) as error:
+        except (TypeError, KeyError, CheckError) as error:
             raise InvalidReference(f'no reference: "levels": {error}') from None
         status = "optimal" if levels and levels[0].score is not None else "infeasible"
         if not levels or record["status"] != status:

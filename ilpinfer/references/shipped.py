@@ -20,7 +20,7 @@ class Sizes:
     Parameters
     ----------
     count, T, K, rules, hardness : int or float
-        As `generate` takes them.
+        Arguments of `generate`.
     """
 
     count: int
@@ -44,7 +44,7 @@ SIZES = {
 
 
 def instances(kind: str) -> Iterator[Instance]:
-    """The instances that the references of a kind were made of; ValueError for an unknown one."""
+    """The instances from which the references of a kind were made; ValueError for an unknown kind."""
     if kind not in KINDS:
         raise ValueError(f"no kind {kind!r}{suggestion(str(kind), KINDS)}")
     return _instances(kind)
@@ -97,7 +97,7 @@ class ShippedReferences:
         return sum(len(self.kind(kind)) for kind in KINDS)
 
     def __getitem__(self, name: str) -> Reference:
-        """The reference of a name; KeyError where there is none."""
+        """The reference of a name; KeyError for an unknown name."""
         match = next((reference for reference in self if reference.name == name), None)
         if match is None:
             raise KeyError(name)

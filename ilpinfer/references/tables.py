@@ -1,4 +1,4 @@
-"""A problem as plain tables: scores that include the rules that fold, and automata for the other rules."""
+"""A problem as plain tables: scores, which include the rules that fold, and automata for the other rules."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ Plain = Mapping[str, Any]
 
 
 class NoTables(InferenceError, ValueError):
-    """Error for a rule that no automaton of the allowed size counts, so that tables cannot state it.
+    """Error for a rule whose automaton would have too many states for the tables of a reference.
 
     Examples
     --------
@@ -47,7 +47,7 @@ class Tables:
 
 
 def plain_lattice(lattice: Lattice) -> dict[str, Any]:
-    """Scores in grid units, None for what is forbidden."""
+    """Scores in grid units, None for forbidden labels and steps."""
     return {"node": _plain(lattice.node), "pool": _plain(lattice.pool), "step": lattice.step.tolist()}
 
 
@@ -57,7 +57,7 @@ def lattice_of(plain: Plain, labels: int) -> Lattice:
     Raises
     ------
     ValueError
-        For other values than those of `plain_lattice`.
+        For values that are not of the form of `plain_lattice`.
     """
 
     def array(values: Any, dimensions: int) -> Grid:
@@ -78,7 +78,7 @@ def tables_of(problem: Problem) -> Tables:
     Raises
     ------
     NoTables
-        For a rule that no automaton counts.
+        For a rule that needs too large an automaton.
     """
     lattice, machines = problem.fold().lattice, list[Any]()
     places: dict[MachineKey, int] = {}
@@ -101,7 +101,7 @@ def tables_of(problem: Problem) -> Tables:
 
 
 def _machines(rule: GroundRule, machines: Sequence[Machine], number: int) -> list[dict[str, Any]]:
-    """Machines of a component as tables. Those of a rule that counts once are a group where there are several."""
+    """Machines of a component as tables. Several machines of a rule that counts once are a group."""
     alone = len(rule.machines) == 1
     group = number if rule.once and not alone else None
     machines = [machine.once for machine in machines] if rule.once and alone else machines

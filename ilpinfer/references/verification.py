@@ -14,7 +14,7 @@ from ilpinfer import checker
 from ilpinfer.core.rule_compiler import RuleCompiler, compiler_of
 from ilpinfer.proof.checker import check_tree, fold
 from ilpinfer.proof.claims import Case
-from ilpinfer.proof.meter import Meter, Rejected
+from ilpinfer.proof.meter import CheckFailure, Meter
 from ilpinfer.references.certificates import tree_of
 from ilpinfer.references.record import Reference
 from ilpinfer.references.tables import Tables, tables_of
@@ -25,7 +25,7 @@ DEPTHS = ("tables", "meaning")
 
 @dataclass(frozen=True)
 class Finding:
-    """The result of a check; as a truth value, whether everything is proved.
+    """The result of a check; it is true if everything is proved.
 
     Parameters
     ----------
@@ -58,8 +58,9 @@ def verify(reference: Reference, depth: Depth = "tables", *, max_steps: int = ch
     reference : Reference
         The reference.
     depth : Depth, default "tables"
-        "tables" trusts the tables, as `ilpinfer.checker` does; "meaning" also compares them with tables made
-        anew from rules and scores, and violations with those of the plain checker of each template.
+        "tables" checks the proofs against the tables of the reference, as `ilpinfer.checker` does. "meaning" also
+        computes the tables from rules and scores and compares them, and compares the violations with the plain
+        checker of each template.
     max_steps : int, default checker.MAX_STEPS
         Limit on the steps of the check of each proof.
 
@@ -88,19 +89,26 @@ def verify(reference: Reference, depth: Depth = "tables", *, max_steps: int = ch
         reasons = tuple(_differences(reference, max_steps)) if depth == "meaning" else ()
         if depth == "tables":
             checker.check(reference.to_dict(), max_steps)
-    except (checker.Wrong, InferenceError, ValueError, RecursionError, MemoryError, OverflowError) as error:
+    except (
+        checker.CheckError,
+        InferenceError,
+        ValueError,
+        RecursionError,
+        MemoryError,
+        OverflowError,
+    ) as error:
         reasons = (str(error) or type(error).__name__,)
     return Finding(not reasons, reasons)
 
 
 @lru_cache(maxsize=8)
 def _compiler(text: str) -> RuleCompiler:
-    """The rules of a text, read once."""
+    """The compiled rules of a text, cached."""
     return compiler_of(parse_rules(text))
 
 
 def _differences(reference: Reference, max_steps: int) -> Iterator[str]:
-    """What the reference says that rules and scores do not. Where tables and proofs are theirs, nothing is left to check."""
+    """Differences between a reference and the tables, violations and proofs that follow from its rules and scores."""
     trellis = reference.trellis
     compiled = _compiler(reference.rules).compiled(trellis.labels)
     problem = compiled.problem(trellis, quiet=True)
@@ -109,14 +117,14 @@ def _differences(reference: Reference, max_steps: int) -> Iterator[str]:
     tables = tables_of(problem)
     for name, values in tables.plain.items():
         if values != reference.tables.get(name):
-            yield f'tables: "{name}" are not what the rules and scores say'
+            yield f'tables: "{name}" differ from those of the rules and scores'
             return
     case = Case(trellis, compiled, problem)
     for number, level in enumerate(reference.levels):
         for path in level.labellings:
             value = problem.value(np.array(path, np.int64))
             if level.score is None or value.score != level.score:
-                yield f"level {number}: a labelling is worth {value.score}, and {level.score} is claimed"
+                yield f"level {number}: a labelling has the score {value.score}, not {level.score}"
             for name, count in case.counts(reference.named(path)).items():
                 if count != value.violations[name]:
                     yield f"level {number}: the plain checker counts {count} violations of {name!r}, not {value.violations[name]}"
@@ -125,9 +133,9 @@ def _differences(reference: Reference, max_steps: int) -> Iterator[str]:
 
 
 def _proved(reference: Reference, problem: Problem, tables: Tables, max_steps: int) -> bool:
-    """Whether the checker of certificates proves each level; labellings have been compared.
+    """Whether the checker of certificates proves each level; the labellings are compared elsewhere.
 
-    It need not prove all that the plain checker does, as it reads the trees in another form.
+    It may reject a tree that the plain checker accepts, since it reads the trees in another form.
     """
     listed, meter, folded = list[tuple[int, ...]](), Meter(max_steps), fold(problem)
     scores = [level.score for level in reference.levels]
@@ -143,6 +151,6 @@ def _proved(reference: Reference, problem: Problem, tables: Tables, max_steps: i
                 return False
             tree = tree_of(problem, tables, level.proof["tree"])
             check_tree(problem, tree, level.score, listed_before, meter, folded=folded)
-    except (Rejected, LookupError, TypeError, AttributeError, ValueError, OverflowError, RecursionError):
+    except (CheckFailure, LookupError, TypeError, AttributeError, ValueError, OverflowError, RecursionError):
         return False
     return True

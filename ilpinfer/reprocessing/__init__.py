@@ -1,1 +1,1 @@
-"""Corpora of any size under rules: shards that are decoded one by one, written whole, and gone on from."""
+"""Decoding of corpora of any size in shards; a run that was interrupted can continue after its last shard."""

@@ -9,7 +9,7 @@ from platform import python_version
 from typing import Any, Self, cast
 
 from ilpinfer.errors import describe
-from ilpinfer.reprocessing.executors import TRIES, Budget, BudgetSpent, Done, ShardError, described
+from ilpinfer.reprocessing.executors import TRIES, Budget, BudgetSpent, Done, ShardError, sequence_range
 from ilpinfer.reprocessing.manifest import own_versions
 from ilpinfer.reprocessing.shards import Shard, Work, decode_shard
 from ilpinfer.system.extras import require
@@ -18,7 +18,7 @@ from ilpinfer.system.output_paths import OutputError
 CONNECT = 10.0
 """Seconds to wait for a scheduler."""
 AHEAD = 2
-"""Shards that each thread of a worker has been given."""
+"""Shards that are sent ahead for each thread of a worker."""
 
 
 class ClusterError(OutputError):
@@ -28,7 +28,7 @@ class ClusterError(OutputError):
 class DaskCluster:
     """Decodes shards on the workers of a Dask scheduler.
 
-    Model and rules are a task of their own. If a worker that holds them dies, another one gets them again.
+    Model and rules are sent as a separate task. If a worker with them fails, Dask sends them to another one.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ class DaskCluster:
                 raise self._gone() from None
             except Exception as error:
                 raise ShardError(
-                    f"{described(shard)}: {describe(error)}; finished shards are kept: continue with --resume"
+                    f"{sequence_range(shard)}: {describe(error)}; finished shards are kept: continue with --resume"
                 ) from error
             return done
 
@@ -120,7 +120,7 @@ class DaskCluster:
         )
 
     def _check_workers(self) -> None:
-        """Compare versions of this process and of the workers."""
+        """Raise ClusterError unless there are workers with the versions of this process."""
         mine = versions()
         try:
             others: Mapping[str, Any] = self._client.run(versions, on_error="return")
@@ -144,6 +144,6 @@ class DaskCluster:
 
 
 def versions() -> dict[str, str]:
-    """Versions that have to be the same everywhere."""
+    """Versions that must be equal in this process and on all workers."""
     minor = python_version().rpartition(".")[0]
     return {**own_versions(), "python": minor, "distributed": version("distributed")}

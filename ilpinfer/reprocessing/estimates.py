@@ -1,4 +1,4 @@
-"""How long a run will take, from its first sequences."""
+"""Estimates of the time of a run, from its first sequences."""
 
 import time
 from collections.abc import Iterator
@@ -9,27 +9,27 @@ from pathlib import Path
 from ilpinfer.corpus.examples import Example, Rejection
 from ilpinfer.corpus.streams import ExampleStream
 from ilpinfer.corpus.tables import PARQUET, count_rows
-from ilpinfer.reprocessing.shards import Work, solved
+from ilpinfer.reprocessing.shards import Work, decode_examples
 from ilpinfer.reprocessing.tables import PROVED
 
 SAMPLE = 400
-"""Sequences that are decoded for an estimate, after one for what is done once."""
+"""Number of sequences that are decoded for an estimate, after a first one, which includes the work of the start."""
 SECONDS = 30.0
-"""After which no further sequence is decoded."""
+"""Time after which an estimate decodes no further sequence."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a sample says of the whole.
+    """Estimate of a run from a sample.
 
     Parameters
     ----------
     sequences : int
         Number of sequences that were decoded.
     proved, rejected : int
-        Of them, and of the records beside them.
+        Number of decoded sequences with a proof, and number of rejected records.
     total : float or None
-        Sequences of the whole input; None where that cannot be told, as of standard input.
+        Number of sequences of the whole input; None if unknown, as for standard input.
     rate : float
         Sequences a second in one process.
     """
@@ -41,12 +41,12 @@ class Estimate:
     rate: float
 
     def seconds(self, jobs: int) -> float | None:
-        """Of the whole run with so many processes; None where that cannot be told."""
+        """Seconds of the whole run with so many processes; None if unknown."""
         return None if self.total is None or not self.rate else self.total / (self.rate * jobs)
 
 
 def estimate(stream: ExampleStream, work: Work) -> Estimate:
-    """Decode the first sequences and measure; nothing is written."""
+    """Decode the first sequences, measure the time, and write nothing."""
     rejected = count = 0
 
     def good() -> Iterator[Example]:
@@ -59,10 +59,10 @@ def estimate(stream: ExampleStream, work: Work) -> Estimate:
                 yield record
 
     examples = good()
-    proved = sum(s.status in PROVED for _, s in solved(islice(examples, 1), work, lambda: None))
+    proved = sum(s.status in PROVED for _, s in decode_examples(islice(examples, 1), work, lambda: None))
     began = time.perf_counter()
     done = 0
-    for _, solution in solved(islice(examples, SAMPLE), work, lambda: None):
+    for _, solution in decode_examples(islice(examples, SAMPLE), work, lambda: None):
         done += 1
         proved += solution.status in PROVED
         if time.perf_counter() - began > SECONDS:
@@ -78,7 +78,7 @@ def estimate(stream: ExampleStream, work: Work) -> Estimate:
 
 
 def _total(stream: ExampleStream, count: int) -> float | None:
-    """Sequences of the whole input, from the bytes of the first ones, or from what tables say of their rows."""
+    """Number of sequences of the whole input, from the size of the first ones, or from the number of rows of tables."""
     if all(file.endswith(PARQUET) for file in stream.files):
         return float(sum(map(count_rows, stream.files)))
     if "-" in stream.files or not stream.taken:

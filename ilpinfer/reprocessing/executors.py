@@ -4,17 +4,18 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Protocol, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 from formulations.errors import InferenceError
 from ilpinfer.decoding.workers import WorkerError, Workers
 from ilpinfer.reprocessing.shards import Shard, Work, decode_shard
 from ilpinfer.reprocessing.tables import Entry
+from ilpinfer.system.former_attributes import former_attributes
 
 Done = tuple[bytes, Entry]
-"""The file of a shard, and what is to be said about it."""
+"""The file of a shard, and its entry."""
 TRIES = 3
-"""How often a shard is given to a process, as one may be killed."""
+"""Number of attempts at a shard, since a process may be killed."""
 
 
 class BudgetSpent(Exception):
@@ -76,17 +77,17 @@ class Budget:
 
 
 class Executor(Protocol):
-    """Interface of a place where shards are decoded.
+    """Interface of executors.
 
     Attributes
     ----------
-    width : shards that may be under way
+    width : number of shards that may be submitted at the same time
     """
 
     width: int
 
     def submit(self, shard: Shard) -> Callable[[Budget], Done]:
-        """Begin with a shard; what is returned waits for its end, and raises BudgetSpent or ShardError."""
+        """Submit a shard; the function returned waits for its result, and raises BudgetSpent or ShardError."""
         ...
 
     def __enter__(self) -> Self: ...
@@ -96,7 +97,7 @@ class Executor(Protocol):
     ) -> None: ...
 
 
-class Here:
+class LocalExecutor:
     """Decodes shards in this process.
 
     Parameters
@@ -176,7 +177,7 @@ class Processes:
                     raise BudgetSpent from None
                 except WorkerError as error:
                     if again == 1:
-                        raise ShardError(f"{described(shard)}: {error}") from None
+                        raise ShardError(f"{sequence_range(shard)}: {error}") from None
                     future = self._workers.submit(shard)
             raise AssertionError
 
@@ -189,7 +190,11 @@ class Processes:
         self._workers.end()
 
 
-def described(shard: Shard) -> str:
-    """A shard by its sequences and the place of the first."""
+def sequence_range(shard: Shard) -> str:
+    """The numbers of the sequences of a shard and the place of the first one, for messages."""
     last = shard.begin + len(shard.examples) - 1
     return f"sequences {shard.begin} to {last}, from {shard.examples[0].where}"
+
+
+if not TYPE_CHECKING:
+    __getattr__ = former_attributes(__name__, {"Here": "LocalExecutor"})

@@ -1,4 +1,4 @@
-"""The output folder: one run at a time, and files that are written whole or not at all."""
+"""The output folder of a run, with a lock, and files that are written completely or not at all."""
 
 import contextlib
 import json
@@ -14,12 +14,12 @@ from ilpinfer.system.output_paths import OutputError, OutputPath, write_errors
 
 REJECTED, UNPROVED = "rejected.jsonl", "unproved.jsonl"
 PART = ".part"
-Written = tuple[Entry, dict[str, list[Any]]]
-"""What a shard says of itself, and its columns."""
+ShardContent = tuple[Entry, dict[str, list[Any]]]
+"""The entry of a shard, and its columns."""
 
 
 class Folder:
-    """A folder of shards; made where there is none.
+    """A folder of shards, which is created if it does not exist.
 
     Parameters
     ----------
@@ -31,10 +31,10 @@ class Folder:
         self.path = Path(path)
 
     @contextlib.contextmanager
-    def held(self) -> Iterator[None]:
-        """Keep other runs out; OutputError where one is there.
+    def locked(self) -> Iterator[None]:
+        """Lock the folder against other runs; OutputError if another run has the lock.
 
-        What a killed run was writing is removed.
+        Incomplete files of a killed run are removed.
         """
         if self.path.exists() and not self.path.is_dir():
             raise OutputError(f"{self.path}: is a file; name a folder")
@@ -46,15 +46,15 @@ class Folder:
 
     @property
     def is_empty(self) -> bool:
-        """Whether no run has written anything here."""
+        """Whether the folder has no files."""
         return not any(each.name != "run.lock" for each in self.path.iterdir())
 
     def manifest(self) -> Manifest:
-        """The manifest of the run that is here; OutputError where there is none."""
+        """The manifest of the run in the folder; OutputError if there is none."""
         return read_manifest(self.path)
 
     def begin(self, manifest: Manifest, resume: bool) -> None:
-        """Make sure that a run may write here, and say which one does.
+        """Check that a run may write to the folder, and write its manifest to an empty one.
 
         Raises
         ------
@@ -65,36 +65,36 @@ class Folder:
         if self.is_empty:
             self.write(MANIFEST, manifest.text())
         elif not resume:
-            raise OutputError(f"{self.path}: is not empty; go on with --resume, or choose another output")
+            raise OutputError(f"{self.path}: is not empty; continue with --resume, or choose another output")
         else:
             self.manifest().check_same(manifest, self.path)
 
-    def shard(self, number: int, run: str) -> Written | None:
-        """A shard that was written, or None; OutputError for one that is damaged or of another run."""
+    def shard(self, number: int, run: str) -> ShardContent | None:
+        """A shard in the folder, or None; OutputError for a damaged shard and for one of another run."""
         path = self.path / shard_name(number)
         if not path.exists():
             return None
         entry, columns = read_shard(path)
         if entry.run != run:
             raise OutputError(
-                f"{path}: belongs to another run; delete it and go on with --resume, or choose another output"
+                f"{path}: belongs to another run; delete it and continue with --resume, or choose another output"
             )
         return entry, columns
 
     def write(self, name: str, data: bytes) -> None:
-        """Put a file in its place, whole and for good."""
+        """Write a file atomically and flush it to disk."""
         with self._new_file(name) as stream, write_errors(self.path / name):
             stream.write(data)
 
     @contextlib.contextmanager
     def lines(self, name: str) -> Iterator["JsonLines"]:
-        """A file of JSON lines, which takes its place at the end; it is gone where an error ends the work."""
+        """A file of JSON lines, which appears under its name at the end; after an error it is removed."""
         with self._new_file(name) as stream:
             yield JsonLines(self.path / name, stream)
 
     @contextlib.contextmanager
     def _new_file(self, name: str) -> Iterator[BinaryIO]:
-        """A stream whose content takes its place at the end, for good."""
+        """A stream to a temporary file, which is flushed to disk and renamed at the end."""
         path = self.path / name
         part = path.with_name(name + PART)
         try:
@@ -109,14 +109,14 @@ class Folder:
                     os.replace(part, path)
                     _sync(self.path)
             finally:
-                with contextlib.suppress(OSError):  # a full disk fails once more here, and hides the message
+                with contextlib.suppress(OSError):  # a full disk fails again, with a worse message
                     stream.close()
         finally:
             part.unlink(missing_ok=True)
 
 
 class JsonLines:
-    """Lines of JSON that are added to a file."""
+    """A file to which lines of JSON are added."""
 
     def __init__(self, path: Path, stream: Any) -> None:
         self._path, self._stream, self.count = path, stream, 0
@@ -130,7 +130,7 @@ class JsonLines:
 
 
 def _sync(folder: Path) -> None:
-    with contextlib.suppress(OSError):  # some file systems cannot do that with a folder
+    with contextlib.suppress(OSError):  # some file systems cannot flush a folder
         descriptor = os.open(folder, os.O_RDONLY)
         try:
             os.fsync(descriptor)

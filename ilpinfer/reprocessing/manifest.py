@@ -1,4 +1,4 @@
-"""What a folder of shards was made with."""
+"""The manifest of a run: its input, model, rules and options."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -19,24 +19,24 @@ FORMAT = 1
 
 @dataclass(frozen=True)
 class Manifest:
-    """A run.
+    """The record of a run.
 
     Parameters
     ----------
     inputs : sequence of mapping of str to object
-        Names and sizes (bytes; None for standard input) of the files that are read.
+        Names and sizes (bytes; None for standard input) of the input files.
     model, rules : str
         Digests of both.
     options : mapping of str to object
-        Those that rows depend on.
+        Options on which rows depend.
     time_limit : float, optional
         Seconds for each sequence, or None.
     shards : sequence of Entry, optional
         Entries of finished shards, once the run has ended.
     rejected : int, default 0
-        Records, once the run has ended.
+        Number of rejected records, once the run has ended.
     retries : sequence of float or None, optional
-        Time limits (seconds) under which unproved sequences were taken up again.
+        Time limits (seconds) under which unproved sequences were decoded again.
     finished : bool, default False
         Whether the input was read to its end.
     """
@@ -55,19 +55,19 @@ class Manifest:
 
     @property
     def run(self) -> str:
-        """Stands for all that rows depend on beside their sequence and time limits."""
+        """Digest of everything that rows depend on, except their sequence and time limits."""
         options = sorted(self.options.items())
         return digest(self.format, self.versions["ilpinfer"], self.model, self.rules, options)
 
     def text(self) -> bytes:
-        """The file, the same for the same run."""
+        """Content of the file; equal for equal runs."""
         values = {**vars(self), "run": self.run, "shards": [entry.to_dict() for entry in self.shards]}
         return (json.dumps(values, ensure_ascii=False, indent=1) + "\n").encode("utf-8", "backslashreplace")
 
     def check_same(self, other: "Manifest", folder: Path, *, limits: bool = True) -> None:
-        """OutputError where another run has been in the folder than the one that wants to go on.
+        """Raise OutputError if the folder belongs to another run than `other`.
 
-        `limits` says whether the time limit has to be the same, too.
+        `limits` : whether the time limits must be equal, too.
         """
         pairs: list[tuple[str, Any, Any]] = [
             ("format", self.format, other.format),
@@ -84,19 +84,19 @@ class Manifest:
         for what, before, now in pairs:
             if before != now:
                 raise OutputError(
-                    f"{folder / MANIFEST}: the run was begun with {what} {_shown(before)}, now it is {_shown(now)}; go on with what it "
-                    "was begun with, or choose another output"
+                    f"{folder / MANIFEST}: the run was begun with {what} {_shown(before)}, now it is {_shown(now)}; use the "
+                    "first value again, or choose another output"
                 )
 
-    def ended(self, shards: Sequence[Entry], rejected: int, finished: bool) -> "Manifest":
-        """With what was done."""
+    def with_results(self, shards: Sequence[Entry], rejected: int, finished: bool) -> "Manifest":
+        """The manifest with the results of the run."""
         return replace(self, shards=tuple(shards), rejected=rejected, finished=finished)
 
 
 def _of_inputs(
     before: Sequence[Mapping[str, Any]], now: Sequence[Mapping[str, Any]]
 ) -> list[tuple[str, Any, Any]]:
-    """What differs between the lists of files."""
+    """The difference between the lists of files, for messages."""
     names = [[each["file"] for each in files] for files in (before, now)]
     if names[0] != names[1]:
         odd = next((pair for pair in zip(*names, strict=False) if pair[0] != pair[1]), None)
@@ -111,7 +111,7 @@ def _shown(value: Any) -> str:
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """The manifest of a folder; OutputError where there is none, or another program's."""
+    """The manifest of a folder; OutputError if there is none, or it is not of this program."""
     path = folder / MANIFEST
     try:
         values = json.loads(path.read_text("utf-8"))
@@ -130,5 +130,5 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def own_versions() -> dict[str, str]:
-    """Versions of what writes rows."""
+    """Versions of the programs that write rows."""
     return {"python": python_version(), **{name: version(name) for name in ("ilpinfer", "numpy", "pyarrow")}}

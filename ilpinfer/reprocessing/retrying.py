@@ -1,4 +1,4 @@
-"""What was not proved, taken up again with more time."""
+"""Unproved sequences of a run, decoded again with more time."""
 
 from collections import deque
 from collections.abc import Callable, Iterable
@@ -7,23 +7,23 @@ from typing import Any
 
 from ilpinfer.corpus.examples import Example, Rejection
 from ilpinfer.reprocessing.executors import Budget, BudgetSpent, Done, Executor
-from ilpinfer.reprocessing.folder import UNPROVED, Folder, Written
+from ilpinfer.reprocessing.folder import UNPROVED, Folder, ShardContent
 from ilpinfer.reprocessing.manifest import MANIFEST, Manifest
 from ilpinfer.reprocessing.run import Outcome, list_unproved
 from ilpinfer.reprocessing.shards import Shard, shards
-from ilpinfer.reprocessing.tables import PROVED, Entry, columns_of, written
+from ilpinfer.reprocessing.tables import PROVED, Entry, columns_of, shard_file
 from ilpinfer.system.output_paths import OutputError
 
-Pending = deque[tuple[Shard, Written, Callable[[Budget], Done]]]
-"""Shards of which some sequences are decoded again, as they are, and what waits for these sequences."""
+Pending = deque[tuple[Shard, ShardContent, Callable[[Budget], Done]]]
+"""Shards with unproved sequences, their present content, and functions that wait for the new results."""
 
 
 @dataclass
 class Retry:
-    """Sequences of a finished run that are not proved, decoded again.
+    """Decodes the unproved sequences of a finished run again.
 
-    A row is replaced by one that is proved, or else of a higher score or a lower bound; a shard whose rows all stay is left
-    as it is.
+    A row is replaced if the new one is proved, or has a higher score, or the same score and a lower bound. A shard without new rows is
+    not written.
 
     Parameters
     ----------
@@ -32,9 +32,9 @@ class Retry:
     size : int
         Sequences of a shard.
     budget : Budget
-        Time of the run.
+        Time limit of the run.
     watch : callable, optional
-        Receives each shard that was looked at.
+        Function that is called with each shard that had unproved sequences.
     """
 
     folder: Folder
@@ -46,21 +46,23 @@ class Retry:
     entries: dict[int, Entry] = field(default_factory=dict)
 
     def over(self, records: Iterable[Example | Rejection]) -> Outcome:
-        """Take up what is open, until the end of the examples or of the time.
+        """Decode unproved sequences, until the input or the time limit ends.
 
         Raises
         ------
         OutputError
-            For a run that has not finished, and for an input that is not the one that it read.
+            For a run that has not finished, and for an input other than that of the run.
         """
         before = self.folder.manifest()
         before.check_same(self.manifest, self.folder.path, limits=False)
         if not before.finished:
-            raise OutputError(f"{self.folder.path}: the run has not finished; go on with --resume first")
+            raise OutputError(
+                f"{self.folder.path}: the run has not finished; continue it with --resume first"
+            )
         pending: Pending = deque()
         in_time = True
         for shard in shards(records, self.size, lambda _: None):
-            there = self._written(shard)
+            there = self._existing_shard(shard)
             self.entries[shard.number] = there[0]
             if not there[0].unproved or not in_time:
                 continue
@@ -80,26 +82,26 @@ class Retry:
         self.folder.write(MANIFEST, after.text())
         return Outcome(replace(after, finished=in_time), "", failure)
 
-    def _written(self, shard: Shard) -> Written:
+    def _existing_shard(self, shard: Shard) -> ShardContent:
         there = self.folder.shard(shard.number, self.manifest.run)
         if there is None or there[0].input != shard.digest:
             raise OutputError(
-                f"{self.folder.path}: has no shard of the sequences from {shard.examples[0].where}; give the input as it was"
+                f"{self.folder.path}: has no shard with the sequences from {shard.examples[0].where} on; give the same input as before"
             )
         return there
 
     def _finish(self, pending: Pending, most: int) -> None:
-        """Wait for sequences and replace their shards, until so many are left."""
+        """Wait for results and replace their shards, until `most` shards are pending."""
         while len(pending) > most:
             shard, (entry, columns), wait = pending.popleft()
             if _improved(columns, columns_of(wait(self.budget)[0])):
-                data, entry = written(columns, entry.run, shard.number, shard.digest)
+                data, entry = shard_file(columns, entry.run, shard.number, shard.digest)
                 self.folder.write(entry.file, data)
                 self.entries[shard.number] = entry
             self.watch(entry)
 
     def _list_unproved(self) -> str:
-        """Write what is still open; the message of the first sequence that ended in an error."""
+        """Write the list of unproved sequences; returns the message of the first failed sequence."""
         failure = ""
         with self.folder.lines(UNPROVED) as lines:
             for number, entry in self.entries.items():
@@ -119,7 +121,7 @@ def _open_part(shard: Shard, columns: dict[str, list[Any]]) -> Shard:
 
 
 def _improved(columns: dict[str, list[Any]], new: dict[str, list[Any]]) -> bool:
-    """Put better rows in place of those that are not proved; whether there is any."""
+    """Replace unproved rows by better ones; returns whether any was replaced."""
     places = [at for at, status in enumerate(columns["status"]) if status not in PROVED]
     result = False
     for number, at in enumerate(places):
@@ -132,7 +134,7 @@ def _improved(columns: dict[str, list[Any]], new: dict[str, list[Any]]) -> bool:
 
 
 def _better(new: dict[str, Any], old: dict[str, Any]) -> bool:
-    """Whether a row says more than the one before."""
+    """Whether a new row is better than the old one: proved, or of a higher score, or of a lower bound."""
     if new["error"] or new["status"] in PROVED:
         return not new["error"]
     lowest = float("-inf")

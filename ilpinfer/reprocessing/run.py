@@ -1,4 +1,4 @@
-"""A run over a corpus: decoding of shards, and writing in order."""
+"""A run over a corpus: shards are decoded, and written in order."""
 
 from collections import deque
 from collections.abc import Callable, Iterable
@@ -7,14 +7,14 @@ from typing import Any
 
 from ilpinfer.corpus.examples import Example, Rejection
 from ilpinfer.reprocessing.executors import Budget, BudgetSpent, Done, Executor
-from ilpinfer.reprocessing.folder import REJECTED, UNPROVED, Folder, JsonLines, Written
+from ilpinfer.reprocessing.folder import REJECTED, UNPROVED, Folder, JsonLines, ShardContent
 from ilpinfer.reprocessing.manifest import MANIFEST, Manifest
 from ilpinfer.reprocessing.shards import Shard, shards
 from ilpinfer.reprocessing.tables import Entry, columns_of, unproved_rows
 from ilpinfer.system.output_paths import OutputError
 
 Pending = deque[tuple[Shard, Callable[[Budget], Done]]]
-"""Shards under way, and what waits for each."""
+"""Submitted shards, and functions that wait for their results."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Run:
     Parameters
     ----------
     folder, manifest, executor : Folder, Manifest or Executor
-        Folder of the results, record of the settings, and place where shards are decoded.
+        Folder of the results, record of the settings, and executor that decodes the shards.
     size : int
         Number of sequences of a shard.
     budget : Budget
@@ -105,7 +105,7 @@ class Run:
             try:
                 for shard in shards(records, self.size, reject):
                     self.budget.check()
-                    there = self._written(shard)
+                    there = self._existing_shard(shard)
                     if there is not None:
                         self._commit(pending, unproved, 0)
                         self._note(*there, unproved)
@@ -116,22 +116,22 @@ class Run:
                 finished = True
             except BudgetSpent:
                 finished = False
-        done = self.manifest.ended(self.entries, rejected.count, finished)
+        done = self.manifest.with_results(self.entries, rejected.count, finished)
         self.folder.write(MANIFEST, done.text())
         return Outcome(done, self.first_rejection, self.first_failure)
 
-    def _written(self, shard: Shard) -> Written | None:
-        """The shard, where an earlier run has written it; OutputError for one of other sequences."""
+    def _existing_shard(self, shard: Shard) -> ShardContent | None:
+        """The shard if an earlier run has written it; OutputError if it has other sequences."""
         there = self.folder.shard(shard.number, self.manifest.run)
         if there is not None and (there[0].input, there[0].begin) != (shard.digest, shard.begin):
             raise OutputError(
-                f"{self.folder.path / there[0].file}: was made of other sequences than those from {shard.examples[0].where}; "
-                "give the input as it was, or choose another output"
+                f"{self.folder.path / there[0].file}: has other sequences than those from {shard.examples[0].where} on;  "
+                "give the same input as before, or choose another output"
             )
         return there
 
     def _commit(self, pending: Pending, unproved: JsonLines, most: int) -> None:
-        """Wait for shards and write them, until so many are left."""
+        """Wait for shards and write them, until `most` shards are pending."""
         while len(pending) > most:
             _, wait = pending.popleft()
             data, entry = wait(self.budget)
@@ -139,14 +139,14 @@ class Run:
             self._note(entry, columns_of(data) if entry.unproved else {}, unproved)
 
     def _note(self, entry: Entry, columns: dict[str, list[Any]], unproved: JsonLines) -> None:
-        """Count a shard that is there, and what is open in it."""
+        """Add the entry of a finished shard, and list its unproved sequences."""
         self.entries.append(entry)
         self.first_failure = list_unproved(columns, unproved, self.first_failure)
         self.watch(entry)
 
 
 def list_unproved(columns: dict[str, list[Any]], lines: JsonLines, failure: str) -> str:
-    """Add what is open in a shard; the message of the first sequence that ended in an error, or the one that is known."""
+    """List the unproved sequences of a shard; returns the message of the first failed sequence of the run so far."""
     for row in unproved_rows(columns) if columns else ():
         if row.pop("error"):
             failure = failure or f"{row['file']}, line {row['line']}: {row['reason']}"

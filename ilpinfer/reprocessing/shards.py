@@ -1,4 +1,4 @@
-"""Corpora in shards, and the decoding of one."""
+"""Division of corpora into shards, and decoding of a shard."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
@@ -15,12 +15,12 @@ from ilpinfer.pipelines.trellises import ScoredSequence, score_example
 from ilpinfer.reprocessing.tables import Entry, table_of
 
 TOKENS = 200_000
-"""A shard ends with the sequence that makes it as many tokens, however few sequences it has."""
+"""Largest size of a shard: it ends with the sequence by which it reaches this number of tokens."""
 
 
 @dataclass(frozen=True)
 class Shard:
-    """Sequences that become one file.
+    """Sequences whose results are written to one file.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class Shard:
     begin : int
         Number of the first sequence.
     examples : tuple of Example
-        Examples at least one.
+        The sequences, at least one.
     """
 
     number: int
@@ -38,14 +38,14 @@ class Shard:
 
     @property
     def digest(self) -> str:
-        """Stands for what the sequences hold."""
+        """Digest of the sequences."""
         texts = "".join(map(fingerprint, self.examples))
         return hashlib.sha256(texts.encode()).hexdigest()
 
 
 @dataclass(frozen=True)
 class Work:
-    """What all sequences are decoded with; it is sent to other processes once.
+    """Decoder, model and settings of a run, which are sent to each process once.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class Work:
     scheme : str
         "plain" to strip prefixes from given label names.
     run : str
-        Stands for all that the rows depend on beside the sequences and time limits.
+        Digest of everything that rows depend on, except the sequences and time limits.
     """
 
     decoder: Decoder
@@ -68,14 +68,14 @@ class Work:
 def shards(
     records: Iterable[Example | Rejection], size: int, reject: Callable[[Rejection], None]
 ) -> Iterator[Shard]:
-    """Shards of `size` sequences, or fewer if these are long; `reject` receives what cannot be used."""
+    """Shards of `size` sequences, or fewer if these are long; `reject` receives rejected records."""
     number = begin = tokens = 0
     examples: list[Example] = []
     for each in records:
         if isinstance(each, Rejection):
             reject(each)
             continue
-        # shards are sent to other processes, which need no text of a whole document
+        # other processes do not need the text of the whole document
         examples.append(replace(each, passage=None))
         tokens += len(each.tokens)
         if len(examples) == size or tokens >= TOKENS:
@@ -86,18 +86,18 @@ def shards(
 
 
 def decode_shard(shard: Shard, work: Work, check: Callable[[], None] = lambda: None) -> tuple[bytes, Entry]:
-    """The file of a shard and what is to be said about it; `check` is called before each sequence, and may raise."""
+    """The file and the entry of a shard; `check` is called before each sequence, and may raise an error."""
     rows = (
         (shard.begin + at, item, solution)
-        for at, (item, solution) in enumerate(solved(shard.examples, work, check))
+        for at, (item, solution) in enumerate(decode_examples(shard.examples, work, check))
     )
     return table_of(rows, work.run, shard.number, shard.digest)
 
 
-def solved(
+def decode_examples(
     examples: Iterable[Example], work: Work, check: Callable[[], None]
 ) -> Iterator[tuple[ScoredSequence, Solution]]:
-    """The sequences with their solutions; one that cannot be scored or decoded has the error."""
+    """The sequences with their solutions; the solution of a sequence that cannot be scored or decoded has the error."""
 
     def scored() -> Iterator[ScoredSequence]:
         for example in examples:

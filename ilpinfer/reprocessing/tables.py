@@ -1,4 +1,4 @@
-"""Shards as Parquet files, which say themselves what they are."""
+"""Shards as Parquet files, which contain their entries as metadata."""
 
 import hashlib
 import io
@@ -13,7 +13,7 @@ from ilpinfer.pipelines.trellises import ScoredSequence
 from ilpinfer.system.output_paths import OutputError
 
 KEY = b"ilpinfer"
-"""Of what a file says of itself."""
+"""Key of the entry in the metadata of a file."""
 TEXTS = ("file", "status", "violations", "method", "certificate", "reason", "error")
 NUMBERS = ("score", "model_score", "feature_score", "penalty", "bound", "gap", "seconds")
 PROVED = (Status.OPTIMAL, Status.INFEASIBLE)
@@ -23,20 +23,20 @@ Row = tuple[int, ScoredSequence, Solution]
 
 @dataclass(frozen=True)
 class Entry:
-    """What is known of a shard.
+    """The entry of a shard in the manifest.
 
     Parameters
     ----------
     file : str
-        Its name in the folder.
+        File name in the folder.
     run : str
-        Stands for what it was made with.
+        Digest of model, rules and options.
     input : str
-        Stands for its sequences.
+        Digest of the sequences.
     begin : int
-        Number of its first sequence.
+        Number of the first sequence.
     rows, proved, failed : int
-        Sequences, those whose labelling or infeasibility is proved, and those that ended in an error.
+        Numbers of sequences, of those with a proof of optimality or infeasibility, and of those that failed.
     sha256 : str
         sha256 of the content, without the column `seconds`.
     """
@@ -52,11 +52,11 @@ class Entry:
 
     @property
     def unproved(self) -> int:
-        """Sequences about which something is open."""
+        """Number of sequences without a proof."""
         return self.rows - self.proved
 
     def to_dict(self) -> dict[str, Any]:
-        """For the manifest."""
+        """The entry as plain values, for the manifest."""
         return {**asdict(self), "unproved": self.unproved}
 
 
@@ -66,14 +66,14 @@ def shard_name(number: int) -> str:
 
 
 def table_of(rows: Iterable[Row], run: str, number: int, digest: str) -> tuple[bytes, Entry]:
-    """The Parquet file of at least one row, and what it says of itself; rows are taken one by one."""
+    """The Parquet file of at least one row, and its entry."""
     made = [_row(*row) for row in rows]
     columns = {name: [row[name] for row in made] for name in made[0]}
-    return written(columns, run, number, digest)
+    return shard_file(columns, run, number, digest)
 
 
-def written(columns: dict[str, list[Any]], run: str, number: int, digest: str) -> tuple[bytes, Entry]:
-    """The Parquet file of columns, and what it says of itself."""
+def shard_file(columns: dict[str, list[Any]], run: str, number: int, digest: str) -> tuple[bytes, Entry]:
+    """The Parquet file of columns, and its entry."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -95,27 +95,29 @@ def written(columns: dict[str, list[Any]], run: str, number: int, digest: str) -
 
 
 def read_shard(path: Path) -> tuple[Entry, dict[str, list[Any]]]:
-    """What a file says of itself, and its columns.
+    """The entry and the columns of a file.
 
     Raises
     ------
     OutputError
-        For a file that is damaged, or that no run has written.
+        For a damaged file, and for a file that is not a shard.
     """
     import pyarrow.parquet as pq
 
-    way_out = "delete it and go on with --resume, or choose another output"
+    way_out = "delete it and continue with --resume, or choose another output"
     try:
         table = pq.read_table(path, partitioning=None)
         entry = Entry(**json.loads((table.schema.metadata or {})[KEY]))
     except (KeyError, TypeError):
-        raise OutputError(f"{path}: is in the way, and ilpinfer did not write it; move it") from None
+        raise OutputError(
+            f"{path}: was not written by ilpinfer; move it, since a shard needs this name"
+        ) from None
     except (OSError, ValueError) as error:
         words = " ".join(str(error).split())[:100]
         raise OutputError(f"{path}: damaged ({words}); {way_out}") from None
     columns = table.to_pydict()
     if content_digest(columns) != entry.sha256 or entry.file != path.name:
-        raise OutputError(f"{path}: damaged, its content is not what was written; {way_out}")
+        raise OutputError(f"{path}: damaged, its content does not match its digest; {way_out}")
     return entry, columns
 
 
@@ -138,7 +140,7 @@ def content_digest(columns: dict[str, list[Any]]) -> str:
 
 
 def unproved_rows(columns: dict[str, list[Any]]) -> Iterator[dict[str, Any]]:
-    """Number, place and gap (nats) of each sequence about which something is open."""
+    """Number, place and gap (nats) of each sequence without a proof."""
     names = ("sequence", "file", "line", "status", "gap", "reason", "error")
     for values in zip(*(columns[name] for name in names), strict=True):
         row = dict(zip(names, values, strict=True))
@@ -159,7 +161,7 @@ NAMES = (
     *("sequence", "file", "line", "tokens", "labels", "status", "score", "model_score", "feature_score"),
     *("penalty", "bound", "gap", "violations", "method", "certificate", "reason", "error", "seconds"),
 )
-"""Columns, in their order."""
+"""The columns, in order."""
 
 
 def _row(number: int, item: ScoredSequence, solution: Solution) -> dict[str, Any]:
@@ -184,5 +186,5 @@ def _row(number: int, item: ScoredSequence, solution: Solution) -> dict[str, Any
 
 
 def _text(text: str) -> str:
-    """A text that UTF-8 can hold, unlike some file names."""
+    """The text, with escapes for characters of file names that UTF-8 cannot encode."""
     return text.encode("utf-8", "backslashreplace").decode()

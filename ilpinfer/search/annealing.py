@@ -80,7 +80,7 @@ def cool(population: Population, parameters: Annealing) -> int:
         code, steps = kernels.anneal(
             population.scores,
             population.machines,
-            population.people,
+            population.arrays,
             population.seed,
             population.runs,
             moves,

@@ -54,10 +54,10 @@ class Discrepancy(Parameters):
     branching, branching_increase : int, optional
         B, how many choices a prefix has in the first round, and δb, how many more in each.
     zero : str, optional
-        "score": the floor is held against the score itself, as printed; "best": against its distance from the
+        "score": the floor is compared with the score itself, as published; "best": against its distance from the
         best choice at each token, as the prose has it.
     keep_going : bool, optional
-        Whether rounds go on to the deadline rather than to the first that finds anything; true unless
+        Whether rounds continue until the deadline rather than until the first one with a labelling; true unless
         published.
     """
 
@@ -143,7 +143,7 @@ class Search:
         )
         self.joint = joint_of(pack_rule_machines(early, lattice), joint_symbols(lattice, early))
         packed = pack_rule_machines(late, lattice)
-        self.late = kernels.Late(packed, small(packed.joint), small(packed.joint))
+        self.late = kernels.LateMachines(packed, small(packed.joint), small(packed.joint))
         self.shift = (
             self._shift() if self.parameters.zero == "best" else np.zeros(len(lattice.node), np.int64)
         )

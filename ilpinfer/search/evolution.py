@@ -40,7 +40,8 @@ class Evolution(Parameters):
     shift : str, optional
         "backwards", or "both" ways.
     start : str, optional
-        What the first population is bred from: "viterbi", the best labelling under the rules on single tokens
+        Labelling from which the first population is made: "viterbi", the best labelling under the rules on single
+        tokens
         and steps, or the "best-first" one; where that is not there in time, there is no labelling.
     start_mutations : int, optional
         Start mutations of that labelling, for each individual of the first population but one.
@@ -90,15 +91,15 @@ def evolutionary(problem: Problem, task: Task, name: str) -> Iterator[Result]:
         )
 
     def run(population: Population) -> str:
-        breed(population, parameters)
+        run_generations(population, parameters)
         generations, valued = (int(population.counts[n]) for n in (kernels.GENERATION, kernels.VALUED))
         return f"{generations} generations, {valued} labellings"
 
     yield from population_search(problem, task, name, (EVOLUTION,), parameters.individuals, begin, run)
 
 
-def breed(population: Population, parameters: Evolution) -> None:
-    """Create the first individuals, and run generations until the iterations or the time are over."""
+def run_generations(population: Population, parameters: Evolution) -> None:
+    """Create the first individuals, and run generations until the limit of iterations or time."""
     deadline, most = population.task.deadline, LIMIT // 4
     weights = (parameters.start_weight, parameters.weight_increase)
     units = kernels.Weights(*(min(most, round(weight * UNITS_PER_NAT)) for weight in weights))
@@ -110,7 +111,7 @@ def breed(population: Population, parameters: Evolution) -> None:
         code = kernels.evolve(
             population.scores,
             population.machines,
-            population.people,
+            population.arrays,
             population.places,
             population.seed,
             population.runs,
@@ -129,7 +130,7 @@ def breed(population: Population, parameters: Evolution) -> None:
 
 def _example() -> None:
     parameters = Evolution(iterations=1)
-    breed(example(parameters.individuals), parameters)
+    run_generations(example(parameters.individuals), parameters)
 
 
 EVOLUTION = Stage("evolution", "the evolutionary algorithm", _example)

@@ -75,7 +75,7 @@ def population_search(
         The first of them, from the folded problem and Viterbi's labelling; None where it is not there in
         time.
     run : callable
-        The search; says how much it has done.
+        The search; returns a text on its steps.
     """
     for stage in (VITERBI, DISCREPANCY, POPULATION, *stages):
         task.deadline.excuse(stage.warm())
@@ -137,7 +137,7 @@ class Population:
         self.packed, self.symbols = pack_rule_machines(machines, lattice), joint_symbols(lattice, machines)
         self.memo = self._memo(1024 + 8 * T)
         N = mu + lam
-        self.people = kernels.People(
+        self.arrays = kernels.IndividualArrays(
             small(N, T), small(N, T), integers(N, T), integers(N, T), integers(N), integers(N)
         )
         self.places = kernels.Places(np.arange(mu), np.arange(mu, N))
@@ -168,11 +168,11 @@ class Population:
         """Create the first individuals; past the deadline, only one."""
         p = self.individuals
         mu = 1 if self.task.deadline.passed else p.size
-        self.people[0][0] = self.start
+        self.arrays[0][0] = self.start
         more = p.mutations, self.seed, self.runs, p.settings, self.counts
-        while not kernels.begin(self.scores, self.machines, self.people, mu, *more):
+        while not kernels.begin(self.scores, self.machines, self.arrays, mu, *more):
             self.make_room()
-        label, _, _, _, total, breaks = self.people
+        label, _, _, _, total, breaks = self.arrays
         kept = [n for n in range(mu) if not breaks[n]]
         if kept:
             best = max(kept, key=lambda n: total[n])
@@ -199,10 +199,10 @@ class Population:
     def _fits(self, n: int) -> bool:
         """Evaluate all individuals with room for n joint states; whether enough room is left for offspring."""
         self.memo = self._memo(n)
-        T, lam = self.people[0].shape[1], len(self.places[1])
+        T, lam = self.arrays[0].shape[1], len(self.places[1])
         for who in self.places[0].tolist():
-            self.people[1][who] = -1
-            if not kernels.value(self.scores, self.machines, self.people, who, 0, T, self.counts):
+            self.arrays[1][who] = -1
+            if not kernels.value(self.scores, self.machines, self.arrays, who, 0, T, self.counts):
                 return False
         return bool(int(self.memo.number[0]) + (lam + kernels.SPARE) * T <= n)
 

@@ -94,7 +94,7 @@ def _product(folded: Problem, task: Task, budget: int) -> Product | str:
 
 
 Worded = tuple[LabelIds | None, str]
-"""Label ids (T,) or None, and what there is to say about them."""
+"""Label ids (T,) or None, and a remark on them."""
 
 
 @dataclass(frozen=True)

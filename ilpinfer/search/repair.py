@@ -1,4 +1,4 @@
-"""Repair of one labelling: a token, a run or a border is changed while that makes it better."""
+"""Repair of one labelling: changes of a token, a run or a border, as long as they improve it."""
 
 from collections.abc import Callable, Iterator
 
@@ -21,20 +21,20 @@ _HARD = min(LIMIT // 4, 1000 * UNITS_PER_NAT)
 def repair(
     problem: Problem, task: Task, name: str, begin: Callable[[Problem, LabelIds, Task], LabelIds | None]
 ) -> Iterator[Result]:
-    """The labelling that `begin` gives, repaired; parameters as of `population_search`."""
+    """The labelling of `begin`, after repair; parameters as of `population_search`."""
 
     def run(population: Population) -> str:
         population.begin()
-        mend(population)
+        improve_individual(population)
         return f"{population.counts[VALUED]} labellings"
 
     yield from population_search(problem, task, name, (REPAIR,), Individuals(), begin, run)
 
 
-def mend(population: Population) -> None:
-    """Repair individual 0 until no change makes it better, or to the deadline."""
+def improve_individual(population: Population) -> None:
+    """Improve individual 0 until no change is better, or until the deadline."""
     deadline, position, code = population.task.deadline, np.zeros(3, np.int64), kernels.WORKED
-    for array in population.people:
+    for array in population.arrays:
         array[1] = array[0]
     speed = 10_000.0
     while code != kernels.DONE and not deadline.passed:
@@ -42,7 +42,7 @@ def mend(population: Population) -> None:
         code = kernels.improve(
             population.scores,
             population.machines,
-            population.people,
+            population.arrays,
             population.runs,
             _HARD,
             population.records,
@@ -55,14 +55,14 @@ def mend(population: Population) -> None:
         population.record(began, before)
         if code == kernels.FULL and valued == before:
             population.make_room()
-            for array in population.people:
+            for array in population.arrays:
                 array[1] = array[0]
 
 
 def _example() -> None:
     population = example(Individuals())
     population.begin()
-    mend(population)
+    improve_individual(population)
 
 
 REPAIR = Stage("repair", "repair of labellings", _example)

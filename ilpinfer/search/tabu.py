@@ -28,7 +28,7 @@ class Tabu(Parameters):
     tenure : int, optional
         Steps for which a token may not have a label again that it has lost, and up to twice as many.
     patience : int, optional
-        Steps without a better labelling, after which the search goes on from the best one.
+        Steps without a better labelling, after which the search continues from the best one.
     kicks : int, optional
         Random changes of that one first.
     hard_weight : float, optional
@@ -70,7 +70,7 @@ def tabu(problem: Problem, task: Task, name: str) -> Iterator[Result]:
 
 def memory_of(population: Population, parameters: Tabu) -> kernels.Memory:
     """An empty memory."""
-    people = population.people
+    people = population.arrays
     (_, T), K, window = people.label.shape, population.scores.pool.shape[2], 1 << kernels.WIDEST
     fitness = int(people.total[0]) - round(parameters.hard_weight * UNITS_PER_NAT) * int(people.breaks[0])
     return kernels.Memory(
@@ -93,7 +93,7 @@ def move(population: Population, parameters: Tabu, memory: kernels.Memory | None
         code, steps, tried = kernels.search(
             population.scores,
             population.machines,
-            population.people,
+            population.arrays,
             population.seed,
             population.runs,
             memory,

@@ -26,13 +26,13 @@ def create_app(
 ) -> "FastAPI":
     """An ASGI application that decodes with a decoder, for any ASGI server.
 
-    It is ready when its lifespan has begun and kernels are loaded.
+    It answers requests after its lifespan has begun and kernels are loaded.
 
     Parameters
     ----------
     decoder : Decoder
-        Rules and method, and the model that scores tokens, if any; its time limit is replaced by what a
-        request has left of its deadline.
+        Rules and method, and the model that scores tokens, if any; its time limit is replaced by the time left
+        until the deadline of a request.
     limits : Limits, optional
         The defaults of `Limits` if not given.
     workers : int, default 2

@@ -21,7 +21,7 @@ from ilpinfer.serving.service import Service
 logger = logging.getLogger("ilpinfer.serving")
 
 DESCRIPTION = """Exact, constrained decoding of label sequences: scores and rules in, a proved labelling out.
-Scores are in nats, times in seconds. A deadline counts from the arrival of a request; what cannot be done in time is refused with
+Scores are in nats, times in seconds. A deadline counts from the arrival of a request. A request that cannot be answered in time is refused with
 status 503 and the header Retry-After."""
 Answer = Callable[[bytes, float], Awaitable[dict[str, Any]]]
 
@@ -81,7 +81,7 @@ def build(service: Service) -> FastAPI:
 
 
 async def _answer(service: Service, path: str, request: Request, answer: Answer) -> Response:
-    """The response to a request, counted."""
+    """The response to a request; the metrics count it."""
     arrived = time.perf_counter() - service.lag.seconds
     try:
         body = await _body(request, service.limits.body, service.limits.longest_deadline)
@@ -99,7 +99,7 @@ async def _answer(service: Service, path: str, request: Request, answer: Answer)
 
 
 async def _body(request: Request, most: int, seconds: float) -> bytes:
-    """The body; Refusal for one that is too large, or takes too long to come."""
+    """The body; Refusal for a body that is too large, or that does not arrive in time."""
     said = request.headers.get("content-length", "")
     if said.isdecimal() and int(said[:20]) > most:
         raise _too_large(int(said[:20]), most)
@@ -117,7 +117,7 @@ async def _body(request: Request, most: int, seconds: float) -> bytes:
 
 
 def _too_large(count: int, most: int) -> Refusal:
-    return too_large(f"body: {count} bytes; at most {most} are read, send less at once")
+    return too_large(f"body: {count} bytes; at most {most} are accepted, send less at once")
 
 
 def _json(status: int, value: Any, headers: dict[str, str] | None = None) -> Response:

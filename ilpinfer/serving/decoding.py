@@ -1,4 +1,4 @@
-"""Sequences decoded within the time that is left, as plain values."""
+"""Decoding of the sequences of requests within their deadlines; solutions are plain values."""
 
 import time
 from collections.abc import Sequence
@@ -11,20 +11,22 @@ from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.decoding.failures import failure
 from ilpinfer.models.sequence_model import SequenceModel
 from ilpinfer.pipelines.trellises import ScoredSequence, score
-from ilpinfer.serving.due import Due, without_reserve
 from ilpinfer.serving.refusal import INVALID, Refusal, invalid
-from ilpinfer.serving.requests import Asked
+from ilpinfer.serving.request_deadline import RequestDeadline, without_reserve
+from ilpinfer.serving.requests import RequestOptions
 
 Row = dict[str, Any]
 """A solution as plain values."""
 
 
-class Late(Exception):
+class DeadlinePassed(Exception):
     """The deadline passed before decoding could begin."""
 
 
-def decode_single(decoder: Decoder, scheme: str, sequence: Example, asked: Asked, seconds: float) -> Row:
-    """The solution of one sequence within a time.
+def decode_single(
+    decoder: Decoder, scheme: str, sequence: Example, options: RequestOptions, seconds: float
+) -> Row:
+    """The solution of one sequence within a time limit.
 
     Parameters
     ----------
@@ -32,78 +34,80 @@ def decode_single(decoder: Decoder, scheme: str, sequence: Example, asked: Asked
         The decoder; its time limit is replaced.
     scheme : str
         Scheme of label names; empty to infer it.
-    sequence, asked : Example or Asked
-        Tokens or scores, and what is wanted of them.
+    sequence, options : Example or RequestOptions
+        Tokens or scores, and the options of the request.
     seconds : float
         Seconds from now.
 
     Raises
     ------
     Refusal
-        For a sequence that the decoder does not take.
-    Late
-        When scoring leaves no time.
+        For a sequence that the decoder does not accept.
+    DeadlinePassed
+        If no time is left after scoring.
     """
     began = time.perf_counter()
 
     def limited() -> Decoder:
         left = without_reserve(seconds - (time.perf_counter() - began))
         if left <= 0:
-            raise Late
+            raise DeadlinePassed
         return decoder.with_time_limit(left)
 
     try:
         scored = _scored(decoder, scheme, sequence)
         trellis = scored.trellis
         assert trellis is not None  # a single sequence without scores is an error already
-        solutions = limited().decode(trellis, top=asked.top) if asked.top else []
-        solutions = solutions or [limited().decode(trellis)]  # an empty list does not say why
-        rows = [_row(scored, solution, asked) for solution in solutions]
+        solutions = limited().decode(trellis, top=options.top) if options.top else []
+        solutions = solutions or [limited().decode(trellis)]  # an empty list has no status
+        rows = [_row(scored, solution, options) for solution in solutions]
     except ValueError as error:
         raise _refusal(error, sequence) from None
-    return rows[0] if asked.top is None else {**rows[0], "alternatives": rows[1:]}
+    return rows[0] if options.top is None else {**rows[0], "alternatives": rows[1:]}
 
 
 def decode_part(
     decoder: Decoder,
     scheme: str,
     sequences: Sequence[tuple[int, Example]],
-    asked: Asked,
-    due: Due,
+    options: RequestOptions,
+    deadline: RequestDeadline,
     rows: list[Row | None],
 ) -> None:
-    """Decode one sequence after the other, and put solutions into their places of `rows`.
+    """Decode sequences one after the other, and enter the solutions into `rows`.
 
-    Each has an equal part of the time that is left, so that a hard one does not take that of the others.
+    The time left is divided evenly among the remaining sequences, so that a hard sequence does not use all of it.
     """
     for done, (place, sequence) in enumerate(sequences):
-        left = due.left / (len(sequences) - done)
+        left = deadline.left / (len(sequences) - done)
         if left <= 0:
             return
         try:
-            rows[place] = decode_single(decoder, scheme, sequence, asked, left)
-        except Late:
+            rows[place] = decode_single(decoder, scheme, sequence, options, left)
+        except DeadlinePassed:
             continue
         except Refusal as refusal:
             rows[place] = error_row(refusal)
         except Exception as error:
-            rows[place] = failure(error, "none").to_dict(certificate=asked.certificate)
+            rows[place] = failure(error, "none").to_dict(certificate=options.certificate)
 
 
 def error_row(refusal: Refusal) -> Row:
-    """What stands for a sequence of a batch that cannot be decoded."""
+    """The row of a sequence of a batch that cannot be decoded."""
     name = "InputError" if refusal.status == INVALID else "LimitError"
     return _failed(name, refusal.message)
 
 
-def late_row(due: Due) -> Row:
-    """What stands for a sequence of a batch that was not reached in time."""
-    reason = f"the deadline of {due.seconds:g} s passed before it was decoded; ask for more, or send fewer"
+def late_row(deadline: RequestDeadline) -> Row:
+    """The row of a sequence of a batch whose decoding could not begin before the deadline."""
+    reason = (
+        f"the deadline of {deadline.seconds:g} s passed before it was decoded; ask for more, or send fewer"
+    )
     return _failed("DeadlinePassed", reason)
 
 
 def _failed(name: str, reason: str) -> Row:
-    return replace(failure(Late(), "none"), error=name, reason=reason).to_dict(certificate=False)
+    return replace(failure(DeadlinePassed(), "none"), error=name, reason=reason).to_dict(certificate=False)
 
 
 def _scored(decoder: Decoder, scheme: str, sequence: Example) -> ScoredSequence:
@@ -116,8 +120,8 @@ def _scored(decoder: Decoder, scheme: str, sequence: Example) -> ScoredSequence:
     return score([sequence], model, scheme)[0]
 
 
-def _row(scored: ScoredSequence, solution: Solution, asked: Asked) -> Row:
-    values = solution.to_dict(certificate=asked.certificate)
+def _row(scored: ScoredSequence, solution: Solution, options: RequestOptions) -> Row:
+    values = solution.to_dict(certificate=options.certificate)
     if scored.positions is not None:
         values |= {"positions": list(scored.positions)}
         values["labels"] = values["labels"] and scored.restore(values["labels"])

@@ -1,14 +1,14 @@
-"""How long work takes, from the work done lately."""
+"""Estimates of the time of jobs, from recent jobs."""
 
 from dataclasses import dataclass
 
 WEIGHT = 0.1
-"""Of the latest job in the averages."""
+"""Weight of the latest job in the averages."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """Exponential averages over the jobs done.
+    """Exponential averages over finished jobs.
 
     Parameters
     ----------
@@ -30,9 +30,9 @@ class Estimate:
 
     @property
     def seconds_per_token(self) -> float:
-        """Seconds; 0 before the first job is done."""
+        """Seconds for each token; 0 before the first job is done."""
         return self.seconds / self.tokens if self.tokens else 0.0
 
     def of(self, tokens: int) -> float:
-        """Seconds that so many tokens take."""
+        """Estimated seconds for so many tokens."""
         return tokens * self.seconds_per_token

@@ -1,4 +1,4 @@
-"""How late the event loop is: requests have waited that long before it reads them."""
+"""The delay of the event loop, which requests wait before they are read."""
 
 import asyncio
 import time

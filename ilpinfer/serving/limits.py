@@ -11,11 +11,11 @@ class Limits:
     Parameters
     ----------
     deadline : float, default 1.0
-        Time limit in seconds from arrival, for requests that give none.
+        Time limit in seconds from arrival, for requests without one.
     longest_deadline : float, default 30.0
         Largest time limit that a request may ask for, in seconds.
     queue : int, default 1000
-        Largest number of requests that wait for a worker; further ones are refused.
+        Largest number of requests that wait for a worker; further requests are refused.
     body : int, optional
         Largest body of a request in bytes.
     tokens : int, default 1000

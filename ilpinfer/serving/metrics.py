@@ -1,4 +1,4 @@
-"""What the service counts, as Prometheus reads it."""
+"""Metrics of the service in the format of Prometheus."""
 
 from collections.abc import Callable
 
@@ -20,7 +20,7 @@ class Metrics:
     Parameters
     ----------
     queue : WorkQueue
-        Whose length is shown.
+        Queue whose length is shown.
     lag : Lag
         Lag of the event loop.
     ready : callable
@@ -67,7 +67,7 @@ class Metrics:
         self._counts["all"] += 1
 
     def text(self) -> bytes:
-        """All of them, in the text format of Prometheus."""
+        """All metrics in the text format of Prometheus."""
         return generate_latest(self._registry)
 
     def _proved(self) -> float:

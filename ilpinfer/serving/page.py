@@ -1,4 +1,4 @@
-"""The description of the service as a page that needs nothing from elsewhere."""
+"""The description of the service as a web page without external files."""
 
 import json
 from typing import Any

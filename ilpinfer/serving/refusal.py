@@ -1,4 +1,4 @@
-"""A request that is not answered as asked: a status of HTTP and one message."""
+"""Refusals of requests: a status of HTTP and one message."""
 
 import math
 from typing import Any
@@ -7,18 +7,18 @@ TOO_LARGE, INVALID, FAILED, UNAVAILABLE, TOO_SLOW = 413, 422, 500, 503, 408
 
 
 class Refusal(Exception):
-    """Why there is no answer.
+    """The reason why a request is refused.
 
     Parameters
     ----------
     status : int
         Status of HTTP.
     message : str
-        One line with the value, the place and the way out.
+        One line with the value, its place and a remedy.
     reason : str
-        One word, for metrics.
+        One word for metrics.
     retry_after : float, optional
-        Seconds until it is worth asking again; None where the request itself has to change.
+        Seconds after which the request may succeed; None if the request itself must be changed.
     """
 
     def __init__(self, status: int, message: str, reason: str, retry_after: float | None = None) -> None:
@@ -27,13 +27,13 @@ class Refusal(Exception):
 
     @property
     def body(self) -> dict[str, Any]:
-        """The answer as plain values."""
+        """The body of the answer as plain values."""
         more = {} if self.retry_after is None else {"retry_after": self.retry_after}
         return {"detail": self.message, **more}
 
     @property
     def headers(self) -> dict[str, str]:
-        """`Retry-After`, in whole seconds, where asking again can help."""
+        """`Retry-After` in whole seconds, if the request may succeed later."""
         return {} if self.retry_after is None else {"Retry-After": str(max(1, math.ceil(self.retry_after)))}
 
 
@@ -43,5 +43,5 @@ def too_large(message: str) -> Refusal:
 
 
 def invalid(message: str) -> Refusal:
-    """The refusal of a request that makes no sense."""
+    """The refusal of an invalid request."""
     return Refusal(INVALID, message, "invalid")

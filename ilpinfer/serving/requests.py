@@ -1,4 +1,4 @@
-"""Requests: bodies checked against the limits, as sequences to decode."""
+"""Requests: bodies are checked against the limits and converted to sequences."""
 
 import json
 import math
@@ -14,12 +14,12 @@ from ilpinfer.serving.limits import Limits
 from ilpinfer.serving.refusal import Refusal, invalid, too_large
 
 ASKED = ("deadline", "top", "certificate")
-"""Keys of a request beside its sequences."""
+"""Keys of a request other than those of its sequences."""
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What is asked for each sequence of a request.
+class RequestOptions:
+    """Options of a request for each of its sequences.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class Asked:
     top : int, optional
         Number of labellings, or None for the best one only.
     certificate : bool, default False
-        Whether the answer has the proof.
+        Whether the answer contains the proof.
     """
 
     seconds: float
@@ -40,28 +40,28 @@ class Asked:
 class Single:
     """A request for one sequence."""
 
-    asked: Asked
+    options: RequestOptions
     example: Example
 
 
 @dataclass(frozen=True)
 class Several:
-    """A request for a batch: of each sequence, what it is or why it cannot be decoded."""
+    """A request for a batch: each item is a sequence, or the refusal of an invalid one."""
 
-    asked: Asked
+    options: RequestOptions
     items: tuple[Example | Refusal, ...]
 
 
 def read_single(body: bytes, limits: Limits) -> Single:
-    """The request that a body states; Refusal for one that cannot be used."""
+    """The request of a body; Refusal for an invalid body."""
     record = _parse(body)
-    asked = _asked(record, limits)
+    options = _options(record, limits)
     record = {key: value for key, value in record.items() if key not in ASKED}
-    return Single(asked, _sequence(record, "body", limits))
+    return Single(options, _sequence(record, "body", limits))
 
 
 def read_several(body: bytes, limits: Limits) -> Several:
-    """The request for a batch; Refusal for one that cannot be used as a whole."""
+    """The request for a batch; Refusal for a body that is invalid as a whole."""
     record = _parse(body)
     for key in record:
         if key not in ("sequences", *ASKED):
@@ -76,12 +76,12 @@ def read_several(body: bytes, limits: Limits) -> Several:
         raise too_large(
             f"body: {len(records)} sequences; at most {limits.sequences} go in a batch, send several"
         )
-    asked = _asked(record, limits)
-    return Several(asked, tuple(_attempt(item, number, limits) for number, item in enumerate(records, 1)))
+    options = _options(record, limits)
+    return Several(options, tuple(_attempt(item, number, limits) for number, item in enumerate(records, 1)))
 
 
 def size(sequence: Example) -> tuple[int, int]:
-    """Tokens, and labels where scores say how many; 0 for what they do not say."""
+    """Number of tokens, and of labels by the scores; 0 where they are unknown."""
     scores = sequence.scores
     if scores is None:
         return len(sequence.tokens), 0
@@ -95,7 +95,7 @@ def size(sequence: Example) -> tuple[int, int]:
 
 
 def _extent(array: Floats, axis: int) -> int:
-    """The length of an axis; 0 where the array, which is not yet checked, has fewer."""
+    """The length of an axis; 0 if the array, which is not yet checked, has fewer axes."""
     return array.shape[axis] if array.ndim > axis else 0
 
 
@@ -107,7 +107,7 @@ def _attempt(record: Any, number: int, limits: Limits) -> Example | Refusal:
 
 
 def _sequence(record: Any, where: str, limits: Limits) -> Example:
-    """The sequence of a record; Refusal where it cannot be used, or is too large."""
+    """The sequence of a record; Refusal if it is invalid or too large."""
     tokens = record.get("tokens") if isinstance(record, dict) else None
     if isinstance(tokens, list) and len(tokens) > limits.tokens:
         raise _too_long(where, len(tokens), limits)
@@ -129,7 +129,7 @@ def _too_long(where: str, length: int, limits: Limits) -> Refusal:
     )
 
 
-def _asked(record: Mapping[str, Any], limits: Limits) -> Asked:
+def _options(record: Mapping[str, Any], limits: Limits) -> RequestOptions:
     seconds, top = record.get("deadline"), record.get("top")
     certificate = record.get("certificate", False)
     if seconds is None:
@@ -142,11 +142,11 @@ def _asked(record: Mapping[str, Any], limits: Limits) -> Asked:
         raise invalid(f"body: top is {_shown(top)}; expected a whole number from 1 to {limits.top}")
     if not isinstance(certificate, bool):
         raise invalid(f"body: certificate is {_shown(certificate)}; expected true or false")
-    return Asked(float(seconds), top, certificate)
+    return RequestOptions(float(seconds), top, certificate)
 
 
 def _parse(body: bytes) -> dict[str, Any]:
-    """The object of a body; Refusal for what is no JSON object."""
+    """The object of a body; Refusal unless it is a JSON object."""
     try:
         record = loads(body.decode("utf-8-sig"))
     except UnicodeDecodeError as error:

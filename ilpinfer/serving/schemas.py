@@ -1,6 +1,7 @@
-"""Requests and answers as OpenAPI describes them, with examples that decode.
+"""Schemas of requests and answers for OpenAPI, with valid examples.
 
-Bodies are checked by the readers of `ilpinfer.corpus`, which also know what belongs together; these models describe them.
+These models are for the description only. The readers of `ilpinfer.corpus` check bodies, including keys that exclude
+each other.
 """
 
 from collections.abc import Callable
@@ -16,7 +17,7 @@ Number = float | None
 
 
 class Sequence(BaseModel):
-    """One sequence of T tokens and K labels: tokens that the model of the service scores, or scores of its own.
+    """One sequence of T tokens and K labels: tokens, which the model of the service scores, or scores.
 
     Scores are `emissions` and `transitions`, or `start` and `edges`, in nats; null forbids.
     """
@@ -34,7 +35,7 @@ class Sequence(BaseModel):
 
 
 class Options(BaseModel):
-    """What is asked for."""
+    """Options of a request."""
 
     model_config = ConfigDict(extra="forbid")
     deadline: float | None = Field(
@@ -43,21 +44,21 @@ class Options(BaseModel):
     top: int | None = Field(
         None, ge=1, description="Number of labellings to return; `alternatives` has those after the best one."
     )
-    certificate: bool = Field(False, description="Whether solutions have their proofs.")
+    certificate: bool = Field(False, description="Whether solutions contain their proofs.")
 
 
 class DecodeRequest(Sequence, Options):
-    """One sequence, and what is asked for."""
+    """One sequence, with options."""
 
 
 class BatchRequest(Options):
     """Many sequences with one deadline."""
 
-    sequences: list[Sequence] = Field(description="At least one; the results have their order.")
+    sequences: list[Sequence] = Field(description="At least one; results have the same order.")
 
 
 class Solution(BaseModel):
-    """The best labelling found, and what is proved about it; scores in nats, null for what is not finite."""
+    """The best labelling found, and the proved bound; scores in nats, null for infinite ones."""
 
     status: Literal["optimal", "feasible", "infeasible", "unknown"] = Field(
         description="optimal: proved. feasible: found, and time ended before the proof. infeasible: proved that hard rules "
@@ -73,12 +74,14 @@ class Solution(BaseModel):
     bound: Number = Field(description="Proved upper bound on the score of every labelling, nats.")
     gap: Number = Field(description="bound - score, nats.")
     certificate: dict[str, Any] | None = Field(
-        None, description="What proves the bound, where it is asked for."
+        None, description="The proof of the bound, if it was requested."
     )
-    method: str = Field(description="What produced it.")
+    method: str = Field(description="The method that found it.")
     seconds: float = Field(description="Of decoding.")
-    warm_up_seconds: float = Field(description="Of loading kernels, apart.")
-    queue_seconds: float | None = Field(None, description="From the arrival of the request to its work.")
+    warm_up_seconds: float = Field(description="Seconds for loading kernels, counted apart.")
+    queue_seconds: float | None = Field(
+        None, description="Seconds from the arrival of the request to the start of decoding."
+    )
     reason: str = Field(description="Why there is no labelling, or the message of an error.")
     error: str | None = Field(None, description="In a batch: the type of the error of this sequence.")
     alternatives: "list[Solution] | None" = Field(
@@ -93,7 +96,7 @@ class BatchAnswer(BaseModel):
 
 
 class Refused(BaseModel):
-    """Why a request has no answer."""
+    """The reason why a request is refused."""
 
     detail: str = Field(description="A message with the value, the place and a remedy.")
     retry_after: float | None = Field(None, description="Seconds; with status 503.")
@@ -104,7 +107,7 @@ REASONS = {
     413: "The body, a sequence, its labels or the batch is too large.",
     422: "The request is invalid.",
     500: "Decoding failed.",
-    503: "It cannot be done in time, or the service is not ready; see Retry-After.",
+    503: "The request cannot be answered in time, or the service is not ready; see Retry-After.",
 }
 
 
@@ -122,19 +125,19 @@ def _operation(model: type[BaseModel], answer: type[BaseModel], examples: dict[s
 
 
 def decode_operation(decoder: Decoder) -> dict[str, Any]:
-    """What the route of one sequence is declared with."""
+    """Arguments of the route for one sequence."""
     return _operation(DecodeRequest, Solution, _examples(decoder))
 
 
 def batch_operation(decoder: Decoder) -> dict[str, Any]:
-    """What the route of a batch is declared with."""
+    """Arguments of the route for a batch."""
     records = list(_examples(decoder).values())
     plain = [{key: value for key, value in each.items() if key not in ASKED} for each in records]
     return _operation(BatchRequest, BatchAnswer, {"batch": {"sequences": plain, "deadline": 2.0}})
 
 
 def _examples(decoder: Decoder) -> dict[str, Any]:
-    """Requests that this decoder takes: tokens where it has a model, else scores."""
+    """Example requests for this decoder: tokens if it has a model, else scores."""
     if decoder.model is not None:
         tokens = {"tokens": ["Ada", "Lovelace", ".", "Notes", "on", "engines", "."]}
         return {"tokens": tokens, "the best two": {**tokens, "top": 2, "deadline": 0.5, "certificate": True}}
@@ -152,7 +155,7 @@ def _examples(decoder: Decoder) -> dict[str, Any]:
 
 
 def complete(app: FastAPI, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """The schema of an application with the models of bodies, made once."""
+    """The OpenAPI schema of an application with the models of bodies, cached."""
     if app.openapi_schema is None:
         made = make()
         schemas = made["components"]["schemas"]

@@ -1,8 +1,8 @@
-"""Threads that decode, and the queue before them: what cannot be done in time is refused at once.
+"""Threads that decode, with a queue; requests that cannot be answered in time are refused at once.
 
-All methods but the work itself run in the thread of the event loop, so that nothing needs a lock. The event loop hands each job to
-a thread itself, behind the requests that have come meanwhile. So threads, which share the interpreter's lock with it, cannot keep
-it from reading and refusing requests for longer than one job each.
+All methods run in the thread of the event loop, only the work runs in other threads; so no locks are needed. The event loop gives
+each job to a thread itself, after it has read the requests that have arrived. Threads share the interpreter lock with the event loop,
+and so delay the reading of requests by at most one job each.
 """
 
 import asyncio
@@ -15,14 +15,15 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic, TypeVar
 
-from ilpinfer.serving.decoding import Late
-from ilpinfer.serving.due import Due
+from ilpinfer.serving.decoding import DeadlinePassed
 from ilpinfer.serving.estimate import Estimate
 from ilpinfer.serving.refusal import UNAVAILABLE, Refusal
+from ilpinfer.serving.request_deadline import RequestDeadline
 
 Value = TypeVar("Value")
 SAFETY = 0.5
-"""Of the time that is left, what work may need by the estimate: that is an average, and a longer queue would serve no more."""
+"""Largest fraction of the time left that the estimate for a job may reach. The estimate is an average, and a longer queue would not
+increase the number of answers."""
 
 
 @dataclass(frozen=True)
@@ -35,11 +36,11 @@ class Done(Generic[Value]):
 
 @dataclass(frozen=True, eq=False)
 class _Job:
-    """Work, the tokens in it, its deadline, and who waits for it."""
+    """A function to call, its number of tokens, its deadline, and the future of its result."""
 
     work: Callable[[float], Any]
     tokens: int
-    due: Due
+    deadline: RequestDeadline
     future: asyncio.Future[Done[Any]]
 
 
@@ -51,7 +52,7 @@ class WorkQueue:
     workers : int
         Threads.
     longest : int
-        Jobs that may wait.
+        Largest number of waiting jobs.
     """
 
     def __init__(self, workers: int, longest: int) -> None:
@@ -65,21 +66,21 @@ class WorkQueue:
 
     @property
     def waiting(self) -> int:
-        """Jobs for which no thread is free."""
+        """Number of waiting jobs."""
         return len(self._waiting)
 
     @property
     def running(self) -> int:
-        """Jobs that threads work on."""
+        """Number of running jobs."""
         return self._running
 
-    def admit(self, tokens: int, due: Due) -> None:
-        """Raise Refusal for work that cannot be done in time, given what is there already.
+    def admit(self, tokens: int, deadline: RequestDeadline) -> None:
+        """Raise Refusal for work that cannot be done in time after the jobs in the queue.
 
-        While a thread is free, everything is admitted: estimates of hard work may be too high, and only new work corrects them.
+        While a thread is free, all work is admitted. Estimates may be too high, and only new jobs correct them.
         """
-        if due.left <= 0:
-            raise late(due, "the request was read")
+        if deadline.left <= 0:
+            raise late(deadline, "the request was read")
         if self.running < self.workers:
             return
         ahead = self.estimate.of(self._tokens) / self.workers
@@ -87,58 +88,60 @@ class WorkQueue:
         if self.waiting >= self.longest:
             raise Refusal(
                 UNAVAILABLE,
-                f"{self.waiting} requests are waiting, the most that may; try again later",
+                f"{self.waiting} requests are waiting, which is the limit; try again later",
                 "full",
                 ahead,
             )
-        if needed > SAFETY * due.left:
+        if needed > SAFETY * deadline.left:
             raise Refusal(
                 UNAVAILABLE,
-                f"about {needed:.3g} s are needed after the current work, more than the {due.left:.3g} s that are left of the "
-                f"deadline of {due.seconds:g} s; try again later, or ask for more time",
+                f"about {needed:.3g} s are needed after the current work, more than the {deadline.left:.3g} s that are left of the "
+                f"deadline of {deadline.seconds:g} s; try again later, or ask for more time",
                 "busy",
-                max(needed - SAFETY * due.left, 0.0),
+                max(needed - SAFETY * deadline.left, 0.0),
             )
 
-    async def run(self, work: Callable[[float], Value], tokens: int, due: Due) -> Done[Value]:
-        """What a job returns; Refusal when its deadline passes first, and the job's own errors.
+    async def run(
+        self, work: Callable[[float], Value], tokens: int, deadline: RequestDeadline
+    ) -> Done[Value]:
+        """The result of a job; Refusal if its deadline passes before, and the errors of the job.
 
         Parameters
         ----------
         work : called in a thread with the seconds that are left
-        tokens : that it has to decode
-        due : its deadline
+        tokens : number of tokens to decode
+        deadline : its deadline
         """
-        job = _Job(work, tokens, due, asyncio.get_running_loop().create_future())
+        job = _Job(work, tokens, deadline, asyncio.get_running_loop().create_future())
         self._waiting.append(job)
         self._tokens += tokens
         self._dispatch()
         try:
-            return await asyncio.wait_for(job.future, max(due.left, 0.0))
-        except (Late, TimeoutError):
-            raise late(due, "it was decoded", self.estimate.of(self._tokens)) from None
+            return await asyncio.wait_for(job.future, max(deadline.left, 0.0))
+        except (DeadlinePassed, TimeoutError):
+            raise late(deadline, "it was decoded", self.estimate.of(self._tokens)) from None
         finally:
             if job in self._waiting:
                 self._waiting.remove(job)
                 self._tokens -= tokens
 
     def close(self) -> None:
-        """Take no more jobs, and forget those that wait."""
+        """Accept no more jobs, and cancel those that wait."""
         for job in self._waiting:
             job.future.cancel()
         self._executor.shutdown(wait=False, cancel_futures=True)
 
     def _dispatch(self) -> None:
-        """Give jobs to threads that are free."""
+        """Give waiting jobs to free threads."""
         while self._waiting and self._running < self.workers:
             job = self._waiting.popleft()
             self._running += 1
-            future = self._executor.submit(_timed, job.work, job.due)
+            future = self._executor.submit(_timed, job.work, job.deadline)
             leave = partial(self._leave, job, time.perf_counter())
-            future.add_done_callback(partial(_tell, asyncio.get_running_loop(), leave))
+            future.add_done_callback(partial(_notify_loop, asyncio.get_running_loop(), leave))
 
     def _leave(self, job: _Job, began: float, done: Future[Done[Any]]) -> None:
-        """Count a job as done, learn how long it kept its thread from the next one, and go on with that."""
+        """Finish a job: update the estimate with its time, set its result, and start the next job."""
         self._running -= 1
         self._tokens -= job.tokens
         error = done.exception()
@@ -152,7 +155,7 @@ class WorkQueue:
         self._dispatch()
 
 
-def _tell(
+def _notify_loop(
     loop: asyncio.AbstractEventLoop,
     leave: Callable[[Future[Done[Any]]], None],
     done: Future[Done[Any]],
@@ -161,18 +164,18 @@ def _tell(
         loop.call_soon_threadsafe(leave, done)
 
 
-def late(due: Due, before: str, retry_after: float = 0.0) -> Refusal:
+def late(deadline: RequestDeadline, before: str, retry_after: float = 0.0) -> Refusal:
     """The refusal of a request whose deadline has passed."""
     return Refusal(
         UNAVAILABLE,
-        f"the deadline of {due.seconds:g} s passed before {before}; try again later, or ask for more time",
+        f"the deadline of {deadline.seconds:g} s passed before {before}; try again later, or ask for more time",
         "late",
         retry_after,
     )
 
 
-def _timed(work: Callable[[float], Value], due: Due) -> Done[Value]:
-    began, left = time.perf_counter(), due.left
+def _timed(work: Callable[[float], Value], deadline: RequestDeadline) -> Done[Value]:
+    began, left = time.perf_counter(), deadline.left
     if left <= 0:
-        raise Late
-    return Done(work(left), began - due.arrived)
+        raise DeadlinePassed
+    return Done(work(left), began - deadline.arrived)

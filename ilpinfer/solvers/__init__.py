@@ -1,4 +1,4 @@
-"""Integer-program solvers behind one call. A solver is imported when it is first used.
+"""Integer-program solvers with one interface. A solver is imported when it is first used.
 
 A new solver is one file and one line: a module in this folder, and its line in the table of `ilpinfer.core.methods`,
 whose name is that of the module with hyphens for underscores. The module has
@@ -8,7 +8,7 @@ whose name is that of the module with hyphens for underscores. The module has
 - `solve(program, deadline, threads, report) -> Claim`: maximise `program.objective` over integer vectors `x` with
   `lower <= x <= upper` and `row_lower <= A x <= row_upper`, A in compressed rows (`indptr`, `indices`, `data`).
   `deadline` is a time of `time.monotonic()`, or inf. `report(Progress(x, bound))` may be called with each better vector and
-  bound: what was reported is kept when the solver has to be killed;
+  bound: reports are kept if the solver must be killed;
 - where the solver loads something late, `load()`, which makes it do so.
 
 `solve` runs in a process of its own, which is killed shortly after the deadline; it need not be interruptible. The process

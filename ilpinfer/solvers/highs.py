@@ -63,7 +63,7 @@ def _watch(solver: highspy.Highs, report: Report) -> None:
 
 
 def _upper_bound(dual: float) -> float:
-    """The bound on what is maximised, from that on its negative; HiGHS gives ±1e30 or ±inf if it has none."""
+    """The bound on the maximised objective, from the bound on its negative; HiGHS returns ±1e30 or ±inf if it has none."""
     return -dual if abs(dual) < 1e30 else inf
 
 

@@ -9,9 +9,9 @@ from formulations.programs.record import IntegerProgram
 from ilpinfer.solvers.answer import Claim, Progress, SolverError
 
 STOP = "stop"
-"""Ends the request that is being worked on."""
+"""Message that stops the running request."""
 PIECE = 2**22
-"""Bytes that are sent between two checks of the time."""
+"""Number of bytes between two checks of the time."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Request:
     program : IntegerProgram
         Program to maximise.
     deadline : float
-        When to end, a time of `time.monotonic()`, or inf.
+        Time of `time.monotonic()` at which to end, or inf.
     threads : int
         Threads of the solver.
     folder : str
@@ -37,8 +37,8 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Ended:
-    """The solving process has ended without a claim.
+class WorkerExit:
+    """The solver's process has exited without a claim.
 
     Parameters
     ----------
@@ -50,12 +50,12 @@ class Ended:
 
 
 @dataclass(frozen=True)
-class Stopped:
-    """The request was stopped on demand."""
+class StopReply:
+    """Reply to `STOP`: the request was stopped."""
 
 
-Message = Progress | Claim | SolverError | Ended | Stopped | str
-"""From the solver's process; a text is that of an error."""
+Message = Progress | Claim | SolverError | WorkerExit | StopReply | str
+"""Messages from the solver's process; a text is an error message."""
 
 
 def send_request(pipe: Connection, request: Request) -> bool:

@@ -189,7 +189,7 @@ def _check_units(units: str) -> None:
 
 
 def _columns_by_token(program: Program) -> Iterator[range]:
-    """The path columns that enter each token, of which a path takes one: CP-SAT is twice as fast where it is told so."""
+    """The path columns that enter each token, of which a path takes one: CP-SAT is twice as fast with this information."""
     integer = program.integer
     yield range(integer.states)
     width = integer.states * integer.labels

@@ -8,7 +8,7 @@ from math import inf
 
 from formulations.programs.record import IntegerProgram
 from ilpinfer.solvers.answer import Claim, Progress, SolverError, with_progress
-from ilpinfer.solvers.messages import STOP, Ended, Message, Request, Stopped, send_request
+from ilpinfer.solvers.messages import STOP, Message, Request, StopReply, WorkerExit, send_request
 from ilpinfer.system import temporary_folders
 from ilpinfer.system.processes import Child
 
@@ -92,7 +92,7 @@ class Worker(Child):
                 limit, stopping = time.monotonic() + STOP_LIMIT, True
                 continue
             message = self._receive()
-            if isinstance(message, Stopped):
+            if isinstance(message, StopReply):
                 return self._unknown({"stopped": True}), progress
             if isinstance(message, Claim):
                 return message, progress
@@ -113,10 +113,10 @@ class Worker(Child):
         except (EOFError, OSError):
             raise self._failure() from None
 
-    def _error(self, message: SolverError | Ended | str) -> SolverError:
+    def _error(self, message: SolverError | WorkerExit | str) -> SolverError:
         if isinstance(message, SolverError):
             return message
-        if isinstance(message, Ended):
+        if isinstance(message, WorkerExit):
             return SolverError(f"{self.name}: {self.report(message.code)}; try again or another solver")
         return SolverError(f"{self.name}: {message}; try another solver")
 

@@ -61,7 +61,7 @@ def _solve(program: IntegerProgram, deadline: float, parameters: dict[str, str])
         status=STATUS.get(solver.status(), "unknown"),
         x=np.asarray(solver.variable_values()) if has_solution else None,
         objective=solver.objective_value() if has_solution else None,
-        bound=solver.best_objective_bound() if has_solution else inf,  # without a solution it says 0
+        bound=solver.best_objective_bound() if has_solution else inf,  # without a solution it returns 0
         version=VERSION,
         settings=settings,
     )

@@ -186,7 +186,9 @@ def _highs_table(lines: list[str]) -> SolutionFile:
 
 
 def _scip(lines: list[str]) -> SolutionFile:
-    """`solution status:` in some versions, `objective value:`, then lines `name value (obj:cost)` of what is not 0."""
+    """`solution status:` in some versions, `objective value:`, then lines `name value (obj:cost)` of columns that are
+    not 0.
+    """
     body, status = [line for line in lines if line.strip()], ""
     if body[0].startswith("solution status:"):
         status = body.pop(0).partition(":")[2].strip()

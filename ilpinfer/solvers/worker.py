@@ -18,15 +18,15 @@ from types import ModuleType
 
 from formulations.programs.record import IntegerProgram
 from ilpinfer.solvers.answer import Claim, Progress, Report, SolverError, exact_solution
-from ilpinfer.solvers.messages import STOP, Ended, Request, Stopped, receive_request
+from ilpinfer.solvers.messages import STOP, Request, StopReply, WorkerExit, receive_request
 from ilpinfer.system.processes import connect
 
 
 def main(arguments: Sequence[str]) -> None:
     """Send the solver's version when it is loaded; then answer requests until the pipe is closed.
 
-    Answers to a `Request` are any number of `Progress`, then a Claim, a SolverError, the text of another error, `Ended`, or,
-    when it is told to stop, `Stopped`.
+    Answers to a `Request` are any number of `Progress`, then a Claim, a SolverError, the text of another error, `WorkerExit`, or,
+    after `STOP`, a `StopReply`.
     """
     descriptor, lifeline, module = arguments
     pipe = connect(descriptor, lifeline)
@@ -68,9 +68,9 @@ def _answer(backend: ModuleType, request: Request, pipe: Connection) -> None:
                 try:
                     message = messages.recv()
                 except (EOFError, OSError):
-                    message = Ended(_exit_code(process))
+                    message = WorkerExit(_exit_code(process))
                 pipe.send(message)
-                if not isinstance(message, Progress | Ended):
+                if not isinstance(message, Progress | WorkerExit):
                     _exit_code(process)
                 if not isinstance(message, Progress):
                     return
@@ -78,7 +78,7 @@ def _answer(backend: ModuleType, request: Request, pipe: Connection) -> None:
                 os.kill(process, signal.SIGKILL)
                 _end_group()
                 if pipe.recv() == STOP:
-                    pipe.send(Stopped())
+                    pipe.send(StopReply())
                 _exit_code(process)
                 return
 

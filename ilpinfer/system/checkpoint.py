@@ -57,8 +57,8 @@ class RowCheckpoint:
     Attributes
     ----------
     groups : whole groups that are there
-    unfinished : rows of the group behind them
-    damage : what was found wrong with an earlier part, or empty; the rows before are kept
+    unfinished : rows of the group after them
+    damage : error in an earlier part, or empty; the rows before it are kept
 
     Raises
     ------
@@ -149,7 +149,7 @@ class RowCheckpoint:
                     self.place.part.unlink(missing_ok=True)
 
     def _recover(self, left: bool) -> io.FileIO:
-        """The part, new or as far as it is whole; `left` says that a run that was killed has left it."""
+        """The part, new or up to its last complete row; `left` is true if it is from a killed run."""
         part = self.place.part
         try:
             result = part.lstat()

@@ -95,7 +95,7 @@ def lock_output(place: OutputPath) -> Iterator[bool]:
 
 
 def open_direct(place: OutputPath) -> io.FileIO:
-    """A device, named pipe or descriptor, to be written to as it stands."""
+    """A device, named pipe or descriptor, which is written to directly."""
     number = descriptor(place.name)
     own = os.open(place.target, os.O_WRONLY | os.O_NOCTTY) if number is None else os.dup(number)
     return io.FileIO(own, "w")

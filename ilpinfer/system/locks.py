@@ -16,7 +16,7 @@ NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL}
 
 
 class LockError(Exception):
-    """Another run holds the lock, or a file that is none lies in its place; the message says which."""
+    """Error if another run has the lock, or another file has its name; the message names the case."""
 
 
 class LockNotice(UserWarning):
@@ -30,7 +30,7 @@ def hold_lock(lock: Path) -> Iterator[bool]:
     Yields
     ------
     iterator of bool
-        Bool : whether a run that was killed left the lock behind.
+        Bool : whether the lock is from a killed run.
 
     Raises
     ------
@@ -105,7 +105,7 @@ def _owner(descriptor: int) -> str:
 
 
 def _same(descriptor: int, path: Path) -> bool:
-    """Whether the open file is what the path names."""
+    """Whether the open file is the one at the path."""
     try:
         return os.path.samestat(os.fstat(descriptor), path.lstat())
     except FileNotFoundError:

@@ -24,9 +24,9 @@ class OutputPath:
     name : str
         The value as given.
     target : Path
-        The file behind symbolic links, which are left as they are.
+        The target of symbolic links, which are not changed.
     direct : bool, default False
-        Written to as it stands, since it is a device, a named pipe or an open descriptor.
+        Whether it is a device, a named pipe or an open descriptor, which is written to directly.
     """
 
     name: str
@@ -52,7 +52,7 @@ def output_path(path: str | Path, inputs: Iterable[str | Path | None] = ()) -> O
     path : str or Path
         As the user named it.
     inputs : iterable of str, Path or None, optional
-        Files that must not be overwritten; `-` is standard input, and what does not exist is left out.
+        Files that must not be overwritten; `-` is standard input, and missing files are ignored.
 
     Raises
     ------

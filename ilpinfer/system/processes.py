@@ -21,7 +21,7 @@ _all: set["Child"] = set()
 class Child:
     """A process that runs `main` of a module of this package, and communicates through `pipe`.
 
-    It leads a group of its own, together with what it starts. It finds the standard library before anything else, so
+    It leads a process group with its own children. It finds the standard library before anything else, so
     that files of the working directory do not take its place.
 
     Parameters
@@ -29,7 +29,7 @@ class Child:
     module : str
         Its `main` is given the arguments, and calls `connect` on the first two.
     arguments
-        Words for `main`, behind the two.
+        Further words for `main`.
     folder : str, optional
         Folder for temporary files, in the place of the usual one.
     environment : mapping of str to str, optional
@@ -83,12 +83,14 @@ class Child:
         return self.process.poll() is None
 
     def exit_report(self) -> str:
-        """How a process ended whose pipe is closed, and the end of what it wrote to standard error."""
+        """A text on how a process with a closed pipe ended, with the end of its standard error."""
         self._kill()
         return self.report(self.process.wait())
 
     def report(self, code: int) -> str:
-        """How a process ended with an exit code, or by a signal that is its negative, and the end of what it wrote."""
+        """A text on how a process ended, by its exit code or the negative of a signal, with the end of its standard
+        error.
+        """
         self.errors.seek(0)
         last = self.errors.read()[-2000:].decode(errors="replace").split("\n")
         words = "; ".join(line.strip() for line in last[-4:] if line.strip())

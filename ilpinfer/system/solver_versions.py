@@ -7,7 +7,7 @@ from importlib.metadata import version
 
 
 def cbc() -> str:
-    """CBC's version as its program says it, with the package that carries it."""
+    """CBC's version, from its program, and the package that contains it."""
     from pulp import PULP_CBC_CMD
 
     log = subprocess.run(

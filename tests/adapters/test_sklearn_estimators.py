@@ -196,7 +196,9 @@ def test_rules_look_at_the_token_among_the_features():
     by_names = clone(estimator).set_params(token="word").fit([[[f"word={w}"] for w in x] for x in X], Y)
     assert by_names.predict([[[name] for name in names[0]]])[0][0] == "date"
     blind = ConstrainedCRF([rule], None, **ITERATIONS).fit(of_features(X), Y)
-    with pytest.raises(SequenceError, match=r'X\[0\]: .*, but X has features alone; token="word" says which'):
+    with pytest.raises(
+        SequenceError, match=r'X\[0\]: .*, but X has features only; token="word" names the feature'
+    ):
         blind.predict(of_features(texts))
     with pytest.raises(SequenceError, match=r"X\[0\]\[1\]: the feature 'form' is None; expected the text"):
         blind.set_params(token="form").predict([[{"form": "a"}, {"word": "b"}]])
@@ -248,7 +250,7 @@ def test_infeasible_sequences():
     with pytest.raises(InfeasibleError, match=r"X\[1\]: no labelling keeps the hard rules \(.*on_infeasible"):
         estimator.predict(texts)
     with pytest.raises(
-        InfeasibleError, match=r"X\[1\]: .* no probabilities; decode\(X\) says why, and on_inf"
+        InfeasibleError, match=r"X\[1\]: .* no probabilities; decode\(X\) gives the reason, and on_inf"
     ):
         estimator.predict_marginals(texts)
     with pytest.raises(InfeasibleError):

@@ -11,7 +11,7 @@ from support.comparisons import ODD, SCRIPT, TOKENS, odd, ordinary, trellises
 
 from formulations import constraints as C
 from ilpinfer.comparison.comparison import Comparison, compare
-from ilpinfer.comparison.partings import Candidate, choose, partings, window
+from ilpinfer.comparison.disagreements import Candidate, choose, disagreements, window
 from ilpinfer.comparison.plan import Case, plan_of
 from ilpinfer.comparison.report import report_of
 from ilpinfer.comparison.running import RowList, Run
@@ -189,7 +189,7 @@ def test_sentences_say_who_fails_and_what_the_rules_change():
 
 def test_costs_of_broken_rules_add_up_to_the_difference_of_the_scores():
     comparison = ordinary(methods=["auto"], predictions={"given": [["c"] * 10] * 4})
-    drawn = partings(comparison)
+    drawn = disagreements(comparison)
     assert len(drawn) == 4
     for each in drawn:
         for path in (each.best, each.other):
@@ -200,7 +200,7 @@ def test_costs_of_broken_rules_add_up_to_the_difference_of_the_scores():
 
 
 def test_a_labelling_that_breaks_hard_rules_is_drawn_with_them():
-    (each,) = partings(ordinary(count=1, methods=["auto", "viterbi"], predictions={}))
+    (each,) = disagreements(ordinary(count=1, methods=["auto", "viterbi"], predictions={}))
     hard, soft = each.other.costs
     assert each.other.method == "viterbi" and math.isinf(hard.nats) and hard.violations == 2
     assert soft.nats == 0.75 and soft.violations == 1

@@ -25,7 +25,7 @@ from ilpinfer.exact.agreement_lists import lists_of
 from ilpinfer.exact.agreements import Decomposition
 from ilpinfer.exact.progress import Progress
 from ilpinfer.proof.checker import check_tree
-from ilpinfer.proof.meter import Rejected
+from ilpinfer.proof.meter import CheckFailure
 
 
 def compiled(problem):
@@ -79,7 +79,7 @@ def test_a_proof_with_any_shares_is_accepted_only_where_it_is_true(data, near, b
     claim = None if beyond is None or best is None else best + beyond
     try:
         check_tree(ground, tree, claim, ())
-    except Rejected:
+    except CheckFailure:
         return
     assert best is None if claim is None else best is None or best <= claim
 

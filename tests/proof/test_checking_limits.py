@@ -20,7 +20,7 @@ from formulations.problem.compiled_rules import compile_problem
 from ilpinfer.core.certificate import Certificate, Cost, Leaf, Split, TooManyCases
 from ilpinfer.proof.accounts import Account
 from ilpinfer.proof.checker import check_tree
-from ilpinfer.proof.meter import MAX_STEPS, Meter, Rejected
+from ilpinfer.proof.meter import MAX_STEPS, CheckFailure, Meter
 from ilpinfer.proof.verification import verify
 
 T, K = 600, 6
@@ -91,7 +91,7 @@ def test_steps_are_asked_for_before_they_are_taken():
     leaf = Leaf(product=MACHINES)
     solution = forged(many_leaves(leaf, 12))
     meter = Meter()
-    with pytest.raises(Rejected, match="more than 1000000000 steps; max_steps allows more"):
+    with pytest.raises(CheckFailure, match="more than 1000000000 steps; max_steps allows more"):
         check_tree(compile_problem(TRELLIS, RULES), solution.certificate.tree, 0, (), meter)
     assert meter.steps == 0
     assert "20 steps" in verify(TRELLIS, RULES, forged(Leaf()), max_steps=20).reasons[0]

@@ -14,7 +14,7 @@ from formulations.grid import FORBIDDEN
 from formulations.problem.compiled_rules import compile_problem
 from ilpinfer.proof import survivors
 from ilpinfer.proof.edges import max_marginals
-from ilpinfer.proof.meter import Meter, Rejected
+from ilpinfer.proof.meter import CheckFailure, Meter
 from ilpinfer.proof.scored_machines import scored_machine
 from ilpinfer.proof.survivors import rules_out
 from ilpinfer.references.making import make
@@ -103,7 +103,7 @@ def test_many_prefixes_are_left_to_the_stages():
 
 def test_steps_are_asked_for():
     problem, machines = drawn(0, 1)
-    with pytest.raises(Rejected, match="more than 10 steps"):
+    with pytest.raises(CheckFailure, match="more than 10 steps"):
         rules_out(problem.lattice, machines, (), 0, Meter(10))
 
 

@@ -26,7 +26,7 @@ from formulations.problem.problem import GroundRule
 from ilpinfer.core.certificate import Certificate, Leaf, Split
 from ilpinfer.core.solution import Solution
 from ilpinfer.proof.checker import check_tree
-from ilpinfer.proof.meter import Rejected
+from ilpinfer.proof.meter import CheckFailure
 from ilpinfer.proof.multipliers import FINE
 from ilpinfer.proof.verification import verify
 
@@ -99,7 +99,7 @@ def proves(problem, tree, claim, excluded=()):
 def is_checked(problem, tree, claim, excluded):
     try:
         check_tree(problem, tree, claim, excluded)
-    except Rejected:
+    except CheckFailure:
         return False
     return True
 

@@ -20,7 +20,7 @@ from formulations.grid import UNITS_PER_NAT
 from formulations.problem.compiled_rules import compile_problem
 from ilpinfer import checker
 from ilpinfer.references.generator import KINDS, generate
-from ilpinfer.references.making import Unproved, make
+from ilpinfer.references.making import UnprovedOptimum, make
 from ilpinfer.references.proofs import plain_trees
 from ilpinfer.references.record import Reference
 from ilpinfer.references.tables import tables_of
@@ -129,7 +129,7 @@ def certificate_is_accepted(trellis, rules, solution):
 def is_accepted(problem, level):
     try:
         checker.check_level(*problem, level, [], checker.MAX_STEPS)
-    except checker.Wrong:
+    except checker.CheckError:
         return False
     return True
 
@@ -174,7 +174,7 @@ def test_infeasible_rules_have_a_proof():
     assert reference.status == "infeasible" and reference.complete
     assert reference.score is None and reference.optima == ()
     checker.check(reference.to_dict())
-    with pytest.raises(checker.Wrong):
+    with pytest.raises(checker.CheckError):
         checker.check(reference.to_dict() | {"status": "optimal"})
     with pytest.raises(ValueError, match="status"):
         Reference.from_dict(reference.to_dict() | {"status": "optimal"})
@@ -191,12 +191,12 @@ def test_a_budget_is_kept():
     trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
     record = make(trellis, [C.requires_present("a", "b", penalty=0.75)]).to_dict()
     steps = record["levels"][0]["proof"]["steps"]
-    with pytest.raises(checker.Wrong, match="from 0 to"):
+    with pytest.raises(checker.CheckError, match="from 0 to"):
         checker.check(record, steps - 1)
     record["levels"][0]["proof"]["steps"] = steps - 1
-    with pytest.raises(checker.Wrong, match="more steps"):
+    with pytest.raises(checker.CheckError, match="more steps"):
         checker.check(record)
-    with pytest.raises(Unproved):
+    with pytest.raises(UnprovedOptimum):
         make(trellis, [], max_steps=1)
 
 

@@ -19,7 +19,7 @@ SLOW = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, Health
 def accepted(record):
     try:
         checker.check(record, 10**7)
-    except checker.Wrong as fault:
+    except checker.CheckError as fault:
         return not str(fault)
     return True
 

@@ -158,9 +158,7 @@ def test_other_input_is_not_gone_on_with(whole, capsys):
     assert code == 2 and "the run was begun with bytes of in.tsv" in err
     Path("in.tsv").write_text(text.replace("Ada", "Eve"))
     code, _, err = run([*HERE, "--output", "whole", "--resume"], capsys)
-    assert (
-        code == 2 and "part-00000.parquet: was made of other sequences than those from in.tsv, line 1" in err
-    )
+    assert code == 2 and "part-00000.parquet: has other sequences than those from in.tsv, line 1" in err
     assert {n: c for n, c in contents("whole").items() if "part" in n} == {
         n: c for n, c in whole.items() if "part" in n
     }
@@ -184,7 +182,7 @@ def test_a_damaged_shard_is_named(whole, capsys, change, message):
     path = Path("whole/part-00001.parquet")
     path.write_bytes(change(path.read_bytes()))
     code, _, err = run([*HERE, "--output", "whole", "--resume"], capsys)
-    assert code == 2 and f"whole/part-00001.parquet: {message}" in err and "go on with --resume" in err
+    assert code == 2 and f"whole/part-00001.parquet: {message}" in err and "continue with --resume" in err
     path.unlink()
     assert run([*HERE, "--output", "whole", "--resume"], capsys)[0] == 0
     assert contents("whole") == whole
@@ -196,14 +194,14 @@ def test_a_changed_row_is_noticed(whole, capsys):
     at = table.schema.get_field_index("score")
     pq.write_table(table.set_column(at, "score", [[0.0] * len(table)]), path)
     code, _, err = run([*HERE, "--output", "whole", "--resume"], capsys)
-    assert code == 2 and "damaged, its content is not what was written" in err
+    assert code == 2 and "damaged, its content does not match its digest" in err
 
 
 def test_a_folder_that_is_not_empty_needs_resume(whole, capsys):
     code, _, err = run([*HERE, "--output", "whole"], capsys)
     assert (code, err) == (
         2,
-        "ilpinfer: whole: is not empty; go on with --resume, or choose another output\n",
+        "ilpinfer: whole: is not empty; continue with --resume, or choose another output\n",
     )
     Path("foreign").mkdir()
     Path("foreign/x").write_text("mine")

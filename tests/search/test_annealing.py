@@ -38,7 +38,7 @@ def test_what_is_passed_through_is_worth_what_the_rules_say(problem, seed, steps
     population = Population(compiled.fold(), Task(Deadline()), single, start, 2**60)
     population.begin()
     assert annealing.cool(population, Annealing(iterations=steps, seed=seed)) == steps
-    label, _, _, _, total, breaks = population.people
+    label, _, _, _, total, breaks = population.arrays
     value = compiled.value(label[0].astype(np.int64))
     if not breaks[0]:
         assert total[0] == value.score

@@ -19,7 +19,7 @@ from ilpinfer.core.result import Task
 from ilpinfer.kernels import evolution as evolution_kernels
 from ilpinfer.kernels import runs as run_kernels
 from ilpinfer.search import best_first, hybrid
-from ilpinfer.search.evolution import Evolution, breed
+from ilpinfer.search.evolution import Evolution, run_generations
 from ilpinfer.search.population import Population
 
 SLOW = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
@@ -52,8 +52,8 @@ def test_every_individual_is_worth_what_the_rules_say(problem, choices):
     )
     start = np.array([choices.draw(st.integers(0, instance.shape[1] - 1)) for _ in range(instance.shape[0])])
     population = Population(compiled.fold(), Task(Deadline()), parameters.individuals, start, 2**60)
-    breed(population, parameters)
-    label, _, _, _, total, breaks = population.people
+    run_generations(population, parameters)
+    label, _, _, _, total, breaks = population.arrays
     for who in population.places[0].tolist():
         path = label[who].astype(np.int64)
         value = compiled.value(path)

@@ -46,7 +46,7 @@ def test_what_is_moved_to_is_worth_what_the_rules_say(problem, seed, steps, pati
     population = population_of(compiled.fold(), np.zeros(instance.shape[0], np.int64), seed)
     parameters = Tabu(iterations=steps, seed=seed, patience=patience, candidates=4, tenure=2)
     assert tabu.move(population, parameters) == steps
-    label, _, _, _, total, breaks = population.people
+    label, _, _, _, total, breaks = population.arrays
     for who in (tabu_kernels.CURRENT, tabu_kernels.TOP):
         path = label[who].astype(np.int64)
         value = compiled.value(path)
@@ -94,9 +94,9 @@ def test_a_label_that_was_lost_stays_away_for_its_tenure():
     parameters, seen = Tabu(iterations=1, candidates=5, tenure=8, patience=10**6, refit_rate=1.0), []
     memory = tabu.memory_of(population, parameters)
     for _ in range(6):
-        before = population.people[0][tabu_kernels.CURRENT].copy()
+        before = population.arrays[0][tabu_kernels.CURRENT].copy()
         tabu.move(population, parameters, memory)
-        after = population.people[0][tabu_kernels.CURRENT].copy()
+        after = population.arrays[0][tabu_kernels.CURRENT].copy()
         assert all(after[t] != k for t, k in seen)
         seen += [(t, before[t]) for t in np.flatnonzero(before != after)]
     assert len(seen) >= 6

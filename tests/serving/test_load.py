@@ -7,9 +7,9 @@ import pytest
 from support.service import EDGES, WaitingDecoder, service_of, talk, until
 
 from ilpinfer import Decoder
-from ilpinfer.serving.due import Due, without_reserve
 from ilpinfer.serving.estimate import Estimate
 from ilpinfer.serving.lag import PERIOD, Lag
+from ilpinfer.serving.request_deadline import RequestDeadline, without_reserve
 
 SHORT = {**EDGES, "deadline": 0.2}
 
@@ -36,7 +36,7 @@ def test_a_full_queue_refuses_at_once_and_recovers():
 
     refused, shown, served, after = talk(service, conversation)
     assert refused.status_code == 503 and int(refused.headers["retry-after"]) >= 1
-    assert refused.json()["detail"].startswith("2 requests are waiting, the most that may")
+    assert refused.json()["detail"].startswith("2 requests are waiting, which is the limit")
     assert metric(shown, "queue_length") == 2 and metric(shown, "running") == 1
     assert [one.status_code for one in (*served, after)] == [200] * 4
     assert len(decoder.begun) == 4
@@ -137,7 +137,7 @@ def test_time_is_kept_back_for_the_answer(left, given):
 
 
 def test_time_counts_from_the_arrival():
-    assert Due(arrived=0.0, seconds=1e-9).left < 0
+    assert RequestDeadline(arrived=0.0, seconds=1e-9).left < 0
 
 
 def test_estimates_follow_the_work():

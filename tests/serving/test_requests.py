@@ -123,7 +123,7 @@ def test_rules_that_do_not_fit_the_scores():
 @pytest.mark.parametrize(
     "path, body, limits, message",
     [
-        ("/decode", {"tokens": ["a" * 100]}, {"body": 50}, "at most 50 are read"),
+        ("/decode", {"tokens": ["a" * 100]}, {"body": 50}, "at most 50 are accepted"),
         ("/decode", {"tokens": ["a"] * 11}, {"tokens": 10}, "body: 11 tokens; at most 10"),
         ("/decode", SCORES, {"tokens": 3}, "body: 4 tokens; at most 3"),
         ("/decode", EDGES, {"tokens": 1}, "body: 2 tokens; at most 1"),
@@ -147,7 +147,7 @@ def test_a_body_without_its_length_is_cut_off(decoder):
         return await client.post("/decode", content=endless())
 
     response = talk(service_of(decoder, body=1000), conversation)
-    assert response.status_code == 413 and "at most 1000 are read" in response.json()["detail"]
+    assert response.status_code == 413 and "at most 1000 are accepted" in response.json()["detail"]
 
 
 def test_a_batch_has_a_result_for_each_sequence(decoder):

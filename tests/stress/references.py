@@ -41,7 +41,7 @@ def main(count: int, seed: int = 0) -> int:
             changed = mutated(record, random)
             try:
                 checker.check(changed, 10**7)
-            except checker.Wrong:
+            except checker.CheckError:
                 outcomes["refused"] += 1
                 continue
             fault = falsehood(changed)

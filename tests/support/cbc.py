@@ -6,7 +6,7 @@ from pathlib import Path
 from pulp import PULP_CBC_CMD
 
 OPTIONS = ("-increment", "1e-9", "-ratio", "0", "-allow", "0", "-solve")
-"""With these CBC tells labellings apart that are a grid unit from each other."""
+"""Options with which CBC distinguishes labellings whose scores differ by a grid unit."""
 
 
 def binary() -> str:

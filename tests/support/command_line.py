@@ -1,4 +1,4 @@
-"""A folder to work in and a way to run commands, for the tests of the command line."""
+"""A working folder, and a function to run commands, for the tests of the command line."""
 
 import io
 import json
@@ -41,7 +41,7 @@ SCORES = {
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A folder with a corpus, a model and scores, which is the current one."""
+    """A folder with a corpus, a model and scores, as the current folder."""
     monkeypatch.chdir(tmp_path)
     Path("train.tsv").write_text(TRAIN)
     Path("scores.jsonl").write_text(json.dumps(SCORES) + "\n")

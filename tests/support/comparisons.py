@@ -1,4 +1,4 @@
-"""Small comparisons to make pages and tables of."""
+"""Small comparisons for pages and tables."""
 
 from formulations import Trellis
 from formulations import constraints as C
@@ -10,7 +10,7 @@ TOKENS = ["&amp;", "$x^2$", "\x00\x07\n", "שלום", "\u202eflip", "w" * 300, "
 
 
 def trellises(count=4, labels=("a", "b", "c"), tokens=TOKENS):
-    """Trellises that prefer `labels[0]` and now and then another one."""
+    """Trellises that mostly prefer `labels[0]`, and sometimes another label."""
     result = []
     for number in range(count):
         rows = [
@@ -41,7 +41,7 @@ def ordinary(count=4, **options) -> Comparison:
 
 
 def odd() -> Comparison:
-    """Labels, fields, rules, tokens and methods with names that mean something to HTML, LaTeX, Markdown and pictures."""
+    """Labels, fields, rules, tokens and methods with special characters of HTML, LaTeX, Markdown and pictures."""
     labels = (ODD, SCRIPT, "c\x01")
     given = trellises(2, labels)
     predictions = {ODD: [[SCRIPT] * 10, None], SCRIPT: [[ODD] * 5 + [SCRIPT] * 5] * 2}

@@ -1,4 +1,5 @@
-"""A small conditional random field by the book, to hold the fast one against: matrices of a chain, gradients, scaling.
+"""A small conditional random field from the textbook, an oracle for the fast one: matrices of a chain, gradients,
+scaling.
 
 States are K labels with `start` before and `stop` after them (Stokman 2011, section 3.2.1). Sequences are dense: features
 g of a token (T, F) are numbers of any size, each paired with each label; those of an edge are its two labels.
@@ -17,7 +18,7 @@ Sample = tuple[Floats, NDArray[np.int64]]
 
 @dataclass(frozen=True)
 class Parameters:
-    """Weights of what is counted; expectations of the counts have the same shape.
+    """Weights of edges and features; expected counts have the same shape.
 
     Parameters
     ----------
@@ -48,7 +49,7 @@ class Parameters:
         return np.concatenate([self.edges.ravel(), self.vertices.ravel()])
 
     def shaped(self, flat: Floats) -> "Parameters":
-        """Entries in the shape of these."""
+        """The entries as weights of this shape."""
         edges, vertices = np.split(flat, [self.edges.size])
         return Parameters(edges.reshape(self.edges.shape), vertices.reshape(self.vertices.shape))
 
@@ -121,7 +122,7 @@ def likelihood(parameters: Parameters, samples: Sequence[Sample], variance: floa
 
 
 def gradient(parameters: Parameters, samples: Sequence[Sample], variance: float = np.inf) -> Parameters:
-    """Of the likelihood: counts less expected counts less w/σ²."""
+    """Gradient of the likelihood: counts less expected counts less w/σ²."""
     total = parameters.scaled(-1.0 / variance)
     for x, y in samples:
         total = total + counted(parameters, x, y) - expected(parameters, x)
@@ -153,7 +154,7 @@ def scaled_iteratively(
 
     Counts must not be negative. S is the largest number of features that any labelling has (eq. 28: S >= max T); the
     slack feature that fills the rest gets no weight, and each step is an improvement without it (Curran and Clark 2003).
-    What the sample never shows has no best weight, and keeps the one that it has.
+    Features that do not occur in the sample have no best weight, and keep their weight.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Processes that descend from a test, found by a mark in their environment."""
+"""Descendant processes of a test, identified by a mark in their environment."""
 
 import os
 import sys
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def marked(folder: Path) -> tuple[dict[str, str], str]:
-    """An environment whose processes `alive` finds, with a folder for temporary files; and the mark."""
+    """An environment with a mark for `alive`, and with a folder for temporary files; and the mark."""
     mark, temporary = uuid.uuid4().hex, folder / "temporary"
     temporary.mkdir(exist_ok=True)
     path = os.pathsep.join(filter(None, sys.path))

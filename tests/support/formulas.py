@@ -39,7 +39,7 @@ COMPARE = {"<": lt, "<=": le, "=": eq, ">=": ge, ">": gt, "!=": ne}
 
 
 class Sentence(NamedTuple):
-    """A labelling of tokens; questions about fields F and positions t."""
+    """A labelling of tokens, with predicates of fields F and positions t."""
 
     y: tuple[str, ...]
     x: tuple[str, ...]
@@ -51,7 +51,7 @@ class Sentence(NamedTuple):
         return named.union(oracles.tokens_of(self.y, F, self.scheme))
 
     def starts(self, F: str) -> set[int]:
-        """Where a run of F begins: where the scheme says so, or where F is entered."""
+        """Positions where a run of F begins: by the scheme, or because F is entered."""
         entered = {t for t in self.members(F) if t - 1 not in self.members(F)}
         return entered.union(oracles.run_starts(self.y, F, self.scheme))
 
@@ -268,7 +268,7 @@ class Inequality:
 
 
 class Scope(NamedTuple):
-    """What a formula may name: label variables with their domains; `local`: only tokens t and t - 1."""
+    """The scope of a formula: label variables with their domains; `local`: only tokens t and t - 1."""
 
     fields: tuple[str, ...]
     positions: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""A backend that does what the file named by OBEDIENT_SOLVER says at that moment, in words.
+"""A backend whose behaviour is set by words in the file that OBEDIENT_SOLVER names.
 
 `load-fails` and `load-waits` are for its import; `tells`, `lies`, `crashes`, `starts` and `waits` for `solve`.
 """
@@ -21,7 +21,7 @@ BOUND = 2.0**30
 
 
 def ordered(word: str) -> bool:
-    """Whether the file has the word."""
+    """Whether the file contains the word."""
     return word in ORDERS.read_text().split()
 
 

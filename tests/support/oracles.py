@@ -1,4 +1,4 @@
-"""Brute-force oracles for constrained sequence labelling, written from the meanings, without the library.
+"""Brute-force oracles for constrained sequence labelling, written from the definitions, without the library.
 
 Everything is enumerated and counted with Python integers. Scores and penalties are integers in units
 of 2**-20 nats; None stands for a forbidden labelling. A labelling is a tuple of ids, `names` the list of its
@@ -74,7 +74,7 @@ def fields_of(label: str, scheme: str) -> list[tuple[str, str]]:
 
 @cache
 def _prefixes(label: str | None, scheme: str) -> dict[str, str]:
-    """{field name: prefix} of a label; None is the place before the first token and has no fields."""
+    """{field name: prefix} of a label; None is the position before the first token and has no fields."""
     return {} if label is None else dict(fields_of(label, scheme))
 
 
@@ -114,7 +114,7 @@ def tokens_of(names: Names, A: Group, scheme: str) -> list[int]:
 
 
 def run_starts(names: Names, A: Group, scheme: str) -> list[int]:
-    """Positions where a run of the field or group begins: it is entered, or a field in it begins anew."""
+    """Positions where a run of the field or group begins: the group is entered, or a field in it begins again."""
 
     def starts(i: str | None, j: str) -> bool:
         anew = any(_in(i, field, scheme) and _begins(i, j, field, scheme) for field in _group(A))
@@ -205,8 +205,7 @@ def valid_scheme(names: Names, tokens: Sequence, scheme: str) -> int:
 
 
 def _valid_junction(previous: str | None, label: str | None, scheme: str) -> bool:
-    """An open x (B-x or the inner label) goes on with the inner label or the last one, nothing else does; None is START
-    or END."""
+    """After an open x (B-x or the inner label) comes the inner or the last label, and only there; None is START or END."""
     inner, last = {"iobes": "IE", "bilou": "IL", "bmes": "ME"}[scheme]
     inside = None if label is None or label[:2] not in (f"{inner}-", f"{last}-") else label[2:]
     is_open = None if previous is None or previous[:2] not in ("B-", f"{inner}-") else previous[2:]

@@ -1,4 +1,4 @@
-"""Pages of the documentation: their code blocks, and what the Python ones print."""
+"""Pages of the documentation: their code blocks, and the output of the Python blocks."""
 
 import json
 import os
@@ -30,10 +30,10 @@ class Block:
 
     Parameters
     ----------
-    language : all that stands behind the backticks, such as "python"
+    language : text after the backticks, such as "python"
     text : its lines
     line : the line of the page at which the text begins
-    output : the text block that follows with nothing but blank lines between; None where none does
+    output : the text block that follows after blank lines only; None if there is none
     """
 
     language: str
@@ -43,7 +43,7 @@ class Block:
 
 
 def blocks(page: str, language: str = "") -> list[Block]:
-    """The blocks of a page's text, in their order; those of a language where it is given."""
+    """The blocks of a page's text, in order; with a language, only its blocks."""
     found = list(_FENCE.finditer(page))
     result = []
     for match, after in zip(found, [*found[1:], None]):
@@ -64,7 +64,7 @@ def sections(page: str, level: str = "###") -> dict[str, str]:
 
 
 def run(page: Path, given: Sequence[Block], folder: Path) -> list[str]:
-    """Run Python blocks one after the other in one process, and return what each of them prints."""
+    """Run Python blocks one after the other in one process, and return the output of each."""
     job = json.dumps([str(page), [[block.line, block.text] for block in given]])
     environment = {**os.environ, "MPLBACKEND": "Agg", "HF_HUB_OFFLINE": "1"}
     result = subprocess.run(

@@ -5,4 +5,4 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 GOLDEN = ROOT / "tests" / "golden"
 CORPORA = ROOT.parent / "shared" / "data"
-"""Where the corpora lie, if they are there."""
+"""Folder of the corpora, if they exist."""

@@ -1,4 +1,4 @@
-"""Random tables for the decoding kernels, read here by their documented meaning."""
+"""Random tables for the decoding kernels, with an oracle for their documented meaning."""
 
 from dataclasses import dataclass
 
@@ -84,7 +84,7 @@ class Case:
         return self.scores.edge[self.scores.which[pool, classes[EDGES]]][:, :, : self.size[0]]
 
     def step(self, m, c, i, j, state):
-        """The state of machine m after a step, and what the step costs."""
+        """The state of machine m after a step, and the cost of the step."""
         machines = self.machines
         layout = machines.layout[m]
         symbol = machines.symbols[machines.table[c, m] + (i + 1) * layout[STRIDE] + j]
@@ -92,11 +92,13 @@ class Case:
         return int(machines.next_state[arc]), int(machines.cost[arc])
 
     def best(self, here, chosen):
-        """The value and the path of the first of the best labellings, as the chosen machines charge; (None, None) for none."""
+        """The value and the path of the first of the best labellings under the chosen machines; (None, None) if there
+        is none.
+        """
         return min(self.labellings(here, chosen), key=lambda one: -one[0], default=(None, None))
 
     def labellings(self, here, chosen):
-        """Value and path of every labelling, as the chosen machines charge, by labels."""
+        """Value and path of every labelling under the chosen machines, ordered by labels."""
         classes = self.classes(here)
         nodes = self.emission[self.rows[here]] + self.scores.node[classes[NODES]]
         nodes, edges, kinds = nodes.tolist(), self.edges(here, classes).tolist(), classes[MACHINES].tolist()

@@ -84,7 +84,7 @@ def _anywhere(record: Any, random: Random) -> None:
 
 
 def worth(tables: Any, K: int, path: tuple[int, ...]) -> Fraction | None:
-    """What the tables say that a labelling is worth; None where it is forbidden."""
+    """The score of a labelling by the tables; None if it is forbidden."""
     second = tables["second"] is True
     total, state = Fraction(0), 0
     for t, label in enumerate(path):

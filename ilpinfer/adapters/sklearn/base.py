@@ -1,4 +1,4 @@
-"""What the estimators have in common: predictions, probabilities, solutions and scores under rules."""
+"""The base class of the estimators: predictions, probabilities, solutions and scores under rules."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -25,13 +25,13 @@ from ilpinfer.exact.marginals import NoLabelling
 from ilpinfer.models.crf import CRF
 
 NO_CHANCES = (
-    "no labelling keeps the hard rules, so that there are no probabilities; decode(X) says why, and "
+    "no labelling keeps the hard rules, so that there are no probabilities; decode(X) gives the reason, and "
     'on_infeasible="none" gives None for it'
 )
 
 
 def takes_features(model: Any) -> bool:
-    """Whether a model scores features that are given, rather than tokens."""
+    """Whether X has features instead of tokens."""
     return isinstance(model, CRF) and model.template is None
 
 
@@ -45,7 +45,7 @@ class ConstrainedEstimator(ABC, BaseEstimator):  # type: ignore[misc]
     on_infeasible: str
     token: Token = None
     _instead_of_tokens = ""
-    """A hint for those who give features in place of tokens."""
+    """A hint for messages when X has features instead of tokens."""
 
     @abstractmethod
     def _ready(self) -> Decoder:
@@ -66,9 +66,9 @@ class ConstrainedEstimator(ABC, BaseEstimator):  # type: ignore[misc]
         Raises
         ------
         InfeasibleError
-            for a sequence without a prediction, unless `on_infeasible` says otherwise.
+            for a sequence without a prediction, if `on_infeasible` is "raise".
         SequenceError
-            for sequences that cannot be used.
+            for invalid sequences.
         """
         decoder = self._ready()
         return as_array(self._predictions(decoder, self._inputs_of(X, decoder)))
@@ -93,7 +93,7 @@ class ConstrainedEstimator(ABC, BaseEstimator):  # type: ignore[misc]
         InfeasibleError
             where no labelling keeps the hard rules, also with `on_infeasible="relax"`.
         SequenceError
-            where rules take more joint states than fit, for models of second order, and sequences that cannot be used.
+            where rules need too many joint states, for models of second order, and for invalid sequences.
         """
         decoder = self._ready()
         names = self.classes_.tolist()
@@ -128,12 +128,12 @@ class ConstrainedEstimator(ABC, BaseEstimator):  # type: ignore[misc]
         return numbered(self._solutions(decoder, self._inputs_of(X, decoder), top))
 
     def trellises(self, X: Any) -> list[Trellis]:
-        """The model's scores of each sequence, as `ilpinfer.decode`, `ilpinfer.verify` and `ilpinfer.compare` take them."""
+        """The trellis of each sequence, for `ilpinfer.decode`, `ilpinfer.verify` and `ilpinfer.compare`."""
         decoder = self._ready()
         return numbered(self._scored(decoder, self._inputs_of(X, decoder)))
 
     def score(self, X: Any, y: Any) -> float:
-        """Share of tokens that are given the right label; tokens of a sequence without a prediction count as wrong.
+        """Share of tokens with the right label; tokens of a sequence without a prediction count as wrong.
 
         For F1 of spans pass `scoring=span_f1` to `GridSearchCV` and `cross_val_score`.
 
@@ -167,7 +167,7 @@ class ConstrainedEstimator(ABC, BaseEstimator):  # type: ignore[misc]
         return np.array(labels.names)
 
     def _inputs_of(self, X: Any, decoder: Decoder) -> list[Any]:
-        """N checked sequences, of features or of tokens, as the model takes them."""
+        """N checked sequences of features or tokens for the model."""
         check_on_infeasible(self.on_infeasible)
         return self._inputs(X, takes_features(decoder.model))
 
@@ -200,7 +200,7 @@ class ConstrainedEstimator(ABC, BaseEstimator):  # type: ignore[misc]
         return labels
 
     def _checked_rules(self) -> RuleSet:
-        """The rules; all parameters are checked that do not depend on data."""
+        """The rules, after a check of all parameters that do not depend on data."""
         check_on_infeasible(self.on_infeasible)
         Request.of(self.method, self.time_limit, {})
         return rule_set(self.rules)

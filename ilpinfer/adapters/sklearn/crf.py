@@ -25,14 +25,13 @@ SHORT_NAMES: Mapping[str, str] = {"ap": "averaged-perceptron", "pa": "passive-ag
 class ConstrainedCRF(TrainedEstimator):
     """A linear-chain CRF whose predictions are the best labellings that keep the rules.
 
-    X is a list of token lists, and a template says which features they have. With `template=None`, X is a list of
-    feature lists as sklearn-crfsuite takes them: a dict, or a list of names, for each token.
+    X is a list of token lists, and a template defines their features. With `template=None`, X is a list of
+    feature lists in the format of sklearn-crfsuite: a dict, or a list of names, for each token.
 
     Parameters
     ----------
     rules : a list of rules, a rule set, a name of the catalogue, a rule file, or a list of names and files
-    template : a name such as "citations", a TOML file or its plain values, which says what the features of tokens are; None
-        where X has features
+    template : a name such as "citations", a TOML file or its plain values, which defines the features of tokens; None if X has features
     algorithm : "lbfgs", "l2sgd", "averaged-perceptron" ("ap"), "passive-aggressive" ("pa") or "arow"
     c1, c2 : weights of the L1 and the squared L2 norm in training; None for the usual ones of the algorithm
     max_iterations : None for the usual number

@@ -16,14 +16,15 @@ from ilpinfer.models.crf import CRF
 from ilpinfer.models.external import LinearChain, crfsuite_file, tagger_weights
 
 Features = Callable[[Sequence[str]], Sequence[Item]]
-"""From T tokens to the features of each."""
+"""A function from T tokens to the features of each."""
 
 
 class ConstrainedDecoder(ConstrainedEstimator):
     """Decoding under rules with a model of CRFsuite, in place of its own Viterbi decoding.
 
-    Where the model is fitted already, `predict` works at once. `fit` fits a clone of an estimator of sklearn-crfsuite; taggers,
-    model files and a `FrozenEstimator` stay as they are, so that `GridSearchCV` can compare rules for one model.
+    With a fitted model, `predict` can be called without `fit`. `fit` fits a clone of an estimator of sklearn-crfsuite;
+    taggers, model files and a `FrozenEstimator` are not changed, so that `GridSearchCV` can compare rules for one
+    model.
 
     Parameters
     ----------
@@ -92,7 +93,7 @@ class ConstrainedDecoder(ConstrainedEstimator):
         Raises
         ------
         ValueError
-            for parameters, rules, sequences and labels that cannot be used; sequences are named as `X[3]`.
+            for invalid parameters, rules, sequences and labels; sequences are named as `X[3]`.
         """
         rules = self._checked_rules()
         estimator = self.estimator
@@ -140,7 +141,7 @@ class ConstrainedDecoder(ConstrainedEstimator):
         return True
 
     def __sklearn_clone__(self) -> "ConstrainedDecoder":
-        """An unfitted copy of the same parameters; a tagger, which cannot be copied, is shared."""
+        """An unfitted copy of the same parameters; a tagger cannot be copied, and is shared."""
         parameters = self.get_params(deep=False)
         own = {
             name: value if _is_tagger(value) else clone(value, safe=False)
@@ -156,7 +157,7 @@ class ConstrainedDecoder(ConstrainedEstimator):
 
 
 class _Key(NamedTuple):
-    """What a decoder was made of."""
+    """The objects from which a decoder was made."""
 
     version: tuple[Any, ...]
     rules: Any
@@ -166,7 +167,7 @@ class _Key(NamedTuple):
     time_limit: float | None
 
     def same(self, other: "_Key") -> bool:
-        """Whether they are the same objects, and the model has not changed."""
+        """Whether these are the same objects with an unchanged model."""
         return self.version == other.version and all(
             mine is its for mine, its in zip(self[1:], other[1:], strict=True)
         )
@@ -177,7 +178,7 @@ def _is_tagger(estimator: Any) -> bool:
 
 
 def _stays(estimator: Any) -> bool:
-    """Whether `fit` leaves an estimator as it is."""
+    """Whether `fit` does not change an estimator."""
     if isinstance(estimator, str | Path) or _is_tagger(estimator):
         return True
     if not hasattr(estimator, "modelfile"):
@@ -199,7 +200,7 @@ def _place(estimator: Any) -> Path:
 
 
 def _version(estimator: Any) -> tuple[Any, ...]:
-    """Differs after a model was trained again; NotFittedError for one that was not trained."""
+    """A value that changes when the model is trained again; NotFittedError for an untrained model."""
     if _stays(estimator) and _is_tagger(estimator):
         try:
             return (id(estimator), tuple(estimator.labels()))

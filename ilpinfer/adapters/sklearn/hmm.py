@@ -20,9 +20,10 @@ class ConstrainedHMM(TrainedEstimator):
     order : 1, or 2 for labels that depend on two labels before; then there are no marginals
     emissions, transitions : smoothing of words and of labels: "none", "additive", "witten-bell", "interpolation" or
         "absolute-discounting"; None for the usual one
-    by : what words lean on that training has not seen: "uniform", "classes", "shapes", "suffixes" or "shapes-suffixes"
-    singletons : whether classes are estimated on words that training has seen once
-    alike : whether years, numbers of so many digits, initials and months are one word each
+    by : the classes by which unknown words are estimated: "uniform", "classes", "shapes", "suffixes" or
+        "shapes-suffixes"
+    singletons : whether classes are estimated from words that occur once in training
+    alike : whether all years are one word, and so all numbers of equal length, all initials, and all months
     lower_case : whether words are read in lower case
     scheme : in which labels are predicted, such as "iobes"; the labels of `y` are rewritten; theirs where it is empty
     method : how to decode, such as "auto" or "beam:width=50"; see `ilpinfer.methods`

@@ -1,4 +1,4 @@
-"""Sequences, features and labels as scikit-learn passes them: checked, with messages that name the place."""
+"""Checks of sequences, features and labels; messages name the place."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -11,14 +11,14 @@ from formulations.errors import InferenceError
 from formulations.messages import brief
 
 Item = Any
-"""The features of a token as python-crfsuite takes them: a dict, or a list of names."""
+"""The features of a token for python-crfsuite: a dict, or a list of names."""
 Tokens = tuple[str, ...]
 Token = str | Callable[[Item], str] | None
-"""Where the text of a token is among its features: the name of a feature, or a function of the features."""
+"""The text of a token among its features: the name of a feature, or a function of the features."""
 
 
 class SequenceError(InferenceError, ValueError):
-    """Sequences or labels that cannot be used; the message names the place, such as `X[3][0]`."""
+    """Error for invalid sequences or labels; the message names the place, such as `X[3][0]`."""
 
 
 def rows(values: Any, what: str, kind: str) -> list[Any]:
@@ -33,7 +33,7 @@ def rows(values: Any, what: str, kind: str) -> list[Any]:
     Raises
     ------
     SequenceError
-        for texts, dicts, and what cannot be iterated over.
+        for texts, dicts, and objects that are not iterable.
     """
     if isinstance(values, str | bytes):
         raise SequenceError(f"{what} is the text {brief(values)}; expected a list of {kind}")
@@ -48,7 +48,7 @@ def token_lists(X: Any, hint: str = "") -> list[Tokens]:
     Parameters
     ----------
     X : N sequences of texts
-    hint : said where a token is no text
+    hint : end of the message for a token that is no text
 
     Raises
     ------
@@ -80,7 +80,7 @@ def feature_lists(X: Any) -> list[list[Item]]:
     Raises
     ------
     SequenceError
-        for what python-crfsuite does not take, and for weights that are not finite.
+        for features that python-crfsuite does not accept, and for weights that are not finite.
     """
     result = []
     for i, x in enumerate(rows(X, "X", "sequences of features")):
@@ -158,7 +158,7 @@ def label_lists(y: Any, X: Sequence[Sequence[Any]]) -> list[tuple[str, ...]]:
 
 
 def tokens_of(items: Sequence[Item], token: Token, number: int) -> Tokens | None:
-    """The texts of tokens, from their features; None where `token` does not say which one it is.
+    """The texts of tokens, from their features; None if `token` is None.
 
     Parameters
     ----------

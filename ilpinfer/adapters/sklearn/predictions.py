@@ -1,4 +1,4 @@
-"""Predictions from solutions, and what stands in their place where no labelling keeps the hard rules."""
+"""Predictions from solutions, with a policy for sequences where no labelling keeps the hard rules."""
 
 import warnings
 from collections.abc import Iterable, Sequence
@@ -14,18 +14,20 @@ from ilpinfer.core.status import Status
 
 Made = TypeVar("Made")
 ON_INFEASIBLE = ("raise", "relax", "none")
-"""What is predicted where no labelling keeps the hard rules: an error, the labelling that breaks the fewest, or None."""
+"""Policies where no labelling keeps the hard rules: raise an error, predict the labelling that breaks the fewest, or
+predict None.
+"""
 
 NO_TOKENS = "but the trellis has none; give it tokens"
-NO_TOKENS_HERE = 'but X has features alone; token="word" says which feature is the token'
+NO_TOKENS_HERE = 'but X has features only; token="word" names the feature that is the token'
 
 
 class InfeasibleError(SequenceError):
-    """A sequence without a labelling that keeps the hard rules."""
+    """Error for a sequence without a labelling that keeps the hard rules."""
 
 
 class RelaxedNotice(UserWarning):
-    """Sequences whose prediction breaks hard rules, since no labelling keeps them."""
+    """Warning about sequences whose prediction breaks hard rules, since no labelling keeps them."""
 
 
 def check_on_infeasible(value: Any) -> None:
@@ -67,7 +69,7 @@ def labels_of(solutions: Sequence[Solution], on_infeasible: str) -> list[list[st
 
 
 def without_labelling(number: int, solution: Solution, on_infeasible: str) -> str:
-    """Why a sequence has no labelling, and the way out."""
+    """The reason why a sequence has no labelling, with a remedy."""
     reason = f" ({solution.reason})" if solution.reason else ""
     way = 'on_infeasible="none" predicts None for it'
     if solution.status is not Status.INFEASIBLE:
@@ -83,9 +85,9 @@ def _notice(numbers: Sequence[int]) -> str:
 
 
 def numbered(made: Iterable[Made]) -> list[Made]:
-    """The elements of an iterable; a ValueError on the way names the number of the sequence, as `X[3]`.
+    """The elements of an iterable; its ValueErrors name the sequence, as `X[3]`.
 
-    Where rules look at tokens and X has none, it also names the parameter that gives them.
+    If rules use tokens and X has none, the message also names the parameter `token`.
 
     Raises
     ------

@@ -9,7 +9,7 @@ from formulations.messages import brief
 
 
 def rule_set(rules: Any) -> RuleSet:
-    """The rules that a parameter stands for.
+    """The rule set of a parameter.
 
     Parameters
     ----------
@@ -18,7 +18,7 @@ def rule_set(rules: Any) -> RuleSet:
     Raises
     ------
     ValueError
-        for what is no rule, and where a file cannot be read.
+        for an object that is no rule, and for a file that cannot be read.
 
     Examples
     --------

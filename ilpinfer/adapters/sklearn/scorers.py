@@ -17,9 +17,9 @@ Span = tuple[int, str, int, int]
 def span_f1(estimator: Any, X: Any, y: Any) -> float:
     """F1 of exact spans over all fields and sequences, micro-averaged: 2 TP / (2 TP + FP + FN).
 
-    A span is a maximal run of a field, with its first and last token. `O` is no field. Labels of each side are read in the
-    scheme that they show, so that predictions may be IOBES where `y` is BIO. Without any span the measure is 0. This is what
-    `GridSearchCV(..., scoring=span_f1)` takes; any estimator of label sequences may be measured, also one without rules.
+    A span is a maximal run of a field, with its first and last token. `O` is no field. The scheme of `y` and that of
+    the predictions are inferred separately, so that predictions may be IOBES and `y` BIO. Without any span the measure
+    is 0. Use it as `GridSearchCV(..., scoring=span_f1)`, also for other estimators of label sequences.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def span_f1(estimator: Any, X: Any, y: Any) -> float:
     Raises
     ------
     ValueError
-        for other than as many labels as predicted.
+        if the numbers of labels in `y` and in the predictions differ.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def span_f1(estimator: Any, X: Any, y: Any) -> float:
 
 
 def spans(labellings: Sequence[tuple[str, ...] | None]) -> set[Span]:
-    """The spans of labellings, in the scheme that they show.
+    """The spans of labellings, whose scheme is inferred.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What the estimators that train a model of ilpinfer have in common."""
+"""The base class of estimators that train a model of ilpinfer."""
 
 from abc import abstractmethod
 from typing import Any, Self
@@ -42,7 +42,7 @@ class TrainedEstimator(ConstrainedEstimator):
         Raises
         ------
         ValueError
-            for parameters, rules, sequences and labels that cannot be used; sequences are named as `X[3]`.
+            for invalid parameters, rules, sequences and labels; sequences are named as `X[3]`.
         """
         rules = self._checked_rules()
         inputs = self._inputs(X, self._of_features)

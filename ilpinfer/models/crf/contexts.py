@@ -147,7 +147,7 @@ def _is_repetition(tokens: Sequence[str]) -> Column:
 
 
 def _item_number(tokens: Sequence[str]) -> Column:
-    """Whether a numbering goes on from one of the last few (Trompper 2016: congruent with previous numbers)."""
+    """Whether a numbering continues one of the last few (Trompper 2016: congruent with previous numbers)."""
     recent: deque[str] = deque(maxlen=8)
     result: Column = []
     for token in tokens:

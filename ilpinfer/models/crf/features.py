@@ -212,7 +212,7 @@ def in_phrases(texts: Sequence[str]) -> ContextAttribute:
 
 
 def in_column(name: str) -> ContextAttribute:
-    """What a further column says of a token; nothing where its cell is empty."""
+    """The attribute of a token from a further column; none for an empty cell."""
     return lambda tokens: [(cell,) if cell else () for cell in column(tokens, name)]
 
 

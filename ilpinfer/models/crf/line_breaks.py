@@ -13,7 +13,7 @@ from formulations.tokens.token_pattern import in_class
 
 
 def is_line_break(token: str) -> bool:
-    """Whether a token stands for the end of a line."""
+    """Whether a token is the end of a line."""
     return in_class(token, "newline")
 
 
@@ -68,7 +68,7 @@ def usual_label(sequences: Iterable[tuple[Sequence[str], Sequence[str]]], scheme
 
 
 def _inner(before: str, after: str, scheme: str) -> str:
-    """The label between two labels where one run goes on; empty where none does."""
+    """The label between two labels of one run; empty if they belong to different runs."""
     if scheme == "plain" or OUTSIDE in (before, after):
         return ""
     opened, goes_on = schemes.levels(before, scheme), schemes.levels(after, scheme)

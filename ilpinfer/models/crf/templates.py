@@ -229,7 +229,7 @@ def _column(value: Any, name: str, path: tuple[str, ...]) -> str:
 
 
 def _rules(value: Any, folder: Path) -> ContextAttribute:
-    """Titles of the rules that say something about a token (Liao et al. 2009, section 2, first method)."""
+    """Titles of the rules that apply to a token (Liao et al. 2009, section 2, first method)."""
     if not isinstance(value, str):
         raise DocumentError(f"rules is {value!r}; expected the text of a rule file", "rules")
     try:

@@ -25,7 +25,7 @@ REMEMBERED = 1 << 17
 
 @dataclass(frozen=True)
 class TokenRules:
-    """Hard rules that say which labels single tokens have.
+    """Hard rules on the labels of single tokens.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ def bits(member: Booleans) -> int:
 
 
 def is_token_rule(rule: Rule) -> bool:
-    """Whether a rule says which labels single tokens have."""
+    """Whether a rule restricts the labels of single tokens."""
     kind = type(rule.statement)
     return (
         kind.required_field is not Statement.required_field

@@ -1,4 +1,4 @@
-"""Problems without their scores."""
+"""Problems with other scores: none, or random ones."""
 
 from dataclasses import replace
 

@@ -54,11 +54,11 @@ class Cost:
     rule : str
         Name.
     violations : int
-        How many.
+        Number of violations.
     nats : float
         Cost of the violations in nats; inf for a hard rule.
     tokens : tuple of int
-        Where.
+        Tokens at which the rule is broken.
     """
 
     rule: str
@@ -76,7 +76,7 @@ class Path:
     method : str
         Name.
     seed : int or None
-        None where the method draws nothing.
+        None for a method without randomness.
     status : str
         Status of the solution.
     labels : tuple of str
@@ -84,7 +84,7 @@ class Path:
     worth : Solution
         Score, computed as for all methods.
     costs : tuple of Cost
-        Rules that it breaks, the costliest first.
+        Rules that it breaks, by decreasing cost.
     """
 
     method: str
@@ -96,7 +96,7 @@ class Path:
 
 
 @dataclass(frozen=True)
-class Parting:
+class Disagreement:
     """A sequence on which two methods differ.
 
     Parameters
@@ -106,11 +106,11 @@ class Parting:
     where : str
         Place in the input.
     reason : str
-        Why it is drawn.
+        Reason for the choice of the sequence.
     trellis : Trellis
         Scores of the sequence.
     best, other : Path
-        The two.
+        The two labellings.
     differing : tuple of int
         Tokens on which they differ.
     start, end : int
@@ -128,7 +128,7 @@ class Parting:
     end: int
 
 
-def partings(record: Record, most: int = MOST) -> list[Parting]:
+def disagreements(record: Record, most: int = MOST) -> list[Disagreement]:
     """Sequences on which a method is furthest below the best one, of different methods first, and one with a typical gap."""
     chosen = choose(candidates(record.rows(), record.cap), most)
     wanted = {place for candidate, _ in chosen for place in (candidate.best, candidate.other)}
@@ -145,7 +145,9 @@ def partings(record: Record, most: int = MOST) -> list[Parting]:
         marked = {t for path in (best, other) for cost in path.costs for t in cost.tokens}
         start, end = window(differing, len(case.trellis), marked)
         result.append(
-            Parting(candidate.sequence, case.where, reason, case.trellis, best, other, differing, start, end)
+            Disagreement(
+                candidate.sequence, case.where, reason, case.trellis, best, other, differing, start, end
+            )
         )
     return result
 
@@ -194,7 +196,7 @@ def window(
 ) -> tuple[int, int]:
     """The stretch of at most `width` tokens that has most of the tokens that differ, and of these the most marked ones.
 
-    Of equal stretches the middle one is taken, so that there is something to read before and after.
+    Of equal stretches the middle one is taken, so that there is context on both sides.
     """
     if tokens <= width:
         return 0, tokens

@@ -9,8 +9,8 @@ import pytest
 from support import cbc
 
 from ilpinfer.references.generator import KINDS, generate
+from ilpinfer.references.integer_programs import program_of, write_programs
 from ilpinfer.references.making import make
-from ilpinfer.references.twins import program_of, write_programs
 
 
 def references(kind):

@@ -1,24 +1,24 @@
-"""The time that a request has, from its arrival."""
+"""Deadlines of requests, which count from their arrival."""
 
 import time
 from dataclasses import dataclass
 
 RESERVE = 0.02
-"""Seconds that an answer has for its way, and that the decoder leaves for writing it down."""
+"""Seconds that are reserved for sending an answer, and again for converting a solution to plain values."""
 SHARE = 0.25
-"""The most that is kept back for each of them, of what there is."""
+"""Largest fraction of the time that is reserved for each of them."""
 
 
 @dataclass(frozen=True)
-class Due:
-    """A deadline that counts waiting too.
+class RequestDeadline:
+    """A deadline that includes the time of waiting.
 
     Parameters
     ----------
     arrived : float
         Time of arrival of the request, in seconds of `time.perf_counter`.
     seconds : float
-        Seconds that the request has from then on.
+        Seconds from arrival to the deadline.
     """
 
     arrived: float
@@ -26,10 +26,10 @@ class Due:
 
     @property
     def left(self) -> float:
-        """Seconds until the answer has to be on its way; 0 or below when that has passed."""
+        """Seconds until the answer must be sent; 0 or below after that time."""
         return self.arrived + without_reserve(self.seconds) - time.perf_counter()
 
 
 def without_reserve(seconds: float) -> float:
-    """The seconds, without those that are kept back."""
+    """The seconds without the reserve."""
     return seconds - min(RESERVE, SHARE * seconds)
