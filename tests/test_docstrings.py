@@ -16,6 +16,9 @@ PACKAGES = (
     "formulations",
     "formulations.constraints",
     "ilpinfer",
+    "ilpinfer.adapters",
+    "ilpinfer.adapters.huggingface",
+    "ilpinfer.adapters.sklearn",
     "ilpinfer.learning",
     "ilpinfer.models.crf",
     "ilpinfer.models.external",
@@ -26,14 +29,18 @@ PACKAGES = (
 )
 """Every name of their `__all__` is public."""
 MODULES = {
+    "ilpinfer.adapters.frames": ("sequences_of", "with_solutions"),
+    "ilpinfer.adapters.spacy": ("ConstrainedNER",),
     "ilpinfer.corpus.archives": ("read_logits",),
     "ilpinfer.corpus.conversion": ("convert", "iobes", "strip"),
     "ilpinfer.corpus.examples": ("Example", "InputError", "InputNotice", "Rejection"),
+    "ilpinfer.corpus.passages": ("Passage",),
     "ilpinfer.corpus.resumes": ("Item", "items"),
     "ilpinfer.corpus.scores": ("Scores",),
     "ilpinfer.corpus.sequences": ("read", "require_labels", "text_of"),
     "ilpinfer.corpus.streams": ("open_stream",),
     "ilpinfer.corpus.tokens": ("with_columns",),
+    "ilpinfer.corpus.writing": ("WriteOptions", "write"),
     "ilpinfer.evaluation.checking": ("RuleReport", "check_rules", "smoothed_penalty"),
     "ilpinfer.evaluation.confusion": ("mistakes",),
     "ilpinfer.evaluation.counts": ("f_measure", "precision", "recall"),
@@ -51,10 +58,12 @@ MODULES = {
     "ilpinfer.reprocessing.dask_cluster": ("ClusterError", "DaskCluster"),
     "ilpinfer.reprocessing.executors": ("Budget", "LocalExecutor", "Processes"),
     "ilpinfer.reprocessing.run": ("Outcome", "Run"),
+    "ilpinfer.system.extras": ("MissingLibrary", "require"),
     "ilpinfer.testing": ("assert_optimal", "assert_within"),
 }
 """Modules that programs import from, with their public names."""
 WITHOUT_EXAMPLE = {
+    "ilpinfer.adapters.huggingface.constrain",
     "ilpinfer.reprocessing.dask_cluster.ClusterError",
     "ilpinfer.reprocessing.dask_cluster.DaskCluster",
     "ilpinfer.reprocessing.executors.LocalExecutor",
@@ -62,7 +71,8 @@ WITHOUT_EXAMPLE = {
     "ilpinfer.reprocessing.run.Outcome",
     "ilpinfer.reprocessing.run.Run",
 }
-"""They need the folder of a run, or a cluster; docs/large-corpora.md shows them at work."""
+"""`constrain` needs a model of transformers; docs/how-to/hugging-face.md shows it. The others need the folder of a run, or a
+cluster; docs/large-corpora.md shows them."""
 CHECKS = {
     "GL03": "one blank line between sections",
     "GL06": "no unknown section",

@@ -160,7 +160,7 @@ def exclude_labelling(program: IntegerProgram, path: LabelIds) -> IntegerProgram
 def score_floor(best: int, tau: float, bound: str) -> int | None:
     """The lowest score, in grid units, that two-phase inference accepts; None for no floor.
 
-    "relative": Z* - (1 - τ)·|Z*|, right for both signs of Z*, where Fersini et al. 2014, eq. 23, prints τ·Z*,
+    "relative": ``Z* - (1 - τ)·|Z*|``, right for both signs of Z*, where Fersini et al. 2014, eq. 23, prints τ·Z*,
     which lies above the optimum for log-probabilities. It depends on where the scores' zero is. "odds":
     Z* + log τ, which does not. Both are rounded up to the grid.
     """

@@ -17,8 +17,10 @@ class Alignment:
 
     Parameters
     ----------
-    keys : of the S pieces
-    first : the place of each window's first piece among them
+    keys : list of tuple
+        Keys of the S pieces.
+    first : list of int
+        Number of each window's first piece among them.
     """
 
     keys: list[Key]
@@ -26,18 +28,31 @@ class Alignment:
 
 
 def align(windows: Sequence[Sequence[Key]], text: str | None, numbered: bool) -> Alignment:
-    """Align overlapping windows, so that each piece occurs once.
+    """The pieces of overlapping windows, each once, and the place of each window among them.
 
     Parameters
     ----------
-    windows : the pieces of each window; a window is a stretch of one sequence of pieces
-    text : of the document, where begins and ends are characters
-    numbered : whether pieces have consecutive numbers instead
+    windows : sequence of sequence of tuple
+        Keys of the pieces of each window; a window is a part of one sequence of pieces.
+    text : str or None
+        Text of the document, if begins and ends are characters.
+    numbered : bool
+        Whether begins and ends are numbers of pieces rather than characters.
+
+    Returns
+    -------
+    Alignment
+        The pieces of the document, and the first piece of each window.
 
     Raises
     ------
     AdapterError
-        for windows that are out of order, split the text differently, or leave a part of it out.
+        For windows that are out of order, split the text differently, or leave out a part of it.
+
+    Examples
+    --------
+    >>> align([[(0, 1), (1, 2)], [(1, 2), (2, 3)]], None, True)
+    Alignment(keys=[(0, 1), (1, 2), (2, 3)], first=[0, 1])
     """
     keys = list[Key]()
     first = list[int]()

@@ -16,9 +16,10 @@ CERTAIN = 1e-6
 
 
 class SpanLabels(LabelSet):
-    """Labels of spans: of overlapping spans of one field, the later ones have labels of a second level.
+    """Labels of spans. If spans of one field overlap, those beyond the first have labels of a second level.
 
-    Rules refer to fields only. The second level distinguishes spans that begin or end at the same token.
+    Rules see only the fields of the first level. The second level tells apart spans that begin or end
+    together.
     """
 
     @cached_property
@@ -28,7 +29,18 @@ class SpanLabels(LabelSet):
         return {name: field for name, field in every.items() if "/" not in name}
 
     def with_optional_fields(self, fields: Iterable[str]) -> "SpanLabels":
-        """The same labels, with more fields that may be absent."""
+        """The same labels, with more fields that may be absent.
+
+        Parameters
+        ----------
+        fields : iterable of str
+            Names of fields.
+
+        Returns
+        -------
+        SpanLabels
+            The labels with these optional fields too.
+        """
         return SpanLabels(self.names, self.scheme, self.optional_fields | frozenset(fields))
 
 
@@ -38,9 +50,19 @@ class Candidate:
 
     Parameters
     ----------
-    begin, end : tokens; the end is not part of it
-    field : its label
-    probability : that it is an entity, independently of other spans
+    begin : int
+        Number of its first token.
+    end : int
+        Number of the token after its last one.
+    field : str
+        Label of the span.
+    probability : float
+        Probability that the span is an entity, independently of other spans.
+
+    Examples
+    --------
+    >>> round(Candidate(0, 2, "name", 0.8).weight, 3)
+    1.386
     """
 
     begin: int
@@ -50,7 +72,7 @@ class Candidate:
 
     @property
     def weight(self) -> float:
-        """log(p / (1 - p)), nats: the score that the span adds to a labelling."""
+        """log(p / (1 - p)) in nats, which the span adds to the score."""
         p = min(max(self.probability, CERTAIN), 1 - CERTAIN)
         return math.log(p) - math.log1p(-p)
 
@@ -58,20 +80,29 @@ class Candidate:
 def span_trellis(
     tokens: Sequence[str], candidates: Iterable[Candidate], fields: Iterable[str] = ()
 ) -> Trellis:
-    """The trellis of all sets of candidates that do not overlap; the score of a set is the sum of their weights.
+    """The trellis of all sets of candidates that do not overlap; a set's score is the sum of its weights.
 
-    With each candidate chosen or not independently of the others, that is the log odds of the set against the empty one.
+    If each candidate is an entity independently of the others, that is the log odds of the set against the
+    empty one.
 
     Parameters
     ----------
-    tokens : T texts
-    candidates : spans; of spans with equal begin, end and field only the one with the largest probability is used
-    fields : further fields with labels, also without candidates
+    tokens : sequence of str
+        T texts.
+    candidates : iterable of Candidate
+        Spans. Of several that differ only in probability, the one with the largest counts.
+    fields : iterable of str, optional
+        Fields that have labels even without a candidate.
+
+    Returns
+    -------
+    Trellis
+        Scores of T tokens, nats.
 
     Raises
     ------
     AdapterError
-        for a candidate outside the tokens, a probability that is none, and a field with "/" in its name.
+        For a candidate outside the tokens, a probability outside [0, 1], and a field with "/" in its name.
 
     Examples
     --------

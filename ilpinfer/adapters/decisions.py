@@ -27,8 +27,10 @@ class Decision:
 
     Parameters
     ----------
-    ids : (T,) label of each token
-    probabilities : (T,) probability of that label
+    ids : ndarray of int, shape (T,)
+        Label of each token.
+    probabilities : ndarray of float, shape (T,)
+        Probability of that label.
     """
 
     ids: Integers
@@ -36,12 +38,24 @@ class Decision:
 
 
 def best_ids(trellis: Trellis, decoder: Decoder) -> Integers:
-    """The best labelling (T,) under a decoder's rules.
+    """The best labelling under a decoder's rules.
+
+    Parameters
+    ----------
+    trellis : Trellis
+        Scores of T tokens, nats.
+    decoder : Decoder
+        Rules, method and time limit.
+
+    Returns
+    -------
+    ndarray of int, shape (T,)
+        Label of each token.
 
     Raises
     ------
     AdapterError
-        where no labelling keeps the hard rules, or none was found in time.
+        If no labelling keeps the hard rules, or none was found in time.
     """
     solution = decoder.decode(trellis)
     if not solution.has_labelling or solution.score == -np.inf:
@@ -58,16 +72,24 @@ def decide(trellis: Trellis, decoder: Decoder, score: str = "rules") -> Decision
 
     Parameters
     ----------
-    trellis : scores of T tokens
-    decoder : has the rules, the method and the time limit
-    score : "rules" for marginal probabilities under the rules, as `ilpinfer.marginals` defines them, "model" for
-        those of the model alone
+    trellis : Trellis
+        Scores of T tokens, nats.
+    decoder : Decoder
+        Rules, method and time limit.
+    score : {"rules", "model"}, default "rules"
+        Marginal probabilities under the rules, as `ilpinfer.marginals` defines them, or under the model
+        alone.
+
+    Returns
+    -------
+    Decision
+        Labels and probabilities of the T tokens.
 
     Raises
     ------
     AdapterError
-        where no labelling keeps the hard rules or none was found in time, and where probabilities under the
-        rules take too many states.
+        If no labelling keeps the hard rules or none was found in time, and if probabilities under the rules
+        need too many states.
     """
     ids = best_ids(trellis, decoder)
     chances = _marginals(trellis, decoder, score)
@@ -88,19 +110,55 @@ def _marginals(trellis: Trellis, decoder: Decoder, score: str) -> Floats:
 
 
 def check_choice(what: str, value: object, known: tuple[str, ...]) -> str:
-    """The value, which is one of a few texts; AdapterError otherwise."""
+    """Check that a value is one of a few texts.
+
+    Parameters
+    ----------
+    what : str
+        Name of the option, for the message.
+    value : object
+        Value of the option.
+    known : tuple of str
+        Values that are allowed.
+
+    Returns
+    -------
+    str
+        The value.
+
+    Raises
+    ------
+    AdapterError
+        For another value.
+
+    Examples
+    --------
+    >>> check_choice("score", "model", ("rules", "model"))
+    'model'
+    """
     if value not in known:
         raise AdapterError(f"no {what} {value!r}{suggestion(str(value), known)}")
     return str(value)
 
 
 def as_rules(rules: Rules | str | Path) -> Rules:
-    """Rules from a list, a catalogue entry, a file, or TOML text, which has several lines.
+    """Rules as they are, or those of a catalogue entry, a file, or TOML text.
+
+    Parameters
+    ----------
+    rules : Rules, str or Path
+        Rules and features, a rule set, the name of a catalogue entry, the path of a rule file, or TOML text,
+        which has several lines.
+
+    Returns
+    -------
+    Rules
+        The rules.
 
     Raises
     ------
     RuleError
-        as `formulations.load_rules` and `formulations.parse_rules`.
+        For input that `formulations.load_rules` or `formulations.parse_rules` refuses.
 
     Examples
     --------

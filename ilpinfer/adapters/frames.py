@@ -32,30 +32,35 @@ def sequences_of(
 ) -> list[Example]:
     """The sequences of a data frame, in the order of its rows.
 
-    A frame has a row a token, or a row a sequence: then the cells of the columns of tokens and labels are lists, and the column
-    `sequence` is not read.
+    A frame has one row for each token, or one row for each sequence. In the latter case the cells of tokens
+    and labels are lists, and the column `sequence` is not read.
 
     Parameters
     ----------
-    frame : a DataFrame of pandas or polars, or an Arrow table
-    tokens : the column of the tokens
-    labels : the column of the labels; None where there are none
-    sequence : the column or columns that identify sequences. A sequence begins where one of them changes; an empty cell has the value of the
-        row before it. None for a frame that is a single sequence
-    columns : further columns of the tokens, for models that use them; cells become texts
+    frame : DataFrame or Table
+        A data frame of pandas or polars, or an Arrow table.
+    tokens : str, default "token"
+        Column of the tokens.
+    labels : str or None, default "label"
+        Column of the labels; None if there is none.
+    sequence : str, sequence of str or None, default "sentence"
+        Column or columns that identify sequences. A sequence begins where one of them changes; an empty cell
+        has the value of the row before it. None for a frame that is a single sequence.
+    columns : sequence of str, optional
+        Further columns to keep with the tokens, for models that use them; cells become texts.
 
     Returns
     -------
     list of Example
-        With `tokens` and `labels`. A sequence whose labels are all empty has None for labels.
+        Sequences with `tokens` and `labels`. If all labels of a sequence are empty, `labels` is None.
 
     Raises
     ------
     InputError
-        for a column that is missing, an empty token, a sequence whose rows are not next to each other, and lists of different
-        lengths. Messages name the row, from 0, and the column.
+        For a column that is missing, an empty token, a sequence whose rows are not next to each other, and
+        lists of different lengths. Messages name the row, from 0, and the column.
     MissingLibrary
-        where narwhals is not installed.
+        If narwhals is not installed.
 
     Examples
     --------
@@ -77,28 +82,38 @@ def with_solutions(
     sequence: str | Sequence[str] | None = "sentence",
     prefix: str = "",
 ) -> Frame:
-    """The frame with the solutions of its sequences in the columns `label`, `score`, `status` and `violations`.
+    """The frame with columns `label`, `score`, `status` and `violations` of its sequences.
 
-    Rows, their order, the index of pandas and all other columns stay. In a frame with a row a token every row of a sequence has
-    its score (nats), status and violations; in one with a row a sequence `label` has lists.
+    Rows, their order, the index of pandas and all other columns stay. In a frame with one row for each token,
+    every row of a sequence has its score (nats), status and violations. In a frame with one row for each
+    sequence, cells of `label` are lists.
 
     Parameters
     ----------
-    frame : as `sequences_of` takes it
-    solutions : one for each sequence, in order: a Solution, or T labels or None, which have no score, status and violations
-    tokens, sequence : as for `sequences_of`
-    prefix : of the names of the columns, such as `"predicted_"`
+    frame : DataFrame or Table
+        A frame as in `sequences_of`.
+    solutions : iterable of Solution, sequence of str or None
+        For each sequence, in order, a solution, T labels, or None. If none of them is a solution, only
+        `label` is added.
+    tokens : str, default "token"
+        Column of the tokens.
+    sequence : str, sequence of str or None, default "sentence"
+        Column or columns that identify sequences; see `sequences_of`.
+    prefix : str, optional
+        Prefix of the names of the new columns, such as `"predicted_"`.
 
     Returns
     -------
-    frame
-        A new one of the same kind. `violations` are the rules that are broken and how often, as JSON; an infeasible sequence
-        has no label and no score.
+    DataFrame or Table
+        A new frame of the same kind. `violations` are the rules that are broken, with the number of times, as
+        JSON. An infeasible sequence has no label and no score.
 
     Raises
     ------
     InputError
-        for a missing or duplicate column, and for solutions that do not fit the sequences.
+        For a column that is missing or exists already, and for solutions that do not fit the sequences.
+    MissingLibrary
+        If narwhals is not installed.
 
     Examples
     --------
@@ -140,7 +155,7 @@ def with_solutions(
 
 @dataclass(frozen=True)
 class _Part:
-    """Rows of a sequence, begin and end; its tokens where they are a list in one row."""
+    """Rows of a sequence, begin and end; its tokens if they are a list in one row."""
 
     begin: int
     end: int
@@ -167,7 +182,7 @@ def _table(frame: Any) -> "nw.DataFrame[Any]":
 
 
 def _cells(table: "nw.DataFrame[Any]", name: str) -> list[Any]:
-    """The cells of a column, None for empty ones; InputError where it is missing."""
+    """The cells of a column, None for empty ones; InputError if it is missing."""
     if name not in table.columns:
         raise InputError(f'no column "{name}"{suggestion(name, map(str, table.columns))}')
     column = table[name]

@@ -38,46 +38,69 @@ def entities(
     time_limit: float | None = None,
     **options: Unpack[Options],
 ) -> list[dict[str, Any]]:
-    """The entities of a text under rules, in the form of a token-classification pipeline of transformers.
+    """The entities of a text under rules, as a token-classification pipeline of transformers returns them.
 
-    "none" and "simple" label each piece, and rules apply to pieces; "first", "average" and "max" label each word,
-    with the scores of its first piece, the mean of its pieces' probabilities, or the scores of the piece with the
-    largest probability. Without rules the entities are those of the pipeline.
+    With the strategies "none" and "simple" each piece has a label, so that rules refer to pieces. With
+    "first", "average" and "max" each word has a label. Without rules the entities are those of the pipeline.
 
-    The score of a piece or word is the marginal probability of its label under the rules,
-    p(y_t = k) with p(y) ∝ exp(score(y)) over the labellings that keep the hard rules; the score of an entity is the
-    mean over its pieces or words, as in the library. Without rules it is the softmax of the logits.
+    The score of a piece or word is the marginal probability of its label under the rules, p(y_t = k) with
+    p(y) ∝ exp(score(y)) over the labellings that keep the hard rules. The score of an entity is the mean over
+    its pieces or words, as in the library. Without rules it is the softmax of the logits.
 
     Parameters
     ----------
-    logits : (S, K) nats, one row for each piece, special ones included; arrays, tensors or lists
-    id2label : names of the K labels, as in the model's config
-    word_ids : (S,) word of each piece, None for special pieces; needed by strategies that label words
-    offset_mapping : (S, 2) begin and end character of each piece; without word ids, an empty piece is a special one
-    rules : rules and features, a rule set, the name of a catalogue entry, a path of a rule file, or TOML text
-    text : the text of the offsets; rules may use the texts of pieces or words
-    pieces : (S,) the pieces themselves, such as `encoding.tokens()`: then `word` is made of them as in the library, else
-        it is the stretch of the text; rules look at them where there is no text
-    to_text : pieces to text, `tokenizer.convert_tokens_to_string`; if not given, `##` marks pieces that continue a word
-    aggregation_strategy : "none", "simple", "first", "average" or "max"
-    ignore_labels : labels, or fields where entities are aggregated, to be left out
-    score : "rules", or "model" for the probability of the same labels under the model alone
-    crf : transitions, start and end of a CRF layer, as `ilpinfer.models.external.crf_parameters` reads them
-    scheme : of the labels; inferred from their names where not given
-    method, time_limit, options : as in `ilpinfer.decode`
+    logits : array_like of shape (S, K)
+        Scores in nats of S pieces, special ones included; arrays, tensors or lists.
+    id2label : mapping of object to str or sequence of str
+        Names of the K labels, as in the model's config.
+    word_ids : sequence of int or None, optional
+        (S,) number of the word of each piece; None for special pieces. Strategies that label words need it.
+    offset_mapping : sequence of tuple of (int, int), optional
+        (S, 2) begin and end of each piece in characters. Without `word_ids`, an empty piece is a special one.
+    rules : Rules, str or Path, optional
+        Rules and features, a rule set, the name of a catalogue entry, the path of a rule file, or TOML text.
+    text : str, optional
+        Text that the offsets refer to. Rules may look at the texts of its pieces or words.
+    pieces : sequence of str, optional
+        (S,) pieces, such as `encoding.tokens()`. If given, `word` is made of them as in the library, else it
+        is the part of the text. Without a text, rules look at the pieces.
+    to_text : callable, optional
+        Function from pieces to text, such as `tokenizer.convert_tokens_to_string`. If not given, `##` marks
+        pieces that continue a word.
+    aggregation_strategy : {"simple", "none", "first", "average", "max"}, default "simple"
+        Aggregation as in the library. The scores of a word are those of its first piece with "first", the
+        logarithm of the mean of its pieces' probabilities with "average", and those of the piece with the
+        largest probability with "max".
+    ignore_labels : sequence of str, default ("O",)
+        Labels to leave out; fields where entities are aggregated.
+    score : {"rules", "model"}, default "rules"
+        Probability under the rules, or probability of the same labels under the model alone.
+    crf : mapping of str to array_like, optional
+        Transitions, start and end of a CRF layer, as `ilpinfer.models.external.crf_parameters` reads them.
+    scheme : str, optional
+        Scheme of the labels; inferred from their names if not given.
+    method : str, default "auto"
+        "auto", or a name from `ilpinfer.methods()`.
+    time_limit : float, optional
+        Time limit in seconds.
+    **options : Options
+        Options of the method; see `ilpinfer.decode`.
 
     Returns
     -------
     list of dict
-        With "none" `entity`, `score`, `index` (of the piece), `word`, `start`, `end`; otherwise `entity_group`,
-        `score`, `word`, `start`, `end`. `start` and `end` are None without offsets, `word` without text and pieces.
+        A dictionary for each piece, with the keys `entity`, `score`, `index` (of the piece), `word`, `start`
+        and `end`, if the strategy is "none". Otherwise a dictionary for each entity, with `entity_group`,
+        `score`, `word`, `start` and `end`. `start` and `end` are None without offsets; `word` is None without
+        text and pieces.
 
     Raises
     ------
     AdapterError
-        for lengths that disagree, an unknown strategy, and where no labelling keeps the hard rules.
+        For lengths that disagree, for an unknown strategy, and if no labelling keeps the hard rules.
     ValueError
-        for NaN in the logits, ids of labels that are not 0 … K-1, and whatever `ilpinfer.decode` refuses.
+        For NaN in the logits, for ids of labels that are not 0 … K-1, and for input that `ilpinfer.decode`
+        refuses.
 
     Examples
     --------
@@ -149,32 +172,45 @@ def constrain(
 ) -> Any:
     """A token-classification pipeline of transformers whose entities keep rules.
 
-    The result is called like the pipeline, with a text or many, batches, `aggregation_strategy`, `ignore_labels`, and
-    `stride` for long texts; it shares model and tokenizer. The best labelling under the rules replaces the best label of each piece or word; pieces, words and the dictionaries
-    are those of the library. With `stride`, the
-    windows of a text are one trellis, so that rules hold over the whole text.
+    The result is called like the pipeline: with one text or several, in batches, and with
+    `aggregation_strategy`, `ignore_labels` and, for long texts, `stride`. It shares model and tokenizer with
+    the pipeline. The best labelling under the rules replaces the best label of each piece or word; pieces,
+    words and dictionaries are those of the library. With `stride`, the windows of a text become one trellis,
+    so that rules hold over the whole text.
 
     Parameters
     ----------
-    pipeline : `transformers.pipeline("token-classification", …)`
-    rules : rules and features, a rule set, the name of a catalogue entry, a path of a rule file, or TOML text
-    score : "rules" for the marginal probability of labels under the rules, "model" for that of the model alone; see
-        `entities`
-    combine : "center" or "mean", how overlapping windows are put together; see `join_windows`
-    crf, scheme : as in `entities`
-    method, time_limit, options : as in `ilpinfer.decode`; a time limit is for each text
+    pipeline : TokenClassificationPipeline
+        A pipeline from `transformers.pipeline("token-classification", …)`.
+    rules : Rules, str or Path
+        Rules and features, a rule set, the name of a catalogue entry, the path of a rule file, or TOML text.
+    score : {"rules", "model"}, default "rules"
+        Probability of labels under the rules, or under the model alone; see `entities`.
+    combine : {"center", "mean"}, default "center"
+        Combination of the scores of overlapping windows; see `ilpinfer.adapters.join_windows`.
+    crf : mapping of str to array_like, optional
+        Transitions, start and end of a CRF layer, as `ilpinfer.models.external.crf_parameters` reads them.
+    scheme : str, optional
+        Scheme of the labels; inferred from their names if not given.
+    method : str, default "auto"
+        "auto", or a name from `ilpinfer.methods()`.
+    time_limit : float, optional
+        Time limit in seconds for each text.
+    **options : Options
+        Options of the method; see `ilpinfer.decode`.
 
     Returns
     -------
     TokenClassificationPipeline
-        A copy; the original pipeline is not changed.
+        A copy with another last step; the given pipeline does not change.
 
     Raises
     ------
     AdapterError
-        for an object that is no such pipeline; and when a text is labelled for which no labelling keeps the hard rules.
+        For an object that is not such a pipeline; when a text is labelled, if no labelling keeps the hard
+        rules.
     ValueError
-        for rules that do not fit the labels of the model.
+        For rules that do not fit the labels of the model.
     """
     config = getattr(getattr(pipeline, "model", None), "config", None)
     named = getattr(config, "id2label", None)

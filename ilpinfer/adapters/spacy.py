@@ -20,36 +20,64 @@ from ilpinfer.evaluation.counts import FieldTable
 
 
 class ConstrainedNER:
-    """Component that sets `doc.ents` to the best entities under rules; it is created by `nlp.add_pipe("ilpinfer_ner",
-    config={…})`.
+    """Component that sets `doc.ents` to the best entities under rules.
 
-    Sequences of labels obey their scheme. Entities of earlier components are replaced. `doc.spans` are not changed, except for
+    `nlp.add_pipe("ilpinfer_ner", config={…})` makes it. Labels follow each other as their scheme allows. The
+    component replaces entities that an earlier component has set. It does not change `doc.spans`, except for
     `spans_key`.
 
     Parameters
     ----------
-    nlp : the pipeline, with the components that a source uses
-    name : of the component
-    source : "user_data:KEY" or "extension:NAME" for scores (T, K) in `doc.user_data[KEY]` or `doc._.NAME`; a function of a
-        document that returns them, registered as `@misc`; "spans:KEY" for spans with their probabilities, which may
-        overlap, in `doc.spans[KEY]` and its `attrs["scores"]`, as `spancat` writes them; "beam:NAME" for an entity
-        recognizer of the pipeline, whose beam is searched again
-    rules : the name of a catalogue entry, a path of a rule file, or TOML text; none if empty. A path that does not
-        exist is an error at the first document only, since a saved pipeline contains its rules
-    labels : names of the K labels of scores, in order; with spans, fields that a document may lack, beside those that the
-        rules declare; a beam has those of its recognizer
-    scheme : of the labels; inferred from their names where empty
-    scale : "log-softmax" or "raw", of scores; see `ilpinfer.models.external.from_logits`
-    method, time_limit : as in `ilpinfer.decode`
-    spans_key : where given, entities also go to `doc.spans[spans_key]`, with their probabilities under the rules in
-        `attrs["scores"]`: the mean marginal probability of the labels of their tokens
-    beam_width, beam_density : of the beam, as in `EntityRecognizer.beam_parse`
-    smoothing : number added to each label's probability from the parses of the beam
+    nlp : Language
+        Pipeline, in which a source finds other components.
+    name : str, default "ilpinfer_ner"
+        Name of the component.
+    **config : dict of str to object
+        Options of the component; see Notes.
 
     Raises
     ------
     AdapterError
-        for a source, a scale or labels that do not fit.
+        For an unknown option, and for a source, a scale or labels that do not fit.
+
+    Notes
+    -----
+    The options of `config` are:
+
+    - source : str or callable, default "user_data:ilpinfer_scores". "user_data:KEY" reads scores (T, K) in
+      nats from `doc.user_data[KEY]`, and "extension:NAME" from `doc._.NAME`. A function of a document,
+      registered as `@misc`, returns such scores. "spans:KEY" reads spans, which may overlap, from
+      `doc.spans[KEY]`, with their probabilities in `attrs["scores"]`, as `spancat` writes them. "beam:NAME"
+      searches the beam of an entity recognizer of the pipeline again.
+    - rules : str, default "". The name of a catalogue entry, the path of a rule file, or TOML text; no rules
+      if empty. As a saved pipeline contains its rules, a path that does not exist raises an error only at the
+      first document.
+    - labels : list of str, default []. Names of the K labels of scores, in order. With spans, fields that a
+      document may lack, beside those that the rules declare. A beam has the labels of its recognizer.
+    - scheme : str, default "". Scheme of the labels; inferred from their names if empty.
+    - scale : {"log-softmax", "raw"}, default "log-softmax". Normalisation of scores; see
+      `ilpinfer.models.external.from_logits`.
+    - method : str, default "auto". "auto", or a name from `ilpinfer.methods()`.
+    - time_limit : float or None, default None. Time limit in seconds for each document.
+    - spans_key : str or None, default None. If given, entities also go to `doc.spans[spans_key]`. Their
+      probabilities under the rules, the mean marginal probabilities of the labels of their tokens, go to
+      `attrs["scores"]`.
+    - beam_width : int, default 16. Number of parses in the beam, as in `EntityRecognizer.beam_parse`.
+    - beam_density : float, default 0. Minimum score of parses in the beam relative to the best one, as in
+      `EntityRecognizer.beam_parse`.
+    - smoothing : float, default 1e-4. Probability that is added to each label at each token of a beam.
+
+    Examples
+    --------
+    >>> import numpy as np, spacy
+    >>> from formulations import constraints as C
+    >>> nlp = spacy.blank("en")
+    >>> component = nlp.add_pipe("ilpinfer_ner", config={"labels": ["O", "B-PER", "I-PER"]})
+    >>> component.set_rules([C.at_most_runs("PER", 1)])
+    >>> doc = nlp.make_doc("Ada met Bob Byron")
+    >>> doc.user_data["ilpinfer_scores"] = np.array([[0, 2, 0], [2, 0, 0], [0, 3, 0], [0, 0, 1]], float)
+    >>> [(ent.text, ent.label_) for ent in nlp(doc).ents]
+    [('Bob Byron', 'PER')]
     """
 
     def __init__(self, nlp: Any, name: str = NAME, **config: Any) -> None:
@@ -74,7 +102,7 @@ class ConstrainedNER:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The labels that were given."""
+        """Names of the labels in `config`."""
         return tuple(self._options["labels"])
 
     @property
@@ -83,7 +111,19 @@ class ConstrainedNER:
         return self._decoder.rules
 
     def set_rules(self, rules: Rules | str | Path) -> None:
-        """Set other rules: a list, a rule set, or a value of the option `rules`."""
+        """Replace the rules.
+
+        Parameters
+        ----------
+        rules : Rules, str or Path
+            Rules and features, a rule set, the name of a catalogue entry, the path of a rule file, or TOML
+            text.
+
+        Raises
+        ------
+        ValueError
+            For invalid rules, and, if labels are known, for rules that do not fit them.
+        """
         options = self._options
         known = self._label_set() if sources.is_tokens(self.source) else None
         self._decoder = Decoder(
@@ -91,7 +131,23 @@ class ConstrainedNER:
         )
 
     def __call__(self, doc: Any) -> Any:
-        """Set the entities of a document."""
+        """Set the entities of a document.
+
+        Parameters
+        ----------
+        doc : Doc
+            A document.
+
+        Returns
+        -------
+        Doc
+            The same document.
+
+        Raises
+        ------
+        AdapterError
+            For missing or invalid scores, and if no labelling keeps the hard rules.
+        """
         if self._missing:
             raise AdapterError(f"{self.name}: rules: no file {self._missing!r}, and no rules were loaded")
         if not len(doc):
@@ -113,17 +169,59 @@ class ConstrainedNER:
         return doc
 
     def score(self, examples: Iterable[Any], **_: Any) -> dict[str, Any]:
-        """Precision, recall and F1 of the entities of examples, for `nlp.evaluate`."""
+        """Precision, recall and F1 of the entities of examples, for `nlp.evaluate`.
+
+        Parameters
+        ----------
+        examples : iterable of Example
+            Examples of spaCy, with predicted and reference documents.
+        **_ : object
+            Further arguments of spaCy, which have no effect.
+
+        Returns
+        -------
+        dict of str to object
+            `ents_p`, `ents_r`, `ents_f` and `ents_per_type`.
+        """
         from spacy.scorer import get_ner_prf
 
         return dict(get_ner_prf(examples))
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
-        """Rules and options; the source is part of the pipeline's config."""
+        """Rules and options as bytes; the source is part of the pipeline's config.
+
+        Parameters
+        ----------
+        exclude : iterable of str, optional
+            Argument of spaCy, without effect.
+
+        Returns
+        -------
+        bytes
+            JSON text in UTF-8.
+        """
         return json.dumps({"rules": dump_rules(self.rules), **self._options}).encode()
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "ConstrainedNER":
-        """Take the rules and options that `to_bytes` has written."""
+        """Replace rules and options by those that `to_bytes` has written.
+
+        Parameters
+        ----------
+        data : bytes
+            Bytes from `to_bytes`.
+        exclude : iterable of str, optional
+            Argument of spaCy, without effect.
+
+        Returns
+        -------
+        ConstrainedNER
+            The component itself.
+
+        Raises
+        ------
+        AdapterError
+            For other bytes.
+        """
         try:
             saved = json.loads(data)
             rules = parse_rules(saved.pop("rules"), self.name)
@@ -135,14 +233,42 @@ class ConstrainedNER:
         return self
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
-        """Write `rules.toml` and `options.json` to a folder."""
+        """Write `rules.toml` and `options.json` to a folder.
+
+        Parameters
+        ----------
+        path : str or Path
+            Path of the folder, which is created if it does not exist.
+        exclude : iterable of str, optional
+            Argument of spaCy, without effect.
+        """
         folder = Path(path)
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "rules.toml").write_text(dump_rules(self.rules), "utf-8")
         (folder / "options.json").write_text(json.dumps(self._options, indent=2) + "\n", "utf-8")
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "ConstrainedNER":
-        """Read what `to_disk` has written."""
+        """Replace rules and options by those that `to_disk` has written.
+
+        Parameters
+        ----------
+        path : str or Path
+            Path of the folder.
+        exclude : iterable of str, optional
+            Argument of spaCy, without effect.
+
+        Returns
+        -------
+        ConstrainedNER
+            The component itself.
+
+        Raises
+        ------
+        AdapterError
+            For a file with other content.
+        OSError
+            For a file that cannot be read.
+        """
         folder = Path(path)
         options = json.loads((folder / "options.json").read_text("utf-8"))
         rules = (folder / "rules.toml").read_text("utf-8")
@@ -181,7 +307,7 @@ class ConstrainedNER:
         return sources.token_trellis(doc, sources.beam_rows(doc, ner, labels, *beam), labels, "log-softmax")
 
     def _spans(self, doc: Any, labels: LabelSet, ids: Any) -> list[Any]:
-        """The entities of a labelling; of nested ones the outermost."""
+        """The entities of a labelling; of nested entities only the outermost."""
         from spacy.tokens import Span
 
         nested = [name for name in labels.fields if labels.scheme == "paths" and "/" in name]

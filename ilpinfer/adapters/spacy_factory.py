@@ -11,7 +11,18 @@ from ilpinfer.system.extras import require
 
 
 def register() -> Callable[..., Any]:
-    """Register the factory with spaCy."""
+    """Register the factory `ilpinfer_ner` with spaCy.
+
+    Returns
+    -------
+    callable
+        The factory, from the pipeline and options to the component.
+
+    Raises
+    ------
+    MissingLibrary
+        If spaCy is not installed.
+    """
     require("the component ilpinfer_ner", "spacy", "spacy")
     from spacy.language import Language
 
@@ -49,7 +60,7 @@ def register() -> Callable[..., Any]:
 
 
 def __getattr__(name: str) -> Any:
-    """`make_component`, the factory, which is registered at first access."""
+    """`make_component`, the factory, which is registered with spaCy from then on."""
     if name != "make_component":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return register()

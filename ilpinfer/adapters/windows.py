@@ -19,14 +19,26 @@ COMBINATIONS = ("center", "mean")
 
 @dataclass(frozen=True, eq=False)
 class MergedWindows:
-    """The pieces of a document, each once, with scores combined from its windows.
+    """The pieces of a document, each once, with the combined scores of its windows.
 
     Parameters
     ----------
-    logits : (S, K) nats
-    offsets : begin and end of each piece, in characters, or in pieces where windows were given by numbers
-    word_ids : word of each piece, where they were given
-    window, position : (S,) the window in which a piece is farthest from the edges, and its place there
+    logits : ndarray of float, shape (S, K)
+        Scores in nats of S pieces and K labels.
+    offsets : list of tuple of (int, int)
+        Begin and end of each piece, in characters, or in pieces if windows were given by numbers.
+    word_ids : list of int or None
+        Number of the word of each piece, if words were given.
+    window : ndarray of int, shape (S,)
+        Number of the window in which a piece is farthest from the edges.
+    position : ndarray of int, shape (S,)
+        Number of the piece in that window.
+
+    Examples
+    --------
+    >>> merged = merge_windows([[[1.0, 0.0], [2.0, 0.0]], [[7.0, 0.0], [3.0, 0.0]]], [0, 1])
+    >>> merged.offsets, merged.position.tolist()
+    ([(0, 1), (1, 2), (2, 3)], [0, 1, 1])
     """
 
     logits: Floats
@@ -56,25 +68,48 @@ def join_windows(
 
     Parameters
     ----------
-    logits : W arrays (S_w, K), nats, one for each window, in order
-    offsets : W whole numbers, the first piece of each window; or for each window the (begin, end) characters of its
-        S_w pieces, as the `offset_mapping` of a tokenizer, where a piece with begin = end is a special one
-    labels : K names, or an `id2label` mapping
-    tokens : texts for rules, one for each piece or word; taken from `text` if not given
-    word_ids : for each window the word of each piece, counted over the document, None for special pieces; tokens of
-        the trellis are then words, else pieces
-    text : the document; with character offsets it is checked that no window is missing
-    combine : "center": scores of a piece come from the window in which it is farthest from the edges, the
-        document's own edges not counted, and from the earlier one of two; "mean": the mean of its log
-        probabilities in all windows (of its raw scores with `scale="raw"`)
-    pool, scale, transitions, start, end, scheme : as in `ilpinfer.models.external.from_logits`
+    logits : sequence of array_like of shape (S_w, K)
+        Scores in nats of W windows, in order.
+    offsets : sequence of int or sequence of tuple of (int, int)
+        W whole numbers, the first piece of each window. Or for each window the begin and end characters of
+        its S_w pieces, as the `offset_mapping` of a tokenizer; a piece with begin = end is a special one.
+    labels : LabelSet, sequence of str or mapping of object to str, optional
+        K names, or an `id2label` mapping.
+    tokens : sequence of str, optional
+        Texts that rules may look at, one for each piece or word; taken from the text if not given.
+    word_ids : sequence of sequence of int or None, optional
+        For each window the word of each piece, counted over the document; None for special pieces. If given,
+        tokens of the trellis are words, else pieces.
+    text : str, optional
+        Text of the document. With character offsets, the call checks that no window is missing.
+    combine : {"center", "mean"}, default "center"
+        With "center", the scores of a piece come from the window in which it is farthest from the edges, and
+        from the earlier one of two; the edges of the document do not count. With "mean", they are the mean of
+        its log-probabilities in all windows, or of its raw scores if `scale` is "raw".
+    pool : {"first", "mean", "max"}, default "first"
+        Conversion of pieces to words; see `ilpinfer.models.external.from_logits`.
+    scale : {"log-softmax", "raw"}, optional
+        Normalisation of rows. If not given, "raw" with transitions, else "log-softmax".
+    transitions : array_like of shape (K, K), optional
+        Scores of steps [from, to] in nats; zeros if not given.
+    start : array_like of shape (K,), optional
+        Scores of first labels in nats; zeros if not given.
+    end : array_like of shape (K,), optional
+        Scores of last labels in nats; zeros if not given.
+    scheme : str, optional
+        Scheme of the labels; inferred from their names if not given.
+
+    Returns
+    -------
+    Trellis
+        Scores of the S pieces, or of the words, of the document.
 
     Raises
     ------
     AdapterError
-        for windows that are out of order, leave a part of the document out, or split it differently.
+        For windows that are out of order, leave out a part of the document, or split it differently.
     ValueError
-        for arguments that `from_logits` refuses.
+        For input that `ilpinfer.models.external.from_logits` refuses.
 
     Examples
     --------
@@ -112,12 +147,34 @@ def merge_windows(
     combine: str = "center",
     scale: str = "log-softmax",
 ) -> MergedWindows:
-    """The pieces of a document, each once; parameters, checks and errors as in `join_windows`.
+    """The pieces of a document that was scored in overlapping windows, each once.
+
+    Parameters
+    ----------
+    logits : sequence of array_like of shape (S_w, K)
+        Scores in nats of W windows, in order.
+    offsets : sequence of int or sequence of tuple of (int, int)
+        First piece of each window, or the characters of the pieces of each window; see `join_windows`.
+    word_ids : sequence of sequence of int or None, optional
+        For each window the word of each piece, counted over the document; None for special pieces.
+    text : str, optional
+        Text of the document. With character offsets, the call checks that no window is missing.
+    combine : {"center", "mean"}, default "center"
+        Combination of the scores of overlapping windows; see `join_windows`.
+    scale : {"log-softmax", "raw"}, default "log-softmax"
+        Whether "mean" averages log-probabilities or raw scores.
 
     Returns
     -------
     MergedWindows
-        for `ilpinfer.adapters.huggingface.entities`, which takes its logits, offsets and word ids.
+        Logits, offsets and word ids, which `ilpinfer.adapters.huggingface.entities` takes.
+
+    Raises
+    ------
+    AdapterError
+        For windows that are out of order, leave out a part of the document, or split it differently.
+    ValueError
+        For logits that are not numbers, or have another number of dimensions.
 
     Examples
     --------
@@ -157,7 +214,37 @@ def merge(
     combine: str = "center",
     scale: str = "log-softmax",
 ) -> MergedWindows:
-    """As `merge_windows`, with the pieces of each window and their keys."""
+    """The pieces of a document as in `merge_windows`, from checked windows.
+
+    Parameters
+    ----------
+    rows : sequence of ndarray of float, shape (S_w, K)
+        Scores in nats of each window.
+    keys : sequence of sequence of tuple
+        Keys of the pieces of each window: begin, end, and further values that tell equal pieces apart.
+    keep : sequence of sequence of int
+        Numbers of the pieces of each window that are not special.
+    words : sequence of sequence of int or None, optional
+        Number of the word of each piece.
+    text : str, optional
+        Text of the document.
+    numbered : bool, default False
+        Whether begins and ends are numbers of pieces rather than characters.
+    combine : {"center", "mean"}, default "center"
+        Combination of the scores of overlapping windows; see `join_windows`.
+    scale : {"log-softmax", "raw"}, default "log-softmax"
+        Whether "mean" averages log-probabilities or raw scores.
+
+    Returns
+    -------
+    MergedWindows
+        The pieces with the combined scores.
+
+    Raises
+    ------
+    AdapterError
+        For windows that are out of order, leave out a part of the document, or split it differently.
+    """
     check_choice("combine", combine, COMBINATIONS)
     kept = [[pieces[i] for i in chosen] for pieces, chosen in zip(keys, keep, strict=True)]
     aligned = align(kept, text, numbered)
@@ -186,7 +273,27 @@ def merge(
 
 
 def token_texts(text: str, offsets: Sequence[tuple[int, int]], words: Sequence[int] | None) -> list[str]:
-    """The texts of pieces, or of words where pieces have words."""
+    """The texts of pieces, or of words if pieces have words.
+
+    Parameters
+    ----------
+    text : str
+        Text of the document.
+    offsets : sequence of tuple of (int, int)
+        Begin and end of each piece in characters.
+    words : sequence of int or None
+        Number of the word of each piece; None for pieces.
+
+    Returns
+    -------
+    list of str
+        The text of each piece or word.
+
+    Examples
+    --------
+    >>> token_texts("Babbage slept", [(0, 3), (3, 7), (8, 13)], [0, 0, 1])
+    ['Babbage', 'slept']
+    """
     if words is None:
         return [text[begin:end] for begin, end in offsets]
     groups = words_of(words, range(len(words)))

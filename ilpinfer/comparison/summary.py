@@ -210,7 +210,7 @@ def _mean(values: "pd.Series") -> float | None:
 
 
 def _relative(gap: "pd.Series", lines: "pd.DataFrame") -> "pd.Series":
-    """gap / |optimum|, 0 for no gap; NaN, which is left out, if only the optimum is 0."""
+    """``gap / |optimum|``, 0 for no gap; NaN, which means leave out, where the optimum alone is 0."""
     return (gap / lines.optimum.abs()).where(gap > 0, 0.0).replace(np.inf, np.nan)
 
 

@@ -19,13 +19,24 @@ Offsets = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True)
 class Span:
-    """A stretch of a text with a label.
+    """A part of a text with a label.
 
     Parameters
     ----------
-    begin, end : in characters of the text, the end after the last one
-    label : the name of its field
-    where : for messages; empty where there are none
+    begin : int
+        Number of its first character in the text.
+    end : int
+        Number of the character after its last one.
+    label : str
+        Name of its field.
+    where : str, optional
+        Place in the file, for messages.
+
+    Examples
+    --------
+    >>> span = Span(4, 12, "name")
+    >>> "Ada Lovelace"[span.begin : span.end]
+    'Lovelace'
     """
 
     begin: int
@@ -36,15 +47,25 @@ class Span:
 
 @dataclass(frozen=True)
 class Passage:
-    """Where the tokens of a sequence stand.
+    """Places of the tokens of a sequence in a text.
 
     Parameters
     ----------
-    text : of the whole document
-    offsets : of the T tokens of the sequence in this text
-    document : the file of the document without its suffix; empty where the sequence has a record of its own
-    format : of the file that it came from
-    record : further content of the file, for the writer of the same format; None if there is none
+    text : str
+        Text of the whole document.
+    offsets : tuple of tuple of (int, int)
+        (T, 2) begin and end of each token in the text, in characters.
+    document : str, optional
+        Name of the document's file without its suffix; empty if the sequence has a record of its own.
+    format : str, optional
+        Format of the file from which the sequence was read.
+    record : object, optional
+        Content of the file, for the writer of the same format; None if the text is all of it.
+
+    Examples
+    --------
+    >>> Passage("Ada  slept", ((0, 3), (5, 10))).tokens
+    ('Ada', 'slept')
     """
 
     text: str
@@ -56,6 +77,16 @@ class Passage:
     @classmethod
     def of_tokens(cls, tokens: Sequence[str]) -> "Passage":
         """A text of tokens with single spaces between.
+
+        Parameters
+        ----------
+        tokens : sequence of str
+            T tokens.
+
+        Returns
+        -------
+        Passage
+            The text, with the places of the tokens.
 
         Examples
         --------
@@ -75,21 +106,36 @@ class Passage:
 
     @property
     def alone(self) -> "Passage":
-        """The passage with a text of its own where it is a part of a document: from its first token to its last one."""
+        """The passage with a text of its own, from its first token to its last one.
+
+        A passage that is not a part of a document already has one.
+        """
         if not self.document or not self.offsets:
             return self
         begin, end = self.offsets[0][0], self.offsets[-1][1]
         return Passage(self.text[begin:end], tuple((a - begin, b - begin) for a, b in self.offsets))
 
     def spans(self, labels: Sequence[str], scheme: str) -> list[Span]:
-        """The spans that labels of a scheme of one level, or plain ones, stand for.
+        """The spans of labels, which are plain or of a scheme of one level.
 
         A run of a field is a span from the begin of its first token to the end of its last one.
+
+        Parameters
+        ----------
+        labels : sequence of str
+            T labels.
+        scheme : str
+            Scheme of the labels, such as "bio" or "plain".
+
+        Returns
+        -------
+        list of Span
+            Spans in the order of the text.
 
         Raises
         ------
         ValueError
-            for a label that does not fit the scheme, and for nested labels.
+            For a label that does not fit the scheme, and for nested labels.
 
         Examples
         --------
@@ -116,7 +162,23 @@ class Passage:
 
 
 def token_offsets(text: str, begin: int = 0, end: int | None = None) -> Offsets:
-    """The tokens of a text without tokens of its own: words and single signs, as `split="punctuation"` of plain text has them.
+    """The tokens of a text without tokens of its own: words and single signs.
+
+    They are the same as those of plain text with `split="punctuation"`.
+
+    Parameters
+    ----------
+    text : str
+        Text of the document.
+    begin : int, default 0
+        Number of the first character to read.
+    end : int, optional
+        Number of the character after the last one to read; the end of the text if not given.
+
+    Returns
+    -------
+    tuple of tuple of (int, int)
+        Begin and end of each token in the text, in characters.
 
     Examples
     --------
@@ -128,11 +190,19 @@ def token_offsets(text: str, begin: int = 0, end: int | None = None) -> Offsets:
 
 
 class Doubts:
-    """Counts, by kind, of spans that labels cannot express, for one notice a file.
+    """Spans of a file that labels cannot represent, counted by kind, for one notice a kind.
 
     Parameters
     ----------
-    file : for messages
+    file : str
+        Name of the file, for messages.
+
+    Examples
+    --------
+    >>> doubts = Doubts("notes.ann")
+    >>> doubts.add("spans without any token are left out", "T1 at 3-4")
+    >>> doubts.tell(print)
+    notes.ann: spans without any token are left out: T1 at 3-4
     """
 
     def __init__(self, file: str) -> None:
@@ -140,12 +210,27 @@ class Doubts:
         self._found: dict[str, tuple[int, str]] = {}
 
     def add(self, kind: str, first: str) -> None:
-        """Count a case; `first` describes the first case of a kind, and is empty if the number suffices."""
+        """Count a case.
+
+        Parameters
+        ----------
+        kind : str
+            Kind of the case, as the notice describes it.
+        first : str
+            Description of the case, which the notice shows if it is the first of its kind; empty to show the
+            number of cases.
+        """
         count, known = self._found.get(kind, (0, first))
         self._found[kind] = count + 1, known
 
     def tell(self, notify: Callable[[str], None]) -> None:
-        """One notice a kind."""
+        """Pass one notice for each kind, and forget the cases.
+
+        Parameters
+        ----------
+        notify : callable
+            Function that is called with each notice.
+        """
         for kind, (count, first) in self._found.items():
             more = f", and {count - 1} more" if count > 1 else ""
             notify(f"{self._file}: {kind}: {first + more if first else count}")
@@ -160,15 +245,19 @@ OVERLAP = "spans that overlap longer ones, or earlier ones of the same length, a
 def labels_of(spans: Iterable[Span], text: str, offsets: Offsets, doubts: Doubts) -> tuple[str, ...]:
     """BIO labels of tokens by spans.
 
-    A span that ends within a token is read as the whole token. Of spans that overlap the longest is read, and of equally
-    long ones the first; the others are left out.
+    A span that ends within a token is read as the whole token. Of spans that overlap the longest is read, and
+    of equally long ones the first; the others are left out.
 
     Parameters
     ----------
-    spans : of the text, in any order
-    text : of the document
-    offsets : of the T tokens
-    doubts : receives cases that labels cannot express
+    spans : iterable of Span
+        Spans of the text, in any order.
+    text : str
+        Text of the document.
+    offsets : tuple of tuple of (int, int)
+        (T, 2) begin and end of each token in the text, in characters.
+    doubts : Doubts
+        Receiver of spans that labels cannot represent.
 
     Returns
     -------

@@ -36,15 +36,27 @@ FORMATS = ("columns", "json", "parquet", "conllu", "brat", "spacy", "prodigy", "
 
 @dataclass(frozen=True)
 class WriteOptions:
-    """How sequences are written.
+    """Format and labels of sequences that are written.
 
     Parameters
     ----------
-    format : of `FORMATS`; empty to tell it from the name of the output
-    scheme : that labels are rewritten to first, such as bio; empty to leave them
-    column : of CoNLL-U, where labels stand: `upos`, `misc.NER`
-    unit : sequences of BRAT: a `line` of a document, or a `document`
-    predicted : whether labels are a model's: they then are predictions in Label Studio, and tasks without an answer in Prodigy
+    format : str, optional
+        "columns", "json", "parquet", "conllu", "brat", "spacy", "prodigy" or "label-studio"; inferred from
+        the name of the output if not given.
+    scheme : str, optional
+        Scheme that labels are rewritten to, such as "bio"; if not given, labels stay as they are.
+    column : str, optional
+        Place of labels in CoNLL-U: `upos`, or a key of the last column such as `misc.NER`.
+    unit : {"line", "document"}, default "line"
+        Part of a BRAT document that is one sequence.
+    predicted : bool, default False
+        Whether labels are those of a model. They are then predictions in Label Studio, and tasks without an
+        answer in Prodigy.
+
+    Examples
+    --------
+    >>> WriteOptions(scheme="iobes").format_of("names.jsonl")
+    'json'
     """
 
     format: str = ""
@@ -54,7 +66,28 @@ class WriteOptions:
     predicted: bool = False
 
     def format_of(self, path: str) -> str:
-        """The format of an output; InputError for an unknown format, or one that cannot be inferred."""
+        """The format of an output.
+
+        Parameters
+        ----------
+        path : str
+            Path of the output; `-` is standard output.
+
+        Returns
+        -------
+        str
+            Name of the format.
+
+        Raises
+        ------
+        InputError
+            For an unknown format or unit, and if the name of the output does not determine the format.
+
+        Examples
+        --------
+        >>> WriteOptions().format_of("names.conllu")
+        'conllu'
+        """
         if self.unit not in UNITS:
             raise InputError(f'no unit "{self.unit}"{suggestion(self.unit, UNITS)}')
         if self.format:
@@ -76,18 +109,22 @@ def write(
     options: WriteOptions | None = None,
     inputs: Iterable[str | Path] = (),
 ) -> int:
-    """Write sequences to a file, or to a folder of BRAT documents; a file appears whole or not at all.
+    """Write sequences to a file, or to a folder of BRAT documents.
 
-    Input of a format is written to the same format with new labels and its other content: texts, identifiers, and
-    further
-    columns stay. Tokens without a text get single spaces between.
+    A file appears whole or not at all. Sequences that were read from a format are written back to it with
+    other labels; texts, identifiers and further columns stay. Tokens without a text get single spaces
+    between.
 
     Parameters
     ----------
-    examples : sequences, as `ilpinfer.corpus.sequences.read` gives them, with labels or without
-    path : of the output; `-` is standard output
-    options : format and labels; inferred from the name of the output if not given
-    inputs : files that must not be overwritten
+    examples : iterable of Example
+        Sequences, as `ilpinfer.corpus.sequences.read` returns them, with labels or without.
+    path : str or Path
+        Path of the output; `-` is standard output.
+    options : WriteOptions, optional
+        Format and labels; the format is inferred from the name of the output if not given.
+    inputs : iterable of str or Path, optional
+        Files that must not be overwritten.
 
     Returns
     -------
@@ -97,11 +134,11 @@ def write(
     Raises
     ------
     InputError
-        for a format that cannot be inferred, and for labels or tokens that it cannot express.
+        For a format that cannot be inferred, and for labels or tokens that the format cannot represent.
     OutputError
-        for an output that cannot be written.
+        For an output that cannot be written.
     MissingLibrary
-        for a format whose library is not installed.
+        For a format whose library is not installed.
 
     Examples
     --------
@@ -142,7 +179,10 @@ def _in_scheme(examples: list[Example], scheme: str) -> tuple[list[Example], str
 def _spans(
     examples: Sequence[Example], scheme: str, *, whole: bool = False
 ) -> tuple[list[Example], list[list[Span] | None]]:
-    """Sequences with a passage each, in its whole document or separately, and the spans of their labels."""
+    """Sequences with a passage each, and the spans of their labels.
+
+    With `whole`, passages are parts of their whole document; otherwise each has a text of its own.
+    """
     result, found = [], list[list[Span] | None]()
     for example in examples:
         passage = example.passage or Passage.of_tokens(example.tokens)

@@ -104,7 +104,7 @@ def count(table: FieldTable, tokens: Sequence[str], predicted: Ids, gold: Ids) -
 
 
 def precision(counts: Counts) -> Floats:
-    """|F ∩ G| / |F|; 0 where nothing is predicted (Stokman 2011, eq. 68).
+    """``|F ∩ G| / |F|``; 0 where nothing is predicted (Stokman 2011, eq. 68).
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def precision(counts: Counts) -> Floats:
 
 
 def recall(counts: Counts) -> Floats:
-    """|F ∩ G| / |G|; 0 where there is no gold (Stokman 2011, eq. 69).
+    """``|F ∩ G| / |G|``; 0 where there is no gold (Stokman 2011, eq. 69).
 
     Parameters
     ----------
@@ -173,7 +173,7 @@ def f_measure(counts: Counts, beta: float = 1.0) -> Floats:
 
 
 def overlap(counts: Counts) -> Floats:
-    """|F ∩ G| / |F ∪ G|, the Jaccard index; 0 where both are empty (Stokman 2011, section 5.1)."""
+    """``|F ∩ G| / |F ∪ G|``, the Jaccard index; 0 where both are empty (Stokman 2011, section 5.1)."""
     predicted, gold, both = (counts[..., i] for i in range(3))
     return _share(both, predicted + gold - both)
 

@@ -6,7 +6,16 @@ from formulations.errors import InferenceError
 
 
 class MissingLibrary(InferenceError, ImportError):
-    """A library that is not installed; the message names it and the extra that installs it."""
+    """A library that is not installed; the message names it and the extra that installs it.
+
+    Examples
+    --------
+    >>> try:
+    ...     require("the table", "parquet", "no_such_library")
+    ... except MissingLibrary as error:
+    ...     print(error)
+    the table needs no_such_library, which is not installed; pip install 'ilpinfer[parquet]'
+    """
 
 
 def require(purpose: str, extra: str, *names: str) -> None:
@@ -14,14 +23,17 @@ def require(purpose: str, extra: str, *names: str) -> None:
 
     Parameters
     ----------
-    purpose : the subject of the message, such as "the service"
-    extra : the extra of the package that installs them
-    names : modules
+    purpose : str
+        Subject of the message, such as "the service".
+    extra : str
+        Extra of the package that installs the libraries.
+    *names : str
+        Names of modules.
 
     Raises
     ------
     MissingLibrary
-        for the first module that is not installed.
+        For the first module that is not installed.
 
     Examples
     --------

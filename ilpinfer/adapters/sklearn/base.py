@@ -56,44 +56,48 @@ class ConstrainedEstimator(ABC, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : N sequences
+        X : sequence of sequence
+            N sequences of tokens, or of features if the model takes features.
 
         Returns
         -------
-        array of object, (N,)
-            A list of label names for each sequence; None where `on_infeasible="none"` allows it.
+        ndarray of object, shape (N,)
+            A list of label names for each sequence; None for a sequence without a prediction, with
+            `on_infeasible="none"`.
 
         Raises
         ------
         InfeasibleError
-            for a sequence without a prediction, if `on_infeasible` is "raise".
+            For a sequence without a prediction, unless `on_infeasible` has another value than "raise".
         SequenceError
-            for invalid sequences.
+            For invalid sequences.
         """
         decoder = self._ready()
         return as_array(self._predictions(decoder, self._inputs_of(X, decoder)))
 
     def predict_marginals(self, X: Any) -> NDArray[np.object_]:
-        """Probabilities of the labels of each token, p ∝ exp(score), over the labellings that keep the hard rules.
+        """Probabilities of the labels of each token under the rules.
 
-        Penalties of soft rules and features are part of the score; see `ilpinfer.marginals`.
+        The probability of a labelling that keeps the hard rules is proportional to exp(score). Penalties of
+        soft rules and features are part of the score; see `ilpinfer.marginals`.
 
         Parameters
         ----------
-        X : N sequences
+        X : sequence of sequence
+            N sequences of tokens, or of features if the model takes features.
 
         Returns
         -------
-        array of object, (N,)
-            For each sequence a list of T dicts from label names to probabilities; None where no labelling keeps the hard rules
-            and `on_infeasible` is "none".
+        ndarray of object, shape (N,)
+            For each sequence a list of T dictionaries from label names to probabilities; None if no labelling
+            keeps the hard rules and `on_infeasible` is "none".
 
         Raises
         ------
         InfeasibleError
-            where no labelling keeps the hard rules, also with `on_infeasible="relax"`.
+            If no labelling keeps the hard rules and `on_infeasible` is "raise" or "relax".
         SequenceError
-            where rules need too many joint states, for models of second order, and for invalid sequences.
+            For rules that need too many joint states, for models of second order, and for invalid sequences.
         """
         decoder = self._ready()
         names = self.classes_.tolist()
@@ -113,39 +117,77 @@ class ConstrainedEstimator(ABC, BaseEstimator):  # type: ignore[misc]
         return as_array(numbered(chances()))
 
     def decode(self, X: Any, *, top: int | None = None) -> list[Any]:
-        """Solutions with score, bound, violations and certificate; infeasible ones are returned like any other.
+        """Solutions with score, bound, violations and certificate, infeasible ones included.
 
         Parameters
         ----------
-        X : N sequences
-        top : None for the best labelling of each; a number for a list of at most so many, best first
+        X : sequence of sequence
+            N sequences of tokens, or of features if the model takes features.
+        top : int, optional
+            Number of different labellings of each sequence, best first; if not given, the best labelling.
 
         Returns
         -------
-        list of Solution, or of lists of them
+        list of Solution or list of list of Solution
+            A solution for each sequence; a list for each sequence if `top` is a number.
+
+        Raises
+        ------
+        SequenceError
+            For invalid sequences.
         """
         decoder = self._ready()
         return numbered(self._solutions(decoder, self._inputs_of(X, decoder), top))
 
     def trellises(self, X: Any) -> list[Trellis]:
-        """The trellis of each sequence, for `ilpinfer.decode`, `ilpinfer.verify` and `ilpinfer.compare`."""
+        """The model's scores of each sequence.
+
+        `ilpinfer.decode`, `ilpinfer.verify` and `ilpinfer.compare` take them.
+
+        Parameters
+        ----------
+        X : sequence of sequence
+            N sequences of tokens, or of features if the model takes features.
+
+        Returns
+        -------
+        list of Trellis
+            Scores of N sequences, nats.
+
+        Raises
+        ------
+        SequenceError
+            For invalid sequences.
+        """
         decoder = self._ready()
         return numbered(self._scored(decoder, self._inputs_of(X, decoder)))
 
     def score(self, X: Any, y: Any) -> float:
-        """Share of tokens with the right label; tokens of a sequence without a prediction count as wrong.
+        """Share of tokens with the right label; all tokens of a sequence without a prediction count as wrong.
 
         For F1 of spans pass `scoring=span_f1` to `GridSearchCV` and `cross_val_score`.
 
         Parameters
         ----------
-        X : N sequences
-        y : N sequences of label names; of any scheme where `scheme` names the one to be predicted
+        X : sequence of sequence
+            N sequences of tokens, or of features if the model takes features.
+        y : sequence of sequence of str
+            Label names of the N sequences. If `scheme` names the scheme of predictions, they may have another
+            one.
+
+        Returns
+        -------
+        float
+            Accuracy, from 0 to 1.
 
         Raises
         ------
         SequenceError
-            for sequences and labels that cannot be used, and where there are none.
+            For invalid sequences and labels.
+        InfeasibleError
+            For a sequence without a prediction, if `on_infeasible` is "raise".
+        ValueError
+            If there are no sequences.
         """
         decoder = self._ready()
         inputs = self._inputs_of(X, decoder)
@@ -161,13 +203,13 @@ class ConstrainedEstimator(ABC, BaseEstimator):  # type: ignore[misc]
 
     @property
     def classes_(self) -> NDArray[np.str_]:
-        """(K,) label names."""
+        """Names of the K labels, in the order of their ids."""
         labels = self._ready().labels
         assert labels is not None
         return np.array(labels.names)
 
     def _inputs_of(self, X: Any, decoder: Decoder) -> list[Any]:
-        """N checked sequences of features or tokens for the model."""
+        """N checked sequences, of features if the model takes features, else of tokens."""
         check_on_infeasible(self.on_infeasible)
         return self._inputs(X, takes_features(decoder.model))
 

@@ -25,31 +25,56 @@ SHORT_NAMES: Mapping[str, str] = {"ap": "averaged-perceptron", "pa": "passive-ag
 class ConstrainedCRF(TrainedEstimator):
     """A linear-chain CRF whose predictions are the best labellings that keep the rules.
 
-    X is a list of token lists, and a template defines their features. With `template=None`, X is a list of
-    feature lists in the format of sklearn-crfsuite: a dict, or a list of names, for each token.
+    X is a sequence of token lists, and a template defines the features of tokens. With `template=None`, X is
+    a sequence of feature lists as in sklearn-crfsuite: for each token a dictionary, or a list of names.
 
     Parameters
     ----------
-    rules : a list of rules, a rule set, a name of the catalogue, a rule file, or a list of names and files
-    template : a name such as "citations", a TOML file or its plain values, which defines the features of tokens; None if X has features
-    algorithm : "lbfgs", "l2sgd", "averaged-perceptron" ("ap"), "passive-aggressive" ("pa") or "arow"
-    c1, c2 : weights of the L1 and the squared L2 norm in training; None for the usual ones of the algorithm
-    max_iterations : None for the usual number
-    min_freq, all_possible_states, all_possible_transitions : as in sklearn-crfsuite; None for the usual values
-    parameters : further parameters of the algorithm, by the names of CRFsuite
-    token : where `template` is None, the feature that holds the token, for rules that look at tokens: a name, or a function
-        from the features of a token to its text
-    scheme : in which labels are predicted, such as "iobes"; the labels of `y` are rewritten; theirs where it is empty
-    method : how to decode, such as "auto" or "beam:width=50"; see `ilpinfer.methods`
-    time_limit : seconds for each sequence, or None
-    on_infeasible : what is predicted where no labelling keeps the hard rules: "raise" an `InfeasibleError`; "relax" for the
-        labelling that breaks as few as possible, with a `RelaxedNotice`; "none" for None
+    rules : sequence of Rule, RuleSet, str, Path or sequence of str or Path, optional
+        Rules, a rule set, the name of a catalogue entry, the path of a rule file, or several names and paths.
+    template : str, Path or mapping of str to object, default "general"
+        Definition of the features of tokens: a name such as "citations", the path of a TOML file, or its
+        values; None if X has features.
+    algorithm : str, default "lbfgs"
+        Training algorithm: "lbfgs", "l2sgd", "averaged-perceptron" ("ap"), "passive-aggressive" ("pa") or
+        "arow".
+    c1 : float, optional
+        Weight of the L1 norm in training; the algorithm's default if not given.
+    c2 : float, optional
+        Weight of the squared L2 norm in training; the algorithm's default if not given.
+    max_iterations : int, optional
+        Maximum number of iterations; the algorithm's default if not given.
+    min_freq : float, optional
+        Minimum frequency of features; the default of CRFsuite if not given.
+    all_possible_states : bool, optional
+        Whether features may have weights for labels that they never occur with in training.
+    all_possible_transitions : bool, optional
+        Whether steps between labels that never follow each other in training may have weights.
+    parameters : mapping of str to object, optional
+        Further parameters of the algorithm, by the names of CRFsuite.
+    token : str or callable, optional
+        Feature that holds the token, for rules that look at tokens: a name, or a function from the features
+        of a token to its text. Only with `template=None`.
+    scheme : str, optional
+        Scheme of predictions, such as "iobes"; the labels of `y` are rewritten to it. If not given, it is
+        that of `y`.
+    method : str, default "auto"
+        Decoding method, such as "auto" or "beam:width=50"; see `ilpinfer.methods`.
+    time_limit : float, optional
+        Time limit in seconds for each sequence.
+    on_infeasible : {"raise", "relax", "none"}, default "raise"
+        Prediction if no labelling keeps the hard rules. "raise" raises an `InfeasibleError`, "relax" predicts
+        the labelling that breaks as few hard rules as possible with a `RelaxedNotice`, and "none" predicts
+        None.
 
     Attributes
     ----------
-    model_ : the CRF
-    decoder_ : the model with the rules, compiled; its `verify` checks solutions of `decode`
-    classes_ : (K,) label names
+    model_ : CRF
+        The trained model.
+    decoder_ : Decoder
+        The model with compiled rules; its `verify` checks solutions of `decode`.
+    classes_ : ndarray of str, shape (K,)
+        Label names.
 
     Examples
     --------

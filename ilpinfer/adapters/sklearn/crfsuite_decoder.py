@@ -20,31 +20,43 @@ Features = Callable[[Sequence[str]], Sequence[Item]]
 
 
 class ConstrainedDecoder(ConstrainedEstimator):
-    """Decoding under rules with a model of CRFsuite, in place of its own Viterbi decoding.
+    """A decoder under rules for a model of CRFsuite, in place of its own Viterbi decoding.
 
-    With a fitted model, `predict` can be called without `fit`. `fit` fits a clone of an estimator of sklearn-crfsuite;
-    taggers, model files and a `FrozenEstimator` are not changed, so that `GridSearchCV` can compare rules for one
-    model.
+    If the model is fitted already, `predict` works at once. `fit` fits a clone of an estimator of
+    sklearn-crfsuite. It does not change taggers, model files and a `FrozenEstimator`, so that `GridSearchCV`
+    can compare rules for one model.
 
     Parameters
     ----------
-    estimator : a `sklearn_crfsuite.CRF`, fitted or not, or a `sklearn.frozen.FrozenEstimator` of one; an open
-        `pycrfsuite.Tagger`, whose weights are known to six decimals and are read once; or the path of a model file
-    rules : a list of rules, a rule set, a name of the catalogue, a rule file, or a list of names and files
-    token : the feature that holds the token, for rules that look at tokens: a name, or a function from the features of a token
-        to its text
-    features : makes the features of token lists; X has tokens then, and `token` is not needed
-    scheme : of the model's labels; inferred where it is empty
-    method : how to decode, such as "auto" or "beam:width=50"; see `ilpinfer.methods`
-    time_limit : seconds for each sequence, or None
-    on_infeasible : what is predicted where no labelling keeps the hard rules: "raise" an `InfeasibleError`; "relax" for the
-        labelling that breaks as few as possible, with a `RelaxedNotice`; "none" for None
+    estimator : sklearn_crfsuite.CRF, FrozenEstimator, pycrfsuite.Tagger, str or Path
+        An estimator, fitted or not; a `sklearn.frozen.FrozenEstimator` of one; an open tagger, whose weights
+        are known to six decimals and are read once; or the path of a model file.
+    rules : sequence of Rule, RuleSet, str, Path or sequence of str or Path, optional
+        Rules, a rule set, the name of a catalogue entry, the path of a rule file, or several names and paths.
+    token : str or callable, optional
+        Feature that holds the token, for rules that look at tokens: a name, or a function from the features
+        of a token to its text.
+    features : callable, optional
+        Function from T tokens to the features of each. If given, X has tokens, and `token` is not needed.
+    scheme : str, optional
+        Scheme of the model's labels; inferred from their names if not given.
+    method : str, default "auto"
+        Decoding method, such as "auto" or "beam:width=50"; see `ilpinfer.methods`.
+    time_limit : float, optional
+        Time limit in seconds for each sequence.
+    on_infeasible : {"raise", "relax", "none"}, default "raise"
+        Prediction if no labelling keeps the hard rules. "raise" raises an `InfeasibleError`, "relax" predicts
+        the labelling that breaks as few hard rules as possible with a `RelaxedNotice`, and "none" predicts
+        None.
 
     Attributes
     ----------
-    estimator_ : the fitted estimator, tagger or path; after `fit`
-    decoder_ : the model with the rules, compiled; its `verify` checks solutions of `decode`; after `fit`
-    classes_ : (K,) label names
+    estimator_ : object
+        The fitted estimator, the tagger or the path; only after `fit`.
+    decoder_ : Decoder
+        The model with compiled rules; its `verify` checks solutions of `decode`. Only after `fit`.
+    classes_ : ndarray of str, shape (K,)
+        Label names.
 
     Examples
     --------
@@ -79,21 +91,25 @@ class ConstrainedDecoder(ConstrainedEstimator):
         self.on_infeasible = on_infeasible
 
     def fit(self, X: Any = None, y: Any = None) -> Self:
-        """Fit a clone of the estimator, where it can be fitted, and compile the rules for its labels.
+        """Fit a clone of the estimator if it can be fitted, and compile the rules for its labels.
 
         Parameters
         ----------
-        X : N sequences of features, or of tokens where `features` is given; not read for a model that stays as it is
-        y : N sequences of label names
+        X : sequence of sequence, optional
+            N sequences of features, or of tokens if `features` is given. Not read for a tagger, a model file
+            and a `FrozenEstimator`.
+        y : sequence of sequence of str, optional
+            Label names of the N sequences.
 
         Returns
         -------
-        the estimator
+        ConstrainedDecoder
+            The decoder itself.
 
         Raises
         ------
         ValueError
-            for invalid parameters, rules, sequences and labels; sequences are named as `X[3]`.
+            For invalid parameters, rules, sequences and labels; messages name sequences as `X[3]`.
         """
         rules = self._checked_rules()
         estimator = self.estimator
@@ -141,7 +157,7 @@ class ConstrainedDecoder(ConstrainedEstimator):
         return True
 
     def __sklearn_clone__(self) -> "ConstrainedDecoder":
-        """An unfitted copy of the same parameters; a tagger cannot be copied, and is shared."""
+        """An unfitted copy with the same parameters; a tagger cannot be copied and is shared."""
         parameters = self.get_params(deep=False)
         own = {
             name: value if _is_tagger(value) else clone(value, safe=False)
@@ -157,7 +173,7 @@ class ConstrainedDecoder(ConstrainedEstimator):
 
 
 class _Key(NamedTuple):
-    """The objects from which a decoder was made."""
+    """Model and parameters from which a decoder was made."""
 
     version: tuple[Any, ...]
     rules: Any
@@ -167,7 +183,7 @@ class _Key(NamedTuple):
     time_limit: float | None
 
     def same(self, other: "_Key") -> bool:
-        """Whether these are the same objects with an unchanged model."""
+        """Whether the parameters are the same objects, and the model has not changed."""
         return self.version == other.version and all(
             mine is its for mine, its in zip(self[1:], other[1:], strict=True)
         )
@@ -178,7 +194,7 @@ def _is_tagger(estimator: Any) -> bool:
 
 
 def _stays(estimator: Any) -> bool:
-    """Whether `fit` does not change an estimator."""
+    """Whether `fit` leaves an estimator unchanged."""
     if isinstance(estimator, str | Path) or _is_tagger(estimator):
         return True
     if not hasattr(estimator, "modelfile"):
@@ -200,7 +216,7 @@ def _place(estimator: Any) -> Path:
 
 
 def _version(estimator: Any) -> tuple[Any, ...]:
-    """A value that changes when the model is trained again; NotFittedError for an untrained model."""
+    """A value that changes when a model is trained again; NotFittedError for one that was not trained."""
     if _stays(estimator) and _is_tagger(estimator):
         try:
             return (id(estimator), tuple(estimator.labels()))

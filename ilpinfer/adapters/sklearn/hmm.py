@@ -12,30 +12,50 @@ KINDS = {1: "hmm", 2: "hmm2"}
 
 
 class ConstrainedHMM(TrainedEstimator):
-    """A hidden Markov model whose predictions are the best labellings that keep the rules. X is a list of token lists.
+    """A hidden Markov model whose predictions are the best labellings that keep the rules.
+
+    X is a sequence of token lists.
 
     Parameters
     ----------
-    rules : a list of rules, a rule set, a name of the catalogue, a rule file, or a list of names and files
-    order : 1, or 2 for labels that depend on two labels before; then there are no marginals
-    emissions, transitions : smoothing of words and of labels: "none", "additive", "witten-bell", "interpolation" or
-        "absolute-discounting"; None for the usual one
-    by : the classes by which unknown words are estimated: "uniform", "classes", "shapes", "suffixes" or
-        "shapes-suffixes"
-    singletons : whether classes are estimated from words that occur once in training
-    alike : whether all years are one word, and so all numbers of equal length, all initials, and all months
-    lower_case : whether words are read in lower case
-    scheme : in which labels are predicted, such as "iobes"; the labels of `y` are rewritten; theirs where it is empty
-    method : how to decode, such as "auto" or "beam:width=50"; see `ilpinfer.methods`
-    time_limit : seconds for each sequence, or None
-    on_infeasible : what is predicted where no labelling keeps the hard rules: "raise" an `InfeasibleError`; "relax" for the
-        labelling that breaks as few as possible, with a `RelaxedNotice`; "none" for None
+    rules : sequence of Rule, RuleSet, str, Path or sequence of str or Path, optional
+        Rules, a rule set, the name of a catalogue entry, the path of a rule file, or several names and paths.
+    order : {1, 2}, default 1
+        Number of labels before that a label depends on. Models of order 2 have no marginals.
+    emissions : str, optional
+        Smoothing of words: "none", "additive", "witten-bell", "interpolation" or "absolute-discounting"; the
+        model's default if not given.
+    transitions : str, optional
+        Smoothing of labels, with the same names; the model's default if not given.
+    by : {"classes", "uniform", "shapes", "suffixes", "shapes-suffixes"}, default "classes"
+        Classes of words that do not occur in training; "uniform" is one class.
+    singletons : bool, default False
+        Whether classes are estimated on words that occur once in training.
+    alike : bool, default False
+        Whether all years count as one word, and likewise numbers with equally
+        many digits, initials, months, and tokens with digits of the same shape.
+    lower_case : bool, default False
+        Whether words are converted to lower case.
+    scheme : str, optional
+        Scheme of predictions, such as "iobes"; the labels of `y` are rewritten to it. If not given, it is
+        that of `y`.
+    method : str, default "auto"
+        Decoding method, such as "auto" or "beam:width=50"; see `ilpinfer.methods`.
+    time_limit : float, optional
+        Time limit in seconds for each sequence.
+    on_infeasible : {"raise", "relax", "none"}, default "raise"
+        Prediction if no labelling keeps the hard rules. "raise" raises an `InfeasibleError`, "relax" predicts
+        the labelling that breaks as few hard rules as possible with a `RelaxedNotice`, and "none" predicts
+        None.
 
     Attributes
     ----------
-    model_ : the `HMM`, or `SecondOrderHMM`
-    decoder_ : the model with the rules, compiled; its `verify` checks solutions of `decode`
-    classes_ : (K,) label names
+    model_ : HMM or SecondOrderHMM
+        The trained model.
+    decoder_ : Decoder
+        The model with compiled rules; its `verify` checks solutions of `decode`.
+    classes_ : ndarray of str, shape (K,)
+        Label names.
 
     Examples
     --------

@@ -18,7 +18,17 @@ Token = str | Callable[[Item], str] | None
 
 
 class SequenceError(InferenceError, ValueError):
-    """Error for invalid sequences or labels; the message names the place, such as `X[3][0]`."""
+    """Invalid sequences or labels; the message names the place, such as `X[3][0]`.
+
+    Examples
+    --------
+    >>> from ilpinfer.adapters.sklearn import ConstrainedHMM
+    >>> try:
+    ...     ConstrainedHMM().fit([["Ada", "1815"]], [["name"]])
+    ... except SequenceError as error:
+    ...     print(error)
+    y[0] has 1 labels, but X[0] has 2 tokens
+    """
 
 
 def rows(values: Any, what: str, kind: str) -> list[Any]:
@@ -26,14 +36,27 @@ def rows(values: Any, what: str, kind: str) -> list[Any]:
 
     Parameters
     ----------
-    values : anything
-    what : its name in messages
-    kind : of its elements, in the plural
+    values : object
+        Any object.
+    what : str
+        Name of the object in messages.
+    kind : str
+        Name of its elements in messages, in the plural.
+
+    Returns
+    -------
+    list
+        The elements.
 
     Raises
     ------
     SequenceError
-        for texts, dicts, and objects that are not iterable.
+        For texts, dictionaries, and objects that cannot be iterated over.
+
+    Examples
+    --------
+    >>> rows(("name", "year"), "y[0]", "labels")
+    ['name', 'year']
     """
     if isinstance(values, str | bytes):
         raise SequenceError(f"{what} is the text {brief(values)}; expected a list of {kind}")
@@ -47,13 +70,20 @@ def token_lists(X: Any, hint: str = "") -> list[Tokens]:
 
     Parameters
     ----------
-    X : N sequences of texts
-    hint : end of the message for a token that is no text
+    X : sequence of sequence of str
+        N sequences of texts.
+    hint : str, optional
+        Text that is added to the message if a token is no text.
+
+    Returns
+    -------
+    list of tuple of str
+        Tokens of each sequence.
 
     Raises
     ------
     SequenceError
-        for a text in place of a sequence, an empty sequence, and tokens that are no texts.
+        For a text in place of a sequence, an empty sequence, and tokens that are no texts.
 
     Examples
     --------
@@ -75,12 +105,23 @@ def feature_lists(X: Any) -> list[list[Item]]:
 
     Parameters
     ----------
-    X : N sequences with a dict, or a list of names, for each token; or sequences of `pycrfsuite.ItemSequence`
+    X : sequence of sequence of dict or list of str, or sequence of pycrfsuite.ItemSequence
+        N sequences with a dictionary, or a list of names, for each token.
+
+    Returns
+    -------
+    list of list of dict or list of str
+        Features of each token of each sequence.
 
     Raises
     ------
     SequenceError
-        for features that python-crfsuite does not accept, and for weights that are not finite.
+        For features that python-crfsuite does not take, and for weights that are not finite.
+
+    Examples
+    --------
+    >>> feature_lists([[{"word": "Ada"}, ["digits"]]])
+    [[{'word': 'Ada'}, ['digits']]]
     """
     result = []
     for i, x in enumerate(rows(X, "X", "sequences of features")):
@@ -127,13 +168,20 @@ def label_lists(y: Any, X: Sequence[Sequence[Any]]) -> list[tuple[str, ...]]:
 
     Parameters
     ----------
-    y : N sequences of names
-    X : N sequences that they belong to
+    y : sequence of sequence of str
+        Label names of N sequences.
+    X : sequence of sequence
+        N sequences that the labels belong to.
+
+    Returns
+    -------
+    list of tuple of str
+        Labels of each sequence.
 
     Raises
     ------
     SequenceError
-        for another number of sequences or labels, and labels that are no names.
+        For another number of sequences or labels, and for labels that are no names.
 
     Examples
     --------
@@ -158,18 +206,27 @@ def label_lists(y: Any, X: Sequence[Sequence[Any]]) -> list[tuple[str, ...]]:
 
 
 def tokens_of(items: Sequence[Item], token: Token, number: int) -> Tokens | None:
-    """The texts of tokens, from their features; None if `token` is None.
+    """The texts of tokens, from their features.
 
     Parameters
     ----------
-    items : features of T tokens
-    token : a name, whose value in a dict is the text, or which begins a name such as `word=Ada` in a list; or a function
-    number : of the sequence, for messages
+    items : sequence of dict or list of str
+        Features of T tokens.
+    token : str, callable or None
+        Name of the feature that holds the text: the value of that name in a dictionary, or the rest of a name
+        such as `word=Ada` in a list. Or a function from the features of a token to its text.
+    number : int
+        Number of the sequence, for messages.
+
+    Returns
+    -------
+    tuple of str or None
+        T texts; None if `token` is None.
 
     Raises
     ------
     SequenceError
-        where a token has no such feature, or it is no text.
+        If a token has no such feature, or it is no text.
 
     Examples
     --------

@@ -23,11 +23,36 @@ NO_TOKENS_HERE = 'but X has features only; token="word" names the feature that i
 
 
 class InfeasibleError(SequenceError):
-    """Error for a sequence without a labelling that keeps the hard rules."""
+    """A sequence without a labelling that keeps the hard rules.
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> from ilpinfer.adapters.sklearn import ConstrainedHMM
+    >>> hmm = ConstrainedHMM([C.at_least_tokens("name", 2)])
+    >>> try:
+    ...     hmm.fit([["Ada", "1815"]], [["name", "year"]]).predict([["Ada"]])
+    ... except InfeasibleError as error:
+    ...     print(str(error).partition(" (")[0])
+    X[0]: no labelling keeps the hard rules
+    """
 
 
 class RelaxedNotice(UserWarning):
-    """Warning about sequences whose prediction breaks hard rules, since no labelling keeps them."""
+    """A warning that names sequences whose predictions break hard rules, since no labelling keeps them.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from formulations import constraints as C
+    >>> from ilpinfer.adapters.sklearn import ConstrainedHMM
+    >>> rules = [C.at_least_tokens("name", 2)]
+    >>> hmm = ConstrainedHMM(rules, on_infeasible="relax").fit([["Ada", "1815"]], [["name", "year"]])
+    >>> with warnings.catch_warnings(record=True, action="always") as notices:
+    ...     _ = hmm.predict([["Ada"]])
+    >>> print(notices[0].message)
+    hard rules are broken in 1 predictions, since no labelling keeps them: X[0]
+    """
 
 
 def check_on_infeasible(value: Any) -> None:
@@ -41,14 +66,21 @@ def labels_of(solutions: Sequence[Solution], on_infeasible: str) -> list[list[st
 
     Parameters
     ----------
-    solutions : of N sequences
-    on_infeasible : "raise"; "relax" for the best labelling that breaks as few hard rules as possible, with a `RelaxedNotice`;
-        "none" for None
+    solutions : sequence of Solution
+        Solutions of N sequences.
+    on_infeasible : {"raise", "relax", "none"}
+        Treatment of sequences without a labelling. "relax" takes the best labelling that breaks as few hard
+        rules as possible, with a `RelaxedNotice`; "none" gives None.
+
+    Returns
+    -------
+    list of list of str or None
+        Label names of each sequence.
 
     Raises
     ------
     InfeasibleError
-        for the first sequence without a prediction.
+        For the first sequence without a prediction.
     """
     result: list[list[str] | None] = []
     relaxed = []
@@ -69,7 +101,7 @@ def labels_of(solutions: Sequence[Solution], on_infeasible: str) -> list[list[st
 
 
 def without_labelling(number: int, solution: Solution, on_infeasible: str) -> str:
-    """The reason why a sequence has no labelling, with a remedy."""
+    """The message for a sequence that has no labelling, with the reason and the ways out."""
     reason = f" ({solution.reason})" if solution.reason else ""
     way = 'on_infeasible="none" predicts None for it'
     if solution.status is not Status.INFEASIBLE:
@@ -85,14 +117,29 @@ def _notice(numbers: Sequence[int]) -> str:
 
 
 def numbered(made: Iterable[Made]) -> list[Made]:
-    """The elements of an iterable; its ValueErrors name the sequence, as `X[3]`.
+    """The elements of an iterable; an error names the number of the sequence, as `X[3]`.
 
-    If rules use tokens and X has none, the message also names the parameter `token`.
+    If rules look at tokens and X has none, the message also names the parameter that gives them.
+
+    Parameters
+    ----------
+    made : iterable of object
+        Elements that are computed one by one, one for each sequence.
+
+    Returns
+    -------
+    list
+        The elements.
 
     Raises
     ------
     SequenceError
-        in place of other ValueErrors.
+        In place of other ValueErrors.
+
+    Examples
+    --------
+    >>> numbered(map(float, ["1", "2"]))
+    [1.0, 2.0]
     """
     result: list[Made] = []
     try:
@@ -107,7 +154,23 @@ def numbered(made: Iterable[Made]) -> list[Made]:
 
 
 def as_array(values: Sequence[Any]) -> NDArray[np.object_]:
-    """(N,) an array of objects, as scikit-learn concatenates them, with one element for each sequence whatever their lengths."""
+    """An array of objects with one element for each sequence whatever their lengths.
+
+    Parameters
+    ----------
+    values : sequence of object
+        N values.
+
+    Returns
+    -------
+    ndarray of object, shape (N,)
+        The values; scikit-learn can concatenate such arrays.
+
+    Examples
+    --------
+    >>> as_array([["name"], ["name", "year"]]).shape
+    (2,)
+    """
     result = np.empty(len(values), object)
     for i, value in enumerate(values):
         result[i] = value

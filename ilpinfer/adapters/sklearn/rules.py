@@ -9,16 +9,23 @@ from formulations.messages import brief
 
 
 def rule_set(rules: Any) -> RuleSet:
-    """The rule set of a parameter.
+    """The rule set of a parameter of an estimator.
 
     Parameters
     ----------
-    rules : a list of rules, a rule set, a name of the catalogue, a rule file, or a list of names and files; None for none
+    rules : sequence of Rule, RuleSet, str, Path, sequence of str or Path, or None
+        Rules, a rule set, the name of a catalogue entry, the path of a rule file, or several names and paths;
+        None for no rules.
+
+    Returns
+    -------
+    RuleSet
+        The rules.
 
     Raises
     ------
     ValueError
-        for an object that is no rule, and for a file that cannot be read.
+        For objects that are no rules, and for a file that cannot be read.
 
     Examples
     --------

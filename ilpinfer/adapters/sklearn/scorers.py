@@ -17,20 +17,29 @@ Span = tuple[int, str, int, int]
 def span_f1(estimator: Any, X: Any, y: Any) -> float:
     """F1 of exact spans over all fields and sequences, micro-averaged: 2 TP / (2 TP + FP + FN).
 
-    A span is a maximal run of a field, with its first and last token. `O` is no field. The scheme of `y` and that of
-    the predictions are inferred separately, so that predictions may be IOBES and `y` BIO. Without any span the measure
-    is 0. Use it as `GridSearchCV(..., scoring=span_f1)`, also for other estimators of label sequences.
+    A span is a maximal run of a field, with its first and last token. `O` is no field. Labels of each side
+    are read in the scheme that they show, so that predictions may be IOBES if `y` is BIO. Without any span
+    the measure is 0. `GridSearchCV(..., scoring=span_f1)` takes this function. It measures any estimator of
+    label sequences, also one without rules.
 
     Parameters
     ----------
-    estimator : predicts lists of label names; None counts as no spans
-    X : N sequences
-    y : N sequences of label names
+    estimator : object
+        Fitted estimator that predicts lists of label names; None counts as a prediction without spans.
+    X : sequence of sequence
+        N sequences, as the estimator takes them.
+    y : sequence of sequence of str
+        Label names of the N sequences.
+
+    Returns
+    -------
+    float
+        F1, from 0 to 1.
 
     Raises
     ------
     ValueError
-        if the numbers of labels in `y` and in the predictions differ.
+        If the number of labels differs from the number of predicted labels.
 
     Examples
     --------
@@ -55,6 +64,16 @@ def span_f1(estimator: Any, X: Any, y: Any) -> float:
 
 def spans(labellings: Sequence[tuple[str, ...] | None]) -> set[Span]:
     """The spans of labellings, whose scheme is inferred.
+
+    Parameters
+    ----------
+    labellings : sequence of tuple of str or None
+        Labels of N sequences; None for a sequence without spans.
+
+    Returns
+    -------
+    set of tuple of (int, str, int, int)
+        Sequence, field, first and last token of each span.
 
     Examples
     --------

@@ -20,7 +20,7 @@ class TrainedEstimator(ConstrainedEstimator):
 
     @abstractmethod
     def _train(self, pairs: list[Labelled]) -> Any:
-        """The model of labelled sequences."""
+        """The model trained on labelled sequences."""
 
     @property
     def _of_features(self) -> bool:
@@ -32,17 +32,20 @@ class TrainedEstimator(ConstrainedEstimator):
 
         Parameters
         ----------
-        X : N sequences
-        y : N sequences of label names, one for each token
+        X : sequence of sequence
+            N sequences of tokens, or of features if the model takes features.
+        y : sequence of sequence of str
+            Label names of the N sequences, one for each token.
 
         Returns
         -------
-        the estimator
+        TrainedEstimator
+            The estimator itself.
 
         Raises
         ------
         ValueError
-            for invalid parameters, rules, sequences and labels; sequences are named as `X[3]`.
+            For invalid parameters, rules, sequences and labels; messages name sequences as `X[3]`.
         """
         rules = self._checked_rules()
         inputs = self._inputs(X, self._of_features)
