@@ -17,11 +17,19 @@ VERSIONS = ("3.11", "3.12", "3.13", "3.14")
 PLATFORM = "manylinux_2_28_x86_64"
 CHECK = """
 import ilpinfer
+from formulations import parse_rules
 from ilpinfer.references import ShippedReferences, verify
 for reference in ShippedReferences().kind("plain"):
-    assert ilpinfer.decode(reference.trellis, reference.rules).status == "optimal"
-    assert verify(reference).ok
+    assert ilpinfer.decode(reference.trellis, parse_rules(reference.rules)).status == "optimal"
+    assert verify(reference)
 """
+
+
+def interpreter(version: str) -> str | None:
+    """A program of that version that starts; None where there is none."""
+    python = shutil.which(f"python{version}")
+    works = python and subprocess.run([python, "-c", ""], capture_output=True, check=False).returncode == 0
+    return python if works else None
 
 
 def tried(wheel: str, version: str, python: str) -> str:
@@ -53,7 +61,7 @@ def main() -> None:
     parser.add_argument("wheel")
     wheel, lines = str(Path(parser.parse_args().wheel).resolve()), []
     for version in VERSIONS:
-        python = shutil.which(f"python{version}")
+        python = interpreter(version)
         lines.append(tried(wheel, version, python) if python else resolved(wheel, version))
         print(lines[-1], flush=True)
     if any("failed" in line for line in lines):
