@@ -1,1 +1,1 @@
-"""The studies behind every figure that README quotes; `python -m benchmarks.NAME`."""
+"""The studies behind every figure in README and docs: `python -m benchmarks list | run | report`."""

@@ -1,23 +1,28 @@
-"""The studies behind every figure: `python -m benchmarks list | run STUDY | report STUDY`.
+"""The studies behind every figure: `python -m benchmarks list | run STUDY… | report STUDY…`; `all` stands for every study.
 
-A run goes on where an interrupted one with the same code and settings was. Exit code 1 where two programs disagree,
+A run goes on where an interrupted one with the same code and scale was. Exit code 1 where two programs disagree,
 2 for what does not exist, 130 on interrupt.
 """
 
 import argparse
+import os
 import sys
-import warnings
+import tempfile
+import time
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.data import SCALES
-from benchmarks.journal import Journal
+from benchmarks import estimate, running, writing
+from benchmarks.data.stand_in import write_corpora
+from benchmarks.journal import ROOT, Journal, code_digest
 from benchmarks.machine import header
-from benchmarks.study import RESULTS, STUDIES, Disagreement, Study, Work, digest, study_named
+from benchmarks.study import Disagreement, Sources, names, study_named
 from formulations.messages import suggestion
-from formulations.problem.problem import RuleNotice
+
+RESULTS, ROWS = ROOT / "benchmarks" / "results", ROOT / "benchmarks" / "rows"
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -25,79 +30,126 @@ def main(arguments: list[str] | None = None) -> int:
     options = _options().parse_args(arguments)
     if options.command == "list":
         return _list()
-    if options.study not in STUDIES:
-        return _wrong(f'no study "{options.study}"{suggestion(options.study, STUDIES)}')
-    study = study_named(options.study)
-    folder = options.output or RESULTS / study.name
+    chosen = list(names()) if "all" in options.studies else options.studies
+    for name in chosen:
+        if name not in names():
+            return _wrong(f'no study "{name}"{suggestion(name, names())}; `list` shows all')
     if options.command == "report":
-        return _report(study, folder)
-    sections = options.parts.split(",") if options.parts else list(study.sections)
-    unknown = [part for part in sections if part not in study.sections]
+        return max(_report(name, options) for name in chosen)
+    parts = options.parts.split(",") if options.parts else []
+    if parts and len(chosen) > 1:
+        return _wrong("--parts needs exactly one study")
+    unknown = [part for part in parts if part not in study_named(chosen[0]).parts]
     if unknown:
-        return _wrong(f'{study.name} has no part "{unknown[0]}"{suggestion(unknown[0], study.sections)}')
-    return _run(study, options, sections, folder)
+        known = ", ".join(study_named(chosen[0]).parts)
+        return _wrong(f'{chosen[0]} has no part "{unknown[0]}"; its parts are {known}')
+    return _run_all(chosen, parts, options)
 
 
 def _options() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("python -m benchmarks", description=__doc__.splitlines()[0])
     commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("list", help="every study, and what is there of its results")
-    run = commands.add_parser("run", help="run a study, or go on with it, and report")
-    report = commands.add_parser("report", help="tables and pictures from the rows that are there")
+    commands.add_parser("list", help="every study, its parts, and when its committed result was made")
+    run = commands.add_parser("run", help="run studies, or go on with them, and report")
+    report = commands.add_parser("report", help="text and pictures from the rows that are there")
     for command in (run, report):
-        command.add_argument("study", help="its name")
-        command.add_argument("--output", type=Path, help="folder for rows, tables and pictures")
-    run.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder of the corpora")
-    run.add_argument("--scale", choices=SCALES, default="full", help="how much of it is run")
+        command.add_argument("studies", nargs="+", metavar="STUDY", help='names, or "all"')
+        scale = command.add_mutually_exclusive_group()
+        for name, text in (
+            ("smoke", "next to nothing"),
+            ("full", "everything; an estimate of the time comes first"),
+        ):
+            scale.add_argument(f"--{name}", dest="scale", action="store_const", const=name, help=text)
+        command.set_defaults(scale="sample")
+        command.add_argument("--rows", type=Path, default=ROWS, help="folder of raw rows")
+        command.add_argument("--output", type=Path, help="folder of results, one folder in it for each study")
+        command.add_argument(
+            "--data",
+            default="../shared/data",
+            help='folder of the corpora; "generated" for small made-up ones',
+        )
     run.add_argument("--parts", help="parts of the study, separated by commas")
     run.add_argument(
-        "--again",
-        nargs="+",
-        default=(),
-        metavar="METHOD",
-        help="run these anew, as their rows name them, and keep the rows of all others, which earlier code has written",
+        "--processes", type=int, default=os.cpu_count(), help="for studies that measure no times"
+    )
+    run.add_argument(
+        "--keep", action="store_true", help="keep rows that earlier code has written; the report says so"
     )
     return parser
 
 
 def _list() -> int:
-    table = Table("study", "measures", "parts", "rows", box=None)
-    for name in STUDIES:
+    table = Table("study", "measures", "parts", "committed result", box=None)
+    for name in names():
         one = study_named(name)
-        rows = RESULTS / name / "rows.jsonl"
-        count = str(len(Journal(rows).rows)) if rows.exists() else "-"
-        table.add_row(name, one.summary, ", ".join(one.sections), count)
+        table.add_row(name, one.summary, ", ".join(one.parts), writing.age(RESULTS / name))
     Console().print(table)
     return 0
 
 
-def _run(study: Study, options: argparse.Namespace, sections: list[str], folder: Path) -> int:
-    console = Console(stderr=True)
-    warnings.simplefilter("ignore", RuleNotice)
-    folder.mkdir(parents=True, exist_ok=True)
-    settings = {"study": study.name, "scale": options.scale, "code": digest()}
-    journal = Journal(folder / "rows.jsonl", settings, header(), options.again)
+def _run_all(chosen: list[str], parts: list[str], options: argparse.Namespace) -> int:
+    console, codes, began = Console(stderr=True, highlight=False), [], time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        if options.data == "generated":
+            write_corpora(Path(folder))
+            options.data = folder
+        sources = Sources(Path(options.data), options.scale)
+        if options.scale == "full":
+            console.print(estimate.text(chosen, parts, sources, RESULTS, options.processes))
+        for name in chosen:
+            codes.append(_run(name, parts, sources, options, console))
+            if codes[-1] == 130:
+                break
+    if len(chosen) > 1:
+        failed = [name for name, code in zip(chosen, codes, strict=False) if code]
+        console.print(
+            f"{len(codes)} studies in {(time.monotonic() - began) / 60:.1f} min"
+            + (f"; failed: {', '.join(failed)}" if failed else "")
+        )
+    return max(codes)
+
+
+def _run(name: str, parts: list[str], sources: Sources, options: argparse.Namespace, console: Console) -> int:
+    study, journal = study_named(name), _journal(name, options, header())
     try:
-        study.run(Work(options.data, SCALES[options.scale], sections, journal, console.print))
-    except Disagreement as error:
-        print(error, file=sys.stderr)
+        cells = running.cells_of(name, sources, parts or study.parts, console.print)
+        if not cells:
+            print(f"{name}: nothing to measure", file=sys.stderr)
+            return 2
+        running.run(name, sources, cells, journal, 1 if study.timed else options.processes)
+        study.check([row for line in journal.lines(cells) for row in line["rows"]])
+    except (Disagreement, BrokenProcessPool) as error:
+        print(f"{name}: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("interrupted; the same command goes on from here", file=sys.stderr)
         return 130
     finally:
         journal.close()
-    return _report(study, folder)
+    return _report(name, options)
 
 
-def _report(study: Study, folder: Path) -> int:
-    rows = folder / "rows.jsonl"
-    if not rows.exists():
-        return _wrong(f"{rows}: no rows to report; run `python -m benchmarks run {study.name}` first")
-    text = study.report(Journal(rows), folder)
-    (folder / "results.txt").write_text(text, "utf-8")
-    Console().print(text, highlight=False, markup=False, soft_wrap=True)
-    Console(stderr=True).print(f"written to {folder}")
+def _journal(name: str, options: argparse.Namespace, about: str | None) -> Journal:
+    """The file of this code and scale; with --keep it takes over what the newest one of other code has."""
+    path = options.rows / f"{name}-{options.scale}-{code_digest()}.jsonl"
+    earlier = sorted(
+        options.rows.glob(f"{name}-{options.scale}-*.jsonl"), key=lambda one: one.stat().st_mtime
+    )
+    if about is None:
+        return Journal(path if path.exists() or not earlier else earlier[-1])
+    journal = Journal(path, about)
+    if options.keep and earlier and earlier[-1] != path:
+        journal.adopt(Journal(earlier[-1]))
+    return journal
+
+
+def _report(name: str, options: argparse.Namespace) -> int:
+    journal = _journal(name, options, None)
+    if not journal.all_lines():
+        return _wrong(f"no rows of {name} at this scale; `python -m benchmarks run {name}` makes them")
+    results = options.output or (options.rows / "smoke" if options.scale == "smoke" else RESULTS)
+    path = writing.write(name, options.scale, journal, results / name)
+    Console(stderr=True, highlight=False).print(f"{name}: {path}", soft_wrap=True)
     return 0
 
 

@@ -22,10 +22,10 @@ from rich.console import Console
 from rich.table import Table
 
 import ilpinfer
-from benchmarks.corpora import Missing, resume
-from benchmarks.data import Scale
+from benchmarks.data.corpora import Missing, resume
+from benchmarks.data.sets import Scale
+from benchmarks.data.synthetic import document, document_rules, labels_of_size
 from benchmarks.machine import header
-from benchmarks.synthetic import document, document_rules, labels_of_size
 from formulations import RuleSet, Trellis
 from formulations.problem.compiled_rules import compile_problem
 from ilpinfer.core.deadline import Deadline

@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 import ilpinfer
-from benchmarks.corpora import UMASS_RULES, read_labelled, soft_rules
+from benchmarks.data.corpora import UMASS_RULES, read_labelled, soft_rules
 from benchmarks.machine import header
 from formulations import RuleSet, Trellis, load_rules
 from formulations import constraints as C

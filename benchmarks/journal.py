@@ -1,96 +1,89 @@
-"""Rows as JSON lines, written while a study runs, so that an interrupted one goes on where it was."""
+"""Rows as JSON lines, one line a cell, written as soon as the cell is measured: an interrupted run goes on behind them."""
 
+import dataclasses
+import hashlib
 import json
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-Row = dict[str, Any]
-KEY = ("data", "item", "method", "limit", "seed")
-"""What tells rows apart; the last two may be missing."""
+from benchmarks.study import Cell, Row
+
+ROOT = Path(__file__).parents[1]
 
 
 class Journal:
-    """Rows by their keys; the last one of a key counts.
+    """What is measured of a study at one scale with one state of the code, in a file of its own.
 
     Parameters
     ----------
-    path : the file; it is read where it exists and was written with the same settings, and begun anew otherwise
-    settings : what rows depend on; None to read whatever is there, and to write nothing
-    about : of the machine, kept from the run that began the file
-    again : methods whose rows are dropped where the file was written with other code, and all others kept
+    path : the file; what it has is read, a last line cut short by an interrupt is dropped
+    header : of the machine, written where the file is new; None to read only
     """
 
-    def __init__(
-        self, path: Path, settings: Row | None = None, about: str = "", again: Collection[str] = ()
-    ) -> None:
-        self.rows: dict[tuple[Any, ...], Row] = {}
-        self.notes: dict[str, str] = {}
-        self.about, self._file = about, None
+    def __init__(self, path: Path, header: str | None = None) -> None:
+        self.path, self.header = path, header or ""
+        self._cells: dict[str, Row] = {}
         lines = _lines(path)
-        first = lines[0] if lines else {}
-        if lines and settings in (None, first.get("settings")):
-            self.about = first.get("about", about)
-            for line in lines[1:]:
-                self._keep(line)
-        elif lines and again and _without_code(settings) == _without_code(first.get("settings")):
-            self.about = f"{first.get('about', '')}\nagain, {'; '.join(again)}: {about}"
-            for line in lines[1:]:
-                if line["method"] not in again:
-                    self._keep(line)
-        if settings is not None:
-            self._file = path.open("w", encoding="utf-8")
-            self._write({"settings": settings, "about": self.about})
-            for name, text in self.notes.items():
-                self._write({"data": name, "note": text, "method": None})
-            for row in self.rows.values():
-                self._write(row)
+        if lines:
+            self.header = lines[0]["header"]
+            self._cells = {line["key"]: line for line in lines[1:]}
+        self._file = None
+        if header is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            text = "".join(json.dumps(line) + "\n" for line in [{"header": self.header}, *lines[1:]])
+            replacement = path.with_suffix(".tmp")
+            replacement.write_text(text, "utf-8")
+            replacement.replace(path)
+            self._file = path.open("a", encoding="utf-8")
 
-    def has(self, *key: Any) -> bool:
-        """Whether the row is there."""
-        return _full_key(key) in self.rows
+    def __contains__(self, cell: Cell) -> bool:
+        return key_of(cell) in self._cells
 
-    def get(self, *key: Any) -> Row | None:
-        """The row, if it is there."""
-        return self.rows.get(_full_key(key))
+    def add(self, cell: Cell, result: Mapping[str, Any]) -> None:
+        """Keep and write what a cell has: rows, seconds, and the number of rechecked optima."""
+        line = {"key": key_of(cell), **result}
+        self._cells[line["key"]] = line
+        if self._file is not None:
+            self._file.write(json.dumps(line, allow_nan=False) + "\n")
+            self._file.flush()
 
-    def add(self, row: Row) -> None:
-        """Keep and write a row."""
-        self._keep(row)
-        self._write(row)
+    def lines(self, cells: Iterable[Cell]) -> list[Row]:
+        """The lines of those cells that are there, in their order."""
+        keys = (key_of(cell) for cell in cells)
+        return [self._cells[key] for key in keys if key in self._cells]
 
-    def describe(self, notes: Iterable[tuple[str, str]]) -> None:
-        """How data sets were made, by name."""
-        for name, text in notes:
-            if self.notes.get(name) != text:
-                self.add({"data": name, "note": text, "method": None})
+    def all_lines(self) -> list[Row]:
+        """Every line, in the order of parts and cells."""
+        return sorted(self._cells.values(), key=lambda line: list(line["number"]))
+
+    def adopt(self, other: "Journal") -> None:
+        """Take over the cells of another journal, whose header is kept beside this one's."""
+        self.header = f"{self.header}\n{other.header}"
+        for key, line in other._cells.items():
+            self._cells.setdefault(key, line)
 
     def close(self) -> None:
         if self._file is not None:
             self._file.close()
 
-    def _keep(self, row: Row) -> None:
-        if row["method"] is None:
-            self.notes[row["data"]] = row["note"]
-        else:
-            self.rows[tuple(row.get(name) for name in KEY)] = row
 
-    def _write(self, row: Row) -> None:
-        assert self._file is not None, "a journal that is only read"
-        self._file.write(json.dumps(row, allow_nan=False) + "\n")
-        self._file.flush()
+def key_of(cell: Cell) -> str:
+    """What tells a cell apart."""
+    return json.dumps(dataclasses.asdict(cell), sort_keys=True)  # type: ignore[call-overload]
 
 
-def _without_code(settings: Row | None) -> Row:
-    return {name: value for name, value in (settings or {}).items() if name != "code"}
-
-
-def _full_key(key: tuple[Any, ...]) -> tuple[Any, ...]:
-    return (*key, *(None for _ in KEY[len(key) :]))
+def code_digest() -> str:
+    """Of the library's code and the studies', so that rows of different code are never mixed unasked."""
+    result = hashlib.sha256()
+    for folder in ("formulations", "ilpinfer", "benchmarks"):
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.suffix in (".py", ".toml", ".lark"):
+                result.update(path.read_bytes())
+    return result.hexdigest()[:12]
 
 
 def _lines(path: Path) -> list[Row]:
-    """Every whole line; one cut short by an interrupt is left out."""
     result: list[Row] = []
     for line in path.read_text("utf-8").splitlines() if path.exists() else []:
         try:

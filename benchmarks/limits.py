@@ -21,12 +21,12 @@ from rich.console import Console
 from rich.table import Table
 
 import ilpinfer
-from benchmarks.corpora import Missing, read_labelled, resume, soft_rules
-from benchmarks.data import SOLVERS, Item, Scale
+from benchmarks.data.corpora import Missing, read_labelled, resume, soft_rules
+from benchmarks.data.sets import SOLVERS, Item, Scale
+from benchmarks.data.synthetic import label_set, reference
 from benchmarks.journal import Journal, Row
 from benchmarks.machine import header
 from benchmarks.study import digest
-from benchmarks.synthetic import label_set, reference
 from formulations import RuleSet
 from formulations import constraints as C
 from formulations.problem.problem import RuleNotice

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.corpora import Labelled, read_labelled
+from benchmarks.data.corpora import Labelled, read_labelled
 from benchmarks.machine import header
 from formulations import RuleSet, load_rules
 from formulations import constraints as C

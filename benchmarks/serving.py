@@ -23,7 +23,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.corpora import read_labelled
+from benchmarks.data.corpora import read_labelled
 from benchmarks.machine import header
 from ilpinfer.models.hmm import HMM
 

@@ -15,8 +15,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.data.synthetic import label_set, reference
 from benchmarks.machine import header
-from benchmarks.synthetic import label_set, reference
 from formulations import Trellis, load_rules
 from formulations.problem.compiled_rules import compile_problem
 from formulations.problem.problem import Problem, RuleNotice

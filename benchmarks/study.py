@@ -1,42 +1,79 @@
-"""The record of a study: it runs row by row, and makes tables and pictures from its rows alone."""
+"""The declaration of a study: its protocol, the cells that are measured, and the report made from their rows alone."""
 
-import hashlib
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+import pkgutil
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cache
 from importlib import import_module
 from pathlib import Path
+from typing import Any, Protocol, TypeVar
 
-from benchmarks.data import Scale
-from benchmarks.journal import Journal
+from benchmarks import studies
+from benchmarks.report import Report
 
-STUDIES: Mapping[str, str] = {
-    "codl": "benchmarks.codl:STUDY",
-    "engine": "benchmarks.engine:STUDY",
-    "searches": "benchmarks.searches:STUDY",
-    "tuning": "benchmarks.tuning:STUDY",
-}
-"""The import path of each study, by name."""
-RESULTS = Path(__file__).parent / "results"
+Number = TypeVar("Number")
+Row = dict[str, Any]
+SCALES = ("smoke", "sample", "full")
+"""Next to nothing, for tests; what is committed; and all that the corpora have."""
 
 
 @dataclass(frozen=True)
-class Work:
-    """What a study is run with.
+class Sources:
+    """What a study is run on.
 
     Parameters
     ----------
-    data : folder of the corpora
-    scale : how much is run
-    sections : of the study
-    journal : where rows go; what it has is not run again
-    say : prints a line of progress
+    folder : of the corpora
+    scale : how much of them, one of SCALES
     """
 
-    data: Path
-    scale: Scale
-    sections: Sequence[str]
-    journal: Journal
-    say: Callable[[str], None]
+    folder: Path
+    scale: str = "sample"
+
+    def __call__(self, *, smoke: Number, sample: Number, full: Number) -> Number:
+        """The value for the scale."""
+        return {"smoke": smoke, "sample": sample, "full": full}[self.scale]
+
+
+@dataclass(frozen=True)
+class Design:
+    """What is measured, written down before it is run; the report begins with it.
+
+    Parameters
+    ----------
+    source : the publication and its tables that are repeated, or nothing
+    corpus, model, rules, methods : what decodes what
+    limits, seeds : of time, and of whatever is random
+    measures : what is reported, with units
+    stand_ins : what cannot be repeated, why, and what takes its place
+    """
+
+    corpus: str
+    model: str
+    rules: str
+    methods: str
+    measures: str
+    limits: str = "none"
+    seeds: str = "none"
+    source: str = ""
+    stand_ins: str = ""
+
+    def lines(self) -> Iterable[tuple[str, str]]:
+        """Names and texts of what is declared."""
+        for field in fields(self):
+            if text := getattr(self, field.name):
+                yield field.name.replace("_", "-"), text
+
+
+class Cell(Protocol):
+    """What is measured at once, and kept or lost as a whole: a frozen dataclass of texts and numbers.
+
+    The scale decides which cells there are, and not how much work one of them is, so that times can be foretold.
+    """
+
+    @property
+    def part(self) -> str:
+        """The part of the study."""
 
 
 @dataclass(frozen=True)
@@ -45,35 +82,44 @@ class Study:
 
     Parameters
     ----------
-    name, summary : its name, and what it measures, in one line
-    sections : which can be run one by one
-    run : adds the rows that the journal lacks
-    report : text made from the rows; pictures go into the folder
+    title, summary : of its page; what it measures, in one sentence
+    design : its protocol
+    parts : which can be run one by one
+    cells : of a part; raises Missing where a corpus is not there
+    measure : the rows of a cell, made in a process of its own or in this one; the fields of the cell are added to each
+    report : writes text, tables and pictures from rows, which are in the order of the cells
+    check : raises Disagreement where rows of different cells cannot all be right
+    timed : whether times are measured, so that cells are run one after the other
     """
 
-    name: str
+    title: str
     summary: str
-    sections: tuple[str, ...]
-    run: Callable[[Work], None]
-    report: Callable[[Journal, Path], str]
+    design: Design
+    parts: tuple[str, ...]
+    cells: Callable[[Sources, str], Iterable[Cell]]
+    measure: Callable[[Sources, Any], Iterable[Row]]
+    report: Callable[[Sequence[Row], Report], None]
+    check: Callable[[Sequence[Row]], None] = lambda rows: None
+    timed: bool = False
 
 
 class Disagreement(Exception):
     """Two programs that cannot both be right; the message names them."""
 
 
+class Missing(Exception):
+    """A corpus, or a library, that is not there; the message names it."""
+
+
+@cache
+def names() -> Mapping[str, str]:
+    """The module of each study, by its name."""
+    modules = pkgutil.iter_modules(studies.__path__, f"{studies.__name__}.")
+    return {module.name.rpartition(".")[2].replace("_", "-"): module.name for module in modules}
+
+
+@cache
 def study_named(name: str) -> Study:
     """The study of that name."""
-    module, _, attribute = STUDIES[name].partition(":")
-    result: Study = getattr(import_module(module), attribute)
+    result: Study = import_module(names()[name]).STUDY
     return result
-
-
-def digest() -> str:
-    """Of the library's code and the studies', so that rows of different code are never mixed."""
-    result = hashlib.sha256()
-    for folder in ("formulations", "ilpinfer", "benchmarks"):
-        for path in sorted((Path(__file__).parents[1] / folder).rglob("*")):
-            if path.suffix in (".py", ".toml", ".lark"):
-                result.update(path.read_bytes())
-    return result.hexdigest()

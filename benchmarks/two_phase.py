@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import ilpinfer
-from benchmarks.held_out import HEAD, Line, Setting, cora, line_of, umass
+from benchmarks.data.held_out import HEAD, Line, Setting, cora, line_of, umass
 from benchmarks.machine import header
 from formulations.problem.problem import RuleNotice
 from ilpinfer.core.rule_compiler import compiler_of

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.corpora import Labelled, read_labelled
 from benchmarks.crf_citations import PARAMETERS
+from benchmarks.data.corpora import Labelled, read_labelled
 from benchmarks.machine import header
 from formulations import Rule, RuleSet
 from formulations import constraints as C

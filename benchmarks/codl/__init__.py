@@ -6,7 +6,7 @@ from multiprocessing import get_context
 
 from benchmarks.codl.cells import Cell, measure, start
 from benchmarks.codl.text import report
-from benchmarks.data import Scale
+from benchmarks.data.sets import Scale
 from benchmarks.study import Study, Work
 
 SECTIONS = ("cora", "gamma", "posterior", "top-k", "rexa", "confidence")

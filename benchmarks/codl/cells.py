@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.corpora import Missing, read_labelled
+from benchmarks.data.corpora import Missing, read_labelled
 from formulations import RuleSet, load_rules
 from formulations import constraints as C
 from formulations.problem.problem import RuleNotice

@@ -17,8 +17,8 @@ from benchmarks.compiled.rivals import rivals
 from benchmarks.compiled.singles import Sequences, of_tokens, of_trellises, single
 from benchmarks.compiled.starting import starting
 from benchmarks.compiled.threads import threads
-from benchmarks.corpora import CORA_SIZES, RIVALS_SIZE
-from benchmarks.data import SCALES, Scale
+from benchmarks.data.corpora import CORA_SIZES, RIVALS_SIZE
+from benchmarks.data.sets import SCALES, Scale
 from benchmarks.machine import header
 from formulations.problem.problem import RuleNotice
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from benchmarks.cold import CASES, MANY, ROOT, first_call, time_call
 from benchmarks.compiled.lines import verdict
-from benchmarks.data import Scale
+from benchmarks.data.sets import Scale
 
 FORMER = "83c205c"
 """The last commit whose kernels did not read compiled rules."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import cycle, islice
 
 from benchmarks.compiled.singles import Sequences
-from benchmarks.data import Scale
+from benchmarks.data.sets import Scale
 
 THREADS = 1, 2
 LEAST = 1.7

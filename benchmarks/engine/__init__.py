@@ -4,8 +4,8 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from benchmarks import corpora, generated
-from benchmarks.data import DataSet, Scale
+from benchmarks.data import corpora, generated
+from benchmarks.data.sets import DataSet, Scale
 from benchmarks.engine.extras import run_extras
 from benchmarks.engine.figures import draw
 from benchmarks.engine.running import methods_of, run_all

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 import ilpinfer
-from benchmarks.data import Scale
-from benchmarks.generated import noise_for
+from benchmarks.data.sets import Scale
+from benchmarks.data.generated import noise_for
 from benchmarks.journal import Journal, Row
-from benchmarks.synthetic import document, document_rules, labels_of_size
+from benchmarks.data.synthetic import document, document_rules, labels_of_size
 from formulations import Trellis
 from formulations.constraints.rule_set import RuleSet
 

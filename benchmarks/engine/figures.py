@@ -16,7 +16,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 from benchmarks.engine.methods import BASIC
 from benchmarks.engine.running import EVERY
 from benchmarks.engine.summary import PROVED
-from benchmarks.generated import RIVALS_LENGTH, RIVALS_SIZE
+from benchmarks.data.generated import RIVALS_LENGTH, RIVALS_SIZE
 from benchmarks.journal import Row
 
 CORA = ("cora 5", "cora 20", "cora 300")

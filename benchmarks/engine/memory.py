@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import ilpinfer
-from benchmarks.synthetic import document, document_rules, labels_of_size
+from benchmarks.data.synthetic import document, document_rules, labels_of_size
 
 
 def peak() -> float:

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import ilpinfer
-from benchmarks.data import SOLVERS, DataSet, Item
+from benchmarks.data.sets import SOLVERS, DataSet, Item
 from benchmarks.engine.peers import Answer, CannotState
-from benchmarks.synthetic import document, labels_of_size
+from benchmarks.data.synthetic import document, labels_of_size
 from formulations import Trellis
 from formulations import constraints as C
 from formulations.constraints.rule_set import RuleSet

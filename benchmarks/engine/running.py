@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Sequence
 
-from benchmarks.data import SOLVERS, DataSet
+from benchmarks.data.sets import SOLVERS, DataSet
 from benchmarks.engine.agreement import check
 from benchmarks.engine.methods import BASIC, run, warm_up
 from benchmarks.engine.peers import CannotState, is_installed

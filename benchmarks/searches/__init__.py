@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks import corpora, generated
-from benchmarks.data import DataSet, Scale, spread
+from benchmarks.data import corpora, generated
+from benchmarks.data.sets import DataSet, Scale, spread
 from benchmarks.journal import Journal
 from benchmarks.searches.figures import draw
 from benchmarks.searches.grid import Contender, Grid

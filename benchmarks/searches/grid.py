@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmarks.data import DataSet, Scale
+from benchmarks.data.sets import DataSet, Scale
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import ilpinfer
-from benchmarks.data import Scale
+from benchmarks.data.sets import Scale
 from benchmarks.journal import Journal
 from formulations import Trellis
 from formulations import constraints as C

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import ilpinfer
-from benchmarks.data import DataSet, Item
+from benchmarks.data.sets import DataSet, Item
 from benchmarks.journal import Journal, Row
 from benchmarks.searches.grid import Contender, Grid
 from benchmarks.study import Disagreement, Work

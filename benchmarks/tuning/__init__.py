@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.table import Table
 
 import ilpinfer
-from benchmarks import corpora, generated
-from benchmarks.data import DataSet, Item, Scale, spread
+from benchmarks.data import corpora, generated
+from benchmarks.data.sets import DataSet, Item, Scale, spread
 from benchmarks.journal import Journal, Row
 from benchmarks.searches.summary import CAP
 from benchmarks.study import Study, Work

@@ -6,7 +6,7 @@ from benchmarks import __main__ as program
 from benchmarks.codl import planned
 from benchmarks.codl.cells import Cell, softened, split, start
 from benchmarks.codl.cells import _corpora as corpora
-from benchmarks.data import SCALES
+from benchmarks.data.sets import SCALES
 from formulations import load_rules
 
 NAMES = ("Smith", "Jones", "Brown", "White", "Ada", "Grace")

@@ -11,7 +11,7 @@ from benchmarks.compiled import singles
 from benchmarks.compiled.lines import Line, shares
 from benchmarks.compiled.timing import time_rounds
 from benchmarks.compiled.unit import viterbi_calls
-from benchmarks.data import SCALES
+from benchmarks.data.sets import SCALES
 from formulations import constraints as C
 from formulations.constraints.rule_set import RuleSet
 from formulations.problem.compiled_rules import compile_problem

@@ -3,7 +3,7 @@
 import pytest
 
 from benchmarks import posterior, two_phase
-from benchmarks.held_out import Setting, labels_of, line_of, mined, percentages
+from benchmarks.data.held_out import Setting, labels_of, line_of, mined, percentages
 from formulations import RuleSet
 from ilpinfer.corpus.resumes import items
 from ilpinfer.decoding.single import decode

@@ -3,10 +3,11 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
-from benchmarks.data import SOLVERS, DataSet, Item, Scale
+from benchmarks.data.sets import SOLVERS, DataSet, Item, Scale
+from benchmarks.study import Missing
 from formulations import Rule, load_rules
 from formulations import constraints as C
 from formulations.constraints.presence import NeverTogether
@@ -24,10 +25,6 @@ UMASS_RULES = 240
 LEAST_OCCASIONS, LEAST_ODDS = 20, 1.0
 """Of mined rules: occasions, and log odds in nats."""
 JOB, COMPANY, DATES, PLACE = "Designation", "Companies_worked_at", "Years_of_Experience", "Location"
-
-
-class Missing(Exception):
-    """A folder that is not there; the message names it."""
 
 
 def cora(folder: Path, scale: Scale) -> Iterator[DataSet]:
@@ -100,6 +97,7 @@ def _resume_rules(*, hard: bool) -> Iterator[C.Rule]:
         yield C.linear(text, penalty=cost(1.5), name=f"{other} for each company")
 
 
+@cache
 def read_labelled(path: Path) -> list[Labelled]:
     """Tokens and labels of every sequence; Missing where the file is not there."""
     if not path.exists():

@@ -7,8 +7,8 @@ from itertools import pairwise
 import numpy as np
 
 import ilpinfer
-from benchmarks.data import SOLVERS, DataSet, Item, Scale
-from benchmarks.synthetic import document, document_rules, labels_of_size
+from benchmarks.data.sets import SOLVERS, DataSet, Item, Scale
+from benchmarks.data.synthetic import document, document_rules, labels_of_size
 from formulations import LabelSet, Trellis
 from formulations import constraints as C
 from formulations.constraints.rule_set import RuleSet

@@ -1,0 +1,1 @@
+"""Sequences and rules of studies: from corpora, and generated."""

@@ -1,0 +1,77 @@
+"""A report in Markdown, with tables, and pictures in SVG beside it."""
+
+import contextlib
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#7F7F7F")
+"""Told apart by the colour-blind (Okabe and Ito 2008)."""
+
+
+class Report:
+    """Text that grows from top to bottom; `folder` is where pictures go."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._blocks: list[str] = []
+
+    def heading(self, text: str, level: int = 2) -> None:
+        self._blocks.append(f"{'#' * level} {text}")
+
+    def text(self, text: str) -> None:
+        """A paragraph, or a list, in Markdown."""
+        self._blocks.append(text.strip())
+
+    def table(self, columns: Sequence[str], rows: Iterable[Sequence[Any]], left: int = 1) -> None:
+        """A table whose first `left` columns are texts; `number` and `percent` write cells."""
+        marks = ["---"] * left + ["---:"] * (len(columns) - left)
+        lines = [_line(columns), _line(marks), *(_line(row) for row in rows)]
+        self._blocks.append("\n".join(lines))
+
+    @contextlib.contextmanager
+    def picture(
+        self, name: str, caption: str, size: tuple[float, float] = (8.0, 4.2), **subplots: Any
+    ) -> Iterator[Any]:
+        """Axes of matplotlib, or an array of them as `subplots` asks for; at the end they are written as NAME.svg."""
+        import matplotlib
+        from matplotlib.figure import Figure
+
+        style = {
+            "svg.hashsalt": "ilpinfer",
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "font.size": 9,
+        }
+        with matplotlib.rc_context({**style, "axes.prop_cycle": matplotlib.cycler(color=COLORS)}):
+            drawing = Figure(figsize=size, layout="constrained", facecolor="white")
+            yield drawing.subplots(**subplots)
+            self.folder.mkdir(parents=True, exist_ok=True)
+            drawing.savefig(self.folder / f"{name}.svg", metadata={"Date": None})
+        self._blocks.append(f"![{caption}]({name}.svg)")
+
+    def markdown(self) -> str:
+        """The whole text."""
+        return "\n\n".join(self._blocks) + "\n"
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """A number with so many significant digits and no exponent; a dash for None."""
+    if value is None:
+        return "–"
+    text = f"{value:.{digits}g}"
+    return f"{float(text):,.0f}".replace(",", " ") if "e" in text else text.replace("-", "−")
+
+
+def percent(share: float | None, digits: int = 1) -> str:
+    """A share, times 100, without the sign of percent; a dash for None."""
+    return "–" if share is None else f"{100 * share:.{digits}f}"
+
+
+def signed(value: float | None, digits: int = 1) -> str:
+    """A difference with its sign; a dash for None."""
+    return "–" if value is None else f"{value:+.{digits}f}".replace("-", "−")
+
+
+def _line(cells: Sequence[Any]) -> str:
+    return "| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |"

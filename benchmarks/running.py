@@ -1,0 +1,86 @@
+"""The cells of a study, one process a core, or one after the other in this process where times are measured."""
+
+import dataclasses
+import os
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context
+
+from benchmarks.journal import Journal
+from benchmarks.optimum import take_counts
+from benchmarks.study import Cell, Missing, Row, Sources, study_named
+from formulations.problem.problem import RuleNotice
+from ilpinfer.cli.progress import progress
+
+ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+
+
+def cells_of(
+    name: str, sources: Sources, parts: Sequence[str], say: Callable[[str], None] = lambda text: None
+) -> list[Cell]:
+    """The cells of the parts; a part whose corpus is missing is left out, which is said."""
+    result: list[Cell] = []
+    for part in parts:
+        try:
+            result += study_named(name).cells(sources, part)
+        except Missing as missing:
+            say(f"{name}, {part} left out: {missing}")
+    return result
+
+
+def run(name: str, sources: Sources, cells: Sequence[Cell], journal: Journal, processes: int) -> None:
+    """Measure what the journal lacks.
+
+    Raises
+    ------
+    Disagreement
+        where two programs cannot both be right.
+    BrokenProcessPool
+        where the process of a cell died; the message names the cells that it may have been.
+    """
+    todo = [cell for cell in cells if cell not in journal]
+    parts = study_named(name).parts
+    places = {cell: (parts.index(cell.part), place) for place, cell in enumerate(cells)}
+    with progress(name, len(cells), len(cells) - len(todo)) as advance:
+        if processes == 1 or len(todo) < 2:
+            for cell in todo:
+                journal.add(cell, measured(name, sources, cell) | {"number": places[cell]})
+                advance()
+            return
+        for cell, result in _in_processes(name, sources, todo, processes):
+            journal.add(cell, result | {"number": places[cell]})
+            advance()
+
+
+def _in_processes(
+    name: str, sources: Sources, cells: Sequence[Cell], processes: int
+) -> Iterator[tuple[Cell, Row]]:
+    os.environ |= dict.fromkeys(ONE_THREAD, "1")
+    pool = ProcessPoolExecutor(processes, mp_context=get_context("spawn"))
+    futures = {pool.submit(measured, name, sources, cell): cell for cell in cells}
+    left = dict.fromkeys(cells)
+    try:
+        for future in as_completed(futures):
+            result = future.result()
+            left.pop(futures[future])
+            yield futures[future], result
+    except BrokenProcessPool as error:
+        running = "; ".join(map(str, list(left)[:processes]))
+        raise BrokenProcessPool(f"{name}: a process died at one of the cells {running}") from error
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def measured(name: str, sources: Sources, cell: Cell) -> Row:
+    """The line of a cell: its rows with its own fields, its seconds, and the optima that were rechecked."""
+    take_counts()
+    began = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuleNotice)
+        own = dataclasses.asdict(cell)  # type: ignore[call-overload]
+        rows = [own | row for row in study_named(name).measure(sources, cell)]
+    seconds = round(time.perf_counter() - began, 3)
+    return {"part": cell.part, "rows": rows, "seconds": seconds, **take_counts()}

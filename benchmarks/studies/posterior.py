@@ -1,0 +1,106 @@
+"""Minimum-risk decoding beside the most probable labelling."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import ilpinfer
+from benchmarks.data.corpora import read_labelled
+from benchmarks.data.held_out import measured, mined, setting_of
+from benchmarks.data.models import trained
+from benchmarks.report import Report, number
+from benchmarks.study import Design, Row, Sources, Study
+from formulations import RuleSet, load_rules
+from formulations import constraints as C
+
+METHODS = {
+    "Viterbi": "viterbi",
+    "constrained Viterbi": "constrained-viterbi",
+    "most probable under the rules": "auto",
+    "least risk for tokens": "posterior:top_k=20",
+    "least risk for spans": "posterior:risk=spans:top_k=20",
+}
+LIMIT = 1.0
+SIZES, MINED = (20, 300), 5
+CORA, UMASS = "cora", "umass"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A method on all sequences of one model and one rule set."""
+
+    part: str
+    model: str
+    rules: str
+    method: str
+
+
+def cells(sources: Sources, part: str) -> Iterator[Cell]:
+    """Every method for every model and rule set of a corpus."""
+    rules = ("none", "citations") if part == CORA else ("scheme", f"scheme and {MINED} mined rules")
+    models = [f"HMM of {size}" for size in SIZES] if part == CORA else ["CRF"]
+    read_labelled(sources.folder / ("cora" if part == CORA else "umass_cfe") / "dev.tsv")
+    return (Cell(part, model, name, method) for model in models for name in rules for method in METHODS)
+
+
+def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
+    """Measures in per cent, milliseconds a sequence and the number of optima."""
+    number = sources(smoke=2, sample=60, full=100)
+    folder = sources.folder / ("cora" if cell.part == CORA else "umass_cfe")
+    train, dev = (read_labelled(folder / f"{name}.tsv") for name in ("train", "dev"))
+    if cell.part == CORA:
+        model = trained("hmm", train[: int(cell.model.split()[-1])])
+        rules = RuleSet(()) if cell.rules == "none" else load_rules("citations")
+    else:
+        train = train[: sources(smoke=20, sample=400, full=len(train))]
+        model = trained("crf", train, template="citations", max_iterations=60)
+        some = mined(train, MINED) if "mined" in cell.rules else ()
+        rules = RuleSet((*some, C.valid_scheme()))
+    decoder = ilpinfer.Decoder(rules, method=METHODS[cell.method], time_limit=LIMIT)
+    setting = setting_of(cell.model, model, dev[:number], rules)
+    yield measured(setting, decoder.decode, recheck=cell.method.startswith("most"))
+
+
+def report(rows: Sequence[Row], report: Report) -> None:
+    """A table for each model and rule set."""
+    for title in dict.fromkeys((row["part"], row["model"], row["rules"]) for row in rows):
+        some = [row for row in rows if (row["part"], row["model"], row["rules"]) == title]
+        report.heading(f"{title[0]}, {title[1]}, rules: {title[2]}")
+        report.table(
+            (
+                "method",
+                "tokens %",
+                "span F1 %",
+                "whole %",
+                "ms a sequence",
+                f"optimal of {some[0]['sequences']}",
+            ),
+            (
+                (
+                    row["method"],
+                    *(f"{row[name]:.1f}" for name in ("tokens", "spans", "whole")),
+                    number(row["milliseconds"]),
+                    row["optimal"],
+                )
+                for row in some
+            ),
+        )
+
+
+STUDY = Study(
+    title="Minimum-risk decoding",
+    summary="Labellings of least expected loss beside the most probable one, with and without rules.",
+    design=Design(
+        corpus="Cora and UMass references, the first 60 of each development part (all scales: 2, 60, 100)",
+        model="HMMs of 20 and 300 Cora references; a CRF of 400 UMass references",
+        rules="none and `citations` for Cora; the scheme, and five mined soft rules beside it, for UMass",
+        methods="Viterbi, constrained Viterbi, `auto`, and `posterior` for the loss of tokens and of spans. Where sums over "
+        "all labellings have too many joint states, the best 20 labellings stand for them",
+        limits="1 s a sequence",
+        measures="right tokens, F1 of exact spans and whole sequences in per cent; milliseconds a sequence",
+    ),
+    parts=(CORA, UMASS),
+    cells=cells,
+    measure=measure,
+    report=report,
+    timed=True,
+)

@@ -1,0 +1,71 @@
+"""What is committed of a study: `results.md` with its pictures, and `summary.json`."""
+
+import json
+import shutil
+import tempfile
+from pathlib import Path
+
+from benchmarks.journal import Journal
+from benchmarks.report import Report
+from benchmarks.study import Row, study_named
+
+
+def write(name: str, scale: str, journal: Journal, folder: Path) -> Path:
+    """Replace what the folder has by the report of the rows; nothing is replaced where the report fails."""
+    study, lines = study_named(name), journal.all_lines()
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent) as temporary:
+        report = Report(Path(temporary) / name)
+        report.folder.mkdir()
+        report.heading(study.title, 1)
+        report.text(study.summary)
+        _protocol(name, report)
+        study.report([row for line in lines for row in line["rows"]], report)
+        summary = summarise(scale, journal)
+        _run(name, summary, report)
+        (report.folder / "results.md").write_text(report.markdown(), "utf-8")
+        (report.folder / "summary.json").write_text(json.dumps(summary, indent=1) + "\n", "utf-8")
+        if folder.exists():
+            shutil.rmtree(folder)
+        report.folder.replace(folder)
+    return folder / "results.md"
+
+
+def summarise(scale: str, journal: Journal) -> Row:
+    """The scale and the machine, cells and seconds by part, and how many optima were rechecked."""
+    parts: dict[str, Row] = {}
+    for line in journal.all_lines():
+        part = parts.setdefault(line["part"], {"cells": 0, "seconds": 0.0})
+        part["cells"] += 1
+        part["seconds"] = round(part["seconds"] + line["seconds"], 1)
+    totals = {name: sum(line[name] for line in journal.all_lines()) for name in ("optima", "open")}
+    return {"scale": scale, "header": journal.header, "parts": parts, **totals}
+
+
+def age(folder: Path) -> str:
+    """The scale of a committed result, and the date and seconds of its run; a dash where there is none."""
+    path = folder / "summary.json"
+    if not path.exists():
+        return "–"
+    summary = json.loads(path.read_text("utf-8"))
+    seconds = sum(part["seconds"] for part in summary["parts"].values())
+    return f"{summary['scale']}, {summary['header'].partition(',')[0]}, {seconds / 60:.1f} min"
+
+
+def _protocol(name: str, report: Report) -> None:
+    report.heading("Protocol")
+    report.text(
+        "\n".join(f"- **{key.capitalize()}**: {text}" for key, text in study_named(name).design.lines())
+    )
+
+
+def _run(name: str, summary: Row, report: Report) -> None:
+    report.heading("The run")
+    cells = sum(part["cells"] for part in summary["parts"].values())
+    seconds = sum(part["seconds"] for part in summary["parts"].values())
+    option = "" if summary["scale"] == "sample" else f" --{summary['scale']}"
+    report.text(
+        f"`python -m benchmarks run {name}{option}`: {cells} cells, {seconds / 60:.1f} minutes of one core. "
+        f"{summary['optima']} optima are certified and rechecked; {summary['open']} problems were left open in their time."
+    )
+    report.text("\n".join(f"- {line}" for line in summary["header"].splitlines()))
