@@ -14,7 +14,7 @@ from benchmarks.data.corpora import Labelled, read_labelled
 from benchmarks.data.models import crfsuite_file
 from benchmarks.report import Report, number
 from benchmarks.study import Design, Missing, Row, Sources, Study
-from benchmarks.timing import Work, one_core, time_rounds
+from benchmarks.timing import one_core, time_rounds
 from formulations import RuleSet, Trellis, load_rules
 from formulations import constraints as C
 from ilpinfer.models.crf import CRF
