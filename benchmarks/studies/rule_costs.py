@@ -161,8 +161,9 @@ def _sentences(rows: Sequence[Row], at: Sequence[Row], shown: int, report: Repor
     report.text(
         f"The program of the path alone takes {number(path)} ms, and a bare pass {number(bare)} ms (medians)."
     )
-    proved = sum(row["proved"] for row in rows)
-    report.text(f"{proved} of {len(rows)} sequences are decoded with a proof.")
+    left = [f"{row['rules']} ({row['length']} tokens)" for row in rows if not row["proved"]]
+    text = f"{len(rows) - len(left)} of {len(rows)} sequences are decoded with a proof"
+    report.text(f"{text}; not so in {LIMIT:g} s: {', '.join(left)}." if left else f"{text}.")
 
 
 def _picture(rows: Sequence[Row], report: Report) -> None:

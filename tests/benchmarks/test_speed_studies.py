@@ -56,6 +56,7 @@ def test_multiples_are_those_of_each_sequence_but_for_the_mean():
     assert text.multiples([1.0, 1.0, 4.0], [2.0, 3.0, 4.0]) == {
         "median": 2.0,
         "p90": pytest.approx(2.8),
+        "most": 3.0,
         "mean": 1.5,
     }
 
