@@ -7,6 +7,14 @@ from benchmarks.report import Report, number
 from benchmarks.studies.reprocess.commands import SMALL
 from benchmarks.study import Row
 
+ALONE, PAIR, DASK, DASKS = ("reprocess", 1), ("reprocess", 2), ("dask", 1), ("dask", 2)
+COMPARED = (
+    (ALONE, PAIR, "two processes are {} times as fast as one"),
+    (DASK, DASKS, "two workers of Dask are {} times as fast as one"),
+    (DASK, ALONE, "one worker of Dask takes {} times as long as one process without Dask"),
+)
+"""Commands whose seconds are divided."""
+
 
 def report(rows: Sequence[Row], report: Report) -> None:
     """Commands, processes and workers, and kills."""
@@ -51,19 +59,12 @@ def _commands(rows: Sequence[Row], report: Report) -> None:
 
 def _workers(rows: Sequence[Row], report: Report) -> None:
     """Two processes beside one, and Dask beside processes, on the same sequences."""
-    most = max((row["sequences"] for row in rows), default=0)
     for count in sorted({row["sequences"] for row in rows} - {SMALL}):
         seconds = {_command(row): row["seconds"] for row in rows if row["sequences"] == count}
-        for part, name in (("reprocess", "processes"), ("dask", "workers of Dask")):
-            if {(part, 1), (part, 2)} <= seconds.keys():
-                ratio = seconds[part, 1] / seconds[part, 2]
-                report.text(f"{count} sequences: two {name} are {number(ratio)} times as fast as one.")
-        if count < most or {("dask", 1), ("reprocess", 1)} <= seconds.keys():
-            ratio = seconds.get(("dask", 1), 0.0) / seconds[("reprocess", 1)]
-            if ratio:
-                report.text(
-                    f"One worker of Dask takes {number(ratio)} times as long as one process without Dask."
-                )
+        for one, other, text in COMPARED:
+            if one in seconds and other in seconds:
+                ratio = number(seconds[one] / seconds[other])
+                report.text(f"{count} sequences: {text.format(ratio)}.")
 
 
 def _kills(rows: Sequence[Row], report: Report) -> None:
