@@ -144,8 +144,8 @@ def test_answers_are_counted():
     assert row["refused_p99"] == pytest.approx(10.0) and row["slowest"] == pytest.approx(2000.0)
     assert row["late_p99"] is None
     capacity = row | {"rate": 200.0, "alone": 50.0}
-    first, second = sentences([capacity, row])
-    assert "costs 100 times its decoding" in first
+    first, second = sentences([capacity, row, capacity | {"rate": 150.0}])
+    assert "costs 100 times its decoding. After the other phases the capacity is 150;" in first
     assert "50.0 % of 4 requests are answered, 25.0 % refused, 1 end otherwise, 1 miss" in second
 
 

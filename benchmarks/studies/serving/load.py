@@ -108,9 +108,9 @@ class Load:
         self._free.append(connection)
         return head[9:12].decode(), time.perf_counter() - began
 
-    async def closed(self, clients: int, seconds: float) -> Phase:
+    async def closed(self, name: str, clients: int, seconds: float) -> Phase:
         """What clients get that ask again once they are answered."""
-        phase, began = Phase(f"{clients} clients"), time.perf_counter()
+        phase, began = Phase(name), time.perf_counter()
 
         async def client() -> None:
             while time.perf_counter() < began + seconds:
