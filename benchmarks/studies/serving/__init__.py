@@ -72,7 +72,7 @@ def report(rows: Sequence[Row], report: Report) -> None:
     """A table for each service, and what became of requests."""
     for workers, run in dict.fromkeys((row["workers"], row["number"]) for row in rows):
         some = [row for row in rows if (row["workers"], row["number"]) == (workers, run)]
-        report.heading(f"{workers} threads" + (f", run {run + 1}" if run else ""))
+        report.heading(f"Threads that decode: {workers}" + (f", run {run + 1}" if run else ""))
         keys = ("answered", "refused", "other", "missed")
         times = ("median", "p99", "refused_p99", "late_p99", "slowest")
         columns = (
