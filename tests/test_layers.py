@@ -4,7 +4,7 @@ from graphlib import CycleError, TopologicalSorter
 
 import pytest
 
-from benchmarks.layers import ROOT, graph, layer, layers, modules, upward
+from support.layers import ROOT, graph, layer, layers, modules, upward
 
 
 def test_every_folder_is_a_layer_of_the_map():

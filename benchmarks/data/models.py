@@ -3,11 +3,13 @@
 import hashlib
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from benchmarks.data.corpora import Labelled
 from benchmarks.journal import ROOT
+from ilpinfer.models.crf.templates import load_template
 from ilpinfer.models.files import load_model
 from ilpinfer.models.sequence_model import SequenceModel
 from ilpinfer.models.training import train
@@ -17,11 +19,37 @@ FOLDER = ROOT / "benchmarks" / "rows" / "models"
 
 def trained(kind: str, examples: Sequence[Labelled], **options: Any) -> SequenceModel:
     """A model, as `ilpinfer.models.training.train` trains it; a kept file is read instead."""
+    return load_model(
+        _kept(kind, examples, options, "json", lambda path: train(kind, examples, **options).save(path))
+    )
+
+
+def crfsuite_file(examples: Sequence[Labelled], template: str, **parameters: Any) -> Path:
+    """A model file of CRFsuite, trained by L-BFGS on the features of a template."""
+    import pycrfsuite
+
+    def write(path: Path) -> None:
+        trainer, made = pycrfsuite.Trainer("lbfgs", parameters, verbose=False), load_template(template)
+        for tokens, labels in examples:
+            trainer.append(made.features(tokens), labels)
+        trainer.train(str(path))
+
+    return _kept("crfsuite", examples, {"template": template, **parameters}, "crfsuite", write)
+
+
+def _kept(
+    kind: str,
+    examples: Sequence[Labelled],
+    options: dict[str, Any],
+    ending: str,
+    write: Callable[[Path], object],
+) -> Path:
+    """The file of a model, written where it is missing."""
     about = json.dumps([kind, options, examples], sort_keys=True, default=repr)
-    path = FOLDER / f"{kind}-{hashlib.sha256(about.encode()).hexdigest()[:16]}.json"
+    path = FOLDER / f"{kind}-{hashlib.sha256(about.encode()).hexdigest()[:16]}.{ending}"
     if not path.exists():
         FOLDER.mkdir(parents=True, exist_ok=True)
         temporary = path.with_suffix(f".{os.getpid()}.tmp")
-        train(kind, examples, **options).save(temporary)
+        write(temporary)
         temporary.replace(path)
-    return load_model(path)
+    return path

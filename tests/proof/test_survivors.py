@@ -7,7 +7,7 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 
-from benchmarks.references import problem as large_problem
+from benchmarks.data.runs import ruled
 from formulations import Trellis
 from formulations import constraints as C
 from formulations.grid import FORBIDDEN
@@ -108,7 +108,7 @@ def test_steps_are_asked_for():
 
 
 def test_large_references_need_no_stages():
-    trellis, rules = large_problem(200, 30, 2.0)
+    trellis, rules = ruled(200, 30, 2.0)
     reference = make(trellis, rules)
     with patch("ilpinfer.proof.leaf.StagePass") as stage:
         assert verify(reference, "meaning")

@@ -1,4 +1,4 @@
-"""The layers of both packages and the imports between them: `python -m benchmarks.layers`.
+"""The layers of both packages and the imports between them: `python tests/support/layers.py`.
 
 The layers are the tables of CONTRIBUTING.md.
 """
@@ -9,11 +9,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
 
-ROOT = Path(__file__).parents[1]
-PICTURE = ROOT / "benchmarks" / "results" / "layers.svg"
+ROOT = Path(__file__).parents[2]
+PICTURE = ROOT / "docs" / "layers.svg"
 PACKAGES = ("formulations", "ilpinfer")
 LOOSE = {"formulations": "base", "ilpinfer": "ilpinfer"}
 """The layer of modules that lie in the package itself and have no line of their own."""
@@ -109,7 +110,8 @@ def main() -> None:
     """Draw the layers."""
     table = layers()
     arrows = graph()
-    draw(arrows, table).savefig(PICTURE)
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "ilpinfer"}):
+        draw(arrows, table).savefig(PICTURE, metadata={"Date": None})
     between = sum(len(targets) for targets in arrows.values())
     print(f"{len(arrows)} modules, {between} imports, {len(list(upward(arrows, table)))} upward: {PICTURE}")
 

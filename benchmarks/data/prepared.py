@@ -1,0 +1,72 @@
+"""Sequences under rules that are compiled once, with what decodes them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import ilpinfer
+from benchmarks.data.corpora import UMASS_RULES, Labelled, read_labelled, soft_rules
+from benchmarks.data.models import trained
+from benchmarks.data.runs import one_run_each
+from formulations import LabelSet, RuleSet, Trellis, load_rules
+from formulations import constraints as C
+from ilpinfer.models.sequence_model import SequenceModel
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Sequences with the same transitions.
+
+    Parameters
+    ----------
+    decoder : of the rules, with the model, where there is one
+    trellises : at least one
+    """
+
+    decoder: ilpinfer.Decoder
+    trellises: Sequence[Trellis]
+
+    @property
+    def rules(self) -> RuleSet:
+        return self.decoder.rules
+
+    def every(self, step: int, begin: int = 0) -> "Prepared":
+        """One sequence of so many."""
+        return Prepared(self.decoder, self.trellises[begin::step])
+
+
+@cache
+def cora(folder: Path, size: int, scheme: str = "") -> Prepared:
+    """The development references under the citation rules, scored by an HMM of so many others.
+
+    With a scheme, which labels are converted to, that it is kept is one more rule.
+    """
+    train, dev = _read(folder / "cora")
+    rules = load_rules("citations")
+    if scheme:
+        rules = RuleSet((*rules, C.valid_scheme()), rules.fields)
+    options = {"scheme": scheme, "alike": True} if scheme else {}
+    return _prepared(trained("hmm", train[:size], **options), rules, dev)
+
+
+@cache
+def umass(folder: Path) -> Prepared:
+    """The development references with labels of several levels under mined rules."""
+    train, dev = _read(folder / "umass_cfe")
+    return _prepared(trained("hmm", train), RuleSet(tuple(soft_rules(train, UMASS_RULES))), dev)
+
+
+def document(T: int, K: int, noise: float, seed: int) -> Prepared:
+    """One document in which each field has one run, under noise, and a soft rule that says so."""
+    labels = LabelSet(tuple(f"field {k}" for k in range(K)))
+    rules = RuleSet((C.at_most_runs(C.EACH_FIELD, 1, penalty=5.0),))
+    return Prepared(ilpinfer.Decoder(rules, labels), [one_run_each(T, seed, labels, noise)])
+
+
+def _read(folder: Path) -> tuple[list[Labelled], list[Labelled]]:
+    return read_labelled(folder / "train.tsv"), read_labelled(folder / "dev.tsv")
+
+
+def _prepared(model: SequenceModel, rules: RuleSet, examples: Sequence[Labelled]) -> Prepared:
+    return Prepared(ilpinfer.Decoder(rules, model=model), [model.trellis(tokens) for tokens, _ in examples])

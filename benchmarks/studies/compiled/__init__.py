@@ -1,0 +1,71 @@
+"""What proved decoding with compiled rules costs, in multiples of a bare Viterbi pass."""
+
+from collections.abc import Iterable
+
+from benchmarks.data.corpora import CORA_SIZES, RIVALS_SIZE, read_labelled
+from benchmarks.studies.compiled import calls, starting
+from benchmarks.studies.compiled.calls import BLOCKS, LENGTH, NOISES, SIZE, Cell
+from benchmarks.studies.compiled.text import report
+from benchmarks.study import Design, Row, Sources, Study
+
+CORA, UMASS, LONG, THREADS, STARTING = PARTS = ("cora", "umass", "long", "threads", "starting")
+MEASURES = {CORA: calls.cora, UMASS: calls.umass, LONG: calls.long, THREADS: calls.threads}
+
+
+def cells(sources: Sources, part: str) -> Iterable[Cell]:
+    """HMMs of Cora, blocks of UMass, documents, rounds of threads, and first calls."""
+    if part == STARTING:
+        cases = sources(smoke=[starting.NUMBA], sample=list(starting.CASES), full=list(starting.CASES))
+        return [Cell(part, case, 0) for case in cases]
+    if part == LONG:
+        noises = sources(smoke=NOISES[:1], sample=NOISES, full=NOISES)
+        seeds = range(sources(smoke=1, sample=3, full=10))
+        return [Cell(part, f"noise {noise}", seed) for noise in noises for seed in seeds]
+    read_labelled(sources.folder / ("umass_cfe" if part == UMASS else "cora") / "dev.tsv")
+    if part == UMASS:
+        blocks = range(sources(smoke=1, sample=4, full=BLOCKS))
+        return [Cell(part, "mined rules", block) for block in blocks]
+    if part == THREADS:
+        rounds = range(sources(smoke=1, sample=5, full=20))
+        return [Cell(part, f"HMM of {RIVALS_SIZE}", one) for one in rounds]
+    sizes = sources(smoke=(RIVALS_SIZE,), sample=CORA_SIZES, full=CORA_SIZES)
+    ways = sources(smoke=("calls", "batches"), sample=calls.WAYS, full=calls.WAYS)
+    return [Cell(part, f"HMM of {size}", 0, way) for size in sizes for way in ways]
+
+
+def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
+    """Microseconds of each sequence and of its bare pass; sequences a second; seconds of first calls."""
+    if cell.part == STARTING:
+        return starting.measure(cell.data, 1 if sources.scale == "smoke" else 5)
+    return MEASURES[cell.part](sources, cell)
+
+
+STUDY = Study(
+    title="Compiled rules",
+    summary="A proved labelling in multiples of a bare compiled Viterbi pass over the same folded scores; first calls.",
+    design=Design(
+        corpus="the 100 references of Cora's development part (all scales); UMass references of the development part in "
+        f"{BLOCKS} blocks (smoke 1, sample 4, full all 660); generated documents of {LENGTH} tokens in which each of "
+        f"{SIZE} labels has one run (smoke 1; sample 3, full 10 at each of four noises)",
+        model="HMMs of 5, 20 and 300 Cora references (smoke 20) and of all UMass references for training; planted scores "
+        "under Gaussian noise",
+        rules="`citations` for Cora; 240 soft rules mined from the training part for UMass; at most one run of each label, "
+        "5 nats, for documents",
+        methods="`auto` from token texts and from trellises, in single calls, in batches of 1000 and in two threads; a beam "
+        "of 10 with the same compiled rules, in one call on every fourth reference; a bare compiled Viterbi pass over the "
+        "scores into which rules on single tokens and steps are folded, with its tables and memory made beforehand",
+        limits="none; every optimum is rechecked, with limits of the checker",
+        measures="microseconds of a call, the median of 31 (Cora), 5 (UMass, documents) or 15 rounds (batches) after one "
+        "that is not timed, in which all ways take turns, in reverse order every other round; multiples of the bare pass of "
+        "the same sequence. One core. Batches and documents by "
+        "processor time, in which other work on the machine does not count; short calls by the clock, as processor time takes half a "
+        "microsecond to read; two threads by the clock, the least of 7 rounds in each of several cells (smoke 1, sample 5, full 20). First calls: "
+        "seconds from the start of the import to the solution in a new process, by the clock and of the processor; once with "
+        "an empty cache of kernels, and the median of 5 with the cache that it left, in turns with the import of numba alone",
+    ),
+    parts=PARTS,
+    cells=cells,
+    measure=measure,
+    report=report,
+    timed=True,
+)

@@ -1,0 +1,104 @@
+"""Making and checking references beside the decoding of the same problem."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import ilpinfer
+from benchmarks import optimum
+from benchmarks.bare import viterbi_calls
+from benchmarks.data.runs import ruled
+from benchmarks.report import Report, number
+from benchmarks.study import Design, Disagreement, Row, Sources, Study
+from benchmarks.timing import least, one_core
+from formulations import RuleSet
+from ilpinfer import checker
+from ilpinfer.references.making import make
+from ilpinfer.references.verification import verify
+
+SIZES = ((20, 9, 1.0), (50, 12, 1.0), (100, 24, 1.5), (200, 30, 1.0), (200, 30, 2.0))
+REPEATS = 3
+TIMES = ("bare", "decode", "make", "tables", "meaning")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A generated problem: tokens, labels, noise in nats and seed."""
+
+    part: str
+    tokens: int
+    labels: int
+    noise: float
+    seed: int
+
+
+def cells(sources: Sources, part: str) -> Iterator[Cell]:
+    """Every size and seed."""
+    sizes = sources(smoke=SIZES[:1], sample=SIZES[1:], full=SIZES[1:])
+    seeds = range(sources(smoke=1, sample=3, full=20))
+    return (Cell(part, *size, seed) for size in sizes for seed in seeds)
+
+
+def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
+    """Milliseconds to decode, make, check from tables, and check with the meaning of rules."""
+    trellis, rules = ruled(cell.tokens, cell.labels, cell.noise, cell.seed)
+    decoder = ilpinfer.Decoder(RuleSet(tuple(rules)), trellis.labels)
+    solution = optimum.recheck(trellis, decoder.rules, decoder.decode(trellis))
+    reference = make(trellis, rules)
+    record = reference.to_dict()
+    checks = {"tables": lambda: checker.check(record), "meaning": lambda: verify(reference, "meaning")}
+    with one_core():
+        seconds = {
+            "bare": least(viterbi_calls([trellis], decoder.rules)[0], 10 * REPEATS),
+            "decode": least(lambda: decoder.decode(trellis), 10 * REPEATS),
+            "make": least(lambda: make(trellis, rules), 1),
+            **{name: least(check, REPEATS) for name, check in checks.items()},
+        }
+    if not verify(reference, "meaning"):
+        raise Disagreement(f"a reference is not confirmed: {cell}")
+    leaves = solution.certificate.cost.leaves
+    yield {"leaves": leaves, **{name: 1000 * seconds[name] for name in TIMES}}
+
+
+def report(rows: Sequence[Row], report: Report) -> None:
+    """Means for each size."""
+    report.heading("Milliseconds of processor time")
+    report.text("Means over seeds; the ratio is that of the check from tables to decoding.")
+    table = []
+    for size in dict.fromkeys((row["tokens"], row["labels"], row["noise"]) for row in rows):
+        some = [row for row in rows if (row["tokens"], row["labels"], row["noise"]) == size]
+        mean = {name: sum(row[name] for row in some) / len(some) for name in (*TIMES, "leaves")}
+        times = [number(mean[name]) for name in TIMES]
+        table.append(
+            [*size, len(some), number(mean["leaves"]), *times, number(mean["tables"] / mean["decode"])]
+        )
+    columns = (
+        *("tokens", "labels", "noise", "problems", "leaves", "bare pass", "decode", "make"),
+        *("check from tables", "check with the meaning", "tables × decode"),
+    )
+    report.table(columns, table)
+    slowest, other = (max(row[name] for row in rows) for name in ("tables", "meaning"))
+    report.text(
+        f"All {len(rows)} references are confirmed. The slowest check from tables, in plain Python, takes {number(slowest)} ms, "
+        f"the slowest check with the meaning of rules {number(other)} ms."
+    )
+
+
+STUDY = Study(
+    title="Checks of references",
+    summary="Making references, and checking them from their tables alone and with the meaning of rules, beside decoding.",
+    design=Design(
+        corpus="generated sequences of 50 to 200 tokens with fields in runs (smoke one of 20 tokens; sample 3, full 20 of each size)",
+        model="12 to 30 labels; planted labels score 4 nats more, under Gaussian noise of 1 to 2 nats; random transitions",
+        rules="at most one run of eight labels, 1.5 nats each; one label before another, 2 nats; one label requires another, 1 nat",
+        methods="`auto`; `ilpinfer reference make`; the checker of tables, which imports the standard library alone; `reference verify` "
+        "with the meaning of rules",
+        seeds="0, 1, …",
+        measures="milliseconds of processor time on one core, the least of 3 runs (decoding and bare pass 30, making one) after one that "
+        "is not timed; unit: a bare pass of the same problem",
+    ),
+    parts=("generated",),
+    cells=cells,
+    measure=measure,
+    report=report,
+    timed=True,
+)

@@ -1,0 +1,214 @@
+"""What each kind of rule costs: in the integer program, to compile, and to decode under."""
+
+import math
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+import ilpinfer
+from benchmarks import optimum
+from benchmarks.bare import viterbi_calls
+from benchmarks.report import Report, number
+from benchmarks.study import Design, Row, Sources, Study
+from benchmarks.timing import least, one_core
+from formulations import LabelSet, RuleSet, Trellis, catalogue, load_rules
+from formulations import constraints as C
+from formulations.problem.compiled_rules import compile_problem
+from formulations.programs.formulation import formulate
+
+LENGTHS, LABELS, REPEATS = (25, 50, 100, 200, 400), 30, 3
+SHOWN = 200
+"""Tokens of the large table."""
+LIMIT = 1.0
+"""Seconds to decode a sequence."""
+WORDS = ("Smith", ",", "1999", "pp", "the", ".", "of", "Journal", "Inc", "2.")
+NOISE, LEAD = 1.0, 3.0
+
+KINDS = {
+    "local: changes only after": C.changes_only_after(penalty=1.0),
+    "local: a word's field": C.tag_at("f1", words=["pp"], penalty=1.0),
+    "sum: each field at most once": C.at_most_runs(C.EACH_FIELD, 1, penalty=1.0),
+    "sum: at most 3 in a window of 10": C.at_most_in_window("f1", 3, 10, penalty=1.0),
+    "linear": C.linear("runs(f1) - 2*runs(f2) + tokens(f3) <= 9", penalty=1.0),
+    "machine: one before another": C.requires_before("f1", "f2", penalty=1.0),
+    "machine: one after another": C.precedence("f1", "f2", penalty=1.0),
+    "machine: at least 3 tokens, each field": C.min_run_length(C.EACH_FIELD, 3, penalty=1.0),
+    "machine: regular expression": C.matches("f1* (f2 | f3)* O*", penalty=1.0),
+    "formula: one token": C.logic("forall t: token(t) is year -> f1(t)", penalty=1.0),
+    "formula: for all, for some": C.logic("forall t: f1(t) -> exists s < t: f2(s)", penalty=1.0),
+    "formula: for all pairs": C.logic("forall s, t > s: f1(s) -> not f2(t)", penalty=1.0),
+    "formula: same label": C.logic(
+        "forall t > 0: token(t) = token(t-1) -> label(t) = label(t-1)", penalty=1.0
+    ),
+    "hamming: one run": C.at_most_runs("f1", 1, penalty=1.0, distance="hamming"),
+}
+CATALOGUE, RULES = "catalogue", "kinds"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """An entry of the catalogue, or one rule of a kind, on a sequence of so many tokens."""
+
+    part: str
+    rules: str
+    length: int
+
+
+def cells(sources: Sources, part: str) -> Iterator[Cell]:
+    """Every rule set at every length."""
+    names = list(catalogue()) if part == CATALOGUE else list(KINDS)
+    lengths = sources(smoke=LENGTHS[:1], sample=LENGTHS, full=(*LENGTHS, 2 * LENGTHS[-1]))
+    names = sources(smoke=names[:3], sample=names, full=names)
+    return (Cell(part, name, length) for name in names for length in lengths)
+
+
+def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
+    """Rows, columns and coefficients that the rules add to the program, and milliseconds."""
+    rules = load_rules(cell.rules) if cell.part == CATALOGUE else RuleSet((KINDS[cell.rules],))
+    trellis = sequence(cell.length, tuple(field for field in rules.fields or () if field != "O"))
+    yield measured(trellis, rules)
+
+
+def measured(trellis: Trellis, rules: RuleSet) -> Row:
+    """What the rules add, and what compiling, writing the program and decoding take."""
+    problem = compile_problem(trellis, rules)
+    path, program = formulate(replace(problem, rules=())).program, formulate(problem).program
+    plain = RuleSet(())
+    with one_core():
+        times = {
+            "compile": least(lambda: compile_problem(trellis, rules), REPEATS),
+            "program": least(lambda: formulate(compile_problem(trellis, rules)), REPEATS),
+            "path": least(lambda: formulate(compile_problem(trellis, plain)), REPEATS),
+            "bare": least(viterbi_calls([trellis], plain)[0], 10 * REPEATS),
+        }
+        decoder = ilpinfer.Decoder(rules, trellis.labels, time_limit=LIMIT)
+        decoder.decode(trellis)
+        began = time.process_time()
+        solution = decoder.decode(trellis)
+        times["decode"] = time.process_time() - began
+    optimum.recheck(trellis, rules, solution)
+    return {
+        "rows": program.n_rows - path.n_rows,
+        "columns": program.n_columns - path.n_columns,
+        "entries": len(program.data) - len(path.data),
+        "proved": solution.status in ("optimal", "infeasible"),
+        **{name: 1000 * seconds for name, seconds in times.items()},
+    }
+
+
+def sequence(length: int, fields: Sequence[str]) -> Trellis:
+    """Fields in runs of random lengths under noise, over BIO labels: the fields given, and others up to 30 labels."""
+    names = [*fields, *(f"f{i}" for i in range(1, LABELS))][: LABELS // 2]
+    labels = LabelSet((*[f"{p}-{name}" for name in names for p in "BI"][: LABELS - 1], "O"), "bio")
+    random = np.random.default_rng(length)
+    emissions = NOISE * random.normal(size=(length, LABELS))
+    begin = 0
+    while begin < length:
+        field, end = random.integers(LABELS // 2 - 1), begin + int(random.integers(2, 10))
+        emissions[begin:end, 2 * field + 1] += LEAD
+        emissions[begin, 2 * field : 2 * field + 2] += LEAD, -LEAD
+        begin = end
+    transitions = random.normal(size=(LABELS, LABELS))
+    tokens = [WORDS[i] for i in random.integers(len(WORDS), size=length)]
+    return Trellis.from_emissions(emissions, transitions, labels=labels, tokens=tokens)
+
+
+def growth(lengths: Sequence[int], values: Sequence[float]) -> float | None:
+    """The exponent of the length with which a value grows between the last two lengths; None where it is 0."""
+    if len(values) < 2 or min(values[-2:]) <= 0:
+        return None
+    return math.log(values[-1] / values[-2]) / math.log(lengths[-1] / lengths[-2])
+
+
+def report(rows: Sequence[Row], report: Report) -> None:
+    """A table at one length, how rows and milliseconds grow with it, and what stands out."""
+    shown = SHOWN if any(row["length"] == SHOWN for row in rows) else max(row["length"] for row in rows)
+    at = [row for row in rows if row["length"] == shown]
+    report.heading(f"Sequences of {shown} tokens")
+    report.text(
+        "Rows, columns and coefficients are those beside the path's own. The exponent is that of the length with which rows grow "
+        f"at the end: 1 where twice the tokens make twice the rows. Decoding stops after {LIMIT:g} s."
+    )
+    table: list[list[Any]] = []
+    for row in at:
+        same = [one for one in rows if (one["part"], one["rules"]) == (row["part"], row["rules"])]
+        power = growth([one["length"] for one in same], [one["rows"] for one in same])
+        sizes = [number(row[key], 6) for key in ("rows", "columns", "entries")]
+        times = [number(row[key]) for key in ("compile", "program")]
+        decode = number(row["decode"] / row["bare"]) + ("" if row["proved"] else ", not proved")
+        name = f"catalogue: {row['rules']}" if row["part"] == CATALOGUE else row["rules"]
+        table.append([name, *sizes, number(power, 2), *times, number(row["program"] / row["path"]), decode])
+    columns = (
+        *("rules", "rows", "columns", "coefficients", "exponent", "compile, ms", "program, ms"),
+        *("program × the path's alone", "decode × bare pass"),
+    )
+    report.table(columns, table)
+    _sentences(rows, at, shown, report)
+    _picture(rows, report)
+
+
+def _sentences(rows: Sequence[Row], at: Sequence[Row], shown: int, report: Report) -> None:
+    entries = [row for row in at if row["part"] == CATALOGUE]
+    if entries:
+        share = max(row["compile"] / row["program"] for row in entries)
+        report.text(
+            f"At {shown} tokens, compiling an entry of the catalogue takes at most {100 * share:.0f} % of the time to write its program."
+        )
+    bare, path = (float(np.median([row[key] for row in at])) for key in ("bare", "path"))
+    report.text(
+        f"The program of the path alone takes {number(path)} ms, and a bare pass {number(bare)} ms (medians)."
+    )
+    left = [f"{row['rules']} ({row['length']} tokens)" for row in rows if not row["proved"]]
+    text = f"{len(rows) - len(left)} of {len(rows)} sequences are decoded with a proof"
+    report.text(f"{text}; not so in {LIMIT:g} s: {', '.join(left)}." if left else f"{text}.")
+
+
+def _picture(rows: Sequence[Row], report: Report) -> None:
+    kinds = [row for row in rows if row["part"] == RULES]
+    if not kinds:
+        return
+    with report.picture(
+        "growth", "Milliseconds to compile one rule, by the length of the sequence", (8, 5)
+    ) as axes:
+        for n, name in enumerate(dict.fromkeys(row["rules"] for row in kinds)):
+            some = [row for row in kinds if row["rules"] == name]
+            style = "-" if n < 8 else "--"
+            axes.plot(
+                [row["length"] for row in some],
+                [row["compile"] for row in some],
+                style,
+                marker=".",
+                label=name,
+            )
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.set_xticks(LENGTHS, map(str, LENGTHS))
+        axes.minorticks_off()
+        axes.set_xlabel("tokens")
+        axes.set_ylabel("milliseconds to compile")
+        axes.legend(frameon=False, fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5))
+
+
+STUDY = Study(
+    title="What each kind of rule costs",
+    summary="Rows, columns and coefficients that rules add to the integer program, and milliseconds to compile, write and decode.",
+    design=Design(
+        corpus=f"one generated sequence of {', '.join(map(str, LENGTHS))} tokens for each rule set (smoke 25 alone, full 800 too), with "
+        f"fields in runs of 2 to 9 tokens whose labels score {LEAD:g} nats more, under Gaussian noise of {NOISE:g} nats",
+        model=f"{LABELS} BIO labels with random transitions",
+        rules=f"every entry of the catalogue, and one rule of each of {len(KINDS)} kinds at 1 nat (smoke: three of each)",
+        methods="`compile_problem`, `formulate` and `auto` with rules that are compiled before; a bare Viterbi pass without rules",
+        limits=f"{LIMIT:g} s to decode; optima are rechecked",
+        seeds="the number of tokens",
+        measures=f"milliseconds of processor time on one core, the least of {REPEATS} runs after one that is not timed; decoding one run "
+        "after one; multiples of the program of the path alone, and of a bare pass of the same sequence",
+    ),
+    parts=(CATALOGUE, RULES),
+    cells=cells,
+    measure=measure,
+    report=report,
+    timed=True,
+)

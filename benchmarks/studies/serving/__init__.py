@@ -1,0 +1,137 @@
+"""The service under load."""
+
+import asyncio
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import ilpinfer
+from benchmarks.data import prepared
+from benchmarks.data.corpora import read_labelled
+from benchmarks.report import Report, number, percent
+from benchmarks.studies.serving.load import Load, Phase, service
+from benchmarks.study import Design, Row, Sources, Study
+from benchmarks.timing import time_rounds
+
+SIZE, CLIENTS, DEADLINE = 300, 4, 1.0
+"""References of the model, clients that wait for answers, and seconds of each request."""
+WARM, CAPACITY = 0.1, 0.25
+PHASES = (("80 %", 0.8, 0.5), ("200 %", 2.0, 0.25), ("80 % again", 0.8, 0.5))
+"""Name, share of the capacity, and share of the seconds; a tenth and a quarter of them come before."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A service with so many threads that decode, and the length of its phases."""
+
+    part: str
+    workers: int
+    seconds: float
+    number: int
+
+
+def cells(sources: Sources, part: str) -> Iterator[Cell]:
+    """Services with one and two threads."""
+    read_labelled(sources.folder / "cora" / "dev.tsv")
+    workers = sources(smoke=(2,), sample=(1, 2), full=(1, 2, 4))
+    seconds = sources(smoke=0.3, sample=30.0, full=30.0)
+    numbers = range(sources(smoke=1, sample=1, full=5))
+    return (Cell(part, threads, seconds, number) for threads in workers for number in numbers)
+
+
+def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
+    """A row for each phase, with the microseconds that the same decoding takes without a service."""
+    some = prepared.cora(sources.folder, SIZE)
+    assert some.decoder.model is not None
+    alone = _microseconds_alone(some.decoder, [trellis.tokens for trellis in some.trellises])
+    with service(some.decoder.model, cell.workers) as port:
+        load = Load(port, [trellis.tokens for trellis in some.trellises], DEADLINE)
+        phases = asyncio.run(_phases(load, cell))
+    return [phase.row(DEADLINE) | {"alone": alone} for phase in phases]
+
+
+def _microseconds_alone(decoder: ilpinfer.Decoder, texts: Sequence[Sequence[str]]) -> float:
+    """To decode a reference from token texts and read its labels, in this process."""
+    works = {"alone": [lambda tokens=tokens: decoder.decode_tokens(tokens).labels for tokens in texts]}
+    return 1e6 * float(time_rounds(works, 5)["alone"].mean())
+
+
+async def _phases(load: Load, cell: Cell) -> list[Phase]:
+    """Capacity, shares of it, and capacity again; the first answers of a process take longer, and are left out."""
+    before, after = f"{CLIENTS} clients", f"{CLIENTS} clients again"
+    await load.closed(before, CLIENTS, WARM * cell.seconds)
+    result = [await load.closed(before, CLIENTS, CAPACITY * cell.seconds)]
+    capacity = result[0].statuses["200"] / result[0].took
+    for seed, (name, share, length) in enumerate(PHASES, 10 * cell.number):
+        result.append(await load.open(name, share * capacity, length * cell.seconds, seed))
+    result.append(await load.closed(after, CLIENTS, CAPACITY * cell.seconds))
+    load.close()
+    return result
+
+
+def report(rows: Sequence[Row], report: Report) -> None:
+    """A table for each service, and what became of requests."""
+    for workers, run in dict.fromkeys((row["workers"], row["number"]) for row in rows):
+        some = [row for row in rows if (row["workers"], row["number"]) == (workers, run)]
+        report.heading(f"Threads that decode: {workers}" + (f", run {run + 1}" if run else ""))
+        keys = ("answered", "refused", "other", "missed")
+        times = ("median", "p99", "refused_p99", "late_p99", "slowest")
+        columns = (
+            *("phase", "offered/s", "answered/s", "answered", "refused (503)", "other", "past the deadline"),
+            *("median, ms", "99 %, ms", "refused: 99 %, ms", "sent late: 99 %, ms", "slowest, ms"),
+        )
+        report.table(
+            columns,
+            (
+                [
+                    row["phase"],
+                    number(row["offered"] or None),
+                    number(row["rate"]),
+                    *(row[key] for key in keys),
+                    *(number(row[key]) for key in times),
+                ]
+                for row in some
+            ),
+        )
+        for sentence in sentences(some):
+            report.text(sentence)
+
+
+def sentences(phases: Sequence[Row]) -> Iterator[str]:
+    """Capacity beside decoding alone, and shares of requests."""
+    first, *between, last = phases
+    request = 1e6 / first["rate"] if first["rate"] else None
+    ratio = number(request / first["alone"]) if request else "–"
+    yield (
+        f"Capacity: {number(first['rate'])} requests a second. Decoding alone takes {number(first['alone'])} µs a reference, "
+        f"so that a request costs {ratio} times its decoding. After the other phases the capacity is {number(last['rate'])}; "
+        "where both differ much, other work on the machine disturbed the phases between."
+    )
+    for row in between:
+        total = row["answered"] + row["refused"] + row["other"]
+        yield (
+            f"{row['phase'].capitalize()}: {percent(row['answered'] / total)} % of {total} requests are answered, "
+            f"{percent(row['refused'] / total)} % refused, {row['other']} end otherwise, {row['missed']} miss the deadline of {DEADLINE:g} s."
+        )
+
+
+STUDY = Study(
+    title="The service under load",
+    summary="Capacity of `ilpinfer serve`, and what becomes of requests below and above it.",
+    design=Design(
+        corpus="the 100 references of Cora's development part, in turn",
+        model=f"an HMM of {SIZE} Cora references",
+        rules="`citations`",
+        methods=f"a service of its own on loopback with 1 or 2 threads that decode (smoke 2; full 4 too, in five runs). {CLIENTS} clients ask "
+        "again once they are answered: their answers a second are the capacity. Then requests come at random moments (exponential "
+        "gaps), whatever the answers: at 80 % of the capacity, at 200 %, and at 80 % again; at last the capacity is measured again. Clients share the machine with the service",
+        limits=f"a deadline of {DEADLINE:g} s a request; 7.5 s for each capacity, 15, 7.5 and 15 s for the phases (smoke: half a second in all)",
+        seeds="0, 1, 2 for gaps",
+        measures="requests a second; answers by status; milliseconds from sending a request to its answer, by the clock, median and 99th "
+        "percentile; how late requests are sent. Unit: decoding the same references in a process without a service",
+    ),
+    parts=("cora",),
+    cells=cells,
+    measure=measure,
+    report=report,
+    timed=True,
+)

@@ -1,0 +1,51 @@
+"""Work timed in rounds, so that a busy machine disturbs all of it alike."""
+
+import contextlib
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Work = Callable[[], object]
+Clock = Callable[[], float]
+Seconds = NDArray[np.float64]
+
+
+def time_rounds(
+    works: Mapping[str, Sequence[Work]],
+    repeats: int,
+    clock: Clock = time.perf_counter,
+    choice: Callable[..., Seconds] = np.median,
+) -> dict[str, Seconds]:
+    """Seconds (N,) of N pieces of work of each name, the median of several rounds after one that is not timed.
+
+    In a round each name's pieces run one after the other, so that its code and tables are at hand as in a program that does
+    nothing else; every other round has the names in reverse. Work of one thread is best timed by processor time, which others
+    do not lengthen; `choice` is then often the least.
+    """
+    spent = {name: np.empty((repeats + 1, len(pieces))) for name, pieces in works.items()}
+    for r in range(repeats + 1):
+        for name in list(works)[:: -1 if r % 2 else 1]:
+            for n, work in enumerate(works[name]):
+                began = clock()
+                work()
+                spent[name][r, n] = clock() - began
+    return {name: choice(seconds[1:], axis=0) for name, seconds in spent.items()}
+
+
+def least(work: Work, repeats: int, clock: Clock = time.process_time) -> float:
+    """Seconds of the quickest of several runs, after one that is not timed."""
+    return float(time_rounds({"": [work]}, repeats, clock, np.min)[""][0])
+
+
+@contextlib.contextmanager
+def one_core() -> Iterator[None]:
+    """This process runs on one core meanwhile, so that it does not move between them."""
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {max(cores)})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, cores)
