@@ -36,7 +36,7 @@ def report(rows: Sequence[Row], report: Report) -> None:
         some = next(iter(rules.values()))[False]
         report.heading(f"{part.capitalize()}, {model}")
         report.text(
-            f"{some['sequences']} sequences; the unit, Viterbi without rules, takes {number(1000 * some['unit'])} µs a sequence."
+            f"{some['sequences']} sequences; the unit, a bare Viterbi pass without rules, takes {number(some['unit'])} µs a sequence."
         )
         report.table(COLUMNS, (_line(name, own, some["unit"]) for name, own in rules.items()))
         report.text("\n".join(f"- {text}" for text in sentences(rules)))
@@ -64,7 +64,7 @@ def _points(row: Row, unit: float) -> Iterator[str]:
     yield signed(row["spans"][1], 2)
     yield f"{signed(row['spans'][2], 2)} to {signed(row['spans'][3], 2)}"
     yield signed(row["whole"][1], 2)
-    yield number(row["milliseconds"] / unit)
+    yield number(row["microseconds"] / unit)
 
 
 def sentences(rules: Mapping[str, Mapping[bool, Row]]) -> Iterator[str]:
@@ -74,8 +74,8 @@ def sentences(rules: Mapping[str, Mapping[bool, Row]]) -> Iterator[str]:
         together = rules[ALL][False]
         yield (
             f"All {len(alone)} rules and features: {signed(together['tokens'][1])} points of tokens, {signed(together['spans'][1])} of "
-            f"span F1, {signed(together['whole'][1])} of whole sequences, at {number(together['milliseconds'] / together['unit'])} "
-            f"times Viterbi; {together['open']} of {together['sequences']} not proved."
+            f"span F1, {signed(together['whole'][1])} of whole sequences, at {number(together['microseconds'] / together['unit'])} "
+            f"times bare Viterbi; {together['open']} of {together['sequences']} not proved."
         )
     best = max(alone, key=lambda name: alone[name]["spans"][1], default=None)
     if best is not None and alone[best]["spans"][1] > 0:
