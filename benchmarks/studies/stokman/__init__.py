@@ -43,7 +43,7 @@ STUDY = Study(
         rules="`resume` and its seven variants of the catalogue, with fields renamed; 1.3 nats a violation",
         methods="Viterbi without rules; the engine's optimum; the mixed strategy, the evolutionary algorithm and discrepancy "
         "search, each as published and as strong as this library has it; four learners of weights",
-        limits="800 ms an item, which includes formulating the problem, but not tagging; also 100, 200 and 400 ms for the mixed "
+        limits="800 ms an item, which includes formulating the problem, but not tagging; also 100 and 400 ms for the mixed "
         "strategy",
         seeds="0 for searches; 1, 3 and 2 for generated items of training, segmentation and test",
         measures="precision, recall and F of alphanumeric characters by field, as differences to Viterbi in absolute points; "
