@@ -34,8 +34,8 @@ STUDY = Study(
         "Tables 7-14; the search parameters of Table 6; eq. 45-48; sections 3.1.2, 6 and 7.1",
         corpus="in place of English résumés: 312 generated items, as many as the thesis has, two to five a document, beside "
         "the odd-numbered documents of the public résumés; in place of German résumés: the odd-numbered documents of Dutch "
-        "case law; for approximations: the 100 development references of Cora. Scales: smoke has one chunk of ten "
-        "documents and 12 generated items; sample has all documents for the optimum, and the first two chunks for "
+        "case law; for approximations: the 100 development references of Cora. Scales: smoke has two "
+        "documents of each; sample has all documents for the optimum, and the first sixteen for "
         "searches; full has 3120 generated items, and all documents for searches, too",
         model="an HMM of 300 other generated items, and of a quarter of the résumés; for case law, whose tokens are whole "
         "paragraphs, a CRF of a quarter of the documents. The segmentation is learnt from lines of other documents, described by "

@@ -45,7 +45,7 @@ LIMIT = 0.8
 """Seconds an item (Table 6)."""
 SHORTER = (0.1, 0.4)
 SMOKE_LIMIT = 0.01
-CHUNK = 10
+CHUNK = 8
 """Documents of a cell."""
 CORPORA = (
     (GENERATED, PREDICTED),
@@ -62,7 +62,7 @@ TABLES, STRATEGIES = "tables", "strategies"
 
 @dataclass(frozen=True)
 class Cell:
-    """Ten documents under one rule set, decoded by one method."""
+    """Eight documents under one rule set, decoded by one method."""
 
     part: str
     corpus: str
@@ -128,7 +128,14 @@ def decoded(sources: Sources, cell: Cell, rules: RuleSet) -> Iterator[Row]:
     labels = chosen.tagger.labels
     for number, document in enumerate(chosen.test[first : first + CHUNK], first):
         result = [chosen.outside] * len(document.tokens)
-        row: Row = {"document": number, "scores": [], "tagging": [], "seconds": [], "optimal": 0, "broken": 0}
+        row: Row = {
+            "document": number,
+            "scores": [],
+            "tagging": [],
+            "decoding": [],
+            "optimal": 0,
+            "broken": 0,
+        }
         for item in chosen.segments(document, cell.segmentation):
             places = document.part(item, chosen.breaks)
             if not places:
@@ -138,7 +145,7 @@ def decoded(sources: Sources, cell: Cell, rules: RuleSet) -> Iterator[Row]:
             row["tagging"].append(_milliseconds(began))
             began = time.perf_counter()
             solution = decoder.decode(trellis)
-            row["seconds"].append(_milliseconds(began))
+            row["decoding"].append(_milliseconds(began))
             _recheck(cell, trellis, rules, solution)
             row["scores"].append(round(solution.score, 6) if _solved(solution) else None)
             row["optimal"] += solution.status == "optimal"

@@ -37,15 +37,9 @@ def measure(sources: Sources, cell: Learning) -> Iterator[Row]:
     weights = {verdict.name: verdict.learnt for verdict in learnt.verdicts}
     given = {verdict.name: verdict.given for verdict in learnt.verdicts}
     yield {"weights": weights, "given": given, "sequences": learnt.sequences}
-    own = decoding.Cell(LEARNING, GENERATED, PREDICTED, cell.algorithm, decoding.OPTIMUM, decoding.LIMIT, 0)
-    for chunk in range(sources(smoke=1, sample=-(-len(chosen.test) // decoding.CHUNK), full=32)):
+    setting = {"corpus": GENERATED, "segmentation": PREDICTED, "rules": cell.algorithm}
+    setting |= {"method": decoding.OPTIMUM, "limit": decoding.LIMIT}
+    own = decoding.Cell(LEARNING, **setting, chunk=0)
+    for chunk in range(-(-len(chosen.test) // decoding.CHUNK)):
         for row in decoding.decoded(sources, replace(own, chunk=chunk), learnt.rules):
-            yield (
-                row
-                | {"corpus": GENERATED, "segmentation": PREDICTED, "rules": cell.algorithm}
-                | {
-                    "method": decoding.OPTIMUM,
-                    "limit": decoding.LIMIT,
-                    "chunk": chunk,
-                }
-            )
+            yield row | setting

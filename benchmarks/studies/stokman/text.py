@@ -210,7 +210,7 @@ def _searches(settings: Settings, report: Report) -> None:
             one = some[key]
             own = reached(one, best)
             gain = change(one, base, ALL).f
-            spent = np.mean(values(one, "seconds"))
+            spent = np.mean(values(one, "decoding"))
             lines.append(
                 (
                     *(rules, key.method, number(1000 * key.limit), own.items, own.unsolved),
@@ -219,7 +219,7 @@ def _searches(settings: Settings, report: Report) -> None:
             )
         if best and some:
             same = restricted(best, next(iter(some.values())))
-            spent = np.mean(values(same, "seconds"))
+            spent = np.mean(values(same, "decoding"))
             gain = change(same, base, ALL).f
             own = reached(same, same)
             lines.append(
@@ -263,7 +263,7 @@ def _sentences(settings: Settings, report: Report) -> None:
     exact = [documents for key, documents in settings.items() if key.method == OPTIMUM]
     items = sum(len(values(one, "scores")) for one in exact)
     proved = sum(row["optimal"] for one in exact for row in one.values())
-    slowest = max(value for one in exact for value in values(one, "seconds"))
+    slowest = max(value for one in exact for value in values(one, "decoding"))
     texts = [
         f"The engine proves {proved} of {items} optima of this part; the slowest takes {number(slowest)} ms."
     ]
