@@ -81,9 +81,9 @@ STUDY = Study(
     title="Each rule alone",
     summary="What each rule of the catalogue gains and costs by itself, and what is lost without it.",
     design=Design(
-        corpus="the 100 development references of Cora; 312 generated résumé items and the items of the odd-numbered public "
+        corpus="the 100 development references of Cora; generated résumé items and the items of the odd-numbered public "
         "résumés; the odd-numbered documents of Dutch case law; development sentences of CoNLL-2002 Spanish. Scales: 3 "
-        "sequences and one rule each; at most 300 sequences; all sequences (and 3120 generated items)",
+        "sequences and one rule each; at most 200 sequences; all sequences (and 3120 generated items)",
         model="HMMs of 20 and 300 references and a CRF of 300; HMMs of 300 generated items and of the items of 56 résumés; CRFs of "
         "25 documents of case law and of 400 sentences",
         rules="`citations` with `citations-order` and `bio`; the rules and features of `resume` and its variants, without those "

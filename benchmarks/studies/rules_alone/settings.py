@@ -148,7 +148,7 @@ def _made(part: str, model: str, folder: Path, scale: str) -> Problems:
         template = {CORA: "citations", CASE_LAW: "case-law", ENTITIES: "entities"}[part]
         options = {"template": template, "max_iterations": sources(smoke=5, sample=60, full=60)}
     scorer = trained(kind.lower(), train, **options)
-    some = test[: sources(smoke=3, sample=300, full=len(test))]
+    some = test[: sources(smoke=3, sample=200, full=len(test))]
     return Problems(tuple(scorer.trellis(tokens) for tokens, _ in some), tuple(some), rules_of(part, sources))
 
 

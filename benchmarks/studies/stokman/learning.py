@@ -37,7 +37,7 @@ def measure(sources: Sources, cell: Learning) -> Iterator[Row]:
     weights = {verdict.name: verdict.learnt for verdict in learnt.verdicts}
     given = {verdict.name: verdict.given for verdict in learnt.verdicts}
     yield {"weights": weights, "given": given, "sequences": learnt.sequences}
-    setting = {"corpus": GENERATED, "segmentation": PREDICTED, "rules": cell.algorithm}
+    setting: Row = {"corpus": GENERATED, "segmentation": PREDICTED, "rules": cell.algorithm}
     setting |= {"method": decoding.OPTIMUM, "limit": decoding.LIMIT}
     own = decoding.Cell(LEARNING, **setting, chunk=0)
     for chunk in range(-(-len(chosen.test) // decoding.CHUNK)):

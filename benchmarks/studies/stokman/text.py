@@ -166,6 +166,7 @@ def _picture(bars: Mapping[str, tuple[float, float, float | None]], report: Repo
             axes.bar(places + 0.27 * (n - 1), heights, 0.25, label=name)
         axes.axhline(0, color="black", linewidth=0.6)
         axes.set_yscale("symlog", linthresh=1)
+        axes.yaxis.set_major_formatter(lambda value, _: number(value))
         axes.set_xticks(places, list(bars))
         axes.set_ylabel("change of F for descriptions, points")
         axes.legend(frameon=False)
@@ -272,7 +273,7 @@ def _sentences(settings: Settings, report: Report) -> None:
         own = reached(mixed, best)
         texts.append(
             f"Under `{BASE}`, the mixed strategy as published reaches the optimum of {own.optimal} of {own.items} items "
-            f"in {LIMIT:g} s each; the engine needs {number(_mean(settings, 'seconds'))} ms an item."
+            f"in {LIMIT:g} s each; the engine needs {number(_mean(settings, 'decoding'))} ms an item."
         )
     for rules in (HARD, HEAVY):
         mixed, best = (_of(settings, GENERATED, PREDICTED, rules, method) for method in (MIXED, OPTIMUM))
