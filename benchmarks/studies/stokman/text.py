@@ -344,6 +344,12 @@ def _learning(rows: Sequence[Row], settings: Settings, report: Report) -> None:
         spans = signed(change(documents, base, ALL, "spans").f, 2)
         table.append((name, *(signed(one.f, 2) for one in each), interval, spans))
     report.table(("weights", *P.TAGS, ALL, "95 % of all", "spans, all"), table)
+    gains = ", ".join(
+        f"{signed(change(documents, base, ALL).f)} ({name})"
+        for name, documents in learnt.items()
+        if documents
+    )
+    report.text(f"F of all tags changes by {gains} points.")
 
 
 def _losses(rows: Sequence[Row]) -> tuple[str, str, str]:
