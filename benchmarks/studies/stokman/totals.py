@@ -1,0 +1,100 @@
+"""Sums over documents of one setting, and their differences to another setting."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from benchmarks.study import Row
+from ilpinfer.evaluation.counts import f_measure, precision, recall
+
+Documents = Mapping[int, Row]
+"""The rows of one setting, by document."""
+RESAMPLES = 1000
+ALL = "all"
+
+
+class Setting(NamedTuple):
+    """What tells the rows of one decoding apart."""
+
+    corpus: str
+    segmentation: str
+    rules: str
+    method: str
+    limit: float
+
+
+class Change(NamedTuple):
+    """Differences of precision, recall and F in points, and the 95 % interval of the last."""
+
+    precision: float
+    recall: float
+    f: float
+    low: float
+    high: float
+
+
+def by_setting(rows: Iterable[Row]) -> dict[Setting, dict[int, Row]]:
+    """The rows of documents, by setting."""
+    result: dict[Setting, dict[int, Row]] = {}
+    for row in rows:
+        if "document" in row:
+            key = Setting(*(row[name] for name in Setting._fields))
+            result.setdefault(key, {})[row["document"]] = row
+    return result
+
+
+def counts(documents: Documents, chosen: Sequence[int], field: str, unit: str = "characters") -> Any:
+    """(N, 3) predicted, gold and both of some documents; the field "all" is the sum of every field."""
+    rows = [documents[n][unit] for n in chosen]
+    names = sorted({name for row in rows for name in row}) if field == ALL else [field]
+    each = [[row.get(name, (0, 0, 0)) for name in names] for row in rows]
+    return np.array(each, np.int64).sum(axis=1)
+
+
+def change(one: Documents, other: Documents, field: str, unit: str = "characters") -> Change:
+    """How much better one setting is than another on the documents that both have, by the paired bootstrap."""
+    common = sorted(set(one) & set(other))
+    a, b = (counts(documents, common, field, unit) for documents in (one, other))
+    drawn = np.random.default_rng(0).integers(len(common), size=(RESAMPLES, len(common)))
+    gains = f_measure(a[drawn].sum(axis=1)) - f_measure(b[drawn].sum(axis=1))
+    both = a.sum(axis=0), b.sum(axis=0)
+    points = [100 * float(measure(both[0]) - measure(both[1])) for measure in (precision, recall, f_measure)]
+    return Change(*points, *(100 * float(np.quantile(gains, q)) for q in (0.025, 0.975)))
+
+
+def f_of(documents: Documents, field: str, unit: str = "characters") -> float:
+    """F in per cent."""
+    return 100 * float(f_measure(counts(documents, sorted(documents), field, unit).sum(axis=0)))
+
+
+def values(documents: Documents, name: str) -> list[Any]:
+    """What is measured of each item."""
+    return [value for n in sorted(documents) for value in documents[n][name]]
+
+
+class Reached(NamedTuple):
+    """How a method compares with the optimum, by items: of all, without labelling, at the optimum; nats below it."""
+
+    items: int
+    unsolved: int
+    optimal: int
+    below: float
+
+
+def reached(one: Documents, best: Documents) -> Reached:
+    """Items of the documents that both have; nats are the mean over items with a labelling."""
+    common = sorted(set(one) & set(best))
+    pairs = [pair for n in common for pair in zip(one[n]["scores"], best[n]["scores"], strict=True)]
+    losses = [b - a for a, b in pairs if a is not None and b is not None]
+    return Reached(
+        len(pairs),
+        sum(a is None for a, _ in pairs),
+        sum(loss <= 1e-6 for loss in losses),
+        float(np.mean(losses)) if losses else 0.0,
+    )
+
+
+def restricted(documents: Documents, to: Documents) -> dict[int, Row]:
+    """The documents that another setting has, too."""
+    return {n: row for n, row in documents.items() if n in to}

@@ -1,0 +1,76 @@
+"""Rules alone and left out, and what the report says of them."""
+
+from benchmarks.studies.rules_alone.settings import Problems
+from benchmarks.studies.rules_alone.text import ALL, by_model, sentences
+from formulations import RuleSet, Trellis
+from formulations import constraints as C
+
+
+def problems():
+    """Viterbi labels a b a; gold is a b b."""
+    trellis = Trellis.from_emissions(
+        [[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]], [[0.0, 0.0]] * 2, labels=["a", "b"]
+    )
+    rules = RuleSet(
+        (
+            C.at_most_runs("a", 1, penalty=3.0, name="once"),
+            C.starts_with("b", penalty=0.5, name="first"),
+            C.feature(label="b", weight=0.1, name="b"),
+        )
+    )
+    return Problems((trellis,), ((("x", "y", "z"), ("a", "b", "b")),), rules)
+
+
+def row(rule, *, without=False, spans=(1.0, 0.5, 1.5), tokens=0.0):
+    gains = {"tokens": [90.0, tokens, 0.0, 0.0], "spans": [80.0, *spans], "whole": [70.0, 0.0, 0.0, 0.0]}
+    about = {"part": "p", "model": "m", "rule": rule, "without": without, "sequences": 4}
+    return about | gains | {"microseconds": 20.0, "unit": 10.0, "open": 1, "impossible": 0}
+
+
+def test_a_rule_alone_and_all_others():
+    own = problems()
+    assert [item.name for item in own.chosen("first", without=False)] == ["first"]
+    assert [item.name for item in own.chosen("first", without=True)] == ["once", "b"]
+
+
+def test_labellings_that_break_a_rule_are_counted():
+    own = problems()
+    viterbi = [solution.labels for solution in own.baseline]
+    gold = [labels for _, labels in own.pairs]
+    assert (own.broken("once", viterbi), own.broken("once", gold)) == (1, 0)
+    assert own.broken("first", gold) == 1
+    assert own.broken("b", gold) is None
+
+
+def test_decoding_is_under_the_chosen_rules():
+    own = problems()
+    [solution], spent = own.decoded(own.chosen("once", without=False))
+    assert solution.violations == {"once": 0}
+    assert spent > 0
+
+
+def test_rows_are_sorted_by_model_and_rule():
+    rows = [row("one"), row("one", without=True), row("two", without=True)]
+    assert list(by_model(rows)["p", "m"]) == ["one"]
+
+
+def test_what_stands_out():
+    rules = {
+        ALL: {False: row(ALL, tokens=2.0)},
+        "helps": {False: row("helps"), True: row("helps", without=True, spans=(-1.0, -2.0, -0.5))},
+        "harms": {
+            False: row("harms", spans=(-1.0, -2.0, -0.1)),
+            True: row("harms", without=True, spans=(1.0, 0.1, 2.0)),
+        },
+        "idle": {
+            False: row("idle", spans=(0.0, 0.0, 0.0)),
+            True: row("idle", without=True, spans=(0.0, 0.0, 0.0)),
+        },
+    }
+    together, best, harmful, better, idle = sentences(rules)
+    assert together.startswith("All 3 rules and features: +2.0 points of tokens")
+    assert "at 2 times bare Viterbi; 1 of 4 not proved" in together
+    assert "“helps” gains most: +1.0" in best
+    assert harmful.endswith("interval below 0: “harms”.")
+    assert better.endswith("interval above 0: “harms”.")
+    assert idle.endswith("left out: “idle”.")
