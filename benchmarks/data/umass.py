@@ -26,7 +26,7 @@ VALID = C.valid_scheme()
 def part(sources: Sources, name: str) -> list[Labelled]:
     """References of a part of the corpus, "train" or "dev"; few of them at the smoke scale."""
     result = read_labelled(sources.folder / "umass_cfe" / f"{name}.tsv")
-    return result[: sources(smoke=20, sample=len(result), full=len(result))]
+    return result[: sources(smoke=12, sample=len(result), full=len(result))]
 
 
 def training_part(sources: Sources, number: int) -> list[Labelled]:

@@ -240,7 +240,7 @@ STUDY = Study(
         source="Anzaroot, Passos, Belanger and McCallum 2014 (UMass: results of CRF, soft and hard constraints); Peng and McCallum "
         "2004 (Cora: headline figures of the CRF)",
         corpus="UMass references, all 660 of the development part, by CRFs of the whole training part (1457) and of 728 evenly spaced "
-        "references (full: 91, 182 and 364, too; smoke: 20 references of each part). Cora: 300 references to train on and 100 to label, in the "
+        "references (full: 91, 182 and 364, too; smoke: 12 references of each part). Cora: 300 references to train on and 100 to label, in the "
         "natural split and in 7 random splits of the same 400 (full: 39 random splits; smoke: the natural one, 30 and 10 references)",
         model="linear-chain CRF with the template `citations`; L-BFGS with c1 = 0.05, c2 = 0.3, 120 iterations. A cell that trains on "
         "the whole of UMass takes minutes",
