@@ -1,6 +1,6 @@
 """References tagged by conditional random fields, with and without rules, beside published figures."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,10 +19,9 @@ from benchmarks.data.evaluations import (
 )
 from benchmarks.report import Report, percent
 from benchmarks.study import Design, Row, Sources, Study
-from formulations import Rule, RuleSet, load_rules
+from formulations import Rule, RuleSet, Trellis, load_rules
 from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.evaluation.evaluation import Pair, evaluate
-from ilpinfer.models.sequence_model import SequenceModel
 
 UMASS, CORA = "umass", "cora"
 NONE, SCHEME, SOFT, HARD = "none", "labels keep their scheme", "mined, soft", "mined and never broken, hard"
@@ -41,34 +40,34 @@ PENG = {"tokens": 95.37, "whole": 77.33}
 
 @dataclass(frozen=True)
 class Cell:
-    """One rule set on the development part; `training` references, 0 for all, or the draw of a split."""
+    """One CRF; `training` is its number of references, 0 for all, or the draw of a split."""
 
     part: str
     training: int
-    rules: str
 
 
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
-    """Every rule set for every training sample of UMass, and for every split of Cora."""
+    """Training samples of UMass, and splits of Cora."""
     if part == UMASS:
         umass.part(sources, "dev")
-        some = sources(smoke=(ALL,), sample=(ALL, 728), full=(ALL, 91, 182, 364, 728))
+        some = sources(smoke=(ALL,), sample=(ALL, 400), full=(ALL, 100, 200, 400, 800))
     else:
         read_labelled(sources.folder / "cora" / "dev.tsv")
         some = tuple(range(sources(smoke=1, sample=8, full=40)))
-    return (Cell(part, training, rules) for training in some for rules in RULES[part])
+    return (Cell(part, training) for training in some)
 
 
-def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
-    """Counts of each reference, and which of them break a rule without it."""
+def measure(sources: Sources, cell: Cell) -> Iterator[Row]:
+    """Counts of each reference under each rule set, and how many break a rule without it."""
     if cell.part == UMASS:
         train, dev = umass.training_part(sources, cell.training), umass.part(sources, "dev")
     else:
         train, dev = split(sources, cell.training)
-    rules = umass_rules(sources, cell) if cell.part == UMASS else cora_rules(cell.rules)
     model = umass.crf(train)
-    top = sorted({label.split("/")[0][2:] for _, labels in dev for label in labels if label != "O"})
-    return [{**row, "sequences": len(dev)} for row in outcome(model, dev, rules, top)]
+    trellises = [model.trellis(tokens) for tokens, _ in dev]
+    for name in RULES[cell.part]:
+        rules = umass_rules(sources, cell.training, name) if cell.part == UMASS else cora_rules(name)
+        yield {"rules": name, "sequences": len(dev), **outcome(trellises, dev, rules)}
 
 
 def split(sources: Sources, draw: int) -> tuple[list[Labelled], list[Labelled]]:
@@ -81,13 +80,13 @@ def split(sources: Sources, draw: int) -> tuple[list[Labelled], list[Labelled]]:
     return [every[n] for n in order[: len(train)]], [every[n] for n in order[len(train) :]]
 
 
-def umass_rules(sources: Sources, cell: Cell) -> RuleSet:
+def umass_rules(sources: Sources, training: int, name: str) -> RuleSet:
     """Soft rules have the penalties that the miner counts; hard are those that no training reference breaks."""
-    if cell.rules in (NONE, SCHEME):
-        return RuleSet(() if cell.rules == NONE else (umass.VALID,))
-    mined = umass.mined_rules(sources.folder, sources.scale, cell.training, umass.FOUR)
-    kept = [one.rule for one in mined.rules if cell.rules == SOFT or not one.broken]
-    rules: list[Rule] = [replace(rule, penalty=np.inf) if cell.rules == HARD else rule for rule in kept]
+    if name in (NONE, SCHEME):
+        return RuleSet(() if name == NONE else (umass.VALID,))
+    mined = umass.mined_rules(sources.folder, sources.scale, training, umass.FOUR)
+    kept = [one.rule for one in mined.rules if name == SOFT or not one.broken]
+    rules: list[Rule] = [replace(rule, penalty=np.inf) if name == HARD else rule for rule in kept]
     return umass.with_valid(rules, mined.rule_set.fields)
 
 
@@ -98,19 +97,17 @@ def cora_rules(name: str) -> RuleSet:
     return RuleSet(() if name == NONE else (umass.VALID,))
 
 
-def outcome(
-    model: SequenceModel, dev: Sequence[Labelled], rules: RuleSet, fields: Sequence[str]
-) -> Iterator[Row]:
+def outcome(trellises: Sequence[Trellis], dev: Sequence[Labelled], rules: RuleSet) -> Row:
     """The best labellings under rules; `breaking` counts references whose best labelling without rules breaks one."""
-    trellises = [model.trellis(tokens) for tokens, _ in dev]
     solutions = rechecked(trellises, rules, list(Decoder(rules, time_limit=LIMIT).decode_many(trellises)))
     free = Decoder(rules, method="viterbi").decode_many(trellises)
     pairs = [
         Pair(tokens, tuple(one.labels) if one.has_labelling else None, gold)
         for (tokens, gold), one in zip(dev, solutions, strict=True)
     ]
-    yield {
-        **row_of(evaluate(pairs, scheme=model.labels.scheme), range(len(dev)), fields),
+    top = sorted({label.split("/")[0][2:] for _, labels in dev for label in labels if label != "O"})
+    return {
+        **row_of(evaluate(pairs, scheme=trellises[0].labels.scheme), range(len(dev)), top),
         "number": len(rules.rules),
         "breaking": sum(any(one.violations.values()) for one in free),
         "optimal": sum(one.status == "optimal" for one in solutions),
@@ -239,8 +236,8 @@ STUDY = Study(
     design=Design(
         source="Anzaroot, Passos, Belanger and McCallum 2014 (UMass: results of CRF, soft and hard constraints); Peng and McCallum "
         "2004 (Cora: headline figures of the CRF)",
-        corpus="UMass references, all 660 of the development part, by CRFs of the whole training part (1457) and of 728 evenly spaced "
-        "references (full: 91, 182 and 364, too; smoke: 12 references of each part). Cora: 300 references to train on and 100 to label, in the "
+        corpus="UMass references, all 660 of the development part, by CRFs of the whole training part (1457) and of 400 evenly spaced "
+        "references (full: 100, 200 and 800, too; smoke: 12 references of each part). Cora: 300 references to train on and 100 to label, in the "
         "natural split and in 7 random splits of the same 400 (full: 39 random splits; smoke: the natural one, 30 and 10 references)",
         model="linear-chain CRF with the template `citations`; L-BFGS with c1 = 0.05, c2 = 0.3, 120 iterations. A cell that trains on "
         "the whole of UMass takes minutes",
