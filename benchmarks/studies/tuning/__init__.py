@@ -17,7 +17,7 @@ from benchmarks.studies.tuning.trials import (
     gap,
     importances,
     require_optuna,
-    trials,
+    trials_of,
 )
 from benchmarks.study import Design, Row, Sources, Study
 
@@ -62,9 +62,9 @@ def cells(sources: Sources, part: str) -> Iterator[Cell]:
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
     """Options and mean gap of each trial, or the gap of each sequence within each limit."""
     if cell.part == TRIALS:
-        yield from trials(sources, cell.seed)
+        yield from trials_of(sources, cell.seed)
         return
-    options = CONTENDERS.get(cell.contender) or best(trials(sources, cell.seed))["options"]
+    options = CONTENDERS.get(cell.contender) or best(trials_of(sources, cell.seed))["options"]
     problems = held_out(sources, cell.data, cell.chunk)
     ilpinfer.warm_up()
     for limit in (0.01,) if sources.scale == "smoke" else LIMITS:

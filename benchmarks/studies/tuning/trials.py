@@ -55,7 +55,7 @@ def distributions() -> dict[str, Any]:
     }
 
 
-def trials(sources: Sources, seed: int) -> list[Row]:
+def trials_of(sources: Sources, seed: int) -> list[Row]:
     """Options and mean gap of every trial; a kept file of the same code is read instead."""
     about = json.dumps([code_digest(), sources.scale, str(sources.folder.resolve()), seed])
     path = models.FOLDER / f"tuning-{hashlib.sha256(about.encode()).hexdigest()[:16]}.json"
