@@ -176,8 +176,12 @@ def _umass(rows: Sequence[Row], report: Report) -> None:
         ),
         left=3,
     )
+    if some := [row for row in rows if row["training"] == ALL and row["rules"] in (NONE, SCHEME)]:
+        _fields(some, report)
+
+
+def _fields(some: Sequence[Row], report: Report) -> None:
     report.heading("Top fields of UMass, whole training part", 3)
-    some = [row for row in rows if row["training"] == ALL and row["rules"] in (NONE, SCHEME)]
     report.table(
         (
             "field",
@@ -186,21 +190,22 @@ def _umass(rows: Sequence[Row], report: Report) -> None:
         ),
         (
             (field, counts[1], *(text for row in some for text in span_measures(field_counts([row])[field])))
-            for field, counts in (field_counts(some[:1]).items() if some else ())
+            for field, counts in field_counts(some[:1]).items()
         ),
     )
 
 
 def _breaking(rows: Sequence[Row], report: Report) -> None:
-    shares = (
+    shares = [
         f"{percent(row['breaking'] / row['sequences'])} % ({row['rules']}, {row['number']} rules)"
         for row in rows
         if row["training"] == ALL and row["rules"] in (SOFT, HARD)
-    )
-    report.text(
-        f"The best labelling without rules breaks a rule on {' and '.join(shares)} of the references here, and on "
-        f"{BREAKING} % in the publication."
-    )
+    ]
+    if shares:
+        report.text(
+            f"The best labelling without rules breaks a rule on {' and '.join(shares)} of the references here, and on "
+            f"{BREAKING} % in the publication."
+        )
 
 
 def _size(row: Row) -> str:
