@@ -1,6 +1,6 @@
 """What the studies of conditional random fields stand on: spans and mined rules."""
 
-from benchmarks.cross_validation import evaluate, percentages
+from benchmarks.data.cross_validation import evaluate, percentages
 from benchmarks.entity_rules import entity_rules
 from formulations import LabelSet
 from ilpinfer.models.crf.token_rules import TokenRules

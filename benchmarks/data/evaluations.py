@@ -1,0 +1,103 @@
+"""Evaluations as rows of studies, and back, so that intervals of differences are made from rows alone."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from benchmarks.optimum import recheck
+from benchmarks.report import percent, signed
+from benchmarks.study import Row
+from formulations import LabelSet, RuleSet, Trellis
+from ilpinfer.core.solution import Solution
+from ilpinfer.evaluation.counts import f_measure, precision, recall
+from ilpinfer.evaluation.evaluation import Evaluation
+from ilpinfer.evaluation.significance import Difference, compare
+
+RECHECKED = 10
+"""One optimum of so many is rechecked where none serves as a reference."""
+ONE_FIELD = LabelSet(("O",))
+MEASURES = ("tokens %", "precision %", "recall %", "F1 %", "whole %")
+"""Columns of `measures`; the three in the middle are of exact spans."""
+
+
+def row_of(evaluation: Evaluation, places: Sequence[int], fields: Iterable[str] = ()) -> Row:
+    """Counts of each sequence, named by its place in the corpus, and of some fields over all sequences."""
+    return {
+        "places": list(places),
+        "tokens": evaluation.tokens.tolist(),
+        "right": evaluation.correct.tolist(),
+        "whole": evaluation.whole.tolist(),
+        "spans": evaluation.counts["spans"].sum(axis=1).tolist(),
+        "fields": {name: evaluation.of_field(name).tolist() for name in fields if name in evaluation.fields},
+        "missing": evaluation.missing,
+    }
+
+
+def evaluation_of(rows: Sequence[Row]) -> Evaluation:
+    """All sequences of some rows, in the order of places; fields are counted together.
+
+    Counts of a sequence that several rows have are added up; `whole` is then the share of its labellings.
+    """
+    order = np.concatenate([row["places"] for row in rows])
+    places, where = np.unique(order, return_inverse=True)
+
+    def summed(name: str) -> Any:
+        values = np.concatenate([np.asarray(row[name]) for row in rows])
+        result = np.zeros((len(places), *values.shape[1:]), np.int64)
+        np.add.at(result, where, values)
+        return result
+
+    whole: Any = summed("whole") / np.bincount(where)
+    return Evaluation(
+        labels=ONE_FIELD,
+        fields=("all",),
+        tokens=summed("tokens"),
+        correct=summed("right"),
+        correct_labels=summed("right"),
+        whole=whole,
+        counts={"spans": summed("spans")[:, None, :]},
+        confusion=np.zeros((1, 1), np.int64),
+        missing=sum(row["missing"] for row in rows),
+    )
+
+
+def field_counts(rows: Sequence[Row]) -> Mapping[str, Any]:
+    """(3,) counts of spans of each field in all rows."""
+    names = dict.fromkeys(name for row in rows for name in row["fields"])
+    return {name: np.sum([row["fields"].get(name, (0, 0, 0)) for row in rows], axis=0) for name in names}
+
+
+def measures(evaluation: Evaluation) -> tuple[str, ...]:
+    """Cells for `MEASURES`, in per cent."""
+    spans = span_measures(evaluation.of_all())
+    return (percent(evaluation.accuracy, 2), *spans, percent(evaluation.whole_sequences, 2))
+
+
+def span_measures(counts: Any) -> tuple[str, ...]:
+    """Precision, recall and F1 of counts (3,), in per cent."""
+    return tuple(percent(float(measure(counts)), 2) for measure in (precision, recall, f_measure))
+
+
+def gains(one: Evaluation, other: Evaluation, resamples: int = 1999) -> tuple[str, str, str]:
+    """Points of tokens, F1 of spans and whole sequences, each with its 95 % interval; p stands with F1.
+
+    Intervals are of the paired bootstrap over sequences: they know of other sequences, and not of other training runs.
+    """
+    tokens, spans, whole = compare(one, other, resamples=resamples)
+    return interval(tokens), f"{interval(spans)}, p = {spans.p:.3f}", interval(whole)
+
+
+def interval(difference: Difference) -> str:
+    """Points and their interval."""
+    low, high = (signed(100 * value, 2) for value in (difference.low, difference.high))
+    return f"{signed(100 * difference.gain, 2)} [{low}, {high}]"
+
+
+def rechecked(
+    trellises: Sequence[Trellis], rules: RuleSet, solutions: Sequence[Solution]
+) -> Sequence[Solution]:
+    """The same solutions; one of `RECHECKED` is rechecked."""
+    for trellis, solution in list(zip(trellises, solutions, strict=True))[::RECHECKED]:
+        recheck(trellis, rules, solution)
+    return solutions

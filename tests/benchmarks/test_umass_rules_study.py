@@ -1,0 +1,75 @@
+"""The study of mined rules: which rules a cell has, and what becomes of their penalties."""
+
+import numpy as np
+import pytest
+
+from benchmarks.data import umass
+from benchmarks.data.stand_in import write_corpora
+from benchmarks.studies import crf_citations
+from benchmarks.studies import umass_rules as study
+from benchmarks.study import Sources
+from formulations import LabelSet, RuleSet, Trellis
+from formulations import constraints as C
+from ilpinfer.evaluation.checking import Gold, check_rules
+from ilpinfer.learning import ScoredExample
+
+
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("corpora")
+    write_corpora(folder)
+    return Sources(folder, "full")
+
+
+def test_training_references_are_evenly_spaced(sources):
+    whole = umass.training_part(sources, 0)
+    assert len(whole) == 60
+    assert umass.training_part(sources, 4) == [whole[n] for n in (0, 15, 30, 45)]
+
+
+def test_families_are_switched_on_one_by_one(sources):
+    names = [
+        cell.rules for cell in study.cells(sources, study.FAMILIES) if (cell.training, cell.half) == (0, 0)
+    ]
+    assert [len(name.split("+")) for name in names] == [1, 2, 3, 4] and names[-1] == study.EVERY
+    numbers = [study.statements(sources, study.Cell(study.FAMILIES, 0, 0, name))[1] for name in names]
+    assert all(set(each) <= set(name.split("+")) for each, name in zip(numbers, names, strict=True))
+    assert numbers[0].items() <= numbers[-1].items()
+
+
+def test_the_scheme_alone_has_no_mined_rule(sources):
+    rules, families = study.statements(sources, study.Cell(study.PENALTIES, 0, 0, "", study.SCHEME))
+    assert list(rules) == [umass.VALID] and not families
+
+
+def test_hard_rules_of_citations_are_never_broken_by_training_references(sources):
+    soft, hard = (
+        crf_citations.umass_rules(sources, 0, name) for name in (crf_citations.SOFT, crf_citations.HARD)
+    )
+    assert all(rule.hard for rule in hard.rules) and len(hard.rules) <= len(soft.rules)
+    some = umass.training_part(sources, 0)
+    labels = LabelSet(tuple(sorted({label for _, names in some for label in names})))
+    checked = check_rules(hard, [Gold(*pair, "") for pair in some], labels.with_optional_fields(hard.fields))
+    assert not any(one.broken for one in checked)
+
+
+def test_learning_leaves_out_a_rule_without_use():
+    # gold keeps the first rule against the scores, and never needs the second
+    trellis = Trellis.from_emissions(np.array([[0.0, 0.4], [0.0, 0.4]]), np.zeros((2, 2)), labels=["a", "b"])
+    given = RuleSet(
+        (C.starts_with("a", penalty=9.0, name="first"), C.ends_with("b", penalty=9.0, name="last"))
+    )
+    rules = study.learnt([ScoredExample(trellis, ("a", "b"))] * 4, given)
+    assert [rule.name for rule in rules.rules] == ["first"]
+    assert 0.2 < rules.rules[0].penalty < 9.0, (
+        "rises from 0 until it outweighs 0.4 nats; the mean over epochs"
+    )
+
+
+def test_cora_is_split_without_overlap(sources):
+    train, dev = crf_citations.split(sources, 1)
+    again = crf_citations.split(sources, 1)
+    natural = crf_citations.split(sources, 0)
+    assert (len(train), len(dev)) == (60, 30) and (train, dev) == again
+    assert sorted(map(str, [*train, *dev])) == sorted(map(str, [*natural[0], *natural[1]]))
+    assert train != natural[0]
