@@ -7,7 +7,8 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
+from threading import Thread
 
 from benchmarks.journal import Journal
 from benchmarks.optimum import take_counts
@@ -59,7 +60,7 @@ def _in_processes(
     name: str, sources: Sources, cells: Sequence[Cell], processes: int
 ) -> Iterator[tuple[Cell, Row]]:
     os.environ |= dict.fromkeys(ONE_THREAD, "1")
-    pool = ProcessPoolExecutor(processes, mp_context=get_context("spawn"))
+    pool = ProcessPoolExecutor(processes, get_context("spawn"), _end_with_parent)
     futures = {pool.submit(measured, name, sources, cell): cell for cell in cells}
     left = dict.fromkeys(cells)
     try:
@@ -72,6 +73,18 @@ def _in_processes(
         raise BrokenProcessPool(f"{name}: a process died at one of the cells {running}") from error
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _end_with_parent() -> None:
+    """Begin a thread that ends this process as soon as the one that began it is gone, however it ended."""
+    parent = parent_process()
+    assert parent is not None
+
+    def wait() -> None:
+        parent.join()
+        os._exit(1)
+
+    Thread(target=wait, daemon=True).start()
 
 
 def measured(name: str, sources: Sources, cell: Cell) -> Row:

@@ -1,12 +1,11 @@
 """Every study at the smallest scale on made-up corpora, and what the program does around them."""
 
 import json
-import os
 import re
-import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -77,13 +76,8 @@ def test_a_killed_run_goes_on(corpora: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "benchmarks", "run", "posterior", "--smoke", "--data", str(corpora)]
     command += ["--rows", str(tmp_path / "rows"), "--output", str(tmp_path / "output")]
     process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL)
-    end = time.monotonic() + 120
-    while time.monotonic() < end:
-        lines = [line for path in tmp_path.glob("rows/*.jsonl") for line in path.read_text().splitlines()]
-        if len(lines) > 3:
-            break
-        time.sleep(0.02)
-    os.kill(process.pid, signal.SIGKILL)
+    wait_until(lambda: sum(path.read_text().count("\n") for path in tmp_path.glob("rows/*.jsonl")) > 3)
+    process.kill()
     process.wait()
     [file] = (tmp_path / "rows").glob("*.jsonl")
     with file.open("a") as stream:
@@ -176,3 +170,28 @@ def test_numbers_of_a_report(tmp_path: Path) -> None:
     text = report.markdown()
     assert "a\\|b" in text and "1.50" in text and text.endswith("![two lines](lines.svg)\n")
     assert (tmp_path / "lines.svg").read_text("utf-8").startswith("<?xml")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_workers_end_with_a_killed_run(corpora: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "benchmarks", "run", "crf-citations", "--smoke", "--data", str(corpora)]
+    command += ["--rows", str(tmp_path / "rows"), "--output", str(tmp_path / "output"), "--processes", "2"]
+    process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL)
+    wait_until(lambda: len(children(process.pid)) >= 2)
+    workers = children(process.pid)
+    process.kill()
+    process.wait()
+    wait_until(lambda: not any(Path(f"/proc/{worker}").exists() for worker in workers))
+
+
+def children(pid: int) -> list[int]:
+    """Processes that a process has begun."""
+    path = Path(f"/proc/{pid}/task/{pid}/children")
+    return [int(child) for child in path.read_text().split()] if path.exists() else []
+
+
+def wait_until(reached: Callable[[], bool]) -> None:
+    end = time.monotonic() + 120
+    while not reached():
+        assert time.monotonic() < end
+        time.sleep(0.02)
