@@ -28,7 +28,7 @@ class Item:
     gold: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class DataSet:
     """Sequences under the same rules; nothing is trained, mined or scored before it is asked for.
 

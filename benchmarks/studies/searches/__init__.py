@@ -38,7 +38,7 @@ def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
     if cell.part == RATES:
         yield from rates.rate(sources, cell.data, int(cell.item))
         return
-    limits = sources(smoke=(0.002, 0.01), sample=LIMITS, full=LIMITS)
+    limits = sources(smoke=(0.001, 0.004), sample=LIMITS, full=LIMITS)
     variant = variants(sources, cell.part)[cell.data]
     item = next(item for item in variant.data.items if item.key == cell.item)
     chosen = list(runs(cell.part, limits))

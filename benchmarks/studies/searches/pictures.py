@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from matplotlib.ticker import FuncFormatter
+from matplotlib.ticker import FuncFormatter, NullLocator
 
 from benchmarks.report import COLORS, Report
 from benchmarks.studies.searches.contenders import EXACT
@@ -34,7 +34,7 @@ STYLES: Mapping[str, tuple[str, str]] = {
     "annealing": (COLORS[2], "-"),
     "tabu": (COLORS[3], "-"),
 }
-MOMENTS = np.geomspace(0.0005, 0.8, 60)
+MOMENTS = np.geomspace(0.0005, 0.8, 40)
 
 
 def draw(rows: Sequence[Row], report: Report) -> None:
@@ -109,6 +109,7 @@ def _panels(
             axis.set_yscale("symlog", linthresh=0.1)
             axis.set_ylim(-0.02, 1.3 * CAP)
             for side in (axis.xaxis, axis.yaxis):
+                side.set_minor_locator(NullLocator())
                 side.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
             handles, labels = axis.get_legend_handles_labels()
             lines |= dict(zip(labels, handles, strict=True))

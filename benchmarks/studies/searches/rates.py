@@ -33,13 +33,13 @@ def rate(sources: Sources, name: str, rules: int) -> Iterator[Row]:
     """What a search gets through in a second; None where it came to its end before half of its time."""
     trellis, chosen = problem(rules)
     arguments = CONTENDERS[name].arguments
-    ilpinfer.decode(trellis, chosen, time_limit=0.05, **arguments)
+    limit = sources(smoke=0.01, sample=0.5, full=0.5)
+    ilpinfer.decode(trellis, chosen, time_limit=limit / 10, **arguments)
     if name in BEAMS:
         runs = range(sources(smoke=1, sample=5, full=20))
         seconds = [ilpinfer.decode(trellis, chosen, **arguments).seconds for _ in runs]
         yield {"rate": arguments["width"] * TOKENS / statistics.median(seconds)}
         return
-    limit = sources(smoke=0.02, sample=0.5, full=0.5)
     solution = ilpinfer.decode(trellis, chosen, time_limit=limit, **arguments)
     counts = re.findall(r"\d+", solution.method)
     ended = solution.seconds < limit / 2 or not counts
