@@ -178,5 +178,5 @@ def items_of(
     return [Item(f"{name} {n}", partial(_scored, model, tokens), labels) for n, (tokens, labels) in numbered]
 
 
-def _scored(model: Callable[[], SequenceModel], tokens: Sequence[str]) -> Trellis:
+def _scored(model: Callable[[], SequenceModel], tokens: tuple[str, ...]) -> Trellis:
     return model().trellis(tokens)

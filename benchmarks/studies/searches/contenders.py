@@ -93,12 +93,11 @@ STRONG = (
 
 def runs(part: str, limits: tuple[float, ...] = LIMITS) -> Iterator[tuple[str, Contender, float]]:
     """Names of contenders, and limits in seconds, for each sequence of a part."""
+    names: tuple[str, ...] = tuple(CONTENDERS)
     if part == "sizes":
         names, limits = QUICK, limits[-1:]
     elif part in ("rules", "hardness"):
         names, limits = STRONG, (min(SHORT, limits[-1]),)
-    else:
-        names = tuple(CONTENDERS)
     for name in names:
         for limit in limits if CONTENDERS[name].timed else limits[-1:]:
             yield name, CONTENDERS[name], limit

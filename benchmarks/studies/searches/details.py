@@ -6,8 +6,8 @@ import numpy as np
 
 from benchmarks.report import Report, number, percent, signed
 from benchmarks.studies.searches.contenders import BEAMS, DEPTH_FIRST, EXACT, OPTIMUM
+from benchmarks.studies.searches.measuring import NATS
 from benchmarks.studies.searches.outcomes import (
-    NATS,
     Outcome,
     accuracy,
     borders,

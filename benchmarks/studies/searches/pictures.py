@@ -99,7 +99,8 @@ def _panels(
     rows = -(-len(families) // 3)
     shape = {"nrows": rows, "ncols": min(3, len(families)), "squeeze": False, "sharey": True}
     with report.picture(name, caption, (10.5, 0.6 + 2.6 * rows), **shape) as drawn:
-        panels, lines = drawn.ravel(), {}
+        panels = drawn.ravel()
+        lines: dict[str, Any] = {}
         yield list(zip(panels, families.values(), strict=False))
         for axis, (family, own) in zip(panels, families.items(), strict=False):
             number = len({(row["data"], row["item"]) for row in own})

@@ -125,9 +125,9 @@ def _first(data: DataSet, k: int) -> DataSet:
 
 
 def _first_rules(data: DataSet, k: int) -> RuleSet:
-    return RuleSet(data.rules.items[:k], data.rules.fields)
+    return RuleSet(tuple(data.rules.rules[:k]), data.rules.fields)
 
 
 def _times(data: DataSet, factor: float) -> RuleSet:
-    rules = (replace(rule, penalty=rule.penalty * factor) for rule in data.rules.items)
+    rules = (replace(rule, penalty=rule.penalty * factor) for rule in data.rules.rules)
     return RuleSet(tuple(rules), data.rules.fields)
