@@ -37,8 +37,8 @@ def main(arguments: list[str] | None = None) -> int:
     if options.command == "report":
         return max(_report(name, options) for name in chosen)
     parts = options.parts.split(",") if options.parts else []
-    if parts and len(chosen) > 1:
-        return _wrong("--parts needs exactly one study")
+    if parts and (len(options.studies) > 1 or "all" in options.studies):
+        return _wrong("--parts needs the name of one study")
     unknown = [part for part in parts if part not in study_named(chosen[0]).parts]
     if unknown:
         known = ", ".join(study_named(chosen[0]).parts)
@@ -110,7 +110,7 @@ def _run_all(chosen: list[str], parts: list[str], options: argparse.Namespace) -
 
 
 def _run(name: str, parts: list[str], sources: Sources, options: argparse.Namespace, console: Console) -> int:
-    study, journal = study_named(name), _journal(name, options, header())
+    study, journal = study_named(name), _journal(name, options, sources)
     try:
         cells = running.cells_of(name, sources, parts or study.parts, console.print)
         if not cells:
@@ -129,23 +129,23 @@ def _run(name: str, parts: list[str], sources: Sources, options: argparse.Namesp
     return _report(name, options)
 
 
-def _journal(name: str, options: argparse.Namespace, about: str | None) -> Journal:
-    """The file of this code and scale; with --keep it takes over what the newest one of other code has."""
-    path = options.rows / f"{name}-{options.scale}-{code_digest()}.jsonl"
-    earlier = sorted(
-        options.rows.glob(f"{name}-{options.scale}-*.jsonl"), key=lambda one: one.stat().st_mtime
-    )
-    if about is None:
-        return Journal(path if path.exists() or not earlier else earlier[-1])
-    journal = Journal(path, about)
-    if options.keep and earlier and earlier[-1] != path:
-        journal.adopt(Journal(earlier[-1]))
-    return journal
+def _journal(name: str, options: argparse.Namespace, sources: Sources) -> Journal:
+    """The file of this code, scale and data; with --keep it takes over what the newest one of other code has."""
+    earlier = _files(name, options)
+    path = options.rows / f"{name}-{options.scale}-{sources.digest}-{code_digest()}.jsonl"
+    same_data = [one for one in earlier if one != path and f"-{sources.digest}-" in one.name]
+    return Journal(path, header(), Journal(same_data[-1]) if options.keep and same_data else None)
+
+
+def _files(name: str, options: argparse.Namespace) -> list[Path]:
+    """Files of rows at this scale, the newest last."""
+    return sorted(options.rows.glob(f"{name}-{options.scale}-*.jsonl"), key=lambda one: one.stat().st_mtime)
 
 
 def _report(name: str, options: argparse.Namespace) -> int:
-    journal = _journal(name, options, None)
-    if not journal.all_lines():
+    files = _files(name, options)
+    journal = Journal(files[-1]) if files else None
+    if journal is None or not journal.all_lines():
         return _wrong(f"no rows of {name} at this scale; `python -m benchmarks run {name}` makes them")
     results = options.output or (options.rows / "smoke" if options.scale == "smoke" else RESULTS)
     path = writing.write(name, options.scale, journal, results / name)

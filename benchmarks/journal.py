@@ -5,7 +5,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from benchmarks.study import Cell, Row
 
@@ -19,23 +19,29 @@ class Journal:
     ----------
     path : the file; what it has is read, a last line cut short by an interrupt is dropped
     header : of the machine, written where the file is new; None to read only
+    earlier : a journal of other code, whose cells are taken over where this one lacks them
     """
 
-    def __init__(self, path: Path, header: str | None = None) -> None:
-        self.path, self.header = path, header or ""
-        self._cells: dict[str, Row] = {}
-        lines = _lines(path)
-        if lines:
-            self.header = lines[0]["header"]
-            self._cells = {line["key"]: line for line in lines[1:]}
+    def __init__(self, path: Path, header: str | None = None, earlier: "Journal | None" = None) -> None:
+        first, *lines = _lines(path) or [{"header": header or ""}]
+        self.header: str = first["header"]
+        self._cells: dict[str, Row] = {line["key"]: line for line in lines}
         self._file = None
+        if earlier:
+            self._cells = earlier._cells | self._cells
+            if earlier.header not in self.header:
+                self.header += f"\ncells of earlier code: {earlier.header}"
         if header is not None:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            text = "".join(json.dumps(line) + "\n" for line in [{"header": self.header}, *lines[1:]])
-            replacement = path.with_suffix(".tmp")
-            replacement.write_text(text, "utf-8")
-            replacement.replace(path)
-            self._file = path.open("a", encoding="utf-8")
+            self._file = self._rewritten(path)
+
+    def _rewritten(self, path: Path) -> TextIO:
+        """The file, open for more lines, after it was replaced by what is known."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        replacement = path.with_suffix(".tmp")
+        lines = [{"header": self.header}, *self._cells.values()]
+        replacement.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+        replacement.replace(path)
+        return path.open("a", encoding="utf-8")
 
     def __contains__(self, cell: Cell) -> bool:
         return key_of(cell) in self._cells
@@ -56,12 +62,6 @@ class Journal:
     def all_lines(self) -> list[Row]:
         """Every line, in the order of parts and cells."""
         return sorted(self._cells.values(), key=lambda line: list(line["number"]))
-
-    def adopt(self, other: "Journal") -> None:
-        """Take over the cells of another journal, whose header is kept beside this one's."""
-        self.header = f"{self.header}\n{other.header}"
-        for key, line in other._cells.items():
-            self._cells.setdefault(key, line)
 
     def close(self) -> None:
         if self._file is not None:

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#7F7F7F")
 """Told apart by the colour-blind (Okabe and Ito 2008)."""
 
@@ -25,9 +27,13 @@ class Report:
 
     def table(self, columns: Sequence[str], rows: Iterable[Sequence[Any]], left: int = 1) -> None:
         """A table whose first `left` columns are texts; `number` and `percent` write cells."""
-        marks = ["---"] * left + ["---:"] * (len(columns) - left)
-        lines = [_line(columns), _line(marks), *(_line(row) for row in rows)]
-        self._blocks.append("\n".join(lines))
+        from tabulate import tabulate
+
+        cells = [[str(cell).replace("|", "\\|") for cell in row] for row in rows]
+        align = ["left"] * left + ["right"] * (len(columns) - left)
+        self._blocks.append(
+            tabulate(cells, list(columns), "pipe", disable_numparse=True, colglobalalign=None, colalign=align)
+        )
 
     @contextlib.contextmanager
     def picture(
@@ -59,8 +65,10 @@ def number(value: float | None, digits: int = 3) -> str:
     """A number with so many significant digits and no exponent; a dash for None."""
     if value is None:
         return "–"
-    text = f"{value:.{digits}g}"
-    return f"{float(text):,.0f}".replace(",", " ") if "e" in text else text.replace("-", "−")
+    text = np.format_float_positional(float(f"{value:.{digits}g}"), trim="-")
+    whole, point, rest = text.lstrip("-").partition(".")
+    grouped = f"{int(whole):,}".replace(",", " ") if len(whole) > 4 else whole
+    return ("−" if value < 0 else "") + grouped + point + rest
 
 
 def percent(share: float | None, digits: int = 1) -> str:
@@ -71,7 +79,3 @@ def percent(share: float | None, digits: int = 1) -> str:
 def signed(value: float | None, digits: int = 1) -> str:
     """A difference with its sign; a dash for None."""
     return "–" if value is None else f"{value:+.{digits}f}".replace("-", "−")
-
-
-def _line(cells: Sequence[Any]) -> str:
-    return "| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |"

@@ -1,5 +1,6 @@
 """The declaration of a study: its protocol, the cells that are measured, and the report made from their rows alone."""
 
+import hashlib
 import pkgutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -29,6 +30,13 @@ class Sources:
 
     folder: Path
     scale: str = "sample"
+
+    @property
+    def digest(self) -> str:
+        """Of the names and sizes of all files, so that rows of different corpora are never mixed."""
+        files = sorted(path for path in self.folder.rglob("*") if path.is_file())
+        sizes = [(path.relative_to(self.folder).as_posix(), path.stat().st_size) for path in files]
+        return hashlib.sha256(repr(sizes).encode()).hexdigest()[:6]
 
     def __call__(self, *, smoke: Number, sample: Number, full: Number) -> Number:
         """The value for the scale."""

@@ -14,6 +14,7 @@ version = release = ilpinfer.__version__
 
 extensions = [
     "commands",
+    "studies",
     "myst_nb",
     "numpydoc",
     "sphinx.ext.autodoc",

@@ -1,0 +1,178 @@
+"""Every study at the smallest scale on made-up corpora, and what the program does around them."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.places import ROOT
+
+from benchmarks import __main__ as program
+from benchmarks import estimate
+from benchmarks.data.stand_in import write_corpora
+from benchmarks.journal import Journal
+from benchmarks.optimum import recheck, take_counts
+from benchmarks.report import Report, number, percent, signed
+from benchmarks.study import SCALES, Disagreement, Missing, Sources, names, study_named
+from formulations import LabelSet, RuleSet, Trellis
+from ilpinfer.decoding.single import decode
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
+
+
+@pytest.fixture(scope="module")
+def corpora(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("corpora")
+    write_corpora(folder)
+    return folder
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_study_runs_and_reports(name: str, corpora: Path, tmp_path: Path, capsys) -> None:
+    rows, output = tmp_path / "rows", tmp_path / "output"
+    command = [name, "--smoke", "--rows", str(rows), "--output", str(output), "--data", str(corpora)]
+    code = program.main(["run", *command, "--processes", "1"])
+    if code == 2:
+        pytest.skip(capsys.readouterr().err.strip())
+    assert code == 0
+    text = (output / name / "results.md").read_text("utf-8")
+    summary = json.loads((output / name / "summary.json").read_text("utf-8"))
+    assert text.startswith(f"# {study_named(name).title}\n") and "nan" not in text.lower().split()
+    pictures = re.findall(r"\]\((\w+\.svg)\)", text)
+    assert len(pictures) <= 3
+    for picture in pictures:
+        assert 1000 < (output / name / picture).stat().st_size < 400_000
+    assert set(summary["parts"]) <= set(study_named(name).parts)
+    [file] = rows.glob("*.jsonl")
+    before = file.read_bytes()
+    assert program.main(["run", *command]) == 0, "everything is there"
+    assert file.read_bytes() == before
+    assert (output / name / "results.md").read_text("utf-8") == text, "rows alone decide"
+
+
+@pytest.mark.parametrize("name", names())
+def test_scales_and_protocol(name: str, corpora: Path) -> None:
+    study = study_named(name)
+    assert all(text.strip() for _, text in study.design.lines())
+    for part in study.parts:
+        counts = []
+        for scale in SCALES:
+            try:
+                cells = list(study.cells(Sources(corpora, scale), part))
+            except Missing:
+                continue
+            assert len(set(cells)) == len(cells) and {cell.part for cell in cells} <= {part}
+            counts.append(len(cells))
+        assert counts == sorted(counts), "a larger scale has at least as many cells"
+
+
+def test_a_killed_run_goes_on(corpora: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "benchmarks", "run", "posterior", "--smoke", "--data", str(corpora)]
+    command += ["--rows", str(tmp_path / "rows"), "--output", str(tmp_path / "output")]
+    process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL)
+    end = time.monotonic() + 120
+    while time.monotonic() < end:
+        lines = [line for path in tmp_path.glob("rows/*.jsonl") for line in path.read_text().splitlines()]
+        if len(lines) > 3:
+            break
+        time.sleep(0.02)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    [file] = (tmp_path / "rows").glob("*.jsonl")
+    with file.open("a") as stream:
+        stream.write('{"key": "cut sho')
+    kept = [json.loads(line) for line in file.read_text().splitlines()[:-1]]
+    assert subprocess.run(command, cwd=ROOT, capture_output=True, check=False).returncode == 0
+    after = [json.loads(line) for line in file.read_text().splitlines()]
+    assert after[: len(kept)] == kept and len(after) > len(kept)
+    keys = [line["key"] for line in after[1:]]
+    assert len(set(keys)) == len(keys)
+
+
+def test_wrong_names(capsys) -> None:
+    assert program.main(["run", "posteriol"]) == 2
+    assert 'no study "posteriol"' in capsys.readouterr().err
+    assert program.main(["run", "posterior", "--parts", "core"]) == 2
+    assert "its parts are cora, umass" in capsys.readouterr().err
+    assert program.main(["run", "posterior", "all", "--parts", "cora"]) == 2
+
+
+def test_nothing_to_measure_or_report(tmp_path: Path, capsys) -> None:
+    options = ["--smoke", "--rows", str(tmp_path / "rows"), "--output", str(tmp_path)]
+    assert program.main(["run", "posterior", *options, "--data", str(tmp_path / "none")]) == 2
+    assert "nothing to measure" in capsys.readouterr().err
+    assert program.main(["report", "posterior", *options]) == 2
+    assert "python -m benchmarks run posterior" in capsys.readouterr().err
+    assert not (tmp_path / "posterior").exists()
+
+
+def two_tokens(emissions: list[list[float]]) -> Trellis:
+    return Trellis.from_emissions(np.array(emissions), np.zeros((2, 2)), labels=LabelSet(("A", "B")))
+
+
+def test_an_optimum_that_its_certificate_does_not_prove() -> None:
+    trellis, rules = two_tokens([[0.0, 1.0], [1.0, 0.0]]), RuleSet(())
+    solution = decode(trellis, rules)
+    take_counts()
+    assert recheck(trellis, rules, solution) is solution
+    with pytest.raises(Disagreement, match="not confirmed"):
+        recheck(two_tokens([[0.0, 1.0], [1.0, 3.0]]), rules, solution)
+    assert take_counts() == {"optima": 1, "open": 0}
+
+
+@dataclass(frozen=True)
+class Cell:
+    part: str
+    item: int
+
+
+def test_rows_of_other_code_are_kept_only_if_asked(tmp_path: Path) -> None:
+    old = Journal(tmp_path / "old.jsonl", "old machine")
+    for item in (1, 0):
+        old.add(Cell("p", item), {"number": [0, item], "rows": [{"item": item}]})
+    old.close()
+    new = Journal(tmp_path / "new.jsonl", "new machine", old)
+    new.add(Cell("p", 1), {"number": [0, 1], "rows": [{"item": -1}]})
+    new.close()
+    again = Journal(tmp_path / "new.jsonl")
+    assert [line["rows"] for line in again.all_lines()] == [[{"item": 0}], [{"item": -1}]]
+    assert again.header == "new machine\ncells of earlier code: old machine"
+    assert Cell("p", 0) not in Journal(tmp_path / "other.jsonl", "new machine")
+
+
+def test_an_estimate_multiplies_cells_by_seconds(corpora: Path, tmp_path: Path) -> None:
+    number_of_cells = len(list(study_named("posterior").cells(Sources(corpora, "full"), "cora")))
+    assert number_of_cells == 20
+    (tmp_path / "posterior").mkdir()
+    parts = {"cora": {"cells": 4, "seconds": 24.0}}
+    (tmp_path / "posterior" / "summary.json").write_text(json.dumps({"parts": parts}))
+    text = estimate.text(["posterior"], ["cora"], Sources(corpora, "full"), tmp_path, 2)
+    assert text.splitlines()[0] == "posterior: 20 cells, about 2 min"
+    text = estimate.text(["posterior"], [], Sources(corpora, "full"), tmp_path, 2)
+    assert text == "in all about 0 min, and posterior"
+
+
+def test_numbers_of_a_report(tmp_path: Path) -> None:
+    assert [number(x) for x in (None, 0.12345, 2.0, -3.456, 123456.0, 1e-7)] == [
+        "–",
+        "0.123",
+        "2",
+        "−3.46",
+        "123 000",
+        "0.0000001",
+    ]
+    assert percent(0.98765) == "98.8" and percent(None) == "–" and signed(-0.25, 2) == "−0.25"
+    report = Report(tmp_path)
+    report.table(("name", "value"), [("a|b", "1.50"), ("c", 2)])
+    with report.picture("lines", "two lines") as axes:
+        axes.plot([0, 1], [1, 0])
+    text = report.markdown()
+    assert "a\\|b" in text and "1.50" in text and text.endswith("![two lines](lines.svg)\n")
+    assert (tmp_path / "lines.svg").read_text("utf-8").startswith("<?xml")
