@@ -31,6 +31,7 @@ from formulations import constraints as C
 def outcome(T: int = 5, gap: float | None = 0.0, **row: object) -> Outcome:
     """One with an optimum of -20 nats."""
     usual = {
+        "method": "Viterbi",
         "data": "data",
         "item": f"{T}",
         "T": T,

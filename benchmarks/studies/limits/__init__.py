@@ -46,7 +46,7 @@ def cells(sources: Sources, part: str) -> Iterator[Cell]:
     """Every sequence, or every search that keeps records, so many times."""
     calls = range(sources(smoke=1, sample=1, full=20 if part == "searches" else 5))
     if part == COST:
-        repeats = range(sources(smoke=1, sample=3, full=5))
+        repeats = range(sources(smoke=1, sample=2, full=5))
         return (Cell(part, search, "planted", call) for call in repeats for search in RECORDING)
     sets = SETS[part](sources).values()
     return (Cell(part, data.name, item.key, call) for call in calls for data in sets for item in data.items)
@@ -119,7 +119,7 @@ STUDY = Study(
     title="Short time limits",
     summary="How late searches and solvers are under short limits, what they have by then, and what their clocks cost.",
     design=Design(
-        corpus="planted documents of 480 tokens and 27 labels, and the longest sections of résumés, for searches (1, 4, 5 of each at the three "
+        corpus="planted documents of 480 tokens and 27 labels, and the longest sections of résumés, for searches (1, 3, 5 of each at the three "
         "scales); the longest and the middling sections, and as many UMass references, for solvers (1, 2, 5 of each kind). "
         "The full scale makes 20 calls of searches and 5 of solvers, the others one",
         model="HMMs of every other résumé and of the training part of UMass; planted labellings under noise of 3 nats",

@@ -22,7 +22,7 @@ LABELS = 27
 @cache
 def searches(sources: Sources) -> Mapping[str, DataSet]:
     """Planted documents, and the longest résumés under soft and hard rules."""
-    number = sources(smoke=1, sample=4, full=5)
+    number = sources(smoke=1, sample=3, full=5)
     resumes = (replace(data, items=_longest(data)[:number]) for data in corpora.resume(sources))
     return {data.name: data for data in (_planted(sources, number), *resumes)}
 

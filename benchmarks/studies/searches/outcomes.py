@@ -22,7 +22,7 @@ SHORTEST = 1e-6
 
 @dataclass(frozen=True)
 class Outcome:
-    """A row of one contender on one sequence, at a limit: what comes too late is no labelling."""
+    """A row of one contender on one sequence, at a limit; what has no limit of its own and comes too late is no labelling."""
 
     row: Row
     limit: float
@@ -37,7 +37,8 @@ class Outcome:
 
     @property
     def late(self) -> bool:
-        return bool(self.row["seconds"] > self.limit + GRACE)
+        timed = CONTENDERS[self.row["method"]].timed if self.row["method"] in CONTENDERS else True
+        return not timed and bool(self.row["seconds"] > self.limit + GRACE)
 
     @property
     def gap(self) -> float | None:
@@ -145,6 +146,7 @@ class Line:
     violations: int
     breaking: float
     milliseconds: float
+    most_milliseconds: float
     first: float | None
 
 
@@ -164,6 +166,7 @@ def line(outcomes: Sequence[Outcome]) -> Line:
         violations=sum(violations),
         breaking=float(np.mean([count > 0 for count in violations])),
         milliseconds=1000 * float(np.median([one.row["seconds"] for one in outcomes])),
+        most_milliseconds=1000 * max(one.row["seconds"] for one in outcomes),
         first=float(np.median(first)) if first else None,
     )
 

@@ -56,7 +56,7 @@ def draw(rows: Sequence[Row], report: Report) -> None:
             for name, limits in outcomes_of(own).items():
                 if name in STYLES:
                     gaps = [line(limits[limit]).capped_gap for limit in sorted(limits)]
-                    axis.plot([1000 * limit for limit in sorted(limits)], gaps, marker=".", **_look(name))
+                    axis.plot([1000 * limit for limit in sorted(limits)], gaps, **_look(name))
     report.text(
         "Performance profiles (Dolan and Moré 2002) over all these sequences: the share on which a method has the optimum within so many times the time "
         "of the fastest method. Where a curve ends, it has no further optima within the longest limit."
@@ -68,14 +68,24 @@ def draw(rows: Sequence[Row], report: Report) -> None:
 def _over_time(axis: Any, outcomes: Mapping[str, Sequence[Outcome]]) -> None:
     limit = max(one.limit for own in outcomes.values() for one in own)
     moments = [moment for moment in MOMENTS if moment <= limit]
-    milliseconds = [1000 * moment for moment in moments]
     for name in STYLES:
         if name in outcomes:
-            axis.plot(milliseconds, [gap_at(outcomes[name], moment) for moment in moments], **_look(name))
+            axis.plot(*_bends(moments, [gap_at(outcomes[name], moment) for moment in moments]), **_look(name))
     bounds = [gap_at(outcomes[EXACT], moment, bound=True) for moment in moments]
     axis.plot(
-        milliseconds, bounds, color="black", linestyle="--", linewidth=1.6, label="bound of the exact engine"
+        *_bends(moments, bounds),
+        color="black",
+        linestyle="--",
+        linewidth=1.6,
+        label="bound of the exact engine",
     )
+
+
+def _bends(moments: Sequence[float], gaps: Sequence[float]) -> tuple[list[float], list[float]]:
+    """Milliseconds and gaps without the points between two equal ones, for smaller pictures."""
+    last = len(gaps) - 1
+    kept = [n for n in range(len(gaps)) if n in (0, last) or len({*gaps[n - 1 : n + 2]}) > 1]
+    return [1000 * moments[n] for n in kept], [gaps[n] for n in kept]
 
 
 def _profiles(axis: Any, outcomes: Mapping[str, Sequence[Outcome]]) -> None:
@@ -104,9 +114,7 @@ def _panels(
         yield list(zip(panels, families.values(), strict=False))
         for axis, (family, own) in zip(panels, families.items(), strict=False):
             number = len({(row["data"], row["item"]) for row in own})
-            axis.set(
-                title=f"{family} ({number})", xscale="log", xlabel="milliseconds", ylabel="mean gap, nats"
-            )
+            axis.set(title=f"{family} ({number})", xscale="log")
             axis.set_yscale("symlog", linthresh=0.1)
             axis.set_ylim(-0.02, 1.3 * CAP)
             for side in (axis.xaxis, axis.yaxis):
@@ -114,6 +122,10 @@ def _panels(
                 side.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
             handles, labels = axis.get_legend_handles_labels()
             lines |= dict(zip(labels, handles, strict=True))
+        for axis in drawn[:, 0]:
+            axis.set_ylabel("mean gap, nats")
+        for axis in drawn[-1]:
+            axis.set_xlabel("milliseconds")
         for axis in panels[len(families) :]:
             axis.set_visible(False)
         panels[0].figure.legend(lines.values(), lines.keys(), loc="outside right upper", frameon=False)

@@ -128,6 +128,7 @@ def _at_longest(outcomes: Mapping[str, Sequence[Outcome]], report: Report) -> No
             "violations",
             "sequences with any %",
             "ms",
+            "most ms",
             "ms to the first labelling",
         ),
         (
@@ -139,6 +140,7 @@ def _at_longest(outcomes: Mapping[str, Sequence[Outcome]], report: Report) -> No
                 x.violations,
                 percent(x.breaking, 0),
                 number(x.milliseconds),
+                number(x.most_milliseconds),
                 number(x.first),
             )
             for name, x in ((name, line(own)) for name, own in outcomes.items())
