@@ -153,7 +153,7 @@ def test_penalties_are_multiplied_and_infinite_ones_are_hard(tmp_path: Path):
 def test_contenders_of_a_sequence():
     timed = sum(contender.timed for contender in CONTENDERS.values())
     assert len(list(runs("cora"))) == 4 * timed + len(CONTENDERS) - timed
-    assert {limit for _, _, limit in runs("hardness")} == {0.05}
+    assert {limit for _, _, limit in runs("hardness")} == {0.05, 0.8}
     assert {limit for _, _, limit in runs("sizes")} == {0.8}
 
 

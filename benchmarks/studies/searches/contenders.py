@@ -94,10 +94,11 @@ STRONG = (
 def runs(part: str, limits: tuple[float, ...] = LIMITS) -> Iterator[tuple[str, Contender, float]]:
     """Names of contenders, and limits in seconds, for each sequence of a part."""
     names: tuple[str, ...] = tuple(CONTENDERS)
+    most = limits[-1]
     if part == "sizes":
         names, limits = QUICK, limits[-1:]
     elif part in ("rules", "hardness"):
-        names, limits = STRONG, (min(SHORT, limits[-1]),)
+        names, limits = STRONG, (min(SHORT, most),)
     for name in names:
-        for limit in limits if CONTENDERS[name].timed else limits[-1:]:
+        for limit in limits if CONTENDERS[name].timed else (most,):
             yield name, CONTENDERS[name], limit
