@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.data.corpora import Labelled
+from benchmarks.data.sets import Labelled
 from benchmarks.journal import ROOT
 from ilpinfer.models.crf.templates import load_template
 from ilpinfer.models.files import load_model

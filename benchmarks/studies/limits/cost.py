@@ -1,0 +1,107 @@
+"""What it costs the searches to read the clock and to record labellings, as a share of their processor time."""
+
+import time
+from collections.abc import Callable
+from functools import partial
+from types import ModuleType
+from typing import Any
+from unittest import mock
+
+from benchmarks.data.synthetic import document, document_rules, labels_of_size
+from formulations.problem.compiled_rules import compile_problem
+from ilpinfer.core.deadline import Deadline
+from ilpinfer.core.result import Task
+from ilpinfer.exact.viterbi import viterbi
+from ilpinfer.kernels import annealing, discrepancy, evolution, tabu
+from ilpinfer.search.annealing import Annealing, cool
+from ilpinfer.search.discrepancy import Discrepancy, Search
+from ilpinfer.search.evolution import Evolution, run_generations
+from ilpinfer.search.population import Individuals, Population
+from ilpinfer.search.tabu import Tabu, move
+
+CALLS = 1000
+"""That do nothing."""
+LENGTH, LABELS, NOISE = 480, 27, 3.0
+SEARCHES = ("lds", "evolutionary", "annealing", "tabu")
+"""That keep records."""
+Run = Callable[[], object]
+
+
+class Problem:
+    """A planted document, on which searches can be set up."""
+
+    def __init__(self, length: int = LENGTH) -> None:
+        labels = labels_of_size(LABELS)
+        rules = document_rules(labels)
+        self.folded = compile_problem(document(length, 0, labels, NOISE), rules).fold()
+        self.bound, self.path = viterbi(self.folded.lattice)
+
+    def population(self, individuals: Individuals, limit: float | None) -> Population:
+        """Individuals that have begun."""
+        deadline = Deadline() if limit is None else Deadline(limit)
+        result = Population(self.folded, Task(deadline), individuals, self.path, self.bound)
+        result.begin()
+        return result
+
+    def run(self, search: str, limit: float) -> Run:
+        """A search that is set up to run for so many seconds."""
+        if search == "lds":
+            deep = Discrepancy(variant="textbook", keep_going=True)
+            return Search(self.folded, Task(Deadline(limit)), deep).run
+        if search == "evolutionary":
+            return partial(run_generations, self.population(Evolution().individuals, limit), Evolution())
+        if search == "annealing":
+            return partial(cool, self.population(Individuals(), limit), Annealing())
+        return partial(move, self.population(Individuals(2, 2), limit), Tabu())
+
+    def hand_over(self) -> float:
+        """Seconds for a call into a kernel that has nothing to do."""
+        p = self.population(Evolution().individuals, None)
+        arguments = (
+            p.scores,
+            p.machines,
+            p.arrays,
+            p.places,
+            p.seed,
+            p.runs,
+            p.individuals.settings,
+            evolution.Weights(0, 0),
+            p.records,
+            p.counts,
+            0,
+        )
+        began = time.process_time()
+        for _ in range(CALLS):
+            evolution.evolve(*arguments)
+        return (time.process_time() - began) / CALLS
+
+
+KERNELS: dict[str, tuple[ModuleType, str]] = {
+    "lds": (discrepancy, "dive"),
+    "evolutionary": (evolution, "evolve"),
+    "annealing": (annealing, "anneal"),
+    "tabu": (tabu, "search"),
+}
+
+
+def cost(search: str, seconds: float, length: int = LENGTH) -> float:
+    """The share of its processor time that a search spends outside its kernel, which a single long call would not.
+
+    What it takes to hand a kernel its arrays is added for each call, as the time of one that returns at once.
+    """
+    problem, (kernels, name) = Problem(length), KERNELS[search]
+    kernel, inside = getattr(kernels, name), list[float]()
+
+    def timed(*arguments: Any) -> Any:
+        began = time.process_time()
+        result = kernel(*arguments)
+        inside.append(time.process_time() - began)
+        return result
+
+    problem.run(search, seconds / 10)()
+    run = problem.run(search, seconds)
+    with mock.patch.object(kernels, name, timed):
+        began = time.process_time()
+        run()
+        whole = time.process_time() - began
+    return 1 - (sum(inside) - len(inside) * problem.hand_over()) / whole

@@ -1,0 +1,104 @@
+"""Methods with their options, and which of them each part runs."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+LIMITS = (0.01, 0.05, 0.2, 0.8)
+"""Seconds a sequence; Stokman (2011) gave 0.8."""
+SHORT = 0.05
+"""Seconds a sequence where rules and penalties are varied."""
+SEED = 0
+EXACT = "exact engine"
+OPTIMUM = "optimum"
+"""In place of a method: the proved optimum, with all the time that it takes."""
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A method with its options.
+
+    Parameters
+    ----------
+    method, options : as `decode` takes them
+    timed : whether the time limit changes its result; others run once, at the longest limit
+    seeded : whether it takes a seed
+    """
+
+    method: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    timed: bool = True
+    seeded: bool = False
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """Keyword arguments of `decode`."""
+        return {"method": self.method, **self.options, **({"seed": SEED} if self.seeded else {})}
+
+
+PRINTED = {"variant": "published", "zero": "score"}
+PUBLISHED = {"variant": "published", "zero": "best"}
+CONTENDERS = {
+    "Viterbi": Contender("viterbi", timed=False),
+    "post-correction": Contender("post-correction", timed=False),
+    "constrained Viterbi": Contender("constrained-viterbi", timed=False),
+    "beam 10": Contender("beam", {"width": 10}, timed=False),
+    "beam 50": Contender("beam", {"width": 50}, timed=False),
+    "beam 200": Contender("beam", {"width": 200}, timed=False),
+    "best-first": Contender("best-first", timed=False),
+    "greedy": Contender("greedy"),
+    "relaxation-guided": Contender("relaxation-guided"),
+    "lds, printed": Contender("lds", PRINTED),
+    "lds": Contender("lds", PUBLISHED),
+    "lds, going on": Contender("lds", {**PUBLISHED, "keep_going": True}),
+    "lds, admissible": Contender("lds", {"variant": "admissible", "keep_going": True}),
+    "lds, textbook": Contender("lds", {"variant": "textbook", "keep_going": True}),
+    "evolutionary": Contender("evolutionary", {"variant": "published"}, seeded=True),
+    "evolutionary, varied": Contender("evolutionary", {"variant": "varied"}, seeded=True),
+    "hybrid, printed": Contender("hybrid", PRINTED, seeded=True),
+    "hybrid": Contender("hybrid", PUBLISHED, seeded=True),
+    "hybrid, strong": Contender("hybrid", {"variant": "strong"}, seeded=True),
+    "annealing": Contender("annealing", seeded=True),
+    "tabu": Contender("tabu", seeded=True),
+    EXACT: Contender("auto"),
+}
+BEAMS = ("beam 10", "beam 50", "beam 200")
+DEPTH_FIRST = ("lds, printed", "lds", "lds, going on", "lds, admissible", "lds, textbook")
+QUICK = (
+    "Viterbi",
+    "post-correction",
+    "constrained Viterbi",
+    "beam 10",
+    "beam 50",
+    "best-first",
+    "greedy",
+    "relaxation-guided",
+    EXACT,
+)
+"""For many sequences: all that come to an end by themselves."""
+STRONG = (
+    "Viterbi",
+    "constrained Viterbi",
+    "beam 10",
+    "beam 50",
+    "relaxation-guided",
+    "lds, admissible",
+    "hybrid, strong",
+    "annealing",
+    "tabu",
+    EXACT,
+)
+"""Where rules and penalties are varied: the usual methods, and the best heuristic of each family."""
+
+
+def runs(part: str, limits: tuple[float, ...] = LIMITS) -> Iterator[tuple[str, Contender, float]]:
+    """Names of contenders, and limits in seconds, for each sequence of a part."""
+    names: tuple[str, ...] = tuple(CONTENDERS)
+    most = limits[-1]
+    if part == "sizes":
+        names, limits = QUICK, limits[-1:]
+    elif part in ("rules", "hardness"):
+        names, limits = STRONG, (min(SHORT, most),)
+    for name in names:
+        for limit in limits if CONTENDERS[name].timed else (most,):
+            yield name, CONTENDERS[name], limit

@@ -1,0 +1,178 @@
+"""Arithmetic of the study of searches, against values worked out by hand."""
+
+import math
+from pathlib import Path
+
+import pytest
+
+from benchmarks.data.sets import DataSet, Item
+from benchmarks.studies.searches import sets
+from benchmarks.studies.searches.contenders import CONTENDERS, OPTIMUM, runs
+from benchmarks.studies.searches.measuring import rows_of, times, trace
+from benchmarks.studies.searches.outcomes import (
+    CAP,
+    GRACE,
+    Outcome,
+    accuracy,
+    borders,
+    by_length,
+    errors,
+    gap_at,
+    line,
+    losses,
+    outcomes_of,
+    profiles,
+)
+from benchmarks.study import Sources
+from formulations import RuleSet, Trellis
+from formulations import constraints as C
+
+
+def outcome(T: int = 5, gap: float | None = 0.0, **row: object) -> Outcome:
+    """One with an optimum of -20 nats."""
+    usual = {
+        "method": "Viterbi",
+        "data": "data",
+        "item": f"{T}",
+        "T": T,
+        "gap": gap,
+        "score": None if gap is None else -20.0 - gap,
+        "optimum": -20.0,
+        "violations": 0,
+        "seconds": 0.1,
+        "first": 0.05,
+        "reached": 0.05,
+        "gold": True,
+        "gold_score": -20.0,
+        "trace": [],
+    }
+    return Outcome({**usual, **row}, 0.2)
+
+
+def test_gaps_count_missing_and_late_labellings():
+    late = outcome(5, 0.0, seconds=0.2 + 2 * GRACE, violations=3)
+    result = line(
+        [outcome(5, 0.0), outcome(5, None), outcome(5, 2 * CAP, violations=2), outcome(5, 1.0), late]
+    )
+    assert (result.optimal, result.none) == (0.2, pytest.approx(0.4))
+    assert result.capped_gap == pytest.approx((0 + CAP + CAP + 1 + CAP) / 5)
+    assert result.gap == pytest.approx((0 + 2 * CAP + 1) / 3)
+    assert result.relative == pytest.approx((0 + 5 + 0.05) / 3)
+    assert (result.violations, result.breaking) == (2, 0.2)
+
+
+def test_search_and_model_errors_make_four_kinds():
+    some = [
+        outcome(1, 0.0, gold_score=-20.0),
+        outcome(2, 0.0, gold_score=-25.0),
+        outcome(3, 2.0, gold_score=-20.0),
+        outcome(4, 2.0, gold_score=None),
+        outcome(5, None, gold_score=-20.0),
+        outcome(6, 2.0, gold=False),
+    ]
+    assert errors(some) == {
+        (False, False): 1,
+        (False, True): 1,
+        (True, False): 2,
+        (True, True): 1,
+    }
+    assert [one.below_gold for one in some[:5]] == [False, False, True, False, True]
+
+
+def test_losses_are_points_below_the_optimum_on_the_same_sequences():
+    """Eight of ten labels against nine; one of two spans against two."""
+    best = [
+        outcome(10, 0.0, right_labels=9, counts=[10, 9, 2, 2, 2, 0]),
+        outcome(99, 0.0, right_labels=0, counts=[99, 0, 0, 9, 0, 0]),
+    ]
+    one = outcome(10, 3.0, right_labels=8, counts=[10, 8, 2, 2, 1, 0])
+    assert accuracy([one]) == pytest.approx((80.0, 80.0, 50.0))
+    assert losses([one], best) == pytest.approx((10.0, 10.0, 50.0))
+    missing = outcome(10, None, right_labels=0, counts=[10, 0, 0, 2, 0, 0])
+    assert losses([missing], best) == pytest.approx((90.0, 90.0, 100.0))
+    assert accuracy([outcome(10, gold=False)]) is None
+
+
+def test_the_best_border_takes_the_first_search_up_to_it():
+    short = [outcome(10, 0.0), outcome(20, 4.0)]
+    long = [outcome(10, 2.0), outcome(20, 1.0)]
+    assert borders(short, long) == {0: 1.5, 10: 0.5, 20: 2.0}
+
+
+def test_lengths_fall_below_their_edge():
+    result = by_length([outcome(10), outcome(20), outcome(21)], (20, 40, 60))
+    assert {edge: len(own) for edge, own in result.items()} == {20: 2, 40: 1}
+
+
+def test_gaps_at_a_moment_are_those_of_the_best_so_far():
+    one = outcome(trace=[[0.1, None, 9.0], [0.2, 7.0, 4.0], [0.3, 1.0, 4.0]])
+    assert [gap_at([one], t) for t in (0.05, 0.1, 0.25, 0.4)] == [CAP, CAP, 7.0, 1.0]
+    assert [gap_at([one], t, bound=True) for t in (0.05, 0.15, 0.4)] == [CAP, 9.0, 4.0]
+
+
+def test_profiles_divide_by_the_fastest_that_has_the_optimum():
+    result = profiles(
+        {
+            "a": [outcome(1, reached=0.01), outcome(2, reached=0.08)],
+            "b": [outcome(1, reached=0.04), outcome(2, reached=0.02)],
+            "c": [outcome(1, reached=None, gap=1.0), outcome(2, reached=0.001, gap=1.0)],
+        }
+    )
+    assert result["a"] == pytest.approx([1, 4]) and result["b"] == pytest.approx([1, 4]) and result["c"] == []
+
+
+def test_what_ran_once_counts_at_every_limit():
+    rows = [
+        {**outcome().row, "method": "Viterbi", "limit": 0.2},
+        {**outcome().row, "method": "tabu", "limit": 0.01},
+        {**outcome().row, "method": "tabu", "limit": 0.2},
+        {**outcome().row, "method": OPTIMUM, "limit": None},
+    ]
+    result = outcomes_of(rows)
+    assert {name: list(own) for name, own in result.items()} == {"Viterbi": [0.01, 0.2], "tabu": [0.01, 0.2]}
+
+
+def test_traces_have_improvements_of_incumbent_and_bound():
+    events = [(0.1, None, 4.0), (0.2, -3.0, 4.0), (0.3, -3.0, 4.0), (0.4, 1.0, 1.0)]
+    assert trace(events, 1.0, bounds=True) == [[0.1, None, 3.0], [0.2, 4.0, 3.0], [0.4, 0.0, 0.0]]
+    assert trace(events, 1.0) == [[0.2, 4.0, None], [0.4, 0.0, None]]
+    assert times(events, 1.0) == {"first": 0.2, "reached": 0.4}
+    assert times(events, 2.0) == {"first": 0.2, "reached": None}
+
+
+def test_penalties_are_multiplied_and_infinite_ones_are_hard(tmp_path: Path):
+    data = DataSet(
+        "d", "p", (), lambda: RuleSet((C.at_most_runs("a", 1, penalty=2.0), C.requires_present("a", "b")))
+    )
+    half, hard = sets._times(data, 0.5), sets._times(data, math.inf)
+    assert [rule.penalty for rule in half.items] == [1.0, math.inf]
+    assert all(rule.hard for rule in hard.items)
+    assert [rule.title for rule in sets._first(data, 1).rules.items] == [data.rules.items[0].title]
+
+
+def test_contenders_of_a_sequence():
+    timed = sum(contender.timed for contender in CONTENDERS.values())
+    assert len(list(runs("cora"))) == 4 * timed + len(CONTENDERS) - timed
+    assert {limit for _, _, limit in runs("hardness")} == {0.05, 0.8}
+    assert {limit for _, _, limit in runs("sizes")} == {0.8}
+
+
+def test_rows_of_a_sequence():
+    """Viterbi has `b` at both tokens and a score of 1; with the rule, which costs 2, it has -1, and the optimum 0."""
+
+    def make() -> Trellis:
+        return Trellis.from_emissions([[0.0, 0.5], [0.0, 0.5]], [[0.0, 0.0], [0.0, 0.0]], labels=["a", "b"])
+
+    data = DataSet("d", "p", (), lambda: RuleSet((C.at_most_tokens("b", 0, penalty=2.0),)))
+    item = Item("one", make, ("a", "c"))
+    chosen = [("Viterbi", CONTENDERS["Viterbi"], 0.5)]
+    best, viterbi = rows_of(data, item, chosen, 0.5)
+    assert (best["method"], best["score"], best["status"], best["violations"]) == (OPTIMUM, 0.0, "optimal", 0)
+    assert (best["right_labels"], best["gold_score"]) == (1, None)
+    assert viterbi["gap"] > 0 and viterbi["violations"] > 0 and viterbi["right_labels"] == 0
+    assert viterbi["counts"][:2] == [2, 0]
+
+
+def test_cells_name_every_sequence(tmp_path: Path):
+    sources = Sources(tmp_path, "smoke")
+    assert set(sets.variants(sources, "generator")) == {"generator 12 5", "generator 24 5"}
