@@ -145,10 +145,11 @@ def with_distance(rules: RuleSet, distance: str) -> RuleSet:
     """
     items = list[Rule]()
     for rule in rules.rules:
-        runs = isinstance(rule.statement, AtMostRuns)
+        statement = rule.statement
+        runs = isinstance(statement, AtMostRuns)
         if distance == "binary":
             items.append(replace(rule, distance=distance))
-        elif runs and rule.statement.field == C.EACH_FIELD:
+        elif isinstance(statement, AtMostRuns) and statement.field == C.EACH_FIELD:
             items += (
                 C.at_most_runs(
                     field, 1, penalty=rule.penalty, distance=distance, name=f"{field} at most once"

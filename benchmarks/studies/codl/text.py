@@ -2,14 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 
-from benchmarks.paired import Draws, difference, gain, mean
-from benchmarks.report import Report, number, percent
-from benchmarks.studies.codl import published
+from benchmarks.paired import gain, mean
+from benchmarks.report import Report, number
+from benchmarks.studies.codl import inference, published
 from benchmarks.studies.codl.cells import (
     ADVERTISEMENTS,
     CITATIONS,
     COLUMNS,
-    FACTORS,
     GAMMAS,
     LOOPS,
     MODELS,
@@ -17,19 +16,9 @@ from benchmarks.studies.codl.cells import (
     ROBUSTNESS,
     SUPERVISED,
     VIOLATIONS,
-    WAYS,
 )
-from benchmarks.studies.codl.tasks import BEST, KINDS
-from benchmarks.study import Row
-
-Rows = Sequence[Row]
-ENDS = {"none": "no", "soft": "yes"}
-"""Rules in the end, and what the tables say."""
-
-
-def draws_of(rows: Rows, measure: str = "tokens", **wanted: object) -> Draws:
-    """A measure by draw, of the rows with these values."""
-    return {row["draw"]: row[measure] for row in rows if all(row.get(k) == v for k, v in wanted.items())}
+from benchmarks.studies.codl.draws import ENDS, Rows, draws_of, sizes_of, text_of
+from benchmarks.studies.codl.tasks import BEST
 
 
 def report(rows: Rows, report: Report) -> None:
@@ -38,9 +27,9 @@ def report(rows: Rows, report: Report) -> None:
         (CITATIONS, _citations),
         (POOL, _pool),
         (ADVERTISEMENTS, _posts),
-        (MODELS, _models),
-        (VIOLATIONS, _violations),
-        (ROBUSTNESS, _robustness),
+        (MODELS, inference.models),
+        (VIOLATIONS, inference.violations),
+        (ROBUSTNESS, inference.robustness),
     ):
         if some := [row for row in rows if row["part"] == part]:
             write(some, report)
@@ -50,8 +39,8 @@ def _citations(rows: Rows, report: Report) -> None:
     report.heading("Table 2 (a): citations, token accuracy, %")
     report.text("The plain HMM, and a pool of other citations. Dashes: not run at this scale.")
     _table_2(rows, published.CITATIONS, report)
-    few = _text(draws_of(rows, size=20, setting="H&W&C", rules="soft"))
-    many = _text(draws_of(rows, size=300, setting=SUPERVISED, rules="none"))
+    few = text_of(draws_of(rows, size=20, setting="H&W&C", rules="soft"))
+    many = text_of(draws_of(rows, size=300, setting=SUPERVISED, rules="none"))
     report.text(
         f"Figure 4: H&W&C with rules in the end reaches {few} % with 20 labelled references (published: "
         f"{published.CITATIONS[20][7]} %), and supervised learning without rules {many} % with 300 (published: "
@@ -63,13 +52,13 @@ def _citations(rows: Rows, report: Report) -> None:
     report.text(
         "Figures with γ = 0.1: "
         + "; ".join(
-            f"{name}, 20 labelled, {_text(draws_of(rows, size=20, setting=name, rules='none'))} % without and "
-            f"{_text(draws_of(rows, size=20, setting=name, rules='soft'))} % with rules in the end"
+            f"{name}, 20 labelled, {text_of(draws_of(rows, size=20, setting=name, rules='none'))} % without and "
+            f"{text_of(draws_of(rows, size=20, setting=name, rules='soft'))} % with rules in the end"
             for name in GAMMAS
         )
         + "."
     )
-    sizes = _sizes(rows)
+    sizes = sizes_of(rows)
     with report.picture("learning", "Token accuracy by labelled references", ncols=2, sharey=True) as axes:
         for side, (axis, name) in enumerate(zip(axes, ENDS, strict=True)):
             for column, setting in enumerate(COLUMNS):
@@ -96,7 +85,7 @@ def _table_2(rows: Rows, table: published.Table, report: Report) -> None:
             for side, name in enumerate(ENDS):
                 line = [str(size), ENDS[name]]
                 for column, setting in enumerate(COLUMNS):
-                    here = _text(draws_of(rows, size=size, setting=setting, rules=name))
+                    here = text_of(draws_of(rows, size=size, setting=setting, rules=name))
                     line += [f"{values[2 * column + side]:.1f}", here]
                 yield line
 
@@ -107,7 +96,7 @@ def _differences(rows: Rows, pairs: Sequence[tuple[str, str]], report: Report) -
     """Points of token accuracy, mean ± standard error of the paired difference."""
 
     def lines() -> Iterator[list[str]]:
-        for size in _sizes(rows):
+        for size in sizes_of(rows):
             for one, other in pairs:
                 both = [
                     (
@@ -134,13 +123,13 @@ def _pool(rows: Rows, report: Report) -> None:
 
     def lines() -> Iterator[list[str]]:
         for kind in kinds:
-            for size in _sizes(rows):
+            for size in sizes_of(rows):
                 for setting in (SUPERVISED, *LOOPS):
                     own = {"kind": kind, "size": size, "setting": setting}
                     if not draws_of(rows, **own):
                         continue
                     pairs = (
-                        " / ".join(_text(draws_of(rows, one, rules=name, **own)) for name in ENDS)
+                        " / ".join(text_of(draws_of(rows, one, rules=name, **own)) for name in ENDS)
                         for one in ("tokens", "spans", "whole")
                     )
                     spent = number(mean(draws_of(rows, "seconds", rules="soft", **own)), 2)
@@ -165,8 +154,8 @@ def _pool(rows: Rows, report: Report) -> None:
         bare = draws_of(rows, setting=SUPERVISED, rules="none", **own)
         ruled = draws_of(rows, setting=SUPERVISED, rules="soft", **own)
         report.text(
-            f"With 20 labelled references, rules in the end raise the best HMM from {_text(bare)} to {_text(ruled)} % of tokens, and "
-            f"learning with the posterior under rules to {_text(values)} % ({gain(values, ruled)} points)."
+            f"With 20 labelled references, rules in the end raise the best HMM from {text_of(bare)} to {text_of(ruled)} % of tokens, and "
+            f"learning with the posterior under rules to {text_of(values)} % ({gain(values, ruled)} points)."
         )
 
 
@@ -178,8 +167,7 @@ def _posts(rows: Rows, report: Report) -> None:
     _table_2(rows, published.ADVERTISEMENTS, report)
     _differences(rows, (("H&W", SUPERVISED), ("H&W&C", "H&W"), ("top 50", "H&W&C")), report)
     gains = [
-        f"{size} labelled: {gain(*(draws_of(rows, size=size, setting=name, rules='soft') for name in ('H&W&C', 'H&W')))} "
-        f"(published: {values[7] - values[5]:+.1f})"
+        f"{size} labelled: {_learning_gain(rows, size)} (published: {values[7] - values[5]:+.1f})"
         for size, values in published.ADVERTISEMENTS.items()
         if draws_of(rows, size=size, setting="H&W&C")
     ]
@@ -188,122 +176,6 @@ def _posts(rows: Rows, report: Report) -> None:
     )
 
 
-def _models(rows: Rows, report: Report) -> None:
-    report.heading("Kinds of HMM without and with rules, %")
-
-    def lines() -> Iterator[list[object]]:
-        for kind in KINDS:
-            for size in _sizes(rows):
-                own = {"kind": kind, "size": size}
-                bare, ruled = (draws_of(rows, rules=name, **own) for name in ENDS)
-                if bare:
-                    spans = (_text(draws_of(rows, "spans", rules=name, **own)) for name in ENDS)
-                    yield [kind, size, _text(bare), _text(ruled), gain(ruled, bare), *spans]
-
-    columns = ("HMM", "N", "tokens, no rules", "tokens, rules", "gain", "span F1, no rules", "span F1, rules")
-    report.table(columns, lines())
-
-
-def _violations(rows: Rows, report: Report) -> None:
-    report.heading("Section 7: hard and soft rules, and distances")
-    report.text(
-        "Supervised learning with the plain HMM; % of tokens, and points over no rules. Count: one for each token, run or change "
-        "that breaks a rule, as the paper has it; binary: one for each rule that a sequence breaks; hamming: tokens to relabel, for rules on runs. "
-        "Where hard rules leave no labelling, the one without rules is counted."
-    )
-
-    def lines() -> Iterator[list[object]]:
-        for corpus, size in dict.fromkeys((row["corpus"], row["size"]) for row in rows):
-            none = draws_of(rows, corpus=corpus, size=size, rules="none")
-            for way in WAYS:
-                own = {"corpus": corpus, "size": size, "rules": way}
-                values, spans = draws_of(rows, **own), draws_of(rows, "spans", **own)
-                paper = published.SECTION_7.get(way) if corpus == "posts" and size == 100 else None
-                counts = (
-                    sum(draws_of(rows, name, **own).values())
-                    for name in ("optimal", "infeasible", "sequences")
-                )
-                yield [
-                    f"{corpus}, {size}",
-                    way,
-                    _of(paper),
-                    _text(values),
-                    gain(values, none),
-                    _text(spans),
-                    *counts,
-                ]
-
-    columns = (
-        "corpus, N",
-        "rules",
-        "published (advertisements)",
-        "here",
-        "gain",
-        "span F1",
-        "optimal",
-        "infeasible",
-        "of",
-    )
-    report.table(columns, lines(), left=2)
-    for corpus, size in dict.fromkeys((row["corpus"], row["size"]) for row in rows):
-        count, hard, binary, hamming = (
-            draws_of(rows, corpus=corpus, size=size, rules=way)
-            for way in ("count", "hard", "binary", "hamming")
-        )
-        report.text(
-            f"{corpus}, {size} labelled: soft rules differ from hard ones by {gain(count, hard)} points, counts from binary "
-            f"violations by {gain(count, binary)}, Hamming distances from counts by {gain(hamming, count)}."
-        )
-
-
-def _robustness(rows: Rows, report: Report) -> None:
-    report.heading("Wrong penalties")
-    report.text(
-        "Every penalty of `citations`, 9.21 nats, is multiplied by the factor, in the end and in learning; the pool are the other "
-        "references, the HMM is the plain one. % of tokens / span F1, and points of tokens over factor 1."
-    )
-    series = list(dict.fromkeys((row["size"], row["method"]) for row in rows))
-    texts = [f"{factor:g}" for factor in FACTORS]
-
-    def cell(size: int, method: str, factor: str) -> str:
-        own = {"size": size, "method": method}
-        values, one = (draws_of(rows, rules=f, **own) for f in (factor, "1"))
-        change = "" if factor == "1" else f" ({gain(values, one)})"
-        return f"{_text(values)} / {_text(draws_of(rows, 'spans', rules=factor, **own))}{change}"
-
-    report.table(
-        ("learning, N", *(f"× {text}" for text in texts)),
-        ([f"{method}, {size}", *(cell(size, method, text) for text in texts)] for size, method in series),
-    )
-    changes = [
-        (change[0], text, size, method)
-        for size, method in series
-        for text in texts
-        for change in [difference(*(draws_of(rows, size=size, method=method, rules=f) for f in (text, "1")))]
-        if change
-    ]
-    worst, best = min(changes), max(changes)
-    report.text(
-        f"A wrong factor costs at most {-worst[0]:.1f} points of token accuracy (× {worst[1]}, {worst[3]}, {worst[2]} labelled), "
-        f"and gains at most {best[0]:.1f} (× {best[1]}, {best[3]}, {best[2]} labelled)."
-    )
-    with report.picture("penalties", "Token accuracy by the factor on all penalties") as axis:
-        for size, method in series:
-            values = [mean(draws_of(rows, size=size, method=method, rules=text)) for text in texts]
-            axis.plot(FACTORS, values, marker="o", label=f"{method}, {size} labelled")
-        axis.set(xscale="log", xlabel="factor on all penalties", ylabel="token accuracy, %")
-        axis.set_xticks(FACTORS, texts)
-        axis.minorticks_off()
-        axis.legend(fontsize=7)
-
-
-def _sizes(rows: Rows) -> list[int]:
-    return sorted({row["size"] for row in rows})
-
-
-def _text(draws: Draws) -> str:
-    return _of(mean(draws))
-
-
-def _of(value: float | None) -> str:
-    return percent(None if value is None else value / 100)
+def _learning_gain(rows: Rows, size: int) -> str:
+    one, other = (draws_of(rows, size=size, setting=name, rules="soft") for name in ("H&W&C", "H&W"))
+    return gain(one, other)
