@@ -1,78 +1,60 @@
-"""The study of learning from few labelled references, on made-up ones."""
+"""What is learnt from and measured on in the study of constraint-driven learning, and its variants of rules."""
 
-import numpy as np
+from math import inf, log
 
-from benchmarks import __main__ as program
-from benchmarks.codl import planned
-from benchmarks.codl.cells import Cell, softened, split, start
-from benchmarks.codl.cells import _corpora as corpora
-from benchmarks.data.sets import SCALES
+import pytest
+
+from benchmarks.data.stand_in import write_corpora
+from benchmarks.studies.codl.draws import draws_of
+from benchmarks.studies.codl.tasks import Cell, post_rules, sequences, task, with_distance, with_factor
+from benchmarks.study import Sources
 from formulations import load_rules
 
-NAMES = ("Smith", "Jones", "Brown", "White", "Ada", "Grace")
-WORDS = ("trees", "graphs", "winter", "engines", "notes", "machines", "logic")
+
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("corpora")
+    write_corpora(folder)
+    return Sources(folder, "smoke")
 
 
-def reference(random):
-    tokens = [str(random.choice(NAMES)), ",", "A", ".", *map(str, random.choice(WORDS, 3)), "."]
-    labels = ["B-author", "I-author", "I-author", "I-author", "B-title", *["I-title"] * 3]
-    return [*tokens, str(random.integers(1950, 2007)), "."], [*labels, "B-date", "I-date"]
+def test_what_is_measured_is_neither_labelled_nor_in_the_pool(sources):
+    about = task(sources, Cell("posts", "posts", "plain", 5, "sup", 3))
+    assert (len(about.labelled), len(about.test), len(about.pool)) == (5, 10, 10)
+    known = sorted(tokens for tokens, _ in sequences(sources.folder, "posts"))
+    used = [*(tokens for tokens, _ in about.labelled), *(tokens for tokens, _ in about.test), *about.pool]
+    for tokens in set(used):
+        assert used.count(tokens) <= known.count(tokens)
 
 
-def write(folder, name, count, seed):
-    random = np.random.default_rng(seed)
-    folder.mkdir(parents=True, exist_ok=True)
-    blocks = ["\n".join(f"{t}\t{y}" for t, y in zip(*reference(random))) for _ in range(count)]
-    (folder / name).write_text("\n\n".join(blocks) + "\n")
+def test_the_pool_of_other_citations_has_no_reference(sources):
+    about = task(sources, Cell("citations", "Rexa", "plain", 5, "H", 0))
+    assert not {tokens for tokens, _ in sequences(sources.folder, "Cora")} & set(about.pool)
 
 
-def corpora_in(folder):
-    write(folder / "cora", "train.tsv", 120, 0)
-    write(folder / "cora", "dev.tsv", 10, 1)
-    write(folder / "rexa", "unlabelled_silver.tsv", 30, 2)
+def test_states_are_those_of_the_kind(sources):
+    cell = Cell("pool", "Cora", "best", 5, "sup", 0)
+    prefixes = {label[:2] for _, labels in task(sources, cell).labelled for label in labels}
+    assert "E-" in prefixes
 
 
-def test_the_study_runs_and_goes_on(tmp_path, capsys):
-    corpora_in(tmp_path)
-    arguments = [
-        "run",
-        "codl",
-        "--scale",
-        "smoke",
-        "--data",
-        str(tmp_path),
-        "--output",
-        str(tmp_path / "out"),
-    ]
-    assert program.main(arguments) == 0
-    rows = (tmp_path / "out" / "rows.jsonl").read_bytes()
-    assert rows.count(b"\n") == 1 + len(
-        {cell.key for section in SECTIONS for cell in planned(section, SCALES["smoke"])}
-    )
-    assert program.main(arguments) == 0
-    assert (tmp_path / "out" / "rows.jsonl").read_bytes() == rows
-    text = (tmp_path / "out" / "results.txt").read_text()
-    assert "pool cora, plain HMM: F1 of fields" in text
-    assert "beam 50 - H&W&C" in text
-    assert (tmp_path / "out" / "cora-plain.svg").exists()
+def test_penalties_are_multiplied():
+    rules = post_rules()
+    assert [rule.penalty for rule in with_factor(rules, 3.0).rules] == pytest.approx([3 * log(10)] * 9)
+    assert {rule.penalty for rule in with_factor(rules, inf).rules} == {inf}
 
 
-SECTIONS = ("cora", "gamma", "posterior", "top-k", "rexa", "confidence")
-
-
-def test_what_is_measured_is_neither_labelled_nor_in_the_pool(tmp_path):
-    corpora_in(tmp_path)
-    start(tmp_path)
-    labelled, test, pool = split(corpora[0], Cell("cora", "cora", "plain", 20, "H", 3))
-    assert (len(labelled), len(test), len(pool)) == (20, 100, 10)
-    known = [tokens for tokens, _ in corpora[0].references]
-    assert sorted([*(t for t, _ in labelled), *(t for t, _ in test), *pool]) == sorted(known)
-    assert not {tokens for tokens, _ in corpora[0].references} & set(corpora[0].citations)
-
-
-def test_softer_penalties_are_those_of_one_column():
+def test_distances_of_the_citation_rules():
     rules = load_rules("citations")
-    assert softened(rules, "posterior").items == rules.items
-    penalties = [item.penalty for item in softened(rules, "posterior, softer").items]
-    assert penalties.count(3.0) == 1
-    assert len(set(penalties)) == 2
+    assert {rule.distance for rule in with_distance(rules, "binary").rules} == {"binary"}
+    hamming = with_distance(rules, "hamming").rules
+    assert [rule.distance for rule in hamming] == ["hamming"] * 13 + ["count"] * 10
+
+
+def test_draws_are_those_of_the_wanted_rows():
+    rows = [
+        {"draw": 0, "size": 5, "tokens": 60.0},
+        {"draw": 1, "size": 5, "tokens": 70.0},
+        {"draw": 0, "size": 20, "tokens": 80.0},
+    ]
+    assert draws_of(rows, size=5) == {0: 60.0, 1: 70.0}

@@ -1,0 +1,161 @@
+"""What is learnt from and measured on: references, other citations and posts, under their rules, in models of several kinds."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from math import log
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.data.corpora import Labelled, read_labelled
+from benchmarks.study import Missing, Sources
+from formulations import Rule, RuleSet, load_rules
+from formulations import constraints as C
+from formulations.constraints.counting import AtMostRuns
+from ilpinfer.corpus.conversion import iobes, strip
+from ilpinfer.corpus.sequences import read
+
+POOL = 1000
+CORA, REXA, POSTS = "Cora", "Rexa", "posts"
+"""Where the pool is from; the first two have labelled references of Cora."""
+NAMED = ("starrating", "hotelname", "localarea")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What is measured on one draw.
+
+    Parameters
+    ----------
+    part : of the study
+    corpus : where the pool is from
+    kind : of HMM, a name from KINDS
+    size : labelled sequences
+    setting : of learning, or what is varied
+    draw : seed of the draw of sequences
+    """
+
+    part: str
+    corpus: str
+    kind: str
+    size: int
+    setting: str
+    draw: int
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of HMM: states by BIO labels, and options of training."""
+
+    states: Callable[[Sequence[str]], Sequence[str]]
+    options: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Task:
+    """Labelled sequences, others to measure on, a pool that has neither of them, and rules."""
+
+    labelled: list[Labelled]
+    test: list[Labelled]
+    pool: list[tuple[str, ...]]
+    rules: RuleSet
+
+
+def plain(labels: Sequence[str]) -> tuple[str, ...]:
+    """Fields without prefixes."""
+    return strip([labels])[0]
+
+
+LOWER, BEST = "plain", "best"
+KINDS = {
+    "plain, additive": Kind(plain, {"by": "uniform", "lower_case": True, "emissions": "additive"}),
+    LOWER: Kind(plain, {"by": "uniform", "lower_case": True}),
+    "begin and inside": Kind(tuple, {"by": "uniform", "lower_case": True}),
+    "begin and inside, token classes": Kind(tuple, {}),
+    "begin and inside, shapes": Kind(tuple, {"by": "shapes", "singletons": True}),
+    "begin and inside, alike": Kind(tuple, {"alike": True}),
+    BEST: Kind(iobes, {"alike": True}),
+}
+"""From the paper's, with a state for each field, to one whose fields begin and end and that reads numbers, initials and months alike."""
+
+
+def task(sources: Sources, cell: Cell) -> Task:
+    """Sequences in the order of the draw: labelled ones, those that are measured on, and the rest."""
+    known, tested = sequences(sources.folder, cell.corpus), sources(smoke=10, sample=100, full=100)
+    order = np.random.default_rng(cell.draw).permutation(len(known)).tolist()
+    chosen = [known[place] for place in order]
+    states, most = KINDS[cell.kind].states, sources(smoke=10, sample=POOL, full=POOL)
+    labelled = [(tokens, tuple(states(labels))) for tokens, labels in chosen[: cell.size]]
+    test, pool = chosen[cell.size :][:tested], [tokens for tokens, _ in chosen[cell.size + tested :]]
+    if cell.corpus == REXA:
+        others = _citations(sources.folder)
+        places = np.random.default_rng([cell.draw, 1]).permutation(len(others)).tolist()
+        pool = [others[place] for place in places]
+    rules = post_rules() if cell.corpus == POSTS else load_rules("citations")
+    return Task(labelled, test, pool[:most], rules)
+
+
+def sequences(folder: Path, corpus: str) -> list[Labelled]:
+    """All labelled ones of a corpus."""
+    files = ("hotel_posts/all",) if corpus == POSTS else ("cora/train", "cora/dev")
+    return [pair for name in files for pair in read_labelled(folder / f"{name}.tsv")]
+
+
+@cache
+def _citations(folder: Path) -> list[tuple[str, ...]]:
+    """Citations of Rexa that are not in Cora."""
+    path = folder / "rexa" / "unlabelled_silver.tsv"
+    if not path.exists():
+        raise Missing(f"{path}: not there; name the folder of the corpora with --data")
+    known = {tokens for tokens, _ in sequences(folder, CORA)}
+    return [example.tokens for example in read(path) if example.tokens not in known]
+
+
+def post_rules() -> RuleSet:
+    """Nine soft rules on bids for hotels, in the manner of Table 1 (b) of Chang et al. 2007, with its penalty."""
+    rho = log(10)
+    return RuleSet(
+        (
+            *(C.at_most_runs(field, 1, penalty=rho, name=f"{field} at most once") for field in NAMED),
+            C.starts_with("starrating", penalty=rho, name="starts with stars"),
+            C.tag_at("starrating", pattern=r"\d(\.5)?\*", penalty=rho, name="stars"),
+            C.tag_at("O", pattern=r"\$.*", penalty=rho, name="amounts are outside"),
+            C.tag_at("O", pattern=r"\d+/\d+.*", penalty=rho, name="dates are outside"),
+            C.tag_at("localarea", words=["airport", "downtown"], penalty=rho, name="area words"),
+            C.tag_at("hotelname", words=["hotel", "inn", "suites"], penalty=rho, name="hotel words"),
+        ),
+        NAMED,
+        "posts",
+    )
+
+
+def with_factor(rules: RuleSet, factor: float) -> RuleSet:
+    """The rules with every penalty multiplied."""
+    items = tuple(replace(rule, penalty=factor * rule.penalty) for rule in rules.rules)
+    return replace(rules, items=items)
+
+
+def with_distance(rules: RuleSet, distance: str) -> RuleSet:
+    """The rules with violations measured otherwise: `binary` for every rule, `hamming` for those on runs.
+
+    A Hamming distance is that of one field's runs: that of all fields together has no small machine. For rules on single tokens
+    it is the count. Rules on changes keep the count, too: their distances would take seconds a reference.
+    """
+    items = list[Rule]()
+    for rule in rules.rules:
+        statement = rule.statement
+        runs = isinstance(statement, AtMostRuns)
+        if distance == "binary":
+            items.append(replace(rule, distance=distance))
+        elif isinstance(statement, AtMostRuns) and statement.field == C.EACH_FIELD:
+            items += (
+                C.at_most_runs(
+                    field, 1, penalty=rule.penalty, distance=distance, name=f"{field} at most once"
+                )
+                for field in rules.fields
+            )
+        else:
+            items.append(replace(rule, distance=distance) if runs else rule)
+    return replace(rules, items=tuple(items))

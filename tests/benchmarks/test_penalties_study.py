@@ -1,0 +1,24 @@
+"""What the study of penalties reports of its rows."""
+
+from benchmarks.report import Report
+from benchmarks.studies.penalties import MODELS, PENALTIES, report
+
+
+def rows():
+    for draw, levels in enumerate(((70.0, 72.0, 71.0, 73.0, 74.0), (80.0, 84.0, 79.0, 85.0, 86.0))):
+        for name, level in zip(PENALTIES, levels, strict=True):
+            row = {"model": next(iter(MODELS)), "size": 5, "draw": draw, "penalties": name}
+            row |= {"tokens": level, "spans": 50.0, "whole": 10.0}
+            if "learnt" in name:
+                row |= {"algorithm": "perceptron", "left_out": draw, "rules": 11}
+            yield row
+
+
+def test_gains_harm_and_what_was_learnt(tmp_path):
+    page = Report(tmp_path)
+    report(list(rows()), page)
+    text = page.markdown()
+    assert "| usual HMM, 5 | token accuracy | +3.0 ± 1.0 | +0.0 ± 1.0 | +4.0 ± 1.0 | +5.0 ± 1.0 |" in text
+    assert "perceptron in 2 of 2 draws; 0.5 of 11 rules left out in the mean." in text
+    assert "Nowhere is the mean below that of no rules." in text
+    assert (tmp_path / "gains.svg").exists()
