@@ -9,13 +9,13 @@ import pytest
 import ilpinfer
 from benchmarks import __main__ as program
 from benchmarks.data import corpora
+from benchmarks.data.generated import SHARE, TOLERANCE, noise_for
 from benchmarks.data.sets import Item, spread
+from benchmarks.data.synthetic import document, document_rules, labels_of_size
 from benchmarks.engine import agreement, constrained_hmm, figures, newcomer, summary, weighted_csp
 from benchmarks.engine.peers import CannotState, is_installed
-from benchmarks.data.generated import SHARE, TOLERANCE, noise_for
 from benchmarks.journal import Journal
 from benchmarks.study import Disagreement
-from benchmarks.data.synthetic import document, document_rules, labels_of_size
 from formulations import LabelSet, RuleSet, load_rules
 from formulations import constraints as C
 from formulations.grid import nats

@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 
-from benchmarks.data.corpora import Labelled, _resume_rules, read_labelled
-from benchmarks.data.generated import noise_for
+from benchmarks.data.corpora import Labelled, read_labelled, resume_rules
+from benchmarks.data.generated import noisy_document
 from benchmarks.data.models import trained
-from benchmarks.data.synthetic import document, document_rules, labels_of_size
+from benchmarks.data.synthetic import document_rules, labels_of_size
 from benchmarks.optimum import optimum
 from benchmarks.study import Sources
 from formulations import RuleSet, Trellis, load_rules
@@ -45,7 +45,7 @@ def training(sources: Sources) -> tuple[Problem, ...]:
         problem
         for T in lengths
         for problem in _solved(
-            [partial(_document, T, K, 100 + n) for n in range(number)], document_rules(labels_of_size(K))
+            [partial(noisy_document, T, K, 100 + n) for n in range(number)], document_rules(labels_of_size(K))
         )
     ]
     if (sources.folder / "cora" / "train.tsv").exists():
@@ -62,7 +62,7 @@ def held_out(sources: Sources, name: str, chunk: int) -> tuple[Problem, ...]:
     kind, _, rest = name.partition(", ")
     if kind == "generator":
         T, K = (int(word) for word in rest.split() if word.isdigit())
-        makes = [partial(_document, T, K, seed) for seed in _chosen(CHUNKS * LARGEST_CHUNK, chunk)]
+        makes = [partial(noisy_document, T, K, seed) for seed in _chosen(CHUNKS * LARGEST_CHUNK, chunk)]
         return tuple(_solved(makes, document_rules(labels_of_size(K))))
     if kind == "cora":
         train, dev = (read_labelled(sources.folder / "cora" / f"{part}.tsv") for part in ("train", "dev"))
@@ -70,7 +70,7 @@ def held_out(sources: Sources, name: str, chunk: int) -> tuple[Problem, ...]:
     else:
         every = read_labelled(sources.folder / "resume" / "experience_train.tsv")
         train, dev = every[::2], every[1::2]
-        rules = RuleSet(tuple(_resume_rules(hard=rest == "hard")))
+        rules = resume_rules(hard=rest == "hard")
     some = [dev[place] for place in _chosen(len(dev), chunk)]
     return tuple(_solved(_references(train, some, every=kind == "resume"), rules))
 
@@ -78,15 +78,6 @@ def held_out(sources: Sources, name: str, chunk: int) -> tuple[Problem, ...]:
 def _chosen(number: int, chunk: int) -> Sequence[int]:
     total = CHUNKS * LARGEST_CHUNK
     return [(n * CHUNKS + chunk) * number // total for n in range(LARGEST_CHUNK)]
-
-
-def _document(T: int, K: int, seed: int) -> Trellis:
-    return document(T, seed, labels_of_size(K), _noise(T, K))
-
-
-@cache
-def _noise(T: int, K: int) -> float:
-    return noise_for(T, K)[0]
 
 
 def _references(
