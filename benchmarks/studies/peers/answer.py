@@ -11,17 +11,17 @@ PACKAGES = {"toulbar2": "pytoulbar2", "conin": "conin", "conin a-star": "conin",
 
 
 class CannotState(Exception):
-    """A rule that a rival has no form for, or a problem beyond its size; the message names it."""
+    """A rule that a peer has no form for, or a problem beyond its size; the message names it."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a rival found.
+    """The answer of a peer.
 
     Parameters
     ----------
     path : label ids (T,), or None
-    claimed : the score in nats that the rival gives its labelling, where it gives one
+    claimed : the score in nats that the peer gives its labelling, where it gives one
     proved : whether it says that nothing is better, or that there is no labelling
     note : why there is no labelling
     """

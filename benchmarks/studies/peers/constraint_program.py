@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from benchmarks.engine.peers import Answer
+from benchmarks.studies.peers.answer import Answer
 from formulations import Trellis
 from formulations.constraints.rule_set import RuleSet
 from formulations.grid import UNITS_PER_NAT

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.engine.peers import Answer, CannotState
+from benchmarks.studies.peers.answer import Answer, CannotState
 from formulations import Trellis
 from formulations.automata.machine import Machine
 from formulations.constraints.rule_set import RuleSet
