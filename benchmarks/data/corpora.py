@@ -1,24 +1,23 @@
 """Data sets from files of tagged text; a part whose folder is missing is left out."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 
-from benchmarks.data.sets import SOLVERS, DataSet, Item, Scale
-from benchmarks.study import Missing
-from formulations import Rule, load_rules
+from benchmarks.data.models import trained
+from benchmarks.data.sets import SOLVERS, DataSet, Item, Labelled
+from benchmarks.study import Missing, Sources
+from formulations import Rule, Trellis, load_rules
 from formulations import constraints as C
 from formulations.constraints.presence import NeverTogether
 from formulations.constraints.rule_set import RuleSet
 from ilpinfer.corpus.sequences import read, require_labels
 from ilpinfer.learning import MinedRule, RuleMiner
 from ilpinfer.learning.labellings import Labellings
-from ilpinfer.models.hmm import HMM
+from ilpinfer.models.sequence_model import SequenceModel
 from ilpinfer.models.sequences import encode
-
-Labelled = tuple[tuple[str, ...], tuple[str, ...]]
 
 CORA_SIZES, RIVALS_SIZE = (5, 20, 300), 20
 UMASS_RULES = 240
@@ -27,62 +26,84 @@ LEAST_OCCASIONS, LEAST_ODDS = 20, 1.0
 JOB, COMPANY, DATES, PLACE = "Designation", "Companies_worked_at", "Years_of_Experience", "Location"
 
 
-def cora(folder: Path, scale: Scale) -> Iterator[DataSet]:
+def cora(sources: Sources) -> Iterator[DataSet]:
     """References under the citation rules, with and without ten implications, and each field once as a hard rule.
 
     Most rivals decode one size of training data only; conin is asked there to say what it cannot state.
     """
-    train, dev = (read_labelled(folder / "cora" / f"{name}.tsv") for name in ("train", "dev"))
-    rules = load_rules("citations")
-    counted = implications(train[:100], 10)
-    more = RuleSet((*rules.items, *counted), rules.fields, "citations and ten implications")
-    once = RuleSet((C.at_most_runs(C.EACH_FIELD, 1),), name="each field once, hard")
-    limits = scale(10, 3), scale(40, 2)
+    train, dev = (read_labelled(sources.folder / "cora" / f"{name}.tsv") for name in ("train", "dev"))
+    dev = dev[: sources(smoke=2, sample=len(dev), full=len(dev))]
+    rules, everything = cache(partial(load_rules, "citations")), sources.scale == "full"
+    limits = sources(smoke=2, sample=3, full=10), sources(smoke=2, sample=2, full=40)
+    few = sources(smoke=1, sample=2, full=10)
     for size in CORA_SIZES:
-        hmm, chosen = HMM.train(train[:size]), size == RIVALS_SIZE
-        unseen = [] if scale.quick or not chosen else items_of(hmm, train[size:], "train", size)
-        items, note = (*items_of(hmm, dev, "dev"), *unseen), f"HMM of {size} references"
-        rivals = dict.fromkeys((*SOLVERS, "pulp", "conin"), scale(10, 2)) if chosen else {}
-        rivals["toulbar2"] = scale(20, 3)
+        model, chosen = cache(partial(trained, "hmm", train[:size])), size == RIVALS_SIZE
+        unseen = items_of(model, train[size:], "train", size) if chosen and everything else []
+        items, note = (*items_of(model, dev, "dev"), *unseen), f"HMM of {size} references"
+        rivals = dict.fromkeys((*SOLVERS, "pulp", "conin"), few) if chosen else {}
+        rivals["toulbar2"] = sources(smoke=1, sample=3, full=20)
         yield DataSet(f"cora {size}", "cora", items, rules, rivals, *limits, note)
-        if chosen or not scale.quick:
-            rivals = dict.fromkeys(("pulp", "cp-sat"), scale(10, 1)) if chosen else {}
-            rivals["toulbar2"] = scale(20, 3)
+        if chosen or everything:
+            rivals = dict.fromkeys(("pulp", "cp-sat"), sources(smoke=1, sample=1, full=10)) if chosen else {}
+            rivals["toulbar2"] = sources(smoke=1, sample=3, full=20)
             note += ", ten counted implications"
+            more = partial(_with_implications, train[:100])
             yield DataSet(f"cora {size} implications", "cora", items, more, rivals, *limits, note)
-    hmm = HMM.train(train[:RIVALS_SIZE])
-    items = tuple(items_of(hmm, dev[: scale(100, 20)], "dev"))
-    rivals = dict.fromkeys(("conin", "conin a-star", "toulbar2"), scale(10, 2))
+    model = cache(partial(trained, "hmm", train[:RIVALS_SIZE]))
+    items = tuple(items_of(model, dev[: sources(smoke=2, sample=20, full=100)], "dev"))
+    rivals = dict.fromkeys(("conin", "conin a-star", "toulbar2"), few)
     note = f"HMM of {RIVALS_SIZE} references; a rule that conin can state"
-    name = f"cora {RIVALS_SIZE} once"
-    yield DataSet(name, "cora", items, once, rivals, scale(5, 3), scale(60, 4), note)
+    limits = sources(smoke=2, sample=3, full=5), sources(smoke=2, sample=4, full=60)
+    yield DataSet(f"cora {RIVALS_SIZE} once", "cora", items, _each_once, rivals, *limits, note)
 
 
-def umass(folder: Path, scale: Scale) -> Iterator[DataSet]:
+def _with_implications(examples: Sequence[Labelled]) -> RuleSet:
+    rules = load_rules("citations")
+    counted = implications(examples, 10)
+    return RuleSet((*rules.items, *counted), rules.fields, "citations and ten implications")
+
+
+def _each_once() -> RuleSet:
+    return RuleSet((C.at_most_runs(C.EACH_FIELD, 1),), name="each field once, hard")
+
+
+def umass(sources: Sources) -> Iterator[DataSet]:
     """Hierarchical labels under soft rules mined from the training part."""
-    train, dev = (read_labelled(folder / "umass_cfe" / f"{name}.tsv") for name in ("train", "dev"))
-    hmm = HMM.train(train)
-    mined = soft_rules(train, UMASS_RULES)
-    note = f"at most 0.8 s a reference; HMM of {len(train)} references, {len(hmm.labels)} labels, {len(mined)} mined soft rules"
-    items = tuple(items_of(hmm, dev[: scale(660, 60)], "dev"))
-    yield DataSet("umass", "umass", items, RuleSet(tuple(mined)), {}, 0.8, scale(60, 3), note)
+    train, dev = (read_labelled(sources.folder / "umass_cfe" / f"{name}.tsv") for name in ("train", "dev"))
+    model = cache(partial(trained, "hmm", train))
+    note = (
+        f"at most 0.8 s a reference; HMM of {len(train)} references, at most {UMASS_RULES} mined soft rules"
+    )
+    items = tuple(items_of(model, dev[: sources(smoke=2, sample=60, full=660)], "dev"))
+    budget = sources(smoke=2, sample=3, full=60)
+    yield DataSet("umass", "umass", items, partial(_umass_rules, train), {}, 0.8, budget, note)
 
 
-def resume(folder: Path, scale: Scale) -> Iterator[DataSet]:
+def _umass_rules(examples: Sequence[Labelled]) -> RuleSet:
+    return RuleSet(tuple(soft_rules(examples, UMASS_RULES)))
+
+
+def resume(sources: Sources) -> Iterator[DataSet]:
     """Experience sections of up to thousands of tokens, under rules for each document, soft and hard."""
-    documents = read_labelled(folder / "resume" / "experience_train.tsv")
-    hmm = HMM.train(documents[::2])
-    items = tuple(items_of(hmm, documents[1::2][: scale(110, 25)], "odd"))
-    rivals = {"toulbar2": scale(3, 2), "cp-sat": scale(2, 1), "highs": scale(2, 1)}
+    documents = read_labelled(sources.folder / "resume" / "experience_train.tsv")
+    model = cache(partial(trained, "hmm", documents[::2]))
+    items = tuple(items_of(model, documents[1::2][: sources(smoke=2, sample=25, full=110)], "odd"))
+    one = sources(smoke=1, sample=1, full=2)
+    rivals = {"toulbar2": sources(smoke=1, sample=2, full=3), "cp-sat": one, "highs": one}
+    limits = sources(smoke=2, sample=2, full=10), sources(smoke=2, sample=3, full=20)
     for kind in ("soft", "hard"):
-        rules = RuleSet(tuple(_resume_rules(hard=kind == "hard")))
-        note = "HMM of every other document"
-        yield DataSet(f"resume {kind}", "resume", items, rules, rivals, scale(10, 2), scale(20, 3), note)
+        rules = partial(resume_rules, hard=kind == "hard")
+        yield DataSet(
+            f"resume {kind}", "resume", items, rules, rivals, *limits, "HMM of every other document"
+        )
+
+
+def resume_rules(*, hard: bool) -> RuleSet:
+    """Penalties are near the log odds in the documents that the model is trained on."""
+    return RuleSet(tuple(_resume_rules(hard=hard)))
 
 
 def _resume_rules(*, hard: bool) -> Iterator[C.Rule]:
-    """Penalties are near the log odds in the documents that the model is trained on."""
-
     def cost(nats: float) -> float:
         return float("inf") if hard else nats
 
@@ -149,7 +170,13 @@ def _log_odds(holding: int, occasions: int) -> float:
     return math.log((holding + 0.5) / (occasions - holding + 0.5))
 
 
-def items_of(hmm: HMM, examples: Sequence[Labelled], name: str, first: int = 0) -> list[Item]:
-    """Examples as scored sequences, named by number."""
+def items_of(
+    model: Callable[[], SequenceModel], examples: Sequence[Labelled], name: str, first: int = 0
+) -> list[Item]:
+    """Examples as sequences that the model scores, named by number."""
     numbered = enumerate(examples, first)
-    return [Item(f"{name} {n}", partial(hmm.trellis, tokens), labels) for n, (tokens, labels) in numbered]
+    return [Item(f"{name} {n}", partial(_scored, model, tokens), labels) for n, (tokens, labels) in numbered]
+
+
+def _scored(model: Callable[[], SequenceModel], tokens: Sequence[str]) -> Trellis:
+    return model().trellis(tokens)

@@ -1,14 +1,15 @@
 """Data sets that need no files: planted documents of many sizes, and a family that is meant to hurt."""
 
 from collections.abc import Iterator
-from functools import partial
+from functools import cache, partial
 from itertools import pairwise
 
 import numpy as np
 
 import ilpinfer
-from benchmarks.data.sets import SOLVERS, DataSet, Item, Scale
+from benchmarks.data.sets import SOLVERS, DataSet, Item
 from benchmarks.data.synthetic import document, document_rules, labels_of_size
+from benchmarks.study import Sources
 from formulations import LabelSet, Trellis
 from formulations import constraints as C
 from formulations.constraints.rule_set import RuleSet
@@ -24,36 +25,41 @@ RIVALS_LENGTH, RIVALS_SIZE = 120, 27
 """Rivals run along one line of each: all lengths with so many labels, all sizes at so many tokens."""
 
 
-def generator(scale: Scale) -> Iterator[DataSet]:
+def generator(sources: Sources) -> Iterator[DataSet]:
     """A data set for each length and number of labels."""
-    lengths: tuple[int, ...] = LENGTHS if not scale.quick else (60, 240, 960)
-    sizes: tuple[int, ...] = SIZES if not scale.quick else (5, 27)
-    if scale.smoke:
-        lengths, sizes = (12, 24), (5,)
-    for K in sizes:
-        for T in lengths:
-            yield planted(T, K, scale)
+    for K in sources(smoke=(5,), sample=(5, 27), full=SIZES):
+        for T in sources(smoke=(12, 24), sample=(60, 240, 960), full=LENGTHS):
+            yield planted(T, K, sources)
 
 
-def planted(T: int, K: int, scale: Scale) -> DataSet:
+def planted(T: int, K: int, sources: Sources) -> DataSet:
     """Documents of T tokens and K labels, as noisy as it takes for half of the Viterbi labellings to break a rule."""
-    labels = labels_of_size(K)
-    rules, number = document_rules(labels), scale(SEQUENCES, SEQUENCES // 2, 4)
-    noise, share = noise_for(T, K)
-    items = tuple(Item(f"{seed}", partial(document, T, seed, labels, noise)) for seed in range(number))
+    number = sources(smoke=4, sample=SEQUENCES // 2, full=SEQUENCES)
+    items = tuple(Item(f"{seed}", partial(noisy_document, T, K, seed)) for seed in range(number))
     rivals: dict[str, int] = {}
-    if T == RIVALS_LENGTH or K == RIVALS_SIZE or scale.smoke:
-        rivals = {"toulbar2": scale(2, 1)} if T <= 240 else {}
-        number_of_each = scale(1, 0 if T > 60 else 1)
+    if T == RIVALS_LENGTH or K == RIVALS_SIZE or sources.scale == "smoke":
+        rivals = {"toulbar2": sources(smoke=1, sample=1, full=2)} if T <= 240 else {}
+        number_of_each = sources(smoke=1, sample=int(T <= 60), full=1)
         if T * K * K <= GENERATED_COLUMNS:
             rivals |= dict.fromkeys(SOLVERS, number_of_each)
         if T * K * K <= PULP_COLUMNS:
             rivals["pulp"] = number_of_each
-    note = f"noise {noise:.3f}: {share:.0%} of {SEQUENCES} Viterbi labellings break a rule"
-    limits = scale(5, 2, 2), scale(4, 2, 2)
+    note = f"noise with which {SHARE:.0%} of Viterbi labellings break a rule"
+    limits = sources(smoke=2, sample=2, full=5), sources(smoke=2, sample=2, full=4)
+    rules = partial(_document_rules, K)
     return DataSet(f"generator {T} {K}", "generator", items, rules, rivals, *limits, note)
 
 
+def noisy_document(T: int, K: int, seed: int) -> Trellis:
+    """One of the documents of `planted`."""
+    return document(T, seed, labels_of_size(K), noise_for(T, K)[0])
+
+
+def _document_rules(K: int) -> RuleSet:
+    return document_rules(labels_of_size(K))
+
+
+@cache
 def noise_for(T: int, K: int) -> tuple[float, float]:
     """Standard deviation of emissions, in nats, found by halving an interval, and the share that it leads to."""
     labels = labels_of_size(K)
@@ -69,10 +75,12 @@ def noise_for(T: int, K: int) -> tuple[float, float]:
     return noise, share
 
 
-def hard(scale: Scale) -> Iterator[DataSet]:
+def hard(sources: Sources) -> Iterator[DataSet]:
     """Near ties, gaps, interacting implications, Hamming distances and exact counts."""
-    number = scale(SEQUENCES, 3, 1)
-    for name, T, K, make, note in (
+    number, smoke = sources(smoke=1, sample=3, full=SEQUENCES), sources.scale == "smoke"
+    one = sources(smoke=1, sample=1, full=2)
+    limits = sources(smoke=2, sample=2, full=5), sources(smoke=5, sample=4, full=20)
+    for name, T, K, rules, note in (
         ("ties", 40, 13, _ties, "scores of -3 to 3 grid units, penalties of 2 and 3, hard order"),
         ("gaps", 60, 13, _gaps, "hard sums with coefficients 3, 5 and 7 that noise does not fit"),
         ("implications", 60, 27, _implications, "60 soft implications between 13 fields, drawn at random"),
@@ -85,15 +93,11 @@ def hard(scale: Scale) -> Iterator[DataSet]:
         ),
         ("counts", 60, 13, _counts, "hard exact numbers of tokens and runs for every field"),
     ):
-        length = 10 if scale.smoke else T
-        labels = labels_of_size(5 if scale.smoke else K)
-        for_all, items = make(labels, length), []
-        for seed in range(number):
-            noisy = _near_ties if name == "ties" else _noise
-            items.append(Item(f"{seed}", partial(noisy, length, seed, labels)))
-        rivals = {"toulbar2": scale(2, 1), "cp-sat": scale(2, 1)}
-        limits = scale(5, 2, 2), scale(20, 4, 5)
-        yield DataSet(f"hard {name}", "hard", tuple(items), for_all, rivals, *limits, note)
+        length, labels = 10 if smoke else T, labels_of_size(5 if smoke else K)
+        noisy = _near_ties if name == "ties" else _noise
+        items = tuple(Item(f"{seed}", partial(noisy, length, seed, labels)) for seed in range(number))
+        rivals = {"toulbar2": one, "cp-sat": one}
+        yield DataSet(f"hard {name}", "hard", items, partial(rules, labels, length), rivals, *limits, note)
 
 
 def _near_ties(T: int, seed: int, labels: LabelSet) -> Trellis:

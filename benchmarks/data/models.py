@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from benchmarks.data.corpora import Labelled
+from benchmarks.data.sets import Labelled
 from benchmarks.journal import ROOT
 from ilpinfer.models.files import load_model
 from ilpinfer.models.sequence_model import SequenceModel

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TypeVar
+from functools import cached_property
 
 from formulations import Trellis
 from formulations.constraints.rule_set import RuleSet
 
-Number = TypeVar("Number", int, float)
-
+Labelled = tuple[tuple[str, ...], tuple[str, ...]]
+"""Tokens and labels."""
 SOLVERS = ("cbc", "cp-sat", "highs", "scip")
 
 
@@ -30,13 +30,13 @@ class Item:
 
 @dataclass(frozen=True)
 class DataSet:
-    """Sequences under the same rules.
+    """Sequences under the same rules; nothing is trained, mined or scored before it is asked for.
 
     Parameters
     ----------
     name, part : its name, and the part of the study that it belongs to
     items : sequences
-    rules : compiled from text once, for all sequences
+    make_rules : the rules, made once for all sequences
     rivals : how many sequences each rival of the engine decodes, spread evenly
     limit : seconds a method has for a sequence
     budget : seconds a method other than `auto` has for the data set; what is left then is not run, and counted
@@ -46,11 +46,16 @@ class DataSet:
     name: str
     part: str
     items: tuple[Item, ...]
-    rules: RuleSet
+    make_rules: Callable[[], RuleSet]
     rivals: Mapping[str, int] = field(default_factory=dict)
     limit: float = 10.0
     budget: float = 60.0
     note: str = ""
+
+    @cached_property
+    def rules(self) -> RuleSet:
+        """The rules of all sequences."""
+        return self.make_rules()
 
     def sample(self, method: str) -> tuple[Item, ...]:
         """The sequences that a method decodes."""
@@ -62,26 +67,3 @@ def spread(items: tuple[Item, ...], number: int) -> tuple[Item, ...]:
     if number >= len(items):
         return items
     return tuple(items[i * len(items) // number] for i in range(number))
-
-
-@dataclass(frozen=True)
-class Scale:
-    """How much of a study is run.
-
-    Parameters
-    ----------
-    quick : a small part of everything
-    smoke : next to nothing, for tests
-    """
-
-    quick: bool = False
-    smoke: bool = False
-
-    def __call__(self, full: Number, quick: Number, smoke: Number | None = None) -> Number:
-        """The number for this scale; `smoke` is `quick` where it is not given."""
-        if self.smoke and smoke is not None:
-            return smoke
-        return quick if self.quick else full
-
-
-SCALES = {"full": Scale(), "quick": Scale(quick=True), "smoke": Scale(quick=True, smoke=True)}
