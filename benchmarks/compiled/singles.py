@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 
 import ilpinfer
-from benchmarks.data import corpora
 from benchmarks.compiled.lines import Line, shares
 from benchmarks.compiled.timing import Clock, Work, time_rounds
 from benchmarks.compiled.unit import viterbi_calls
+from benchmarks.data import corpora
 from benchmarks.data.sets import Scale
 from formulations import LabelSet, RuleSet, Trellis, load_rules
 from formulations import constraints as C

@@ -9,7 +9,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from benchmarks.data.generated import RIVALS_LENGTH, RIVALS_SIZE
 from benchmarks.data.sets import SOLVERS
-from benchmarks.methods import BARE
+from benchmarks.methods import AGAIN, BARE
 from benchmarks.report import COLORS, Report
 from benchmarks.studies.engine.summary import pairs
 from benchmarks.study import Row
@@ -18,6 +18,7 @@ CORA_SETS = ("cora 5", "cora 20", "cora 300")
 BLUE, ORANGE, GREEN, PINK, YELLOW, SKY, BLACK, _ = COLORS
 STYLES: Mapping[str, tuple[str, str, str, str]] = {
     "auto": ("exact engine", BLACK, "-", "o"),
+    AGAIN: ("exact engine, words met before", BLACK, ":", "."),
     BARE: ("Viterbi without rules", BLUE, ":", "s"),
     "viterbi": ("Viterbi, rules ignored", BLUE, "-", "s"),
     "beam 10": ("beam of 10", YELLOW, ":", "v"),
@@ -54,8 +55,10 @@ def _lines(axis: Axes, rows: Sequence[Row], varied: str) -> None:
         mean = {x: 1000 * np.mean([row["seconds"] for row in own if row[varied] == x]) for x in at}
         look: dict[str, Any] = {"color": colour, "linestyle": line, "marker": marker, "markersize": 4}
         if at:
-            axis.plot(at, list(mean.values()), label=label, linewidth=2.2 if method == "auto" else 1.2, **look)
-        if method in ("auto", *SOLVERS):
+            axis.plot(
+                at, list(mean.values()), label=label, linewidth=2.2 if method == "auto" else 1.2, **look
+            )
+        if method in ("auto", AGAIN, *SOLVERS):
             late = sorted({row[varied] for row in own if row["status"] != "optimal"})
             look |= {"linestyle": "", "markerfacecolor": "white", "zorder": 3}
             axis.plot(late, [mean[x] for x in late], **look)
@@ -77,7 +80,7 @@ def within(rows: Sequence[Row], report: Report) -> None:
     with report.picture("cora", caption, (9.5, 3.4), **look) as grid:
         axes = grid[0]
         for axis, (name, own) in zip(axes, sets.items(), strict=True):
-            for method in STYLES.keys() - set(SOLVERS):
+            for method in (name for name in STYLES if name not in SOLVERS):
                 _steps(axis, [1000 * pair.row["seconds"] for pair in pairs(own, method)], method)
             axis.set(xscale="log", xlabel="milliseconds", title=f"HMM of {name[5:]}")
             axis.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy import stats
+from scipy.special import stdtrit
 
 CONFIDENCE = 0.95
 
@@ -36,5 +36,5 @@ def exponents(sizes: Sequence[Sequence[float]], seconds: Sequence[float]) -> lis
     coefficients = np.linalg.lstsq(X, y, rcond=None)[0]
     variance = np.sum((y - X @ coefficients) ** 2) / freedom
     errors = np.sqrt(variance * np.diag(np.linalg.inv(X.T @ X)))
-    margins = errors * stats.t.ppf((1 + CONFIDENCE) / 2, freedom)
+    margins = errors * stdtrit(freedom, (1 + CONFIDENCE) / 2)
     return [Exponent(*pair) for pair in zip(coefficients[1:].tolist(), margins[1:].tolist(), strict=True)]

@@ -50,7 +50,12 @@ def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
     warm(cell.methods)
     for number, trellis, problem in unsettled(sources, cell.first):
         best = optimum(trellis, load_rules("citations"))
-        yield {"item": f"dev {number}", "method": "auto", "form": "", **_claim(best.status, best.score, best.bound)}
+        yield {
+            "item": f"dev {number}",
+            "method": "auto",
+            "form": "",
+            **_claim(best.status, best.score, best.bound),
+        }
         for form in ("whole", "folded"):
             program = formulate(problem.fold() if form == "folded" else problem).soft()
             answer = solvers.solve(cell.methods, program, time_limit=LIMIT)
@@ -70,7 +75,12 @@ def _of_solver(name: str, problem: Problem) -> Iterator[Row]:
     warm(name)
     handing = min(timed(hand_over(name, program))[0] for _ in range(3))
     answer = solvers.solve(name, program, time_limit=LIMIT)
-    size = {"T": problem.shape[0], "K": problem.shape[1], "columns": program.n_columns, "rows": program.n_rows}
+    size = {
+        "T": problem.shape[0],
+        "K": problem.shape[1],
+        "columns": program.n_columns,
+        "rows": program.n_rows,
+    }
     yield {
         **size,
         "method": name,

@@ -78,7 +78,9 @@ class Loss(NamedTuple):
 def loss(both: Sequence[Pair]) -> Loss:
     """Of a method."""
     known = [
-        (pair.auto["score"], pair.row["score"]) for pair in both if pair.auto["proved"] and pair.auto["score"] is not None
+        (pair.auto["score"], pair.row["score"])
+        for pair in both
+        if pair.auto["proved"] and pair.auto["score"] is not None
     ]
     gaps = [best - score for best, score in known if score is not None]
     return Loss(
@@ -120,7 +122,11 @@ def fit(rows: Sequence[Row], *, exact: bool) -> Fit | None:
     """Exponents of T and K together; an exact method's calls that ended without an optimum are left out."""
     usable = fitted(rows)
     ended = [row for row in usable if not exact or row["status"] == "optimal"]
-    result = exponents([(row["T"], row["K"]) for row in ended], [row["seconds"] for row in ended]) if ended else None
+    result = (
+        exponents([(row["T"], row["K"]) for row in ended], [row["seconds"] for row in ended])
+        if ended
+        else None
+    )
     if result is None:
         return None
     lengths, sizes = (tuple(sorted({row[name] for row in ended})) for name in "TK")
