@@ -2,16 +2,16 @@
 
 import statistics
 import time
-from collections.abc import Callable, Mapping
-from functools import cache
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, partial
 from importlib import import_module
 from typing import Any
 
 import ilpinfer
 from benchmarks import optimum
-from benchmarks.data.sets import Item
+from benchmarks.answers import Answer
+from benchmarks.data.sets import DataSet, Item
 from benchmarks.data.synthetic import document, labels_of_size
-from benchmarks.studies.peers.answer import Answer
 from benchmarks.study import Disagreement, Row
 from formulations import RuleSet, Trellis
 from formulations import constraints as C
@@ -34,6 +34,22 @@ PEERS: Mapping[str, tuple[str, str]] = {
 FAST, REPEATS = 0.03, 3
 """A call is repeated, and the median kept, until it has been made so often or its calls have taken so many seconds; `auto` is
 called once, as words that a rule set has met before cost less."""
+
+
+def side_by_side(
+    data: DataSet, items: Sequence[Item], methods: Sequence[str], limit: float
+) -> Iterator[tuple[str, Item, Callable[[], Row]]]:
+    """Each method on each sequence, one method after the other, as what measures it.
+
+    The rules have been compiled, but have not met the words of the sequences.
+    """
+    rules = RuleSet(data.rules.items, data.rules.fields, data.rules.name)
+    other = next(item for item in reversed(data.items) if item not in items)
+    timed("auto", other, rules, limit)
+    for method in methods:
+        warm_up(method)
+        for item in items:
+            yield method, item, partial(run, method, item, rules, limit)
 
 
 def run(method: str, item: Item, rules: RuleSet, limit: float) -> Row:

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 import ilpinfer
+from benchmarks.answers import Answer, is_installed
 from benchmarks.compiled.singles import Sequences, of_tokens
 from benchmarks.compiled.timing import Seconds, Work, time_rounds
 from benchmarks.data.sets import SOLVERS, Scale
 from benchmarks.data.synthetic import document, labels_of_size
 from benchmarks.methods import worker
-from benchmarks.studies.peers.answer import Answer, is_installed
 from formulations import Trellis
 from formulations import constraints as C
 from formulations.constraints.rule_set import RuleSet

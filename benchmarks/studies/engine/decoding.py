@@ -5,16 +5,15 @@ from functools import cache
 
 from benchmarks.data import corpora, generated
 from benchmarks.data.sets import SOLVERS, DataSet, Item, spread
-from benchmarks.methods import AGAIN, BARE, run, timed, warm_up
+from benchmarks.methods import AGAIN, BARE, side_by_side
 from benchmarks.studies.engine.cell import Cell
 from benchmarks.study import Row, Sources
-from formulations import RuleSet
 
 CORA, UMASS, RESUME, GENERATED = "cora", "umass", "resume", "generated"
 LIMIT, UMASS_LIMIT = 10.0, 0.8
 """Seconds a sequence."""
 CHUNKS: Mapping[str, tuple[tuple[str, ...], int]] = {
-    "heuristics": ((AGAIN, BARE, "viterbi", "beam 10", "beam 50"), 50),
+    "heuristics": ((AGAIN, BARE, "viterbi", "beam 10", "beam 50"), 25),
     "wide beam": (("beam 200",), 5),
     "solvers": (SOLVERS, 2),
 }
@@ -33,16 +32,12 @@ def cells(sources: Sources, part: str) -> Iterator[Cell]:
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
-    """A row for each method and sequence; the rules have been compiled, but have not met the sequences' words."""
+    """A row for each method and sequence."""
     data, (methods, size) = data_sets(sources, cell.part)[cell.data], CHUNKS[cell.methods]
     items = chosen(sources, data, cell.methods)[cell.first : cell.first + size]
-    rules = RuleSet(data.rules.items, data.rules.fields, data.rules.name)
-    other = next(item for item in reversed(data.items) if item not in items)
-    timed("auto", other, rules, LIMIT)
-    for method in ("auto", *methods):
-        warm_up(method)
-        for item in items:
-            yield run(method, item, rules, UMASS_LIMIT if cell.part == UMASS else LIMIT)
+    limit = UMASS_LIMIT if cell.part == UMASS else LIMIT
+    for _, _, row in side_by_side(data, items, ("auto", *methods), limit):
+        yield row()
 
 
 @cache

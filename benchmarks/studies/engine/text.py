@@ -107,7 +107,7 @@ def _main_table(groups: Groups, report: Report) -> None:
     report.text(
         "Times are multiples of what `auto` takes in all on the same sequences in the same run. The last column has the "
         "median over sequences of `auto`'s time as a multiple of bare Viterbi's, which is given no rules. The rules are compiled, "
-        "but meet the words of each fifty sequences anew; a second call on the same "
+        "but meet the words of each 25 sequences anew; a second call on the same "
         f"words takes {_times(multiple(pairs(every, AGAIN)))} times what the first one takes.\n\n"
         f"The engine proves {proved} of {len(auto)} optima, and every proof is rechecked. The Viterbi labelling breaks a "
         f"rule in {broken} of {len(viterbi)} sequences. In all, the beam of 50 takes "

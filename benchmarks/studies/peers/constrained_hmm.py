@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.studies.peers.answer import Answer, CannotState
+from benchmarks.answers import Answer, CannotState
 from formulations import Trellis
 from formulations.automata.lattice import Lattice, StepTable
 from formulations.automata.sums import Sum

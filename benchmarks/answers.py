@@ -6,8 +6,15 @@ from importlib.util import find_spec
 import numpy as np
 from numpy.typing import NDArray
 
-PACKAGES = {"toulbar2": "pytoulbar2", "conin": "conin", "conin a-star": "conin", "cpmpy": "cpmpy"}
-"""The package that each peer needs; `pip install ilpinfer[bench]` has the first two."""
+PACKAGES = {
+    "toulbar2": "pytoulbar2",
+    "conin": "conin",
+    "conin a-star": "conin",
+    "cpmpy": "cpmpy",
+    "layer": "torch",
+    "instances": "pytoulbar2",
+}
+"""The package that a peer needs beyond those of the library; `pip install ilpinfer[bench]` has the first two."""
 
 
 class CannotState(Exception):
