@@ -6,6 +6,7 @@ from itertools import groupby
 
 import numpy as np
 
+from benchmarks.agreement import NATS
 from benchmarks.methods import BARE
 from benchmarks.report import Report, number
 from benchmarks.studies.peers.decoding import PEERS
@@ -139,9 +140,14 @@ def _instances(rows: Sequence[Row], report: Report) -> None:
             for row in files
         ),
     )
+    best = {(row["data"], row["item"]): row["score"] for row in rows if "file" not in row}
+    same = Counter(
+        row["method"] for row in files if abs(row["score"] - best[row["data"], row["item"]]) <= NATS
+    )
     programs = Counter(row["method"] for row in files)
-    counts = " and ".join(f"{program} reads {number} files" for program, number in programs.items())
+    counts = " and ".join(f"{name} in {same[name]} of {number} files" for name, number in programs.items())
     report.text(
-        f"`python -m benchmarks run peers --parts instances` writes these files to `benchmarks/rows/peers-instances`, each with "
-        f"the least objective in a JSON file beside it. {counts}; in each it finds the optimum that is certified and rechecked."
+        "`python -m benchmarks run peers --parts instances` writes these files to `benchmarks/rows/peers-instances`, each with "
+        "the least objective in a JSON file beside it. The reader finds the optimum that is certified and rechecked: "
+        f"{counts}."
     )
