@@ -7,13 +7,15 @@ from functools import cache, partial
 from importlib import import_module
 from typing import Any
 
+import numpy as np
+
 import ilpinfer
 from benchmarks import optimum
 from benchmarks.answers import Answer
 from benchmarks.data.sets import DataSet, Item
 from benchmarks.data.synthetic import document, labels_of_size
 from benchmarks.study import Disagreement, Row
-from formulations import RuleSet, Trellis
+from formulations import LabelSet, RuleSet, Trellis
 from formulations import constraints as C
 from formulations.grid import nats
 from formulations.problem.compiled_rules import compile_problem
@@ -44,12 +46,17 @@ def side_by_side(
     The rules have been compiled, but have not met the words of the sequences.
     """
     rules = RuleSet(data.rules.items, data.rules.fields, data.rules.name)
-    other = next(item for item in reversed(data.items) if item not in items)
-    timed("auto", other, rules, limit)
+    ilpinfer.decode(_blank(items[0].make().labels), rules)
     for method in methods:
         warm_up(method)
         for item in items:
             yield method, item, partial(run, method, item, rules, limit)
+
+
+def _blank(labels: LabelSet) -> Trellis:
+    """Two tokens without scores."""
+    K = len(labels)
+    return Trellis.from_emissions(np.zeros((2, K)), np.zeros((K, K)), labels=labels, tokens=[".", "."])
 
 
 def run(method: str, item: Item, rules: RuleSet, limit: float) -> Row:
@@ -99,7 +106,7 @@ def worker(method: str) -> Callable[[Trellis, RuleSet, float], Any]:
     if method == BARE:
         return lambda trellis, rules, limit: ilpinfer.decode(trellis, method="viterbi")
     name, _, width = method.removesuffix(" again").partition(" ")
-    options = {"width": int(width)} if width else {}
+    options: dict[str, Any] = {"width": int(width)} if width else {}
     return lambda trellis, rules, limit: ilpinfer.decode(
         trellis, rules, method=name, time_limit=limit, **options
     )

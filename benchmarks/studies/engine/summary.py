@@ -95,7 +95,7 @@ def loss(both: Sequence[Pair]) -> Loss:
 def prefixes(both: Sequence[Pair]) -> float:
     """Prefixes that a beam keeps in a second: width times tokens over all sequences."""
     width = int(both[0].row["method"].split()[1])
-    return width * sum(pair.row["T"] for pair in both) / sum(pair.row["seconds"] for pair in both)
+    return float(width * sum(pair.row["T"] for pair in both) / sum(pair.row["seconds"] for pair in both))
 
 
 class Fit(NamedTuple):

@@ -40,7 +40,9 @@ def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
     best = [ilpinfer.decode(trellis, method="viterbi") for trellis in trellises]
     about = {"T": T, "K": K, "sequences": number}
     for batch in (size for size in BATCHES if size <= number):
-        seconds, paths = timed(lambda: scores(trellises), lambda some, size=batch: decode_all(*some, size))
+        seconds, paths = timed(
+            lambda: scores(trellises), lambda some, size=batch: decode_all(some[0], some[1], size)
+        )
         worths = [worth(trellis, path) for trellis, path in zip(trellises, paths, strict=True)]
         lost = max(one.score - value for one, value in zip(best, worths, strict=True))
         yield about | {"method": LAYER, "batch": batch, "seconds": seconds / number, "lost": lost}
