@@ -21,7 +21,7 @@ from formulations.grid import nats
 from formulations.problem.compiled_rules import compile_problem
 from ilpinfer.core.solution import Solution, finite
 
-BARE = "bare viterbi"
+PLAIN = "viterbi without rules"
 """Viterbi that is given no rules: the unit of times."""
 AGAIN = "auto again"
 """`auto` on a sequence that it has decoded before under the same rule set, which has tables of the words that it has met."""
@@ -75,7 +75,7 @@ def run(method: str, item: Item, rules: RuleSet, limit: float) -> Row:
         seconds += timed(method, item, rules, limit)[1]
     T, K = trellis.lattice.shape
     row = {"item": item.key, "method": method, "T": T, "K": K, "seconds": statistics.median(seconds)}
-    if method == BARE:
+    if method == PLAIN:
         return {**row, "status": "without rules"}
     if isinstance(answer, Answer):
         return {**row, **_of_peer(answer, trellis, rules)}
@@ -103,7 +103,7 @@ def worker(method: str) -> Callable[[Trellis, RuleSet, float], Any]:
     if method in PEERS:
         module, function = PEERS[method]
         return getattr(import_module(f"benchmarks.studies.peers.{module}"), function)  # type: ignore[no-any-return]
-    if method == BARE:
+    if method == PLAIN:
         return lambda trellis, rules, limit: ilpinfer.decode(trellis, method="viterbi")
     name, _, width = method.removesuffix(" again").partition(" ")
     options: dict[str, Any] = {"width": int(width)} if width else {}

@@ -176,8 +176,20 @@ def test_the_report_has_ratios_and_reasons(tmp_path: Path) -> None:
     rows = [
         {**about, "method": "auto", "item": "1", "seconds": 0.001, "status": "optimal", "proved": True},
         {**about, "method": "auto", "item": "2", "seconds": 0.003, "status": "optimal", "proved": True},
-        {**about, "method": "bare viterbi", "item": "1", "seconds": 0.0005, "status": "without rules"},
-        {**about, "method": "bare viterbi", "item": "2", "seconds": 0.0005, "status": "without rules"},
+        {
+            **about,
+            "method": "viterbi without rules",
+            "item": "1",
+            "seconds": 0.0005,
+            "status": "without rules",
+        },
+        {
+            **about,
+            "method": "viterbi without rules",
+            "item": "2",
+            "seconds": 0.0005,
+            "status": "without rules",
+        },
         {**about, "method": "pulp", "item": "1", "seconds": 0.5, "status": "optimal"},
         {**about, "method": "pulp", "item": "2", "status": "cannot state", "note": "my rule"},
     ]

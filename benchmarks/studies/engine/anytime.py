@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -12,6 +12,8 @@ import ilpinfer
 from benchmarks.data.generated import noise_for
 from benchmarks.data.synthetic import document, document_rules, labels_of_size
 from benchmarks.optimum import recheck
+from benchmarks.report import Report, number
+from benchmarks.studies.engine import figures
 from benchmarks.studies.engine.cell import Cell
 from benchmarks.study import Row, Sources
 from formulations import RuleSet, Trellis
@@ -88,3 +90,24 @@ def memory(T: int, K: int) -> Row:
 
 def _finite(number: float | None) -> float | None:
     return None if number is None or not np.isfinite(number) else float(number)
+
+
+def report(rows: Sequence[Row], report: Report) -> None:
+    """Sentences, and the picture of bounds."""
+    by = {name: [row for row in rows if row["data"] == name] for name in (OVERSHOOT, BOUNDS, MEMORY)}
+    if rows:
+        report.heading("Time limits, bounds and memory")
+    if late := [row["late"] for row in by[OVERSHOOT]]:
+        done = sum(row["status"] == "optimal" for row in by[OVERSHOOT])
+        report.text(
+            f"Time limits of 5 to 100 ms on documents of 500 tokens and 30 labels, {len(late)} calls, {done} of them optimal: "
+            f"the 99th percentile of the overshoot is {number(float(np.percentile(late, 99)), 2)} ms, the largest "
+            f"{number(max(late), 2)} ms."
+        )
+    for row in by[MEMORY]:
+        report.text(
+            f"A fresh process that decodes a document of {row['T']} tokens and {row['K']} labels holds "
+            f"{row['peak_mib']:.0f} MiB at its peak, {row['before_mib']:.0f} MiB before decoding ({row['status']})."
+        )
+    if by[BOUNDS]:
+        figures.bounds([row["trace"] for row in by[BOUNDS]], report)

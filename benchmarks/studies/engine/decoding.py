@@ -5,7 +5,7 @@ from functools import cache
 
 from benchmarks.data import corpora, generated
 from benchmarks.data.sets import SOLVERS, DataSet, Item, spread
-from benchmarks.methods import AGAIN, BARE, side_by_side
+from benchmarks.methods import AGAIN, PLAIN, side_by_side
 from benchmarks.studies.engine.cell import Cell
 from benchmarks.study import Row, Sources
 
@@ -13,7 +13,7 @@ CORA, UMASS, RESUME, GENERATED = "cora", "umass", "resume", "generated"
 LIMIT, UMASS_LIMIT = 10.0, 0.8
 """Seconds a sequence."""
 CHUNKS: Mapping[str, tuple[tuple[str, ...], int]] = {
-    "heuristics": ((AGAIN, BARE, "viterbi", "beam 10", "beam 50"), 25),
+    "heuristics": ((AGAIN, PLAIN, "viterbi", "beam 10", "beam 50"), 25),
     "wide beam": (("beam 200",), 5),
     "solvers": (SOLVERS, 2),
 }

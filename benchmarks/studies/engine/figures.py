@@ -9,7 +9,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from benchmarks.data.generated import RIVALS_LENGTH, RIVALS_SIZE
 from benchmarks.data.sets import SOLVERS
-from benchmarks.methods import AGAIN, BARE
+from benchmarks.methods import AGAIN, PLAIN
 from benchmarks.report import COLORS, Report
 from benchmarks.studies.engine.summary import pairs
 from benchmarks.study import Row
@@ -19,7 +19,7 @@ BLUE, ORANGE, GREEN, PINK, YELLOW, SKY, BLACK, _ = COLORS
 STYLES: Mapping[str, tuple[str, str, str, str]] = {
     "auto": ("exact engine", BLACK, "-", "o"),
     AGAIN: ("exact engine, words met before", BLACK, ":", "."),
-    BARE: ("Viterbi without rules", BLUE, ":", "s"),
+    PLAIN: ("Viterbi without rules", BLUE, ":", "s"),
     "viterbi": ("Viterbi, rules ignored", BLUE, "-", "s"),
     "beam 10": ("beam of 10", YELLOW, ":", "v"),
     "beam 50": ("beam of 50", YELLOW, "--", "^"),

@@ -6,12 +6,11 @@ from itertools import groupby
 import numpy as np
 
 from benchmarks.data.sets import SOLVERS
-from benchmarks.methods import AGAIN, BARE
+from benchmarks.methods import AGAIN, PLAIN
 from benchmarks.report import Report, number, percent
-from benchmarks.studies.engine import figures
-from benchmarks.studies.engine.anytime import ANYTIME, BOUNDS, MEMORY, OVERSHOOT
+from benchmarks.studies.engine import anytime, figures, programs
 from benchmarks.studies.engine.decoding import CORA, GENERATED, RESUME, UMASS
-from benchmarks.studies.engine.programs import FOLDED, OBJECTS, PROGRAMS
+from benchmarks.studies.engine.names import METHODS, TITLES
 from benchmarks.studies.engine.summary import (
     fit,
     loss,
@@ -25,31 +24,6 @@ from benchmarks.studies.engine.summary import (
 )
 from benchmarks.study import Row
 
-METHODS: Mapping[str, str] = {
-    "auto": "`auto`",
-    AGAIN: "`auto`, words met before",
-    BARE: "bare Viterbi",
-    "viterbi": "Viterbi",
-    "beam 10": "beam of 10",
-    "beam 50": "beam of 50",
-    "beam 200": "beam of 200",
-    "cbc": "CBC",
-    "cp-sat": "CP-SAT",
-    "highs": "HiGHS",
-    "scip": "SCIP",
-}
-TITLES: Mapping[str, str] = {
-    "cora 5": "Cora references, HMM of 5",
-    "cora 20": "Cora references, HMM of 20",
-    "cora 300": "Cora references, HMM of 300",
-    "cora 5 implications": "HMM of 5, ten implications more",
-    "cora 20 implications": "HMM of 20, ten implications more",
-    "cora 300 implications": "HMM of 300, ten implications more",
-    "umass": "UMass references, 240 mined rules, 0.8 s each",
-    "resume soft": "résumé sections, soft rules",
-    "resume hard": "résumé sections, hard rules",
-    GENERATED: "generated documents of all lengths and sizes",
-}
 Groups = Mapping[str, list[Row]]
 
 
@@ -68,9 +42,9 @@ def write(rows: Sequence[Row], report: Report) -> None:
         _documents(documents, report)
         _exponents(documents, report)
         figures.cost(documents, report)
-    _anytime([row for row in rows if row["part"] == ANYTIME], report)
-    _programs([row for row in rows if row["part"] == PROGRAMS], report)
-    _folded([row for row in rows if row["part"] == FOLDED], report)
+    anytime.report([row for row in rows if row["part"] == anytime.ANYTIME], report)
+    programs.report_programs([row for row in rows if row["part"] == programs.PROGRAMS], report)
+    programs.report_folded([row for row in rows if row["part"] == programs.FOLDED], report)
 
 
 def _title(row: Row) -> str:
@@ -83,7 +57,7 @@ def _main_table(groups: Groups, report: Report) -> None:
     lines = []
     for title, rows in groups.items():
         auto, narrow = pairs(rows, "auto"), pairs(rows, "beam 50")
-        bare = median_ratio(pairs(rows, BARE))
+        bare = median_ratio(pairs(rows, PLAIN))
         lines.append(
             (
                 title,
@@ -98,7 +72,7 @@ def _main_table(groups: Groups, report: Report) -> None:
         "beam of 10",
         "beam of 50",
         "optima that the beam of 50 proves",
-        "`auto` / bare Viterbi",
+        "`auto` / Viterbi without rules",
     )
     report.table(("sequences", "`auto` proves, proof rechecked", *columns), lines)
     every = [row for rows in groups.values() for row in rows]
@@ -106,14 +80,14 @@ def _main_table(groups: Groups, report: Report) -> None:
     proved, broken = sum(pair.row["proved"] for pair in auto), sum(pair.row["breaks"] for pair in viterbi)
     report.text(
         "Times are multiples of what `auto` takes in all on the same sequences in the same run. The last column has the "
-        "median over sequences of `auto`'s time as a multiple of bare Viterbi's, which is given no rules. The rules are compiled, "
+        "median over sequences of `auto`'s time as a multiple of `viterbi`'s when it is given no rules. The rules are compiled, "
         "but meet the words of each 25 sequences anew; a second call on the same "
         f"words takes {_times(multiple(pairs(every, AGAIN)))} times what the first one takes.\n\n"
         f"The engine proves {proved} of {len(auto)} optima, and every proof is rechecked. The Viterbi labelling breaks a "
         f"rule in {broken} of {len(viterbi)} sequences. In all, the beam of 50 takes "
         f"{_times(multiple(pairs(every, 'beam 50')))} times as long as the engine and proves "
         f"{sum(pair.row['proved'] for pair in pairs(every, 'beam 50'))} of {len(pairs(every, 'beam 50'))} optima; "
-        f"`auto` takes {number(median_ratio(pairs(every, BARE)), 2)} times as long as bare Viterbi in the median."
+        f"`auto` takes {number(median_ratio(pairs(every, PLAIN)), 2)} times as long as Viterbi without rules in the median."
     )
 
 
@@ -209,7 +183,9 @@ def _exponents(rows: Sequence[Row], report: Report) -> None:
         f"{quoted}Least squares on the logarithms of T, K and seconds together, from 120 tokens on where at least three "
         "such lengths are there; with intervals of 95 %. Exponents below 1 are those of a range where fixed costs still count."
     )
-    table = {name: of_lengths([pair.row for pair in pairs(rows, name)]) for name in ("auto", BARE, "beam 50")}
+    table = {
+        name: of_lengths([pair.row for pair in pairs(rows, name)]) for name in ("auto", PLAIN, "beam 50")
+    }
     sizes = sorted({K for line in table.values() for K in line})
     if sizes:
         texts_of = {
@@ -219,77 +195,3 @@ def _exponents(rows: Sequence[Row], report: Report) -> None:
             ("exponent of T", *(f"K = {K}" for K in sizes)),
             ((METHODS[name], *texts) for name, texts in texts_of.items()),
         )
-
-
-def _anytime(rows: Sequence[Row], report: Report) -> None:
-    by = {name: [row for row in rows if row["data"] == name] for name in (OVERSHOOT, BOUNDS, MEMORY)}
-    if rows:
-        report.heading("Time limits, bounds and memory")
-    if late := [row["late"] for row in by[OVERSHOOT]]:
-        done = sum(row["status"] == "optimal" for row in by[OVERSHOOT])
-        report.text(
-            f"Time limits of 5 to 100 ms on documents of 500 tokens and 30 labels, {len(late)} calls, {done} of them optimal: "
-            f"the 99th percentile of the overshoot is {number(float(np.percentile(late, 99)), 2)} ms, the largest "
-            f"{number(max(late), 2)} ms."
-        )
-    for row in by[MEMORY]:
-        report.text(
-            f"A fresh process that decodes a document of {row['T']} tokens and {row['K']} labels holds "
-            f"{row['peak_mib']:.0f} MiB at its peak, {row['before_mib']:.0f} MiB before decoding ({row['status']})."
-        )
-    if by[BOUNDS]:
-        figures.bounds([row["trace"] for row in by[BOUNDS]], report)
-
-
-def _programs(rows: Sequence[Row], report: Report) -> None:
-    solved = [row for row in rows if row["method"] != OBJECTS]
-    if solved:
-        one = solved[0]
-        report.heading("Building a program and handing it over")
-        lines = []
-        for row in solved:
-            parts = [row[name] for name in ("build", "hand over", "solve")]
-            outside = (row["build"] + row["hand over"]) / row["solve"]
-            lines.append(
-                (
-                    METHODS[row["method"]],
-                    *(f"{1000 * x:.0f}" for x in parts),
-                    f"{percent(outside)} %",
-                    row["status"],
-                )
-            )
-        columns = ("build, ms", "hand over, ms", "solve, ms", "build and hand over / solve", "status")
-        report.table(("solver", *columns), lines)
-        report.text(
-            f"The whole program of T = {one['T']} and K = {one['K']}: {one['columns']} columns, {one['rows']} rows."
-        )
-    for row in rows:
-        if row["method"] == OBJECTS:
-            report.text(
-                f"PuLP's expression objects take {number(row['objects'] / row['text'])} times as long to hand over as the "
-                "MPS text."
-            )
-
-
-def _folded(rows: Sequence[Row], report: Report) -> None:
-    if not rows:
-        return
-    report.heading("Whole and folded programs")
-    lines = []
-    for name in SOLVERS:
-        cells: list[str] = []
-        own = [row for row in rows if row["method"] == name]
-        for form in ("whole", "folded"):
-            spent = milliseconds(row for row in own if row["form"] == form)
-            cells += [f"{np.median(spent):.0f}", f"{spent.max():.0f}"] if len(spent) else ["–", "–"]
-        if own:
-            lines.append(
-                (METHODS[name], *cells, f"{sum(row['status'] == 'optimal' for row in own)} of {len(own)}")
-            )
-    columns = ("whole, median ms", "largest", "folded, median ms", "largest", "optimal")
-    report.table(("solver", *columns), lines)
-    left = len({row["item"] for row in rows})
-    report.text(
-        f"{left} Cora references whose Viterbi labelling breaks a rule even after rules on single tokens and steps are "
-        "folded into the scores; every optimum equals the rechecked one."
-    )

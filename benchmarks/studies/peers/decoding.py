@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from benchmarks.answers import PACKAGES, CannotState
 from benchmarks.data import corpora, generated
 from benchmarks.data.sets import DataSet, spread
-from benchmarks.methods import BARE, side_by_side
+from benchmarks.methods import PLAIN, side_by_side
 from benchmarks.study import Disagreement, Missing, Row, Sources
 
 PEERS: Mapping[str, tuple[str, ...]] = {
@@ -73,11 +73,11 @@ def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
     items = spread(data.items, sources(smoke=1, sample=CHUNK, full=10 * CHUNK))[
         cell.first : cell.first + CHUNK
     ]
-    for method, item, row in side_by_side(data, items, ("auto", BARE, *PEERS[cell.part]), LIMIT):
+    for method, item, row in side_by_side(data, items, ("auto", PLAIN, *PEERS[cell.part]), LIMIT):
         T, K = item.make().lattice.shape
         about = {"method": method, "item": item.key, "T": T, "K": K}
         try:
-            if cell.part != "toulbar2" and method not in ("auto", BARE) and T * K * K > MOST_COLUMNS:
+            if cell.part != "toulbar2" and method not in ("auto", PLAIN) and T * K * K > MOST_COLUMNS:
                 raise CannotState(f"a program of {T * K * K} columns: too large")
             yield row()
         except CannotState as reason:
@@ -85,7 +85,7 @@ def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
         except Disagreement:
             raise
         except Exception as error:
-            if method in ("auto", BARE):
+            if method in ("auto", PLAIN):
                 raise
             yield about | {"status": "failed", "note": f"{type(error).__name__}: {error}"[:200]}
 

@@ -7,7 +7,7 @@ from itertools import groupby
 import numpy as np
 
 from benchmarks.agreement import NATS
-from benchmarks.methods import BARE
+from benchmarks.methods import PLAIN
 from benchmarks.report import Report, number
 from benchmarks.studies.peers.decoding import PEERS
 from benchmarks.studies.peers.instances import INSTANCES
@@ -73,21 +73,21 @@ def _times(rows: Sequence[Row], report: Report) -> None:
         total, same = total + len(ran), same + done
         unit = {
             other: {row["item"]: row["seconds"] for row in cell if row["method"] == other}
-            for other in ("auto", BARE)
+            for other in ("auto", PLAIN)
         }
-        multiples = (sum(ran.values()) / sum(unit[other][item] for item in ran) for other in ("auto", BARE))
+        multiples = (sum(ran.values()) / sum(unit[other][item] for item in ran) for other in ("auto", PLAIN))
         median = 1000 * float(np.median(list(ran.values())))
         lines.append(
             (NAMES[method], title(name), f"{done} of {len(ran)}", number(median), *map(number, multiples))
         )
-    columns = ("optimal", "median ms", "time / `auto`", "time / bare Viterbi")
+    columns = ("optimal", "median ms", "time / `auto`", "time / Viterbi without rules")
     report.table(("program", "instances", *columns), lines, left=2)
     auto = [row for row in rows if row["method"] == "auto"]
     report.text(
         f"The other programs end with an optimum on {same} of the {total} instances that they can state, and each equals "
         f"that of `auto`, which proves {sum(row['proved'] for row in auto)} of {len(auto)}; proofs of `auto` are rechecked. "
-        "Times include building the model, and are multiples of totals on the same instances in the same run; bare Viterbi is given "
-        "no rules. Where fewer are optimal than were tried, multiples are lower bounds."
+        "Times include building the model, and are multiples of totals on the same instances in the same run. "
+        "Where fewer are optimal than were tried, multiples are lower bounds."
     )
 
 
