@@ -47,14 +47,14 @@ STUDY = Study(
     design=Design(
         corpus="Cora references (development part; at full scale also those left over for training with HMMs of 20); UMass "
         "references (60, full: 660); every other résumé section (25, full: 110); generated documents of 30 to 2000 tokens and 5 "
-        "to 60 labels, as noisy as it takes for half of the Viterbi labellings to break a rule (6 of each size, full: 20). Smoke: 1 "
-        "or 2 sequences of each, documents of 12 and 24 tokens",
+        "to 60 labels, as noisy as it takes for half of the Viterbi labellings to break a rule (6 of each size, full: 20). Smoke: a "
+        "sequence of each corpus, documents of 12 and 24 tokens",
         model="HMMs of 5, 20 and 300 Cora references, of all UMass training references, and of half of the résumés; scores of "
         "generated documents are drawn",
         rules="`citations`, alone and with the ten most telling counted implications; 240 mined soft rules for UMass; six kinds of "
         "résumé rules, soft and hard; four kinds of rules that generated documents keep",
-        methods="`auto`, Viterbi with and without rules, beams of 10 and 50 on every sequence. A beam of 200 on 10 sequences of each "
-        "data set (2 documents of each size; full: all). CBC, CP-SAT, HiGHS and SCIP on the whole integer program of 2 sequences "
+        methods="`auto`, Viterbi with and without rules, beams of 10 and 50 on every sequence. A beam of 200 on 5 sequences of each "
+        "data set (1 document of each size; full: all). CBC, CP-SAT, HiGHS and SCIP on the whole integer program of 2 sequences "
         "(full: 10 and 4); not for UMass, and for documents of up to 90 000 columns (full: 450 000)",
         limits="10 s a sequence, 0.8 s for UMass, 60 s where programs are compared",
         seeds="the number of a generated document",
