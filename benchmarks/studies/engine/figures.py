@@ -31,6 +31,10 @@ STYLES: Mapping[str, tuple[str, str, str, str]] = {
 }
 
 
+QUANTILES = 51
+"""Of a distribution that is drawn."""
+
+
 def cost(rows: Sequence[Row], report: Report) -> None:
     """Mean time against T at a fixed K, and against K at a fixed T."""
     sizes, lengths = {row["K"] for row in rows}, {row["T"] for row in rows}
@@ -81,21 +85,21 @@ def within(rows: Sequence[Row], report: Report) -> None:
         axes = grid[0]
         for axis, (name, own) in zip(axes, sets.items(), strict=True):
             for method in (name for name in STYLES if name not in SOLVERS):
-                _steps(axis, [1000 * pair.row["seconds"] for pair in pairs(own, method)], method)
+                _distribution(axis, [1000 * pair.row["seconds"] for pair in pairs(own, method)], method)
             axis.set(xscale="log", xlabel="milliseconds", title=f"HMM of {name[5:]}")
             axis.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
         axes[0].set(ylabel="% done", ylim=(0, 101))
         _legend(axes)
 
 
-def _steps(axis: Axes, times: Sequence[float], method: str) -> None:
+def _distribution(axis: Axes, times: Sequence[float], method: str) -> None:
     """The distribution from 0 to 100 %."""
     if times:
         label, colour, line, _ = STYLES[method]
-        shares = 100 * np.arange(1, len(times) + 1) / len(times)
+        shares = np.linspace(0, 100, QUANTILES)
         width = 2.2 if method == "auto" else 1.2
         look: dict[str, Any] = {"color": colour, "linestyle": line, "linewidth": width, "label": label}
-        axis.step(np.sort(times), shares, where="post", **look)
+        axis.plot(np.percentile(times, shares), shares, **look)
 
 
 def bounds(traces: Sequence[Sequence[Sequence[float | None]]], report: Report) -> None:
