@@ -77,7 +77,7 @@ def _sums(rules: Iterable[GroundRule]) -> list[Sum]:
     for rule in rules:
         for part in rule.components:
             if not rule.hard or not isinstance(part, Sum):
-                raise CannotState(f"{rule.name}{'' if rule.hard else ' (soft)'}")
+                raise CannotState(f"{rule.name} ({'not a sum over steps' if rule.hard else 'soft'})")
             result.append(part)
     return result
 

@@ -78,7 +78,7 @@ def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
         about = {"method": method, "item": item.key, "T": T, "K": K}
         try:
             if cell.part != "toulbar2" and method not in ("auto", PLAIN) and T * K * K > MOST_COLUMNS:
-                raise CannotState(f"a program of {T * K * K} columns: too large")
+                raise CannotState(f"a program of more than {MOST_COLUMNS} columns")
             yield row()
         except CannotState as reason:
             yield about | {"status": "cannot state", "note": str(reason)}

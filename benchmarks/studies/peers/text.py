@@ -1,5 +1,6 @@
 """The report: tables and sentences from rows alone."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -94,11 +95,12 @@ def _times(rows: Sequence[Row], report: Report) -> None:
 def _cannot(rows: Sequence[Row], report: Report) -> None:
     lines = []
     for name, method, own, _ in groups(rows):
-        reasons = Counter(
-            (row["status"], row["note"]) for row in own if row["status"] in ("cannot state", "failed")
-        )
-        for (status, note), count in reasons.items():
-            lines.append((NAMES[method], title(name), f"{status}: {note}", f"{count} of {len(own)}"))
+        without = [row for row in own if row["status"] in ("cannot state", "failed")]
+        alike = {(row["status"], re.sub(r"\d+", "", row["note"])): row for row in reversed(without)}
+        for key, row in alike.items():
+            count = sum((one["status"], re.sub(r"\d+", "", one["note"])) == key for one in without)
+            reason = f"{row['status']}: {row['note']}"
+            lines.append((NAMES[method], title(name), reason, f"{count} of {len(own)}"))
     if lines:
         report.heading("What they cannot state")
         report.table(("program", "instances", "reason", "sequences"), lines, left=3)
