@@ -19,7 +19,7 @@ from ilpinfer.core.result import Result, Task
 from ilpinfer.solvers.process import GRACE
 
 FASTEST = "cp-sat"
-"""The solver measured fastest on folded programs: `python -m benchmarks.solvers`."""
+"""The solver measured fastest on folded programs: `python -m benchmarks run engine --parts folded`."""
 MARGIN = 0.05
 """Seconds between the last moment of a solver and the deadline."""
 _SECONDS_A_COLUMN = 2e-6

@@ -1,189 +1,134 @@
-"""The study of the engine against its rivals, on the parts that need no corpora."""
+"""The arithmetic of the study of the engine, and of the data sets that it decodes."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import ilpinfer
-from benchmarks import __main__ as program
+from benchmarks import agreement
 from benchmarks.data import corpora
 from benchmarks.data.generated import SHARE, TOLERANCE, noise_for
 from benchmarks.data.sets import Item, spread
 from benchmarks.data.synthetic import document, document_rules, labels_of_size
-from benchmarks.engine import agreement, constrained_hmm, figures, newcomer, summary, weighted_csp
-from benchmarks.engine.peers import CannotState, is_installed
-from benchmarks.journal import Journal
+from benchmarks.report import Report
+from benchmarks.studies.engine import memory, text
+from benchmarks.studies.engine.anytime import trace
+from benchmarks.studies.engine.fits import exponents
+from benchmarks.studies.engine.summary import fit, loss, median_ratio, multiple, of_lengths, pairs
 from benchmarks.study import Disagreement
-from formulations import LabelSet, RuleSet, load_rules
-from formulations import constraints as C
-from formulations.grid import nats
-from formulations.problem.compiled_rules import compile_problem
-
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
 
 LABELS = labels_of_size(7)
-ONCE = RuleSet((C.at_most_runs(C.EACH_FIELD, 1),))
-NEWCOMER_RULES = RuleSet(
-    (
-        *document_rules(LABELS, penalty=2.0),
-        C.requires_present("author", "date", penalty=1.0),
-        C.tag_at("booktitle", words=["Proc", "J"], penalty=1.5),
-    )
-)
 
 
-@pytest.fixture(scope="module")
-def output(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("study")
-    assert (
-        program.main(
-            ["run", "engine", "--scale", "smoke", "--parts", "generator,extra", "--output", str(folder)]
-        )
-        == 0
-    )
-    return folder
+def row(method, seconds, item="1", methods="heuristics", **more):
+    about = {"part": "cora", "data": "cora 20", "methods": methods, "item": item, "T": 10, "K": 5}
+    claim = {"status": "optimal", "proved": True, "breaks": False, "score": 0.0, "bound": 0.0}
+    return {**about, **claim, "method": method, "seconds": seconds, **more}
 
 
-def test_a_tiny_study_writes_rows_tables_and_pictures(output: Path) -> None:
-    result = json.loads((output / "summary.json").read_text("utf-8"))
-    sets = result["data sets"]
-    assert list(sets) == ["generator 12 5", "generator 24 5"]
-    for one in sets.values():
-        assert one["proved"] == 1.0
-        assert one["all"]["auto"]["total / auto"] == 1.0
-        assert {"viterbi", "beam 10", "cbc", "pulp"} <= one["all"].keys()
-    assert "99th percentile" in (output / "results.txt").read_text("utf-8")
-    assert (output / "cost.png").stat().st_size > 10_000
+ROWS = [
+    row("auto", 2.0, score=5.0),
+    row("auto", 4.0, item="2", score=7.0),
+    row("viterbi without rules", 1.0),
+    row("viterbi without rules", 1.0, item="2"),
+    row("beam 50", 6.0, score=5.0),
+    row("beam 50", 12.0, item="2", score=4.0, proved=False),
+    row("auto", 8.0, methods="solvers", score=5.0),
+    row("cbc", 80.0, methods="solvers", score=5.0, proved=False),
+]
 
 
-def test_what_is_measured_once_is_there(output: Path) -> None:
-    extra = json.loads((output / "summary.json").read_text("utf-8"))["extra"]
-    assert extra["anytime"]["calls"] == len(extra["anytime"]["late_ms"])
-    assert extra["memory"]["peak_mib"] >= extra["memory"]["before_mib"] > 0
+def test_multiples_are_of_totals_in_the_same_cell() -> None:
+    assert multiple(pairs(ROWS, "beam 50")) == 18 / 6
+    assert multiple(pairs(ROWS, "cbc")) == 80 / 8
+    assert multiple(pairs(ROWS, "scip")) is None
+    assert len(pairs(ROWS, "auto")) == 2
 
 
-def test_an_interrupted_study_goes_on(output: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = output / "rows.jsonl"
-    lines = rows.read_text("utf-8").splitlines()
-    rows.write_text("\n".join(lines[:-3]) + "\n" + lines[-3][:20], "utf-8")
-    ran = []
-    monkeypatch.setattr("benchmarks.engine.running.warm_up", lambda method, data: ran.append(method))
-    assert (
-        program.main(
-            ["run", "engine", "--scale", "smoke", "--parts", "generator,extra", "--output", str(output)]
-        )
-        == 0
-    )
-    assert len(ran) <= 1
-    assert len(rows.read_text("utf-8").splitlines()) == len(lines)
+def test_the_median_ratio_is_over_sequences() -> None:
+    assert median_ratio(pairs(ROWS, "viterbi without rules")) == (2 / 1 + 4 / 1) / 2
 
 
-def test_rows_of_other_code_are_not_kept(tmp_path: Path) -> None:
-    row = {"data": "d", "item": "1", "method": "auto"}
-    first = Journal(tmp_path / "rows.jsonl", {"code": "a"})
-    first.add(row)
-    first.close()
-    again = Journal(tmp_path / "rows.jsonl", {"code": "a"})
-    again.close()
-    assert again.has("d", "1", "auto")
-    other = Journal(tmp_path / "rows.jsonl", {"code": "b"})
-    other.close()
-    assert not other.rows
+def test_losses_are_counted_where_the_optimum_is_known() -> None:
+    one = loss(pairs(ROWS, "beam 50"))
+    assert (one.optima, one.missed, one.without, one.mean, one.largest) == (2, 1, 0, 1.5, 3.0)
+    rows = [row("auto", 1.0, score=5.0), row("beam 50", 1.0, score=None)]
+    one = loss(pairs(rows, "beam 50"))
+    assert (one.optima, one.missed, one.without, one.mean) == (1, 1, 1, None)
+    rows = [row("auto", 1.0, score=5.0, proved=False), row("beam 50", 1.0, score=4.0)]
+    assert loss(pairs(rows, "beam 50")).optima == 0
 
 
-def test_unknown_and_missing_parts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    where = ["--output", str(tmp_path)]
-    assert program.main(["run", "engine", "--parts", "nothing", *where]) == 2
-    assert "nothing" in capsys.readouterr().err
-    assert program.main(["run", "engin", *where]) == 2
-    assert 'did you mean "engine"' in capsys.readouterr().err
-    assert program.main(["report", "engine", *where]) == 2
-    assert "no rows" in capsys.readouterr().err
-    arguments = ["run", "engine", "--scale", "smoke", "--parts", "cora", "--data", str(tmp_path), *where]
-    assert program.main(arguments) == 0
-    assert "left out" in capsys.readouterr().err
+def test_exponents_of_a_power_law() -> None:
+    sizes = [(T, K) for T in (120, 240, 960) for K in (5, 13, 60)]
+    of_length, of_size = exponents(sizes, [3e-6 * T**1.5 * K**0.25 for T, K in sizes])
+    assert of_length.value == pytest.approx(1.5)
+    assert of_size.value == pytest.approx(0.25)
+    assert of_length.margin == pytest.approx(0, abs=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_what_a_newcomer_writes_has_the_same_optimum(seed: int) -> None:
-    trellis = document(9, seed, LABELS, 2.5)
-    answer = newcomer.decode(trellis, NEWCOMER_RULES, 30.0)
-    exact = ilpinfer.decode(trellis, NEWCOMER_RULES)
-    assert answer.proved
-    assert answer.claimed == pytest.approx(exact.score, abs=1e-4)
-    assert answer.path is not None
-    assert _score(trellis, NEWCOMER_RULES, answer.path) == pytest.approx(exact.score, abs=1e-4)
+def test_the_interval_of_an_exponent() -> None:
+    """Through log sizes 0, 1, 2 and log seconds 0, 2, 1: slope 1/2, residuals of variance 3/2, t of one degree 12.706."""
+    (slope,) = exponents([(1,), (np.e,), (np.e**2,)], [1, np.e**2, np.e])
+    assert slope.value == pytest.approx(0.5)
+    assert slope.margin == pytest.approx(12.7062 * (1.5 / 2) ** 0.5, rel=1e-4)
+    assert slope.text() == "0.50 ± 11.00"
 
 
-def test_a_newcomer_writes_every_citation_rule() -> None:
-    rules = load_rules("citations")
-    labels = LabelSet(tuple(f"{prefix}-{field}" for field in rules.fields for prefix in "BI"))
-    rng = np.random.default_rng(0)
-    tokens = ["Smith", ".", "pp", "1994", '"', "note", "NY", "tech", "Proc", "editors"]
-    trellis = document(len(tokens), 0, labels, 2.0)
-    trellis = type(trellis).from_emissions(
-        rng.normal(size=(len(tokens), len(labels))),
-        rng.normal(size=(len(labels),) * 2),
-        labels=labels,
-        tokens=tokens,
-    )
-    answer, exact = newcomer.decode(trellis, rules, 60.0), ilpinfer.decode(trellis, rules)
-    assert answer.claimed == pytest.approx(exact.score, abs=1e-4)
+def test_exponents_that_are_not_determined() -> None:
+    assert exponents([(10,), (20,)], [1.0, 2.0]) is None
+    assert exponents([(10,), (10,), (10,)], [1.0, 2.0, 3.0]) is None
 
 
-@pytest.mark.skipif(not is_installed("toulbar2"), reason="pytoulbar2 is not installed")
-@pytest.mark.parametrize("direct", [0, 40])
-@pytest.mark.parametrize("seed", range(3))
-def test_toulbar2_has_the_same_optimum(seed: int, direct: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(weighted_csp, "DIRECT", direct)
-    sums = [C.exactly_tokens("author", 3, penalty=0.7), C.min_run_length("date", 2)]
-    for rules in (NEWCOMER_RULES, ONCE, RuleSet(tuple(sums))):
-        trellis = document(9, seed, LABELS, 2.5)
-        answer, exact = weighted_csp.decode(trellis, rules, 30.0), ilpinfer.decode(trellis, rules)
-        assert answer.proved
-        assert answer.claimed == pytest.approx(exact.score, abs=1e-4)
-        assert answer.path is not None
-        assert _score(trellis, rules, answer.path) == pytest.approx(exact.score, abs=1e-4)
+def test_short_documents_and_open_calls_are_left_out() -> None:
+    rows = [
+        row("cbc", 1e-3 * T * K, T=T, K=K, status="optimal") for T in (30, 120, 240, 480) for K in (5, 13)
+    ]
+    late = row("cbc", 1.0, T=960, K=5, status="feasible")
+    result = fit([*rows, late], exact=True)
+    assert result is not None
+    assert (result.documents, result.left_out, result.lengths) == (6, 1, (120, 240, 480))
+    assert result.of_length.value == pytest.approx(1)
+    short = fit([row for row in rows if row["T"] < 240], exact=True)
+    assert short is not None
+    assert short.lengths == (30, 120)
+    assert set(of_lengths(rows)) == {5, 13}
 
 
-@pytest.mark.skipif(not is_installed("toulbar2"), reason="pytoulbar2 is not installed")
-def test_toulbar2_says_where_there_is_no_labelling() -> None:
-    answer = weighted_csp.decode(
-        document(9, 0, LABELS, 1.0), RuleSet((C.exactly_tokens("author", 20),)), 30.0
-    )
-    assert answer.path is None
-    assert answer.proved
-
-
-@pytest.mark.skipif(not is_installed("conin"), reason="conin is not installed")
-def test_conin_has_the_same_optimum_and_no_soft_rules() -> None:
-    trellis = document(7, 1, LABELS, 1.5)
-    exact = ilpinfer.decode(trellis, ONCE)
-    for decode in (constrained_hmm.decode, constrained_hmm.search):
-        answer = decode(trellis, ONCE, 30.0)
-        assert answer.path is not None
-        assert _score(trellis, ONCE, answer.path) == pytest.approx(exact.score, abs=1e-4)
-        with pytest.raises(CannotState, match="soft"):
-            decode(trellis, document_rules(LABELS), 30.0)
-
-
-def test_rivals_name_what_they_cannot_state() -> None:
-    trellis = document(7, 1, LABELS, 1.5)
-    with pytest.raises(CannotState, match="my rule"):
-        newcomer.decode(trellis, RuleSet((C.ends_with("date", penalty=1.0, name="my rule"),)), 5.0)
+def test_the_main_table_has_the_figures(tmp_path) -> None:
+    report = Report(tmp_path)
+    rows = [*ROWS, row("viterbi", 3.0, breaks=True), row("viterbi", 3.0, item="2")]
+    rows += [row(name, 3.0, item=item) for name in ("beam 10", "auto again") for item in "12"]
+    text.write(rows, report)
+    lines = report.markdown().splitlines()
+    assert "| Cora references, HMM of 20 | 2 of 2 | 1.00 | 1.00 | 3.00 | 50 % | 3 |" in lines
+    assert "| Cora references, HMM of 20 | CBC | 1 of 1 | 10 |" in lines
+    assert any("The Viterbi labelling breaks a rule in 1 of 2 sequences" in line for line in lines)
 
 
 def test_disagreements_are_named() -> None:
     exact = {"data": "d", "item": "1", "method": "auto", "status": "optimal", "score": 1.0, "bound": 1.0}
-    agreement.check({**exact, "method": "cbc", "score": 1.0005}, exact)
+    agreement.check_all([exact, {**exact, "method": "cbc", "score": 1.0005}], ("data", "item"))
+    agreement.check_all([exact, {**exact, "item": "2", "method": "cbc", "score": 9.0}], ("data", "item"))
     with pytest.raises(Disagreement, match="cbc found"):
-        agreement.check({**exact, "method": "cbc", "score": 1.1, "bound": 1.1}, exact)
+        agreement.check_all([exact, {**exact, "method": "cbc", "score": 1.1}], ("data", "item"))
     with pytest.raises(Disagreement, match="cbc claims"):
         agreement.check({**exact, "method": "cbc", "score": 0.9, "bound": 0.9}, exact)
     with pytest.raises(Disagreement, match="is worth"):
         agreement.check({**exact, "method": "pulp", "claimed": 2.0}, exact)
+
+
+def test_peak_memory_is_measured(capsys: pytest.CaptureFixture[str]) -> None:
+    memory.main(12, 5, 1.0)
+    result = json.loads(capsys.readouterr().out)
+    assert result["peak_mib"] >= result["before_mib"] > 0
+    assert result["status"] == "optimal"
+
+
+def test_a_trace_ends_with_the_optimum() -> None:
+    points = trace(document(30, 0, LABELS, 2.5), document_rules(LABELS))
+    assert points[-1][1] == points[-1][2]
 
 
 def test_noise_makes_half_of_the_viterbi_labellings_break_a_rule() -> None:
@@ -215,17 +160,3 @@ def test_a_sample_is_spread_evenly() -> None:
     items = tuple(Item(str(number), lambda: document(4, 0, LABELS, 0.0)) for number in range(10))
     assert [item.key for item in spread(items, 4)] == ["0", "2", "5", "7"]
     assert spread(items, 20) == items
-
-
-def test_a_slope_is_the_exponent() -> None:
-    assert summary.slope({T: 3e-6 * T**1.5 for T in (120, 240, 960)}) == pytest.approx(1.5)
-
-
-def test_bounds_are_drawn_where_they_are_reported(tmp_path: Path) -> None:
-    rows: list[dict[str, object]] = []
-    traces = [[(0.001, None, 5.0), (0.002, 1.0, 4.0), (0.01, 2.0, 2.0)]]
-    assert figures.draw(rows, {"extra": {"bounds": {"traces": traces}}}, tmp_path) == ["bounds.png"]
-
-
-def _score(trellis, rules, path) -> float:
-    return nats(compile_problem(trellis, rules).value(path).score)

@@ -25,19 +25,19 @@ SLOW = {
         HealthCheck.function_scoped_fixture,
     ],
 }
-BARE = {"rounds.MOST_INSIDE": 1, "rounds.BEAMS": 0}
+PLAIN = {"rounds.MOST_INSIDE": 1, "rounds.BEAMS": 0}
 SMALL = {"rounds.MOST_STEPS": 20, "refinement.FEW": 20, "branch.MOST_STEPS": 20}
 ROUTES = {
     "as it is": {},
     "multipliers and beams": {"rounds.MOST_INSIDE": 1},
     "machines inside": {"rounds.SUMS_INSIDE": 64},
     "sums priced, others inside": {"rounds.SUMS_INSIDE": 1},
-    "refinement": BARE | {"rounds.SUMS_INSIDE": 1},
-    "refinement by small diagrams": BARE
+    "refinement": PLAIN | {"rounds.SUMS_INSIDE": 1},
+    "refinement by small diagrams": PLAIN
     | {"refinement.FEW": 1, "refinement.GROWTH": 3, "refinement.TOGETHER": 1, "refinement.DIVE": 2},
     "wider and wider": {"rounds.MOST_INSIDE": 1, "rounds.WIDTHS": (1, 8, 64, 4096)},
-    "cases": BARE | SMALL | {"rounds.WIDTHS": (1,)},
-    "a solver": BARE | SMALL | {"refinement.FEW": 2**40, "rounds.WIDTHS": (1,), "branch.MOST_CASES": 1},
+    "cases": PLAIN | SMALL | {"rounds.WIDTHS": (1,)},
+    "a solver": PLAIN | SMALL | {"refinement.FEW": 2**40, "rounds.WIDTHS": (1,), "branch.MOST_CASES": 1},
 }
 MODULES = {"rounds": rounds, "refinement": refinement, "branch": branch}
 TIES = problems(NEAR_TIES, st.one_of(st.just(math.inf), st.integers(1, 3).map(lambda k: k * UNIT)))

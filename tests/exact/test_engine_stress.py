@@ -18,17 +18,17 @@ LABEL_SETS = [
     LabelSet((*(f"{p}-{f}" for f in "abc" for p in "BI"), "O"), "bio"),
     LabelSet((*(f"{p}-{f}" for f in "ab" for p in "BIES"), "O"), "iobes"),
 ]
-BARE = {"rounds.MOST_INSIDE": 1, "rounds.BEAMS": 0}
+PLAIN = {"rounds.MOST_INSIDE": 1, "rounds.BEAMS": 0}
 SMALL = {"rounds.MOST_STEPS": 20, "refinement.FEW": 20, "branch.MOST_STEPS": 20}
 ROUTES = {
     "as it is": {},
     "multipliers and beams": {"rounds.MOST_INSIDE": 1},
     "sums priced, others inside": {"rounds.SUMS_INSIDE": 1},
-    "refinement": BARE,
-    "refinement by small diagrams": BARE
+    "refinement": PLAIN,
+    "refinement by small diagrams": PLAIN
     | {"refinement.FEW": 50, "refinement.GROWTH": 3, "refinement.TOGETHER": 2, "refinement.SAMPLE": 40},
-    "cases": BARE | SMALL | {"branch.MOST_CASES": 60},
-    "few cases": BARE | SMALL | {"branch.MOST_CASES": 1},
+    "cases": PLAIN | SMALL | {"branch.MOST_CASES": 60},
+    "few cases": PLAIN | SMALL | {"branch.MOST_CASES": 1},
 }
 MODULES = {"rounds": rounds, "refinement": refinement, "branch": branch}
 SCORES = {

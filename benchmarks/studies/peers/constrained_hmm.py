@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.engine.peers import Answer, CannotState
+from benchmarks.answers import Answer, CannotState
 from formulations import Trellis
 from formulations.automata.lattice import Lattice, StepTable
 from formulations.automata.sums import Sum
@@ -77,7 +77,7 @@ def _sums(rules: Iterable[GroundRule]) -> list[Sum]:
     for rule in rules:
         for part in rule.components:
             if not rule.hard or not isinstance(part, Sum):
-                raise CannotState(f"{rule.name}{'' if rule.hard else ' (soft)'}")
+                raise CannotState(f"{rule.name} ({'not a sum over steps' if rule.hard else 'soft'})")
             result.append(part)
     return result
 

@@ -1,4 +1,4 @@
-"""Peak memory of one decoding in this process: `python -m benchmarks.engine.memory T K NOISE`, one JSON line."""
+"""Peak memory of one decoding in this process: `python -m benchmarks.studies.engine.memory T K NOISE`, one JSON line."""
 
 import json
 import resource

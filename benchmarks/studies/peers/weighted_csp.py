@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.engine.peers import Answer, CannotState
+from benchmarks.answers import Answer, CannotState
 from formulations import Trellis
 from formulations.automata.machine import Machine
 from formulations.constraints.rule_set import RuleSet
@@ -36,21 +36,11 @@ def decode(trellis: Trellis, rules: RuleSet, time_limit: float) -> Answer:
     CannotState
         for a rule without a small machine, and for tables that would be too large.
     """
-    import pytoulbar2
+    from pytoulbar2 import pytb2
 
-    problem = compile_problem(trellis, rules).fold()
-    chains = [(rule, chain) for rule in problem.rules for chain in _chains(rule, problem)]
-    T, K = problem.shape
-    size = sum(T * chain.states**2 * min(K, chain.classes if K > DIRECT else K) for _, chain in chains)
-    if size > MOST_COSTS:
-        raise CannotState(f"{len(chains)} rules, {size / 1e6:.0f} million costs")
-    network = pytoulbar2.CFN(vac=0, verbose=-1)
     try:
-        ceiling = _scores(network, problem)
-        names = _Classes(network, T, K)
-        for number, (rule, chain) in enumerate(chains):
-            _add(network, f"q{number}", rule, chain, names)
-    except network.Contradiction:
+        network, ceiling = network_of(compile_problem(trellis, rules).fold())
+    except pytb2.Contradiction:
         return Answer(None, None, True, "no labelling")
     network.NoPreprocessing()
     network.Option.hbfs = 0
@@ -62,8 +52,30 @@ def decode(trellis: Trellis, rules: RuleSet, time_limit: float) -> Answer:
     network.CFN.timer(0)
     if result is None:
         return Answer(None, None, proved, "no labelling")
-    path = np.array(result[0][:T], np.int64)
+    path = np.array(result[0][: len(trellis)], np.int64)
     return Answer(path, (ceiling - result[1]) / UNITS_PER_NAT, proved)
+
+
+def network_of(problem: Problem) -> tuple[Any, int]:
+    """The network of a folded problem, and the score in grid units that a cost of 0 stands for.
+
+    Raises
+    ------
+    CannotState
+        as in `decode`.
+    """
+    import pytoulbar2
+
+    chains = [(rule, chain) for rule in problem.rules for chain in _chains(rule, problem)]
+    T, K = problem.shape
+    size = sum(T * chain.states**2 * min(K, chain.classes if K > DIRECT else K) for _, chain in chains)
+    if size > MOST_COSTS:
+        raise CannotState(f"{len(chains)} rules, {size / 1e6:.0f} million costs")
+    network = pytoulbar2.CFN(vac=0, verbose=-1)
+    ceiling, names = _scores(network, problem), _Classes(network, T, K)
+    for number, (rule, chain) in enumerate(chains):
+        _add(network, f"q{number}", rule, chain, names)
+    return network, ceiling
 
 
 def _costs(scores: Grid, top: float) -> tuple[NDArray[np.float64], int]:

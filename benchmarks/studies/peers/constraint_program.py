@@ -4,12 +4,11 @@ Rules on single tokens and steps go into the scores. The settings are those that
 it proves nothing within 10 s on references of 37 tokens, whether steps and rules are sums or tables.
 """
 
-import sys
 from itertools import pairwise
 
 import numpy as np
 
-from benchmarks.engine.peers import Answer
+from benchmarks.answers import Answer
 from formulations import Trellis
 from formulations.constraints.rule_set import RuleSet
 from formulations.grid import UNITS_PER_NAT
@@ -21,8 +20,6 @@ from ilpinfer.solvers.cp_sat import PARAMETERS
 
 def decode(trellis: Trellis, rules: RuleSet, time_limit: float) -> Answer:
     """Build and solve."""
-    # CPMpy and PuLP import highspy where it is installed, which cannot share a process with OR-tools.
-    sys.modules.setdefault("highspy", None)  # type: ignore[arg-type]
     import cpmpy
 
     program = formulate(compile_problem(trellis, rules).fold()).soft()

@@ -6,22 +6,29 @@ from importlib.util import find_spec
 import numpy as np
 from numpy.typing import NDArray
 
-PACKAGES = {"toulbar2": "pytoulbar2", "conin": "conin", "conin a-star": "conin", "cpmpy": "cpmpy"}
-"""The package that each peer needs; `pip install ilpinfer[bench]` has the first two."""
+PACKAGES = {
+    "toulbar2": "pytoulbar2",
+    "conin": "conin",
+    "conin a-star": "conin",
+    "cpmpy": "cpmpy",
+    "layer": "torch",
+    "instances": "pytoulbar2",
+}
+"""The package that a peer needs beyond those of the library; `pip install ilpinfer[bench]` has the first two."""
 
 
 class CannotState(Exception):
-    """A rule that a rival has no form for, or a problem beyond its size; the message names it."""
+    """A rule that a peer has no form for, or a problem beyond its size; the message names it."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a rival found.
+    """The answer of a peer.
 
     Parameters
     ----------
     path : label ids (T,), or None
-    claimed : the score in nats that the rival gives its labelling, where it gives one
+    claimed : the score in nats that the peer gives its labelling, where it gives one
     proved : whether it says that nothing is better, or that there is no labelling
     note : why there is no labelling
     """

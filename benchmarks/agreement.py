@@ -1,13 +1,19 @@
 """Two programs that both claim an optimum have to agree on its score."""
 
-from typing import Any
+from collections.abc import Iterable, Sequence
 
-from benchmarks.study import Disagreement
-
-Row = dict[str, Any]
+from benchmarks.study import Disagreement, Row
 
 NATS = 1e-3
 """How far solvers in floating point may be off."""
+
+
+def check_all(rows: Iterable[Row], keys: Sequence[str]) -> None:
+    """Hold every row against that of `auto` with the same values of the keys; see `check`."""
+    rows = [row for row in rows if "status" in row and row.get("item") is not None]
+    exact = {tuple(row[key] for key in keys): row for row in rows if row["method"] == "auto"}
+    for row in rows:
+        check(row, exact.get(tuple(row[key] for key in keys)))
 
 
 def check(row: Row, exact: Row | None) -> None:

@@ -1,0 +1,149 @@
+"""One method on one sequence, timed; its labelling and its certificate are verified by the library."""
+
+import statistics
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, partial
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+import ilpinfer
+from benchmarks import optimum
+from benchmarks.answers import Answer
+from benchmarks.data.sets import DataSet, Item
+from benchmarks.data.synthetic import document, labels_of_size
+from benchmarks.study import Disagreement, Row
+from formulations import LabelSet, RuleSet, Trellis
+from formulations import constraints as C
+from formulations.grid import nats
+from formulations.problem.compiled_rules import compile_problem
+from ilpinfer.core.solution import Solution, finite
+
+PLAIN = "viterbi without rules"
+"""Viterbi that is given no rules: the unit of times."""
+AGAIN = "auto again"
+"""`auto` on a sequence that it has decoded before under the same rule set, which has tables of the words that it has met."""
+PEERS: Mapping[str, tuple[str, str]] = {
+    "toulbar2": ("weighted_csp", "decode"),
+    "conin": ("constrained_hmm", "decode"),
+    "conin a-star": ("constrained_hmm", "search"),
+    "cpmpy": ("constraint_program", "decode"),
+    "pulp": ("newcomer", "decode"),
+}
+"""Module of `benchmarks.studies.peers` and function."""
+FAST, REPEATS = 0.03, 3
+"""A call is repeated, and the median kept, until it has been made so often or its calls have taken so many seconds; `auto` is
+called once, as words that a rule set has met before cost less."""
+
+
+def side_by_side(
+    data: DataSet, items: Sequence[Item], methods: Sequence[str], limit: float
+) -> Iterator[tuple[str, Item, Callable[[], Row]]]:
+    """Each method on each sequence, one method after the other, as what measures it.
+
+    The rules have been compiled, but have not met the words of the sequences.
+    """
+    rules = RuleSet(data.rules.items, data.rules.fields, data.rules.name)
+    ilpinfer.decode(_blank(items[0].make().labels), rules)
+    for method in methods:
+        warm_up(method)
+        for item in items:
+            yield method, item, partial(run, method, item, rules, limit)
+
+
+def _blank(labels: LabelSet) -> Trellis:
+    """Two tokens without scores."""
+    K = len(labels)
+    return Trellis.from_emissions(np.zeros((2, K)), np.zeros((K, K)), labels=labels, tokens=[".", "."])
+
+
+def run(method: str, item: Item, rules: RuleSet, limit: float) -> Row:
+    """What one method makes of one sequence.
+
+    Raises
+    ------
+    CannotState
+        where a peer has no form for a rule, or the problem is too large for it.
+    Disagreement
+        where a labelling is not worth what the method says, or a proof is not confirmed.
+    """
+    trellis = item.make()
+    answer, seconds = timed(method, item, rules, limit)
+    while method != "auto" and len(seconds) < REPEATS and sum(seconds) < FAST:
+        seconds += timed(method, item, rules, limit)[1]
+    T, K = trellis.lattice.shape
+    row = {"item": item.key, "method": method, "T": T, "K": K, "seconds": statistics.median(seconds)}
+    if method == PLAIN:
+        return {**row, "status": "without rules"}
+    if isinstance(answer, Answer):
+        return {**row, **_of_peer(answer, trellis, rules)}
+    return {**row, **_of_solution(answer, trellis, rules, method)}
+
+
+@cache
+def warm_up(method: str) -> None:
+    """Compile and load whatever the method needs, on something small."""
+    labels, rules = labels_of_size(5), RuleSet((C.at_most_runs(C.EACH_FIELD, 1),))
+    worker(method)(document(8, 0, labels, 1.0), rules, 5.0)
+
+
+def timed(method: str, item: Item, rules: RuleSet, limit: float) -> tuple[Solution | Answer, list[float]]:
+    """The answer on a fresh trellis, and seconds without warming up."""
+    trellis, work = item.make(), worker(method)
+    began = time.perf_counter()
+    answer = work(trellis, rules, limit)
+    seconds = time.perf_counter() - began
+    return answer, [seconds - (answer.warm_up_seconds if isinstance(answer, Solution) else 0.0)]
+
+
+def worker(method: str) -> Callable[[Trellis, RuleSet, float], Any]:
+    """What runs a method, given a trellis, rules and a time limit in seconds."""
+    if method in PEERS:
+        module, function = PEERS[method]
+        return getattr(import_module(f"benchmarks.studies.peers.{module}"), function)  # type: ignore[no-any-return]
+    if method == PLAIN:
+        return lambda trellis, rules, limit: ilpinfer.decode(trellis, method="viterbi")
+    name, _, width = method.removesuffix(" again").partition(" ")
+    options: dict[str, Any] = {"width": int(width)} if width else {}
+    return lambda trellis, rules, limit: ilpinfer.decode(
+        trellis, rules, method=name, time_limit=limit, **options
+    )
+
+
+def _of_solution(solution: Solution, trellis: Trellis, rules: RuleSet, method: str) -> Row:
+    """`proved` only where the recheck proves it; a solver's word is its status."""
+    proved = False
+    if method in ("auto", AGAIN):
+        proved = optimum.recheck(trellis, rules, solution).status == "optimal"
+    if not proved:
+        verdict = ilpinfer.verify(trellis, rules, solution)
+        if not verdict.ok:
+            raise Disagreement(f"{method}: its solution is not confirmed: {'; '.join(verdict.reasons)}")
+        proved = bool(verdict.proved)
+    return {
+        "status": solution.status,
+        "score": finite(solution.score),
+        "bound": finite(solution.bound),
+        "proved": proved,
+        "breaks": any(solution.violations.values()),
+        "certificate": solution.certificate.kind,
+    }
+
+
+def _of_peer(answer: Answer, trellis: Trellis, rules: RuleSet) -> Row:
+    """Its score is worked out from its labels, whatever it claims."""
+    if answer.path is None:
+        status = "infeasible" if answer.proved else "unknown"
+        return {"status": status, "score": None, "bound": None, "note": answer.note}
+    value = compile_problem(trellis, rules).value(answer.path)
+    score = finite(nats(value.score))
+    status = "optimal" if answer.proved else "feasible"
+    return {
+        "status": status if score is not None else "unknown",
+        "score": score,
+        "bound": score if answer.proved else None,
+        "breaks": any(value.violations.values()),
+        "claimed": answer.claimed,
+    }

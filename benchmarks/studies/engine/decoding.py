@@ -1,0 +1,96 @@
+"""Methods on sequences of a data set: `auto` and the others in the same cell."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
+
+from benchmarks.data import corpora, generated
+from benchmarks.data.sets import SOLVERS, DataSet, Item, spread
+from benchmarks.methods import AGAIN, PLAIN, side_by_side
+from benchmarks.studies.engine.cell import Cell
+from benchmarks.study import Row, Sources
+
+CORA, UMASS, RESUME, GENERATED = "cora", "umass", "resume", "generated"
+LIMIT, UMASS_LIMIT = 10.0, 0.8
+"""Seconds a sequence."""
+CHUNKS: Mapping[str, tuple[tuple[str, ...], int]] = {
+    "heuristics": ((AGAIN, PLAIN, "viterbi", "beam 10", "beam 50"), 25),
+    "wide beam": (("beam 200",), 5),
+    "solvers": (SOLVERS, 2),
+}
+"""The methods that a cell measures beside `auto`, and on how many sequences at most."""
+SOLVED_COLUMNS = 90_000, 450_000
+"""Of a complete program that solvers are given, at sample and at full scale."""
+LENGTHS = (30, *generated.LENGTHS)
+
+
+def cells(sources: Sources, part: str) -> Iterator[Cell]:
+    """Each group of methods on some sequences after the others."""
+    every = list(data_sets(sources, part).values())
+    for data in every[: sources(smoke=1, sample=None, full=None)] if part != GENERATED else every:
+        for name, (_, size) in CHUNKS.items():
+            for first in range(0, len(chosen(sources, data, name)), size):
+                yield Cell(part, data.name, name, first)
+
+
+def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
+    """A row for each method and sequence."""
+    data, (methods, size) = data_sets(sources, cell.part)[cell.data], CHUNKS[cell.methods]
+    items = chosen(sources, data, cell.methods)[cell.first : cell.first + size]
+    limit = UMASS_LIMIT if cell.part == UMASS else LIMIT
+    for _, _, row in side_by_side(data, items, ("auto", *methods), limit):
+        yield row()
+
+
+@cache
+def data_sets(sources: Sources, part: str) -> Mapping[str, DataSet]:
+    """By name."""
+    makers: Mapping[str, Callable[[Sources], Iterator[DataSet]]] = {
+        CORA: corpora.cora,
+        UMASS: corpora.umass,
+        RESUME: corpora.resume,
+        GENERATED: _generated,
+    }
+    return {data.name: data for data in makers[part](sources) if not data.name.endswith(" once")}
+
+
+def chosen(sources: Sources, data: DataSet, name: str) -> tuple[Item, ...]:
+    """The sequences of a data set that a group of methods decodes."""
+    number = {
+        "heuristics": sources(
+            smoke=1 if data.part != "generator" else 2,
+            sample=6 if data.part == "generator" else 100,
+            full=len(data.items),
+        ),
+        "wide beam": sources(
+            smoke=int(data.part == "generator"),
+            sample=2 if data.part == "generator" else 10,
+            full=len(data.items),
+        ),
+        "solvers": _solved(sources, data),
+    }
+    return spread(data.items, number[name])
+
+
+def _solved(sources: Sources, data: DataSet) -> int:
+    """How many sequences solvers get: of documents along one line of lengths and one of sizes, none of the widest."""
+    if data.part == "umass" or (sources.scale == "smoke" and data.part != "generator"):
+        return 0
+    if data.part != "generator":
+        return sources(smoke=0, sample=2, full=10)
+    T, K = size_of(data.name)
+    on_line = T == generated.RIVALS_LENGTH or K == generated.RIVALS_SIZE or sources.scale == "smoke"
+    small = sources(smoke=300, sample=SOLVED_COLUMNS[0], full=SOLVED_COLUMNS[1]) >= T * K * K
+    return sources(smoke=1, sample=2, full=4) if on_line and small else 0
+
+
+def size_of(name: str) -> tuple[int, int]:
+    """T and K of a data set of documents."""
+    T, K = name.split()[1:]
+    return int(T), int(K)
+
+
+def _generated(sources: Sources) -> Iterator[DataSet]:
+    """Documents of every length and size."""
+    for K in sources(smoke=(5, 7), sample=generated.SIZES, full=generated.SIZES):
+        for T in sources(smoke=(12, 24), sample=LENGTHS, full=LENGTHS):
+            yield generated.planted(T, K, sources)

@@ -1,0 +1,227 @@
+"""What solvers cost, what building and handing over a program adds, and what folding rules into scores saves."""
+
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from benchmarks.data.corpora import read_labelled
+from benchmarks.data.models import trained
+from benchmarks.data.sets import SOLVERS
+from benchmarks.data.synthetic import label_set, labels_of_size, reference
+from benchmarks.optimum import optimum
+from benchmarks.report import Report, number, percent
+from benchmarks.studies.engine.cell import Cell
+from benchmarks.studies.engine.names import METHODS
+from benchmarks.studies.engine.summary import milliseconds
+from benchmarks.study import Row, Sources
+from formulations import Trellis, load_rules
+from formulations.grid import nats
+from formulations.problem.compiled_rules import compile_problem
+from formulations.problem.problem import Problem
+from formulations.programs.formulation import formulate
+from formulations.programs.record import UNBOUNDED, IntegerProgram
+from formulations.programs.text import mps
+from ilpinfer import solvers
+from ilpinfer.exact.viterbi import viterbi
+
+PROGRAMS, FOLDED = "programs", "folded"
+LIMIT = 60.0
+OBJECTS = "PuLP's objects"
+CHUNK, MODEL_SIZE = 25, 20
+
+
+def cells(sources: Sources, part: str) -> Iterator[Cell]:
+    """Each solver on one program, or on the references that are left among so many."""
+    if part == PROGRAMS:
+        yield from (Cell(part, "planted", name) for name in (*SOLVERS, OBJECTS))
+        return
+    read_labelled(sources.folder / "cora" / "dev.tsv")
+    for first in range(0, CHUNK * sources(smoke=1, sample=1, full=4), CHUNK):
+        yield from (Cell(part, "cora", name, first) for name in SOLVERS[: sources(smoke=1, sample=4, full=4)])
+
+
+def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
+    """Seconds."""
+    if cell.part == PROGRAMS:
+        T, K = sources(smoke=(12, 5), sample=(120, 27), full=(120, 27))
+        problem = compile_problem(reference(T, 0, labels_of_size(K)), load_rules("citations"))
+        yield from (_of_objects(problem) if cell.methods == OBJECTS else _of_solver(cell.methods, problem))
+        return
+    warm(cell.methods)
+    for place, trellis, problem in unsettled(sources, cell.first):
+        best = optimum(trellis, load_rules("citations"))
+        yield {
+            "item": f"dev {place}",
+            "method": "auto",
+            "form": "",
+            **_claim(best.status, best.score, best.bound),
+        }
+        for form in ("whole", "folded"):
+            program = formulate(problem.fold() if form == "folded" else problem).soft()
+            answer = solvers.solve(cell.methods, program, time_limit=LIMIT)
+            score = None if answer.x is None else nats(problem.value(program.labelling(answer.x)).score)
+            bound = score if answer.status == "optimal" else None
+            row = {"item": f"dev {place}", "method": cell.methods, "form": form, "seconds": answer.seconds}
+            yield {**row, **_claim(answer.status, score, bound)}
+
+
+def _claim(status: str, score: float | None, bound: float | None) -> Row:
+    return {"status": status, "score": score, "bound": bound}
+
+
+def _of_solver(name: str, problem: Problem) -> Iterator[Row]:
+    building = statistics.median(timed(lambda: formulate(problem).soft())[0] for _ in range(5))
+    program = formulate(problem).soft()
+    warm(name)
+    handing = min(timed(hand_over(name, program))[0] for _ in range(3))
+    answer = solvers.solve(name, program, time_limit=LIMIT)
+    size = {
+        "T": problem.shape[0],
+        "K": problem.shape[1],
+        "columns": program.n_columns,
+        "rows": program.n_rows,
+    }
+    yield {
+        **size,
+        "method": name,
+        "build": building,
+        "hand over": handing,
+        "solve": answer.seconds - handing,
+        "status": answer.status,
+    }
+
+
+def _of_objects(problem: Problem) -> Iterator[Row]:
+    program = formulate(problem).soft()
+    text = min(timed(lambda: mps(program))[0] for _ in range(3))
+    yield {"method": OBJECTS, "text": text, "objects": timed(lambda: expressions(program))[0]}
+
+
+@cache
+def unsettled(sources: Sources, first: int) -> list[tuple[int, Trellis, Problem]]:
+    """References, by number, whose Viterbi labelling breaks a rule even after folding."""
+    train, dev = (read_labelled(sources.folder / "cora" / f"{name}.tsv") for name in ("train", "dev"))
+    model, rules, result = trained("hmm", train[:MODEL_SIZE]), load_rules("citations"), []
+    for place, (tokens, _) in enumerate(dev[first : first + CHUNK], first):
+        trellis = model.trellis(tokens)
+        problem = compile_problem(trellis, rules)
+        folded = problem.fold()
+        if folded.breaks(viterbi(folded.lattice)[1]):
+            result.append((place, trellis, problem))
+    return result[: sources(smoke=1, sample=CHUNK, full=CHUNK)]
+
+
+@cache
+def warm(name: str) -> None:
+    """Load a solver."""
+    problem = compile_problem(reference(3, 0, label_set()), [])
+    solvers.solve(name, formulate(problem).soft())
+
+
+def timed(work: Callable[[], Any]) -> tuple[float, Any]:
+    """Seconds and result."""
+    began = time.perf_counter()
+    result = work()
+    return time.perf_counter() - began, result
+
+
+def hand_over(name: str, program: IntegerProgram) -> Callable[[], Any]:
+    """What turns the record into the solver's own form."""
+    if name == "cbc":
+        return lambda: mps(program)
+    if name == "cp-sat":
+        from ilpinfer.solvers import cp_sat
+
+        return lambda: cp_sat.model_of(program)
+    if name == "scip":
+        from ilpinfer.solvers import scip
+
+        return lambda: scip._model(program)
+    from scipy.sparse import csr_matrix
+
+    entries = program.data.astype(float), program.indices, program.indptr
+    return lambda: csr_matrix(entries, (program.n_rows, program.n_columns))
+
+
+def expressions(program: IntegerProgram) -> None:
+    """The same hand-over by PuLP's own objects: build the problem and write its MPS file."""
+    import pulp
+
+    boxes = zip(program.lower.tolist(), program.upper.tolist(), strict=True)
+    columns = [pulp.LpVariable(f"c{c}", low, high, cat="Integer") for c, (low, high) in enumerate(boxes)]
+    problem = pulp.LpProblem("program", pulp.LpMaximize)
+    problem += pulp.LpAffineExpression(zip(columns, program.objective.tolist(), strict=True))
+    at, weights, ends = program.indices.tolist(), program.data.tolist(), program.indptr.tolist()
+    sides = zip(program.row_lower.tolist(), program.row_upper.tolist(), strict=True)
+    for row, (low, high) in enumerate(sides):
+        entries = range(ends[row], ends[row + 1])
+        sum_ = pulp.LpAffineExpression([(columns[at[e]], weights[e]) for e in entries])
+        if low == high:
+            problem += sum_ == low
+        elif high < UNBOUNDED:
+            problem += sum_ <= high
+        else:
+            problem += sum_ >= low
+    with tempfile.TemporaryDirectory() as folder:
+        problem.writeMPS(f"{folder}/program.mps")
+
+
+def report_programs(rows: Sequence[Row], report: Report) -> None:
+    """Shares of building and handing over."""
+    solved = [row for row in rows if row["method"] != OBJECTS]
+    if solved:
+        one = solved[0]
+        report.heading("Building a program and handing it over")
+        lines = []
+        for row in solved:
+            parts = [row[name] for name in ("build", "hand over", "solve")]
+            outside = (row["build"] + row["hand over"]) / row["solve"]
+            lines.append(
+                (
+                    METHODS[row["method"]],
+                    *(f"{1000 * x:.0f}" for x in parts),
+                    f"{percent(outside)} %",
+                    row["status"],
+                )
+            )
+        columns = ("build, ms", "hand over, ms", "solve, ms", "build and hand over / solve", "status")
+        report.table(("solver", *columns), lines)
+        report.text(
+            f"The whole program of T = {one['T']} and K = {one['K']}: {one['columns']} columns, {one['rows']} rows."
+        )
+    for row in rows:
+        if row["method"] == OBJECTS:
+            report.text(
+                f"PuLP's expression objects take {number(row['objects'] / row['text'])} times as long to hand over as the "
+                "MPS text."
+            )
+
+
+def report_folded(rows: Sequence[Row], report: Report) -> None:
+    """Times of whole and of folded programs."""
+    if not rows:
+        return
+    report.heading("Whole and folded programs")
+    lines = []
+    for name in SOLVERS:
+        cells: list[str] = []
+        own = [row for row in rows if row["method"] == name]
+        for form in ("whole", "folded"):
+            spent = milliseconds(row for row in own if row["form"] == form)
+            cells += [f"{np.median(spent):.0f}", f"{spent.max():.0f}"] if len(spent) else ["–", "–"]
+        if own:
+            lines.append(
+                (METHODS[name], *cells, f"{sum(row['status'] == 'optimal' for row in own)} of {len(own)}")
+            )
+    columns = ("whole, median ms", "largest", "folded, median ms", "largest", "optimal")
+    report.table(("solver", *columns), lines)
+    left = len({row["item"] for row in rows})
+    report.text(
+        f"{left} Cora references whose Viterbi labelling breaks a rule even after rules on single tokens and steps are "
+        "folded into the scores; every optimum equals the rechecked one."
+    )

@@ -1,0 +1,68 @@
+"""Other programs on the same instances: their optimum, their time, and what they cannot state."""
+
+from collections.abc import Iterable, Sequence
+
+from benchmarks.agreement import check_all
+from benchmarks.studies.peers import decoding, instances, layer, text
+from benchmarks.studies.peers.decoding import Cell
+from benchmarks.study import Design, Disagreement, Row, Sources, Study
+
+SINGLE_PRECISION = 1e-2
+"""Nats that labels from scores in single precision may lose."""
+
+
+def cells(sources: Sources, part: str) -> Iterable[Cell]:
+    """Of a part."""
+    if part == layer.LAYER:
+        return layer.cells(sources)
+    return instances.cells(sources) if part == instances.INSTANCES else decoding.cells(sources, part)
+
+
+def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
+    """The rows of a cell."""
+    if cell.part == layer.LAYER:
+        return layer.measure(sources, cell)
+    return (
+        instances.measure(sources, cell)
+        if cell.part == instances.INSTANCES
+        else decoding.measure(sources, cell)
+    )
+
+
+def check(rows: Sequence[Row]) -> None:
+    """No two optima that differ."""
+    check_all(rows, ("part", "data", "item"))
+    for row in rows:
+        if row.get("lost", 0.0) > SINGLE_PRECISION:
+            raise Disagreement(f"{row['data']}: labels of the CRF layer lose {row['lost']} nats")
+
+
+STUDY = Study(
+    title="Other programs",
+    summary="Weighted constraint satisfaction, constrained HMMs, constraint programs, PuLP and a CRF layer on the same instances.",
+    design=Design(
+        corpus="Cora and UMass references (development parts), résumé sections, and generated documents of 60 tokens with 5, 13 and "
+        "27 labels; 3 sequences of each (full: 30, also 120 and 240 tokens, and 60 labels; smoke: a document of 12 tokens). For the "
+        "CRF layer 128 documents of 40 or 200 tokens (smoke: 4)",
+        model="HMMs of 20 Cora references, of all UMass training references, and of half of the résumés; scores of generated "
+        "documents are drawn, as noisy as it takes for half of the Viterbi labellings to break a rule, or with a deviation of 2 nats for "
+        "the layer",
+        rules="`citations`; ten counted implications more; each field once, hard; 240 mined soft rules for UMass; résumé rules, soft and "
+        "hard; rules that generated documents keep",
+        methods="toulbar2 (pytoulbar2) with each rule as a chain of states, by depth-first search without preprocessing; conin's constrained "
+        "HMM by its integer program on CBC and by its A* search; CPMpy on CP-SAT with this library's settings; PuLP as a newcomer writes "
+        "the rules, on CBC; the batched Viterbi of a CRF layer in PyTorch, which takes no rules. Beside them `auto`, and Viterbi without "
+        "rules",
+        limits=f"{decoding.LIMIT:g} s a sequence, which conin's integer program does not keep; programs of at most "
+        f"{decoding.MOST_COLUMNS} columns but for toulbar2",
+        seeds="the number of a generated document",
+        measures="milliseconds of one thread, each method after a warm-up call, building the model included; optimal where a program says "
+        "so. Optima have to agree within 0.001 nats, as has a program's value of its labelling",
+    ),
+    parts=(*decoding.PEERS, layer.LAYER, instances.INSTANCES),
+    cells=cells,
+    measure=measure,
+    report=text.write,
+    check=check,
+    timed=True,
+)

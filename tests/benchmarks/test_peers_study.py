@@ -1,0 +1,203 @@
+"""What other programs are given has the same optimum, and so have the files that are written for them."""
+
+import json
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ilpinfer
+from benchmarks.answers import CannotState, is_installed
+from benchmarks.data.synthetic import document, document_rules, labels_of_size
+from benchmarks.report import Report
+from benchmarks.studies.peers import (
+    check,
+    constrained_hmm,
+    constraint_program,
+    decoding,
+    instances,
+    layer,
+    newcomer,
+    text,
+    weighted_csp,
+)
+from benchmarks.study import Disagreement, Missing
+from formulations import LabelSet, RuleSet, Trellis, load_rules
+from formulations import constraints as C
+from formulations.grid import UNITS_PER_NAT, nats
+from formulations.problem.compiled_rules import compile_problem
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
+
+LABELS = labels_of_size(7)
+ONCE = RuleSet((C.at_most_runs(C.EACH_FIELD, 1),))
+NEWCOMER_RULES = RuleSet(
+    (
+        *document_rules(LABELS, penalty=2.0),
+        C.requires_present("author", "date", penalty=1.0),
+        C.tag_at("booktitle", words=["Proc", "J"], penalty=1.5),
+    )
+)
+
+
+def score(trellis, rules, path) -> float:
+    return nats(compile_problem(trellis, rules).value(path).score)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_a_newcomer_writes_has_the_same_optimum(seed: int) -> None:
+    trellis = document(9, seed, LABELS, 2.5)
+    answer = newcomer.decode(trellis, NEWCOMER_RULES, 30.0)
+    exact = ilpinfer.decode(trellis, NEWCOMER_RULES)
+    assert answer.proved
+    assert answer.claimed == pytest.approx(exact.score, abs=1e-4)
+    assert answer.path is not None
+    assert score(trellis, NEWCOMER_RULES, answer.path) == pytest.approx(exact.score, abs=1e-4)
+
+
+def test_a_newcomer_writes_every_citation_rule() -> None:
+    rules = load_rules("citations")
+    labels = LabelSet(tuple(f"{prefix}-{field}" for field in rules.fields for prefix in "BI"))
+    rng = np.random.default_rng(0)
+    tokens = ["Smith", ".", "pp", "1994", '"', "note", "NY", "tech", "Proc", "editors"]
+    trellis = Trellis.from_emissions(
+        rng.normal(size=(len(tokens), len(labels))),
+        rng.normal(size=(len(labels),) * 2),
+        labels=labels,
+        tokens=tokens,
+    )
+    answer, exact = newcomer.decode(trellis, rules, 60.0), ilpinfer.decode(trellis, rules)
+    assert answer.claimed == pytest.approx(exact.score, abs=1e-4)
+
+
+@pytest.mark.skipif(not is_installed("cpmpy"), reason="cpmpy is not installed")
+def test_cpmpy_has_the_same_optimum() -> None:
+    trellis = document(9, 1, LABELS, 2.5)
+    answer, exact = (
+        constraint_program.decode(trellis, NEWCOMER_RULES, 30.0),
+        ilpinfer.decode(trellis, NEWCOMER_RULES),
+    )
+    assert answer.proved
+    assert answer.path is not None
+    assert score(trellis, NEWCOMER_RULES, answer.path) == pytest.approx(exact.score, abs=1e-4)
+
+
+@pytest.mark.skipif(not is_installed("toulbar2"), reason="pytoulbar2 is not installed")
+@pytest.mark.parametrize("direct", [0, 40])
+@pytest.mark.parametrize("seed", range(3))
+def test_toulbar2_has_the_same_optimum(seed: int, direct: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(weighted_csp, "DIRECT", direct)
+    sums = [C.exactly_tokens("author", 3, penalty=0.7), C.min_run_length("date", 2)]
+    for rules in (NEWCOMER_RULES, ONCE, RuleSet(tuple(sums))):
+        trellis = document(9, seed, LABELS, 2.5)
+        answer, exact = weighted_csp.decode(trellis, rules, 30.0), ilpinfer.decode(trellis, rules)
+        assert answer.proved
+        assert answer.claimed == pytest.approx(exact.score, abs=1e-4)
+        assert answer.path is not None
+        assert score(trellis, rules, answer.path) == pytest.approx(exact.score, abs=1e-4)
+
+
+@pytest.mark.skipif(not is_installed("toulbar2"), reason="pytoulbar2 is not installed")
+def test_toulbar2_says_where_there_is_no_labelling() -> None:
+    rules = RuleSet((C.exactly_tokens("author", 20),))
+    answer = weighted_csp.decode(document(9, 0, LABELS, 1.0), rules, 30.0)
+    assert answer.path is None
+    assert answer.proved
+
+
+@pytest.mark.skipif(not is_installed("conin"), reason="conin is not installed")
+def test_conin_has_the_same_optimum_and_no_soft_rules() -> None:
+    trellis = document(7, 1, LABELS, 1.5)
+    exact = ilpinfer.decode(trellis, ONCE)
+    for decode in (constrained_hmm.decode, constrained_hmm.search):
+        answer = decode(trellis, ONCE, 30.0)
+        assert answer.path is not None
+        assert score(trellis, ONCE, answer.path) == pytest.approx(exact.score, abs=1e-4)
+        with pytest.raises(CannotState, match="soft"):
+            decode(trellis, document_rules(LABELS), 30.0)
+
+
+def test_peers_name_what_they_cannot_state() -> None:
+    trellis = document(7, 1, LABELS, 1.5)
+    with pytest.raises(CannotState, match="my rule"):
+        newcomer.decode(trellis, RuleSet((C.ends_with("date", penalty=1.0, name="my rule"),)), 5.0)
+
+
+def test_a_package_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(decoding.PACKAGES, "cpmpy", "no_such_package")
+    with pytest.raises(Missing, match="no_such_package"):
+        decoding.require("cpmpy")
+    decoding.require("pulp")
+
+
+@pytest.mark.parametrize("rules", [document_rules(LABELS, penalty=1.0), NEWCOMER_RULES, ONCE])
+def test_files_have_the_optimum(rules: RuleSet, tmp_path: Path) -> None:
+    trellis = document(9, 3, LABELS, 2.5)
+    exact = ilpinfer.decode(trellis, rules)
+    if not is_installed("toulbar2"):
+        pytest.skip("pytoulbar2 is not installed")
+    files = list(instances.write(tmp_path, "one", trellis, rules, exact.score))
+    assert [path.name for path, _ in files] == ["one.mps", "one.wcsp"]
+    least = json.loads((tmp_path / "one.json").read_text("utf-8"))["least_objective"]
+    for path, ceiling in files:
+        program, objective = instances.read(path)
+        assert program == {".mps": "HiGHS", ".wcsp": "toulbar2"}[path.suffix]
+        assert objective == pytest.approx(least[path.name], abs=0.5)
+        assert (ceiling - objective) / UNITS_PER_NAT == pytest.approx(exact.score, abs=1e-6)
+
+
+def test_rules_without_small_machines_are_written_for_one_program(tmp_path: Path) -> None:
+    trellis, rules = (
+        document(9, 3, LABELS, 1.0),
+        RuleSet((C.at_most_runs("author", 1, penalty=1.0, distance="hamming"),)),
+    )
+    files = list(instances.write(tmp_path, "one", trellis, rules, ilpinfer.decode(trellis, rules).score))
+    assert [path.suffix for path, _ in files] == [".mps"]
+
+
+@pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed")
+def test_the_layer_has_the_best_labels() -> None:
+    trellises = [document(20, seed, LABELS, 2.0) for seed in range(6)]
+    paths = layer.decode_all(*layer.scores(trellises), 4)
+    for trellis, path in zip(trellises, paths, strict=True):
+        exact = ilpinfer.decode(trellis, method="viterbi")
+        assert layer.worth(trellis, path) == pytest.approx(exact.score, abs=1e-4)
+
+
+def test_the_layer_may_lose_what_single_precision_loses() -> None:
+    check([{"data": "d", "lost": 0.001}])
+    with pytest.raises(Disagreement, match="lose"):
+        check([{"data": "d", "lost": 0.1}])
+
+
+def test_the_report_has_ratios_and_reasons(tmp_path: Path) -> None:
+    about = {"part": "pulp", "data": "cora 20", "first": 0, "T": 9, "K": 7}
+    rows = [
+        {**about, "method": "auto", "item": "1", "seconds": 0.001, "status": "optimal", "proved": True},
+        {**about, "method": "auto", "item": "2", "seconds": 0.003, "status": "optimal", "proved": True},
+        {
+            **about,
+            "method": "viterbi without rules",
+            "item": "1",
+            "seconds": 0.0005,
+            "status": "without rules",
+        },
+        {
+            **about,
+            "method": "viterbi without rules",
+            "item": "2",
+            "seconds": 0.0005,
+            "status": "without rules",
+        },
+        {**about, "method": "pulp", "item": "1", "seconds": 0.5, "status": "optimal"},
+        {**about, "method": "pulp", "item": "2", "status": "cannot state", "note": "my rule"},
+    ]
+    report = Report(tmp_path)
+    text.write(rows, report)
+    lines = report.markdown().splitlines()
+    assert "| PuLP, rule by rule | Cora references, citation rules | 1 of 1 | 500 | 500 | 1 000 |" in lines
+    assert (
+        "| PuLP, rule by rule | Cora references, citation rules | cannot state: my rule | 1 of 2 |" in lines
+    )
+    assert "on 1 of the 1 instances" in report.markdown()
