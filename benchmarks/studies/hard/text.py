@@ -1,0 +1,231 @@
+"""The report: families, the list of instances, times to proof, and what leaves instances open."""
+
+import re
+import statistics
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from benchmarks.data.hard import FAMILIES
+from benchmarks.report import Report, number, percent
+from benchmarks.studies.hard import figures, known
+from benchmarks.studies.hard.methods import ENGINE, METHODS
+from benchmarks.study import Row
+
+EASY = 1.0
+"""Seconds."""
+Entry = tuple[Row, list[Row], Row]
+"""The row of an instance, the answers of all methods, and its best incumbent and bound."""
+
+
+def report(rows: Sequence[Row], report: Report) -> None:
+    """Everything, and `best.json` beside it."""
+    entries = [(one, answers, known.best_of(one, answers)) for one, answers in known.by_instance(rows)]
+    if not entries:
+        report.text("No instance was measured.")
+        return
+    _families(entries, report)
+    _times(entries, report)
+    figures.draw([(one, answers) for one, answers, _ in entries], report)
+    _open(entries, report)
+    _list(entries, report)
+    best = {one["name"]: record for one, _, record in entries}
+    report.folder.mkdir(parents=True, exist_ok=True)
+    (report.folder / "best.json").write_text(known.text(known.everything(best)), "utf-8")
+
+
+def status_of(answers: Sequence[Row], best: Row) -> str:
+    """Easy, hard or open."""
+    seconds = [row["seconds"] for row in answers if row["method"] == ENGINE and row["status"] == "optimal"]
+    if seconds and seconds[0] <= EASY:
+        return "easy"
+    return "hard" if known.is_proved(best) else "open"
+
+
+def _families(entries: Sequence[Entry], report: Report) -> None:
+    counts = Counter(status_of(answers, best) for _, answers, best in entries)
+    report.heading("Families")
+    report.text(
+        f"Of {len(entries)} instances, {counts['easy']} are easy, {counts['hard']} hard and {counts['open']} open. "
+        "The last columns count them."
+    )
+    lines = []
+    for name in dict.fromkeys(one["part"] for one, _, _ in entries):
+        own = Counter(status_of(answers, best) for one, answers, best in entries if one["part"] == name)
+        family = FAMILIES[name]
+        levels = ", ".join(
+            f"{level.T}·{level.K}" + (f" ({level.knob:g})" if level.knob else "") for level in family.levels
+        )
+        lines.append((name, family.about, family.knob, levels, own["easy"], own["hard"], own["open"]))
+    report.table(("family", "rules", "knob", "T·K (knob) of the levels", "easy", "hard", "open"), lines, left=4)
+
+
+def _times(entries: Sequence[Entry], report: Report) -> None:
+    limit = next(row["limit"] for _, answers, _ in entries for row in answers)
+    report.heading("Times to proof")
+    report.text(
+        f"Limit {number(limit)} s for an instance; the median over all {len(entries)} instances counts those without a "
+        "proof as infinite, and has a dash where they are more than half. Multiples of bare Viterbi are taken instance "
+        f"by instance; its median is {number(1000 * statistics.median(one['viterbi'] for one, _, _ in entries))} ms."
+    )
+    lines = []
+    for method in METHODS:
+        own = [(one, row, best) for one, answers, best in entries for row in answers if row["method"] == method]
+        if not own:
+            continue
+        ran = [(one, row, best) for one, row, best in own if row["status"] not in ("not run", "no form", "failed")]
+        seconds = [_seconds(row) for _, row, _ in own]
+        ratios = [_seconds(row) / one["viterbi"] for one, row, _ in own]
+        lines.append(
+            (
+                method,
+                f"{sum(map(_is_proof, (row for _, row, _ in own)))} of {len(own)}",
+                number(_finite(statistics.median_low(seconds))),
+                number(_finite(statistics.median_low(ratios))),
+                sum(row.get("score") is None for _, row, _ in ran),
+                sum(row.get("score") is not None and row["score"] == best["score"] for _, row, best in ran),
+                len(own) - len(ran),
+            )
+        )
+    report.table(
+        ("method", "proved", "median, s", "median, × Viterbi", "no labelling", "best incumbent", "not stated or failed"),
+        lines,
+    )
+    report.text(" ".join(_sentences(entries, limit)))
+    notes = sorted({row["note"] for _, answers, _ in entries for row in answers if row["status"] in ("not run", "failed")})
+    if notes:
+        report.text("Not run, or failed: " + "; ".join(notes) + ".")
+    report.text("Instances of each family that are proved within the limit:")
+    present = [method for method in METHODS if any(row["method"] == method for _, rows, _ in entries for row in rows)]
+    report.table(("family", "instances", *present), _by_family(entries, present))
+
+
+def _sentences(entries: Sequence[Entry], limit: float) -> Iterator[str]:
+    proofs = [{row["method"]: row for row in answers if _is_proof(row)} for _, answers, _ in entries]
+    engine = sum(ENGINE in each for each in proofs)
+    yield f"The engine proves {engine} of {len(proofs)} instances within {number(limit)} s."
+    alone = sum(ENGINE in each and len(each) == 1 for each in proofs)
+    yield f"It is the only program to do so on {alone},"
+    others = [each for each in proofs if each and ENGINE not in each]
+    yield f"and {len(others)} are proved by another program and not by the engine."
+    shared = [each for each in proofs if ENGINE in each and len(each) > 1]
+    if shared:
+        ratios = [
+            min(row["seconds"] for name, row in each.items() if name != ENGINE) / each[ENGINE]["seconds"]
+            for each in shared
+        ]
+        slower = sum(ratio < 1 for ratio in ratios)
+        yield (
+            f"On the {len(shared)} that both the engine and a rival prove, the fastest rival takes "
+            f"{number(statistics.median(ratios))} times the engine's seconds in the median; on {slower} it is faster."
+        )
+    words = sum(row["certificate"] == "solver" for each in proofs for row in each.values() if "certificate" in row)
+    certified = sum(bool(row.get("certified")) for each in proofs for row in each.values())
+    yield f"{certified} of the engine's {engine} proofs have a certificate that is rechecked; {words} are a solver's word."
+
+
+def _by_family(entries: Sequence[Entry], methods: Sequence[str]) -> Iterator[Sequence[object]]:
+    for family in dict.fromkeys(one["part"] for one, _, _ in entries):
+        own = [answers for one, answers, _ in entries if one["part"] == family]
+        yield (
+            family,
+            len(own),
+            *(sum(_is_proof(row) for rows in own for row in rows if row["method"] == m) for m in methods),
+        )
+
+
+def _open(entries: Sequence[Entry], report: Report) -> None:
+    report.heading("What leaves the engine without a proof")
+    report.text(
+        "The step is the last one of the engine, as it names it; leaves are those of the certificate of its bound. The gap "
+        "has two parts: its incumbent below the best known one, and its bound above the best known bound; what "
+        "remains is open for every program."
+    )
+    lines = []
+    for family in dict.fromkeys(one["part"] for one, _, _ in entries):
+        own = [(one, answers, best) for one, answers, best in entries if one["part"] == family]
+        some = [(row, best) for _, answers, best in own for row in answers if row["method"] == ENGINE and not _is_proof(row)]
+        lines.append(f"- **{family}**: {_explanation(some, len(own))}")
+    report.text("\n".join(lines))
+
+
+def _explanation(some: Sequence[tuple[Row, Row]], number_of_all: int) -> str:
+    if not some:
+        return f"none of {number_of_all} is left open."
+    steps = Counter(re.sub(r"\d+", "n", row.get("route", row.get("note", ""))) for row, _ in some)
+    text = f"{len(some)} of {number_of_all} left open; the last step is " + ", ".join(
+        f'"{step}" ({count})' for step, count in steps.most_common(2)
+    )
+    leaves = [row["leaves"] for row, _ in some if row.get("leaves")]
+    if leaves:
+        text += f", and the bound has {_range(leaves)} leaves"
+    without = sum(row.get("score") is None for row, _ in some)
+    if without:
+        text += f"; {without} have no labelling"
+    parts = [
+        (best["score"] - row["score"], row["bound"] - best["bound"], row["bound"] - row["score"])
+        for row, best in some
+        if row.get("score") is not None and row.get("bound") is not None
+    ]
+    if parts:
+        below, above, gap = (statistics.median(each) for each in zip(*parts, strict=True))
+        text += (
+            f"; the median gap is {number(gap)} nats, with an incumbent {number(below)} below the best known and a bound "
+            f"{number(above)} above it"
+        )
+    return text + "."
+
+
+def _range(values: Sequence[int]) -> str:
+    return str(values[0]) if min(values) == max(values) else f"{min(values)} to {max(values)}"
+
+
+def _list(entries: Sequence[Entry], report: Report) -> None:
+    report.heading("The list")
+    report.text(
+        "`python -m benchmarks run hard` writes each instance to `benchmarks/rows/hard-instances/`: NAME.json and NAME.toml, "
+        "which `ilpinfer decode NAME.json --rules NAME.toml` reads; NAME.mps.gz, the integer program, where it is small "
+        "(`ilpinfer export --format mps` writes the others); and NAME.solution.json.gz, the engine's solution with its "
+        "certificate, for `ilpinfer.verify`. The digest is that of scores and rules. Scores are in nats, times in seconds. "
+        "Best incumbents, with their labels, and best bounds are in `best.json`; copied to `benchmarks/data/hard_best.json`, "
+        "they are what later runs know. Viterbi and the engine's seconds belong to this run."
+    )
+    columns = ("instance", "status", "digest", "T", "K", "rules", "columns", "rows", "Viterbi, ms", "engine, s")
+    more = ("best incumbent", "best bound", "gap", "incumbent by", "proof or bound by", "proved in this run by")
+    report.table((*columns, *more), (_line(*entry) for entry in entries), left=3)
+
+
+def _line(one: Row, answers: Sequence[Row], best: Row) -> Sequence[object]:
+    proofs = sorted((row["seconds"], row["method"]) for row in answers if _is_proof(row))
+    engine = [seconds for seconds, method in proofs if method == ENGINE]
+    both = best["score"] is not None and best["bound"] is not None
+    return (
+        one["name"],
+        status_of(answers, best),
+        one["digest"],
+        *(one[key] for key in ("T", "K", "rules")),
+        *(one[key] or "–" for key in ("columns", "rows")),
+        number(1000 * one["viterbi"]),
+        number(engine[0]) if engine else "–",
+        _score(best["score"]),
+        _score(best["bound"]),
+        _score(best["bound"] - best["score"]) if both else "–",
+        best["score_by"].partition(" (")[0] if best["score_by"] else "–",
+        best["bound_by"].partition(" (")[0] if best["bound_by"] else "–",
+        ", ".join(method for _, method in proofs) or "–",
+    )
+
+
+def _score(value: float | None) -> str:
+    return "–" if value is None else f"{value:.6f}".replace("-", "−")
+
+
+def _is_proof(row: Row) -> bool:
+    return row["status"] in ("optimal", "infeasible")
+
+
+def _seconds(row: Row) -> float:
+    return float(row["seconds"]) if _is_proof(row) else float("inf")
+
+
+def _finite(value: float) -> float | None:
+    return None if value == float("inf") else value
