@@ -50,7 +50,7 @@ def pick(random: Random, options: Sequence[Item]) -> Item:
     return options[below(random, len(options))]
 
 
-def shuffled(random: Random, options: Sequence[Item]) -> list[Item]:
+def permutation(random: Random, options: Sequence[Item]) -> list[Item]:
     """The options in random order."""
     keys = [random.random() for _ in options]
     return [options[i] for i in sorted(range(len(keys)), key=keys.__getitem__)]
@@ -65,16 +65,17 @@ def normal(random: Random, *shape: int) -> Floats:
     """Multiples of 1/4096 with mean 0 and variance 1."""
     draws = [below(random, GRAIN) for _ in range(int(np.prod(shape)) * TERMS)]
     sums = np.array(draws).reshape(*shape, TERMS).sum(-1)
-    return (sums - TERMS * (GRAIN - 1) // 2) / GRAIN
+    result: Floats = (sums - TERMS * (GRAIN - 1) // 2) / GRAIN
+    return result
 
 
 def citation(random: Random, T: int, K: int, noise: float) -> Document:
     """One run of each field, in a random order and as long as T asks for, planted under noise."""
     fields, planted = K // 2, np.empty(T, np.int64)
     runs = max(2, min(fields, T // 6))
-    begins = [0, *sorted(shuffled(random, range(1, T))[: runs - 1])]
+    begins = [0, *sorted(permutation(random, range(1, T))[: runs - 1])]
     tokens = [pick(random, WORDS) for _ in range(T)]
-    for field, (begin, end) in zip(shuffled(random, range(fields)), pairwise([*begins, T]), strict=False):
+    for field, (begin, end) in zip(permutation(random, range(fields)), pairwise([*begins, T]), strict=False):
         planted[begin:end], planted[begin] = 2 * field + 1, 2 * field
         tokens[end - 1] = "."
     emissions = noise * normal(random, T, K)
@@ -84,7 +85,7 @@ def citation(random: Random, T: int, K: int, noise: float) -> Document:
     return Document(tuple(tokens), labels_of_size(K), emissions, steps, np.zeros(K))
 
 
-def tied(random: Random, T: int, K: int, unit: float) -> Document:
+def near_ties(random: Random, T: int, K: int, unit: float) -> Document:
     """Every score is a whole number of units from -3 to 3."""
     numbers = np.array([below(random, 7) - 3 for _ in range((T + K) * K)]) * unit
     tokens = tuple(pick(random, (*WORDS, ".")) for _ in range(T))
@@ -111,7 +112,7 @@ def _text(random: Random, T: int) -> Iterator[tuple[str, str]]:
         name = tuple(f"Name{number + i}" for i in range(1 + below(random, 2)))
         number += len(name)
         mentions += [(name, pick(random, KINDS))] * (2 + below(random, 19))
-    for name, usual in shuffled(random, mentions)[: T // 4]:
+    for name, usual in permutation(random, mentions)[: T // 4]:
         kind = usual if random.random() < 0.9 else pick(random, KINDS)
         yield from ((word, f"{'I' if i else 'B'}-{kind}") for i, word in enumerate(name))
         yield from ((f"word{below(random, 10 * T)}", "O") for _ in range(2 + below(random, 2)))

@@ -8,7 +8,7 @@ import pytest
 
 import ilpinfer
 from benchmarks.data import draws, hard_files
-from benchmarks.data.hard import FAMILIES, UNIT, instance, named
+from benchmarks.data.hard import FAMILIES, UNIT, by_name, instance
 from benchmarks.studies.hard import known
 from benchmarks.studies.hard.text import _explanation, status_of
 from benchmarks.study import Disagreement
@@ -23,14 +23,14 @@ KNOWN = json.loads(known.PATH.read_text("utf-8"))
 def test_instances_are_those_that_the_table_lists(family):
     for number in (0, 1):
         one = instance(family, number)
-        assert one.digest == named(one.name).digest == KNOWN[one.name]["digest"]
+        assert one.digest == by_name(one.name).digest == KNOWN[one.name]["digest"]
 
 
 def test_bytes_depend_on_the_name_alone():
     digests = [instance("orders", number, smallest=True).digest for number in (0, 1, 0)]
     assert digests[0] == digests[2] != digests[1]
     with pytest.raises(ValueError, match="no instance 'orders-11-5-00'"):
-        named("orders-11-5-00")
+        by_name("orders-11-5-00")
 
 
 def test_draws_are_exact():
@@ -39,7 +39,7 @@ def test_draws_are_exact():
     assert abs(values.mean()) < 0.1
     assert abs(values.std() - 1) < 0.05
     assert draws.nats(Random(2), 0.5, 4.0) * 64 % 1 == 0
-    assert sorted(draws.shuffled(Random(3), "abcd")) == list("abcd")
+    assert sorted(draws.permutation(Random(3), "abcd")) == list("abcd")
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -57,7 +57,7 @@ def test_published_files_are_the_instance(family, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("name", [name for name in KNOWN if KNOWN[name]["path"]])
 def test_known_incumbents_are_worth_what_is_said(name):
-    one, record = named(name), KNOWN[name]
+    one, record = by_name(name), KNOWN[name]
     value = compile_problem(one.trellis(), one.rules).value(np.array(record["path"]))
     assert value.score * UNIT == record["score"] <= record["bound"]
 
@@ -76,7 +76,15 @@ def record(score, bound, digest="d", by="earlier"):
 
 
 def row(method, status, score, bound, **more):
-    return {"name": "x", "method": method, "status": status, "score": score, "bound": bound, "path": [2], **more}
+    return {
+        "name": "x",
+        "method": method,
+        "status": status,
+        "score": score,
+        "bound": bound,
+        "path": [2],
+        **more,
+    }
 
 
 def rows(known_record, *answers):
@@ -87,7 +95,9 @@ def test_a_run_never_loses_a_better_value():
     best = known.best_of(rows(record(5.0, 8.0))[0], [row("cbc", "feasible", 4.0, 7.0)])
     assert (best["score"], best["score_by"], best["path"]) == (5.0, "earlier", [1])
     assert (best["bound"], best["bound_by"]) == (7.0, "cbc")
-    best = known.best_of(rows(None)[0], [row("scip", "unknown", None, 9.0), row("cbc", "feasible", 4.0, None)])
+    best = known.best_of(
+        rows(None)[0], [row("scip", "unknown", None, 9.0), row("cbc", "feasible", 4.0, None)]
+    )
     assert (best["score_by"], best["bound_by"]) == ("cbc", "scip")
 
 
@@ -112,7 +122,7 @@ def test_committed_values_are_merged_where_the_instance_is_the_same(monkeypatch)
     ],
 )
 def test_claims_that_cannot_all_be_right_are_disagreements(known_record, answers):
-    with pytest.raises(Disagreement, match="x: .* claims that none is above"):
+    with pytest.raises(Disagreement, match=r"x: .* claims that none is above"):
         known.check(rows(known_record, *answers))
 
 
@@ -138,7 +148,10 @@ def test_statuses_are_those_of_published_sets(answers, best, status):
 def test_what_is_left_open_is_explained_from_rows():
     some = [
         (row("engine", "feasible", 4.0, 8.0, route="too many prefixes, 3 cases", leaves=4), record(5.0, 7.0)),
-        (row("engine", "unknown", None, 8.0, route="too many prefixes, 17 cases", leaves=9), record(5.0, 7.0)),
+        (
+            row("engine", "unknown", None, 8.0, route="too many prefixes, 17 cases", leaves=9),
+            record(5.0, 7.0),
+        ),
     ]
     assert _explanation(some, 3) == (
         '2 of 3 left open; the last step is "too many prefixes, n cases" (2), and the bound has 4 to 9 leaves; 1 have no '

@@ -26,6 +26,7 @@ def _proofs(entries: Sequence[tuple[Row, list[Row]]], method: str) -> list[tuple
 
 
 def _profile(entries: Sequence[tuple[Row, list[Row]]], limit: float, report: Report) -> None:
+    entries = [entry for entry in entries if len(entry[1]) > 1]
     caption = "Share of instances proved, by seconds and by multiples of bare Viterbi"
     with report.picture("profile", caption, ncols=2, sharey=True) as axes:
         for method, color in zip(METHODS, COLORS, strict=False):
@@ -48,9 +49,10 @@ def _by_family(entries: Sequence[tuple[Row, list[Row]]], limit: float, report: R
     with report.picture("families", caption, size=(8.0, 4.6)) as axes:
         for place, (method, color) in enumerate(zip(METHODS, COLORS, strict=False)):
             offset = (place - (len(METHODS) - 1) / 2) * 0.12
+            given = [one for one, answers in entries if any(row["method"] == method for row in answers)]
             proved = {id(one): seconds for one, seconds in _proofs(entries, method)}
             for solved in (True, False):
-                some = [one for one, _ in entries if (id(one) in proved) == solved]
+                some = [one for one in given if (id(one) in proved) == solved]
                 axes.scatter(
                     [families.index(one["part"]) + offset for one in some],
                     [proved.get(id(one), 1.6 * limit) for one in some],

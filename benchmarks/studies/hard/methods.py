@@ -11,13 +11,14 @@ from benchmarks.data.hard_files import FOLDER
 from benchmarks.optimum import recheck
 from benchmarks.studies.hard import toulbar2
 from benchmarks.study import Disagreement, Row
+from formulations.errors import InferenceError
 from ilpinfer.core.certificate import TooManyCases
 from ilpinfer.core.solution import Solution, finite
-from ilpinfer.errors import InferenceError
 
 ENGINE = "engine"
 SOLVERS = ("cbc", "cp-sat", "highs", "scip")
-METHODS = (ENGINE, *SOLVERS, "toulbar2")
+RIVALS = (*SOLVERS, "toulbar2")
+METHODS = (ENGINE, *RIVALS)
 REPEATS = 5
 """Of bare Viterbi, whose median counts."""
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from benchmarks.data.hard import FAMILIES
-from benchmarks.report import Report, number, percent
+from benchmarks.report import Report, number
 from benchmarks.studies.hard import figures, known
 from benchmarks.studies.hard.methods import ENGINE, METHODS
 from benchmarks.study import Row
@@ -56,23 +56,33 @@ def _families(entries: Sequence[Entry], report: Report) -> None:
             f"{level.T}·{level.K}" + (f" ({level.knob:g})" if level.knob else "") for level in family.levels
         )
         lines.append((name, family.about, family.knob, levels, own["easy"], own["hard"], own["open"]))
-    report.table(("family", "rules", "knob", "T·K (knob) of the levels", "easy", "hard", "open"), lines, left=4)
+    report.table(
+        ("family", "rules", "knob", "T·K (knob) of the levels", "easy", "hard", "open"), lines, left=4
+    )
 
 
 def _times(entries: Sequence[Entry], report: Report) -> None:
     limit = next(row["limit"] for _, answers, _ in entries for row in answers)
+    compared = [entry for entry in entries if len(entry[1]) > 1]
+    viterbi = statistics.median(one["viterbi"] for one, _, _ in compared)
     report.heading("Times to proof")
     report.text(
-        f"Limit {number(limit)} s for an instance; the median over all {len(entries)} instances counts those without a "
-        "proof as infinite, and has a dash where they are more than half. Multiples of bare Viterbi are taken instance "
-        f"by instance; its median is {number(1000 * statistics.median(one['viterbi'] for one, _, _ in entries))} ms."
+        f"Limit {number(limit)} s for an instance, on the {len(compared)} instances that every program is given. A median "
+        "counts instances without a proof as infinite, and is a dash where it is one of these. Multiples of bare Viterbi "
+        f"are taken instance by instance; its median is {number(1000 * viterbi)} ms."
     )
     lines = []
     for method in METHODS:
-        own = [(one, row, best) for one, answers, best in entries for row in answers if row["method"] == method]
+        own = [
+            (one, row, best) for one, answers, best in compared for row in answers if row["method"] == method
+        ]
         if not own:
             continue
-        ran = [(one, row, best) for one, row, best in own if row["status"] not in ("not run", "no form", "failed")]
+        ran = [
+            (one, row, best)
+            for one, row, best in own
+            if row["status"] not in ("not run", "no form", "failed")
+        ]
         seconds = [_seconds(row) for _, row, _ in own]
         ratios = [_seconds(row) / one["viterbi"] for one, row, _ in own]
         lines.append(
@@ -87,26 +97,57 @@ def _times(entries: Sequence[Entry], report: Report) -> None:
             )
         )
     report.table(
-        ("method", "proved", "median, s", "median, × Viterbi", "no labelling", "best incumbent", "not stated or failed"),
+        (
+            "method",
+            "proved",
+            "median, s",
+            "median, × Viterbi",
+            "no labelling",
+            "best incumbent",
+            "not stated or failed",
+        ),
         lines,
     )
-    report.text(" ".join(_sentences(entries, limit)))
-    notes = sorted({row["note"] for _, answers, _ in entries for row in answers if row["status"] in ("not run", "failed")})
+    report.text(" ".join(_sentences(entries, compared, limit)))
+    notes = sorted(
+        {
+            row["note"]
+            for _, answers, _ in entries
+            for row in answers
+            if row["status"] in ("not run", "failed")
+        }
+    )
     if notes:
         report.text("Not run, or failed: " + "; ".join(notes) + ".")
-    report.text("Instances of each family that are proved within the limit:")
-    present = [method for method in METHODS if any(row["method"] == method for _, rows, _ in entries for row in rows)]
-    report.table(("family", "instances", *present), _by_family(entries, present))
+    report.text(
+        "Instances of each family that are proved within the limit; the engine on all, then all on the same ones:"
+    )
+    present = [
+        method
+        for method in METHODS
+        if any(row["method"] == method for _, rows, _ in compared for row in rows)
+    ]
+    report.table(
+        ("family", "instances", "engine", "given to all", *present), _by_family(entries, compared, present)
+    )
 
 
-def _sentences(entries: Sequence[Entry], limit: float) -> Iterator[str]:
-    proofs = [{row["method"]: row for row in answers if _is_proof(row)} for _, answers, _ in entries]
+def _proofs(entries: Sequence[Entry]) -> list[dict[str, Row]]:
+    """The rows of proofs of each instance, by method."""
+    return [{row["method"]: row for row in answers if _is_proof(row)} for _, answers, _ in entries]
+
+
+def _sentences(entries: Sequence[Entry], compared: Sequence[Entry], limit: float) -> Iterator[str]:
+    every = [each[ENGINE] for each in _proofs(entries) if ENGINE in each]
+    yield f"The engine proves {len(every)} of {len(entries)} instances within {number(limit)} s."
+    proofs = _proofs(compared)
     engine = sum(ENGINE in each for each in proofs)
-    yield f"The engine proves {engine} of {len(proofs)} instances within {number(limit)} s."
     alone = sum(ENGINE in each and len(each) == 1 for each in proofs)
-    yield f"It is the only program to do so on {alone},"
-    others = [each for each in proofs if each and ENGINE not in each]
-    yield f"and {len(others)} are proved by another program and not by the engine."
+    others = sum(bool(each) and ENGINE not in each for each in proofs)
+    yield (
+        f"Of the {len(compared)} that all programs are given, it proves {engine}, {alone} of them as the only program; "
+        f"{others} are proved by another program and not by the engine."
+    )
     shared = [each for each in proofs if ENGINE in each and len(each) > 1]
     if shared:
         ratios = [
@@ -118,19 +159,20 @@ def _sentences(entries: Sequence[Entry], limit: float) -> Iterator[str]:
             f"On the {len(shared)} that both the engine and a rival prove, the fastest rival takes "
             f"{number(statistics.median(ratios))} times the engine's seconds in the median; on {slower} it is faster."
         )
-    words = sum(row["certificate"] == "solver" for each in proofs for row in each.values() if "certificate" in row)
-    certified = sum(bool(row.get("certified")) for each in proofs for row in each.values())
-    yield f"{certified} of the engine's {engine} proofs have a certificate that is rechecked; {words} are a solver's word."
+    words = sum(row["certificate"] == "solver" for row in every)
+    certified = sum(row["certified"] for row in every)
+    yield f"{certified} of the engine's {len(every)} proofs have a certificate that is rechecked; {words} are a solver's word."
 
 
-def _by_family(entries: Sequence[Entry], methods: Sequence[str]) -> Iterator[Sequence[object]]:
+def _by_family(
+    entries: Sequence[Entry], compared: Sequence[Entry], methods: Sequence[str]
+) -> Iterator[Sequence[object]]:
     for family in dict.fromkeys(one["part"] for one, _, _ in entries):
-        own = [answers for one, answers, _ in entries if one["part"] == family]
-        yield (
-            family,
-            len(own),
-            *(sum(_is_proof(row) for rows in own for row in rows if row["method"] == m) for m in methods),
+        own, given = (
+            _proofs([entry for entry in some if entry[0]["part"] == family]) for some in (entries, compared)
         )
+        engine = sum(ENGINE in each for each in own)
+        yield (family, len(own), engine, len(given), *(sum(m in each for each in given) for m in methods))
 
 
 def _open(entries: Sequence[Entry], report: Report) -> None:
@@ -143,7 +185,12 @@ def _open(entries: Sequence[Entry], report: Report) -> None:
     lines = []
     for family in dict.fromkeys(one["part"] for one, _, _ in entries):
         own = [(one, answers, best) for one, answers, best in entries if one["part"] == family]
-        some = [(row, best) for _, answers, best in own for row in answers if row["method"] == ENGINE and not _is_proof(row)]
+        some = [
+            (row, best)
+            for _, answers, best in own
+            for row in answers
+            if row["method"] == ENGINE and not _is_proof(row)
+        ]
         lines.append(f"- **{family}**: {_explanation(some, len(own))}")
     report.text("\n".join(lines))
 
@@ -151,7 +198,7 @@ def _open(entries: Sequence[Entry], report: Report) -> None:
 def _explanation(some: Sequence[tuple[Row, Row]], number_of_all: int) -> str:
     if not some:
         return f"none of {number_of_all} is left open."
-    steps = Counter(re.sub(r"\d+", "n", row.get("route", row.get("note", ""))) for row, _ in some)
+    steps = Counter(re.sub(r"\d+", "n", str(row.get("route", row.get("note", "")))) for row, _ in some)
     text = f"{len(some)} of {number_of_all} left open; the last step is " + ", ".join(
         f'"{step}" ({count})' for step, count in steps.most_common(2)
     )
@@ -189,8 +236,26 @@ def _list(entries: Sequence[Entry], report: Report) -> None:
         "Best incumbents, with their labels, and best bounds are in `best.json`; copied to `benchmarks/data/hard_best.json`, "
         "they are what later runs know. Viterbi and the engine's seconds belong to this run."
     )
-    columns = ("instance", "status", "digest", "T", "K", "rules", "columns", "rows", "Viterbi, ms", "engine, s")
-    more = ("best incumbent", "best bound", "gap", "incumbent by", "proof or bound by", "proved in this run by")
+    columns = (
+        "instance",
+        "status",
+        "digest",
+        "T",
+        "K",
+        "rules",
+        "columns",
+        "rows",
+        "Viterbi, ms",
+        "engine, s",
+    )
+    more = (
+        "best incumbent",
+        "best bound",
+        "gap",
+        "incumbent by",
+        "proof or bound by",
+        "proved in this run by",
+    )
     report.table((*columns, *more), (_line(*entry) for entry in entries), left=3)
 
 

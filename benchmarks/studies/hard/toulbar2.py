@@ -5,8 +5,9 @@ from collections.abc import Callable
 from importlib.metadata import version
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
+from typing import Any
 
-from benchmarks.data.hard import Instance, named
+from benchmarks.data.hard import Instance, by_name
 from benchmarks.study import Row
 from formulations.grid import nats
 from formulations.problem.compiled_rules import compile_problem
@@ -30,7 +31,9 @@ def answer(one: Instance, limit: float) -> Row:
         if ready is not None:
             return {"status": "not run", "note": ready}
         row: Row = {"status": "unknown", "seconds": limit, "score": None, "bound": None, "path": None}
-        return receiver.recv() if receiver.poll(limit + GRACE) else row
+        if receiver.poll(limit + GRACE):
+            row = receiver.recv()
+        return row
     except EOFError:
         return {"status": "failed", "note": "the process died"}
     finally:
@@ -40,13 +43,14 @@ def answer(one: Instance, limit: float) -> Row:
 
 def _work(sender: Connection, name: str, limit: float) -> None:
     try:
+        import pytoulbar2  # noqa: F401
+
         from benchmarks.studies.peers import weighted_csp
         from benchmarks.studies.peers.answer import CannotState
-        import pytoulbar2  # noqa: F401
     except ImportError as error:
         sender.send(str(error))
         return
-    one = named(name)
+    one = by_name(name)
     compile_problem(one.trellis(), one.rules)
     sender.send(None)
     try:
@@ -57,14 +61,26 @@ def _work(sender: Connection, name: str, limit: float) -> None:
         sender.send({"status": "failed", "note": str(error)})
 
 
-def _solve(decode: Callable, one: Instance, limit: float) -> Row:
+def _solve(decode: Callable[..., Any], one: Instance, limit: float) -> Row:
     trellis, began = one.trellis(), time.perf_counter()
-    found = decode(trellis, one.rules, limit)
+    result = decode(trellis, one.rules, limit)
     seconds = time.perf_counter() - began
-    proved = found.proved and seconds <= limit + GRACE
-    row = {"seconds": seconds, "by": f"pytoulbar2 {version('pytoulbar2')}", "score": None, "bound": None, "path": None}
-    if found.path is None:
+    proved = result.proved and seconds <= limit + GRACE
+    row = {
+        "seconds": seconds,
+        "by": f"pytoulbar2 {version('pytoulbar2')}",
+        "score": None,
+        "bound": None,
+        "path": None,
+    }
+    if result.path is None:
         return {**row, "status": "infeasible" if proved else "unknown"}
-    score = finite(nats(compile_problem(trellis, one.rules).value(found.path).score))
+    score = finite(nats(compile_problem(trellis, one.rules).value(result.path).score))
     status = "optimal" if proved else "feasible"
-    return {**row, "status": status, "score": score, "bound": score if proved else None, "path": found.path.tolist()}
+    return {
+        **row,
+        "status": status,
+        "score": score,
+        "bound": score if proved else None,
+        "path": result.path.tolist(),
+    }
