@@ -7,7 +7,7 @@ import ilpinfer
 from benchmarks.data.hard import FAMILIES, by_name, instance
 from benchmarks.data.hard_files import publish
 from benchmarks.studies.hard import known
-from benchmarks.studies.hard.methods import ENGINE, RIVALS, answer, viterbi_seconds
+from benchmarks.studies.hard.methods import ENGINE, RIVALS, answer, viterbi
 from benchmarks.studies.hard.text import report
 from benchmarks.study import Design, Row, Sources, Study
 
@@ -47,7 +47,7 @@ def measure(sources: Sources, cell: Cell) -> Iterator[Row]:
             "knob": one.level.knob,
             "rules": len(one.rules.rules),
             "digest": one.digest,
-            "viterbi": viterbi_seconds(one),
+            **viterbi(one),
             "known": known.of(one),
             **publish(one),
         }

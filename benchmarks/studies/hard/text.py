@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from benchmarks.data.hard import FAMILIES
-from benchmarks.report import Report, number
+from benchmarks.report import Report, number, percent
 from benchmarks.studies.hard import figures, known
 from benchmarks.studies.hard.methods import ENGINE, METHODS
 from benchmarks.study import Row
@@ -178,16 +178,17 @@ def _by_family(
 def _open(entries: Sequence[Entry], report: Report) -> None:
     report.heading("What leaves the engine without a proof")
     report.text(
-        "The step is the last one of the engine, as it names it; leaves are those of the certificate of its bound. The gap "
-        "has two parts: its incumbent below the best known one, and its bound above the best known bound; what "
-        "remains is open for every program."
+        "The step is the last one of the engine, as it names it. The certificate of its bound prices violations of some "
+        "rules, follows the machines of others exactly, and leaves the rest out; its leaves are cases. If the bound closes "
+        "little of the way to the best known score, relaxation is what is weak; if the labelling is below the best "
+        "known one, the search is."
     )
     lines = []
     for family in dict.fromkeys(one["part"] for one, _, _ in entries):
         own = [(one, answers, best) for one, answers, best in entries if one["part"] == family]
         some = [
-            (row, best)
-            for _, answers, best in own
+            (one, row, best)
+            for one, answers, best in own
             for row in answers
             if row["method"] == ENGINE and not _is_proof(row)
         ]
@@ -195,31 +196,48 @@ def _open(entries: Sequence[Entry], report: Report) -> None:
     report.text("\n".join(lines))
 
 
-def _explanation(some: Sequence[tuple[Row, Row]], number_of_all: int) -> str:
+def _explanation(some: Sequence[tuple[Row, Row, Row]], number_of_all: int) -> str:
+    """Of the instances that are left open, each with its row, the engine's row and its best incumbent and bound."""
     if not some:
         return f"none of {number_of_all} is left open."
-    steps = Counter(re.sub(r"\d+", "n", str(row.get("route", row.get("note", "")))) for row, _ in some)
-    text = f"{len(some)} of {number_of_all} left open; the last step is " + ", ".join(
-        f'"{step}" ({count})' for step, count in steps.most_common(2)
-    )
-    leaves = [row["leaves"] for row, _ in some if row.get("leaves")]
-    if leaves:
-        text += f", and the bound has {_range(leaves)} leaves"
-    without = sum(row.get("score") is None for row, _ in some)
-    if without:
-        text += f"; {without} have no labelling"
+    steps = Counter(re.sub(r"\d+", "n", str(row.get("route", row.get("note", "")))) for _, row, _ in some)
     parts = [
-        (best["score"] - row["score"], row["bound"] - best["bound"], row["bound"] - row["score"])
-        for row, best in some
-        if row.get("score") is not None and row.get("bound") is not None
+        f"{len(some)} of {number_of_all} left open",
+        "last step " + ", ".join(f"“{step}” ({count})" for step, count in steps.most_common(2)),
     ]
-    if parts:
-        below, above, gap = (statistics.median(each) for each in zip(*parts, strict=True))
-        text += (
-            f"; the median gap is {number(gap)} nats, with an incumbent {number(below)} below the best known and a bound "
-            f"{number(above)} above it"
+    bounds = [row for _, row, _ in some if "leaves" in row]
+    if bounds:
+        priced, followed, machines, leaves = (
+            _range([row[key] for row in bounds]) for key in ("priced", "followed", "machines", "leaves")
         )
-    return text + "."
+        parts.append(
+            f"a certificate of the bound prices {priced} and follows {followed} of {machines} machines, in {leaves} "
+            f"leaves"
+        )
+    without = sum(row.get("score") is None for _, row, _ in some)
+    if without:
+        parts.append(f"without a labelling: {without}")
+    closed = [
+        (one["viterbi_score"] - row["bound"]) / (one["viterbi_score"] - best["score"])
+        for one, row, best in some
+        if row.get("bound") is not None and best["score"] is not None and one["viterbi_score"] > best["score"]
+    ]
+    if closed:
+        parts.append(
+            f"the bound closes {percent(statistics.median(closed), 0)} % of the way from bare Viterbi to the best known "
+            "score in the median"
+        )
+    below = [
+        best["score"] - row["score"]
+        for _, row, best in some
+        if row.get("score") is not None and best["score"] is not None
+    ]
+    if below:
+        parts.append(
+            f"its own labelling is the best known one on {sum(each == 0 for each in below)} of {len(below)}, and at most "
+            f"{number(max(below))} nats below it"
+        )
+    return "; ".join(parts) + "."
 
 
 def _range(values: Sequence[int]) -> str:
@@ -260,8 +278,8 @@ def _list(entries: Sequence[Entry], report: Report) -> None:
 
 
 def _line(one: Row, answers: Sequence[Row], best: Row) -> Sequence[object]:
-    proofs = sorted((row["seconds"], row["method"]) for row in answers if _is_proof(row))
-    engine = [seconds for seconds, method in proofs if method == ENGINE]
+    proofs = sorted((row["seconds"], _prover(row)) for row in answers if _is_proof(row))
+    engine = [row["seconds"] for row in answers if row["method"] == ENGINE and _is_proof(row)]
     both = best["score"] is not None and best["bound"] is not None
     return (
         one["name"],
@@ -274,10 +292,19 @@ def _line(one: Row, answers: Sequence[Row], best: Row) -> Sequence[object]:
         _score(best["score"]),
         _score(best["bound"]),
         _score(best["bound"] - best["score"]) if both else "–",
-        best["score_by"].partition(" (")[0] if best["score_by"] else "–",
-        best["bound_by"].partition(" (")[0] if best["bound_by"] else "–",
+        _program(best["score_by"]),
+        _program(best["bound_by"]),
         ", ".join(method for _, method in proofs) or "–",
     )
+
+
+def _prover(row: Row) -> str:
+    return f"{row['method']} (a solver's word)" if row.get("certificate") == "solver" else str(row["method"])
+
+
+def _program(by: str | None) -> str:
+    """The method without its version."""
+    return by.partition(" (")[0] if by else "–"
 
 
 def _score(value: float | None) -> str:
