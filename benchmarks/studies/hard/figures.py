@@ -34,8 +34,8 @@ def _profile(entries: Sequence[tuple[Row, list[Row]]], limit: float, report: Rep
             for one, values in zip(
                 axes, ([s for _, s in proofs], [s / e["viterbi"] for e, s in proofs]), strict=True
             ):
-                x = np.sort(values)
-                one.step(x, np.arange(1, len(x) + 1) / len(entries), where="post", label=method, color=color)
+                x = [*sorted(values)[:1], *sorted(values)]
+                one.step(x, np.arange(len(x)) / len(entries), where="post", label=method, color=color)
         for one, text in zip(axes, ("seconds", "multiples of bare Viterbi"), strict=True):
             one.set(xscale="log", xlabel=text, ylim=(0, 1))
         axes[0].axvline(limit, color="0.7", linewidth=0.8)
@@ -65,4 +65,4 @@ def _by_family(entries: Sequence[tuple[Row, list[Row]]], limit: float, report: R
         axes.axhline(1.2 * limit, color="0.7", linewidth=0.8)
         axes.set(yscale="log", ylabel="seconds")
         axes.set_xticks(range(len(families)), families, rotation=25, ha="right")
-        axes.legend(frameon=False, fontsize=8, ncols=3)
+        axes.legend(frameon=False, fontsize=8, ncols=6, loc="lower center", bbox_to_anchor=(0.5, 1.0))
