@@ -10,7 +10,8 @@ import ilpinfer
 from benchmarks.data import draws, hard_files
 from benchmarks.data.hard import FAMILIES, UNIT, by_name, instance
 from benchmarks.studies.hard import known
-from benchmarks.studies.hard.text import _explanation, status_of
+from benchmarks.studies.hard.explaining import explanation
+from benchmarks.studies.hard.text import status_of
 from benchmarks.study import Disagreement
 from formulations import load_rules
 from formulations.problem.compiled_rules import compile_problem, compile_rules
@@ -154,9 +155,9 @@ def test_what_is_left_open_is_explained_from_rows():
     second = row("engine", "unknown", None, 9.0, route="too many prefixes, 17 cases", leaves=9, **bound)
     one = {"viterbi_score": 10.0}
     best = record(5.0, 7.0)
-    assert _explanation([(one, first, best), (one, second, best)], 3) == (
+    assert explanation([(one, first, best), (one, second, best)], 3) == (
         "2 of 3 left open; last step “too many prefixes, n cases” (2); a certificate of the bound prices 3 and follows 2 of "
         "9 machines, in 4 to 9 leaves; without a labelling: 1; the bound closes 30 % of the way from bare Viterbi to the "
         "best known score in the median; its own labelling is the best known one on 0 of 1, and at most 1 nats below it."
     )
-    assert _explanation([], 3) == "none of 3 is left open."
+    assert explanation([], 3) == "none of 3 is left open."

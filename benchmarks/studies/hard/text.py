@@ -1,20 +1,18 @@
 """The report: families, the list of instances, times to proof, and what leaves instances open."""
 
-import re
 import statistics
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from benchmarks.data.hard import FAMILIES
-from benchmarks.report import Report, number, percent
+from benchmarks.report import Report, number
 from benchmarks.studies.hard import figures, known
+from benchmarks.studies.hard.explaining import Entry, explain_open, is_proof
 from benchmarks.studies.hard.methods import ENGINE, METHODS
 from benchmarks.study import Row
 
 EASY = 1.0
 """Seconds."""
-Entry = tuple[Row, list[Row], Row]
-"""The row of an instance, the answers of all methods, and its best incumbent and bound."""
 
 
 def report(rows: Sequence[Row], report: Report) -> None:
@@ -26,7 +24,7 @@ def report(rows: Sequence[Row], report: Report) -> None:
     _families(entries, report)
     _times(entries, report)
     figures.draw([(one, answers) for one, answers, _ in entries], report)
-    _open(entries, report)
+    explain_open(entries, report)
     _list(entries, report)
     best = {one["name"]: record for one, _, record in entries}
     report.folder.mkdir(parents=True, exist_ok=True)
@@ -88,7 +86,7 @@ def _times(entries: Sequence[Entry], report: Report) -> None:
         lines.append(
             (
                 method,
-                f"{sum(map(_is_proof, (row for _, row, _ in own)))} of {len(own)}",
+                f"{sum(map(is_proof, (row for _, row, _ in own)))} of {len(own)}",
                 number(_finite(statistics.median_low(seconds))),
                 number(_finite(statistics.median_low(ratios))),
                 sum(row.get("score") is None for _, row, _ in ran),
@@ -134,7 +132,7 @@ def _times(entries: Sequence[Entry], report: Report) -> None:
 
 def _proofs(entries: Sequence[Entry]) -> list[dict[str, Row]]:
     """The rows of proofs of each instance, by method."""
-    return [{row["method"]: row for row in answers if _is_proof(row)} for _, answers, _ in entries]
+    return [{row["method"]: row for row in answers if is_proof(row)} for _, answers, _ in entries]
 
 
 def _sentences(entries: Sequence[Entry], compared: Sequence[Entry], limit: float) -> Iterator[str]:
@@ -175,75 +173,6 @@ def _by_family(
         yield (family, len(own), engine, len(given), *(sum(m in each for each in given) for m in methods))
 
 
-def _open(entries: Sequence[Entry], report: Report) -> None:
-    report.heading("What leaves the engine without a proof")
-    report.text(
-        "The step is the last one of the engine, as it names it. The certificate of its bound prices violations of some "
-        "rules, follows the machines of others exactly, and leaves the rest out; its leaves are cases. If the bound closes "
-        "little of the way to the best known score, relaxation is what is weak; if the labelling is below the best "
-        "known one, the search is."
-    )
-    lines = []
-    for family in dict.fromkeys(one["part"] for one, _, _ in entries):
-        own = [(one, answers, best) for one, answers, best in entries if one["part"] == family]
-        some = [
-            (one, row, best)
-            for one, answers, best in own
-            for row in answers
-            if row["method"] == ENGINE and not _is_proof(row)
-        ]
-        lines.append(f"- **{family}**: {_explanation(some, len(own))}")
-    report.text("\n".join(lines))
-
-
-def _explanation(some: Sequence[tuple[Row, Row, Row]], number_of_all: int) -> str:
-    """Of the instances that are left open, each with its row, the engine's row and its best incumbent and bound."""
-    if not some:
-        return f"none of {number_of_all} is left open."
-    steps = Counter(re.sub(r"\d+", "n", str(row.get("route", row.get("note", "")))) for _, row, _ in some)
-    parts = [
-        f"{len(some)} of {number_of_all} left open",
-        "last step " + ", ".join(f"“{step}” ({count})" for step, count in steps.most_common(2)),
-    ]
-    bounds = [row for _, row, _ in some if "leaves" in row]
-    if bounds:
-        priced, followed, machines, leaves = (
-            _range([row[key] for row in bounds]) for key in ("priced", "followed", "machines", "leaves")
-        )
-        parts.append(
-            f"a certificate of the bound prices {priced} and follows {followed} of {machines} machines, in {leaves} "
-            f"leaves"
-        )
-    without = sum(row.get("score") is None for _, row, _ in some)
-    if without:
-        parts.append(f"without a labelling: {without}")
-    closed = [
-        (one["viterbi_score"] - row["bound"]) / (one["viterbi_score"] - best["score"])
-        for one, row, best in some
-        if row.get("bound") is not None and best["score"] is not None and one["viterbi_score"] > best["score"]
-    ]
-    if closed:
-        parts.append(
-            f"the bound closes {percent(statistics.median(closed), 0)} % of the way from bare Viterbi to the best known "
-            "score in the median"
-        )
-    below = [
-        best["score"] - row["score"]
-        for _, row, best in some
-        if row.get("score") is not None and best["score"] is not None
-    ]
-    if below:
-        parts.append(
-            f"its own labelling is the best known one on {sum(each == 0 for each in below)} of {len(below)}, and at most "
-            f"{number(max(below))} nats below it"
-        )
-    return "; ".join(parts) + "."
-
-
-def _range(values: Sequence[int]) -> str:
-    return str(values[0]) if min(values) == max(values) else f"{min(values)} to {max(values)}"
-
-
 def _list(entries: Sequence[Entry], report: Report) -> None:
     report.heading("The list")
     report.text(
@@ -278,8 +207,8 @@ def _list(entries: Sequence[Entry], report: Report) -> None:
 
 
 def _line(one: Row, answers: Sequence[Row], best: Row) -> Sequence[object]:
-    proofs = sorted((row["seconds"], _prover(row)) for row in answers if _is_proof(row))
-    engine = [row["seconds"] for row in answers if row["method"] == ENGINE and _is_proof(row)]
+    proofs = sorted((row["seconds"], _prover(row)) for row in answers if is_proof(row))
+    engine = [row["seconds"] for row in answers if row["method"] == ENGINE and is_proof(row)]
     both = best["score"] is not None and best["bound"] is not None
     return (
         one["name"],
@@ -311,12 +240,8 @@ def _score(value: float | None) -> str:
     return "–" if value is None else f"{value:.6f}".replace("-", "−")
 
 
-def _is_proof(row: Row) -> bool:
-    return row["status"] in ("optimal", "infeasible")
-
-
 def _seconds(row: Row) -> float:
-    return float(row["seconds"]) if _is_proof(row) else float("inf")
+    return float(row["seconds"]) if is_proof(row) else float("inf")
 
 
 def _finite(value: float) -> float | None:
