@@ -12,7 +12,7 @@ from support.effort import examples
 from support.strategies import FORBIDDING, LABEL_SETS, NEAR_TIES, UNIT, Case, Instance, cost_units
 
 import ilpinfer
-from benchmarks.consistency import document, measure
+from benchmarks.data.hard import instance
 from formulations import LabelSet, Trellis, dump_rules, join, parse_rules
 from formulations import constraints as C
 from formulations.problem.compiled_rules import compile_problem
@@ -200,11 +200,13 @@ def test_the_score_of_a_document_is_the_sum_of_its_sequences(seed, order, apart)
         assert all(len(result) == 1 for result in fields.values())
 
 
-def test_the_study_measures_generated_documents():
-    assert document(50, 1, 1.0).tokens == document(50, 1, 1.0).tokens != document(50, 2, 1.0).tokens
-    row = measure(20, "noisy", "hard", 2).split()
-    assert row[:3] == ["20", "noisy", "hard"]
-    assert row[5:7] == row[9:11] == ["2", "0"]
+def test_the_engine_and_a_solver_agree_on_generated_documents():
+    one, other = (instance("consistency", number, smallest=True) for number in (0, 1))
+    assert one.document.tokens != other.document.tokens
+    for each in (one, other):
+        auto, solver = (ilpinfer.decode(each.trellis(), each.rules, method=m) for m in ("auto", "cp-sat"))
+        assert auto.status == solver.status == "optimal"
+        assert auto.score == solver.score
 
 
 def test_documents_of_sequences_that_do_not_fit_are_refused():

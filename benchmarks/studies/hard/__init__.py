@@ -1,0 +1,86 @@
+"""Hard instances as a published set, with what is known of each: easy, hard or open."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import ilpinfer
+from benchmarks.data.hard import FAMILIES, by_name, instance
+from benchmarks.data.hard_files import publish
+from benchmarks.studies.hard import known
+from benchmarks.studies.hard.methods import ENGINE, RIVALS, answer, viterbi
+from benchmarks.studies.hard.text import report
+from benchmarks.study import Design, Row, Sources, Study
+
+SET = "set"
+"""Stands for the instance itself among the methods: its files, its size and what is known of it."""
+SMOKE, TRIED = {False: ("cp-sat",), True: ("cp-sat", "toulbar2")}, "implications"
+"""Rivals at smoke scale, on all families and on the one where toulbar2 is tried as well."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A method on an instance."""
+
+    part: str
+    name: str
+    method: str
+
+
+def cells(sources: Sources, part: str) -> Iterator[Cell]:
+    """Every method on each instance of a family, the instance first."""
+    smallest = sources.scale == "smoke"
+    compared = sources(smoke=1, sample=1, full=20)
+    rivals = RIVALS if not smallest else SMOKE[part == TRIED]
+    for number in range(sources(smoke=1, sample=3, full=20)):
+        name = instance(part, number, smallest=smallest).name
+        methods = (SET, ENGINE, *(rivals if number < compared else ()))
+        yield from (Cell(part, name, method) for method in methods)
+
+
+def measure(sources: Sources, cell: Cell) -> Iterator[Row]:
+    """What a method makes of an instance, or what the instance is."""
+    one = by_name(cell.name)
+    if cell.method == SET:
+        yield {
+            "T": one.level.T,
+            "K": one.level.K,
+            "knob": one.level.knob,
+            "rules": len(one.rules.rules),
+            "digest": one.digest,
+            **viterbi(one),
+            "known": known.of(one),
+            **publish(one),
+        }
+        return
+    if sources.scale != "smoke":
+        ilpinfer.warm_up()
+    limit = sources(smoke=1.0, sample=6.0, full=600.0)
+    yield {"limit": limit, **answer(cell.method, one, limit)}
+
+
+STUDY = Study(
+    title="Hard instances",
+    summary="A set of problems made to be hard, with the best that is known of each, and seconds to proof.",
+    design=Design(
+        corpus="none: documents drawn at random, with a planted labelling under noise. An instance is named by family, "
+        "tokens, labels and number, and has the same bytes in every run; its number chooses one of three levels of "
+        "difficulty in turn. Instances of a family at smoke, sample and full scale: 1, 3 and 20. Rivals decode the first 1, 1 and 20 of them",
+        model="emissions and transitions in steps of 1/4096 nats times the noise; near ties in grid units of 2^-20 nats",
+        rules="; ".join(f"{name}: {one.about}" for name, one in FAMILIES.items()),
+        methods="`auto` (the engine); CBC, CP-SAT, HiGHS and SCIP on the whole program; toulbar2 on the folded scores and "
+        "a chain of state variables for each rule, depth-first, without preprocessing, where it has a form for the "
+        "rules. One thread each",
+        limits="1 s, 6 s and 600 s for an instance at the three scales, building of the program included",
+        seeds="the name of the instance",
+        measures="seconds to proof, and multiples of the seconds of bare Viterbi on the same instance; statuses, bounds and "
+        "incumbents. An instance is easy where the engine proves its optimum within a second, hard where any program "
+        "has ever proved it, and open otherwise. Certificates of the engine are rechecked, the bounds of open instances "
+        "included. Each optimum must agree with every other score and bound, and with what is known from earlier runs",
+    ),
+    parts=tuple(FAMILIES),
+    cells=cells,
+    measure=measure,
+    report=report,
+    check=known.check,
+    timed=True,
+)

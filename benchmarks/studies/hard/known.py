@@ -1,0 +1,100 @@
+"""What is known of each instance: the best incumbent and the best bound ever seen, and the programs that have them.
+
+`benchmarks/data/hard_best.json` is committed; a report writes `best.json`, which has the better of it and of the run, to be
+copied there. No value in it ever becomes worse.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache, reduce
+from pathlib import Path
+
+from benchmarks.data.hard import UNIT, Instance
+from benchmarks.study import Disagreement, Row
+
+PATH = Path(__file__).parents[2] / "data" / "hard_best.json"
+
+
+@cache
+def _committed() -> Mapping[str, Row]:
+    return json.loads(PATH.read_text("utf-8")) if PATH.exists() else {}
+
+
+def of(one: Instance) -> Row | None:
+    """What is known of an instance from earlier runs; None where nothing is, or where its bytes were others."""
+    result = _committed().get(one.name)
+    return result if result is not None and result["digest"] == one.digest else None
+
+
+def better(one: Row, other: Row) -> Row:
+    """The higher incumbent and the lower bound of two records; the first one's where they are equal."""
+    result = dict(one)
+    if other["score"] is not None and (one["score"] is None or other["score"] > one["score"]):
+        result |= {key: other[key] for key in ("score", "score_by", "path")}
+    if other["bound"] is not None and (one["bound"] is None or other["bound"] < one["bound"]):
+        result |= {key: other[key] for key in ("bound", "bound_by")}
+    return result
+
+
+def best_of(instance: Row, answers: Iterable[Row]) -> Row:
+    """The record of an instance: the best of what is known and of a run's answers.
+
+    Returns
+    -------
+    dict
+        Digest, score, score_by, path, bound, bound_by; None where nothing is known.
+    """
+    empty = dict.fromkeys(("score", "score_by", "path", "bound", "bound_by"))
+    records = [instance["known"]] if instance["known"] else []
+    for row in answers:
+        by = f"{row['method']} ({row['by']})" if row.get("by") else row["method"]
+        values = {key: row.get(key) for key in ("score", "path", "bound")}
+        records.append({**values, "score_by": by, "bound_by": by})
+    return reduce(better, records, {"digest": instance["digest"], **empty})
+
+
+def is_proved(best: Row) -> bool:
+    """Whether bound and incumbent meet on the grid."""
+    return best["score"] is not None and best["bound"] is not None and _same(best["score"], best["bound"])
+
+
+def check(rows: Sequence[Row]) -> None:
+    """Raise Disagreement where scores and bounds, known ones included, cannot all be right."""
+    for instance, answers in by_instance(rows):
+        known = instance["known"]
+        claims = [*answers, {"method": "what is known", **known}] if known else answers
+        scores = [(row["score"], row["method"]) for row in claims if row.get("score") is not None]
+        bounds = [(row["bound"], row["method"]) for row in claims if row.get("bound") is not None]
+        bounds += [(float("-inf"), row["method"]) for row in claims if row.get("status") == "infeasible"]
+        if scores and bounds:
+            (score, finder), (bound, prover) = max(scores), min(bounds)
+            if score > bound and not _same(score, bound):
+                raise Disagreement(
+                    f"{instance['name']}: {finder} has a labelling of score {score!r}, "
+                    f"but {prover} claims that none is above {bound!r}"
+                )
+
+
+def by_instance(rows: Sequence[Row]) -> Iterable[tuple[Row, list[Row]]]:
+    """The row of each instance, and the answers of methods."""
+    for instance in (row for row in rows if row["method"] == "set"):
+        yield instance, [row for row in rows if row["name"] == instance["name"] and row is not instance]
+
+
+def text(best: Mapping[str, Row]) -> str:
+    """As JSON, an instance a line."""
+    lines = (f"{json.dumps(name)}: {json.dumps(best[name])}" for name in sorted(best))
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def everything(best: Mapping[str, Row]) -> Mapping[str, Row]:
+    """The records of a run and the committed ones, the better of both where the instance is the same."""
+    result = dict(_committed())
+    for name, record in best.items():
+        same = name in result and result[name]["digest"] == record["digest"]
+        result[name] = better(result[name], record) if same else record
+    return result
+
+
+def _same(one: float, other: float) -> bool:
+    return abs(one - other) < UNIT / 2

@@ -1,0 +1,163 @@
+"""Hard instances: the same bytes for the same name, and nothing that is known is lost or contradicted."""
+
+import json
+from random import Random
+
+import numpy as np
+import pytest
+
+import ilpinfer
+from benchmarks.data import draws, hard_files
+from benchmarks.data.hard import FAMILIES, UNIT, by_name, instance
+from benchmarks.studies.hard import known
+from benchmarks.studies.hard.explaining import explanation
+from benchmarks.studies.hard.text import status_of
+from benchmarks.study import Disagreement
+from formulations import load_rules
+from formulations.problem.compiled_rules import compile_problem, compile_rules
+from ilpinfer.corpus.sequences import read
+
+KNOWN = json.loads(known.PATH.read_text("utf-8"))
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_instances_are_those_that_the_table_lists(family):
+    for number in (0, 1):
+        one = instance(family, number)
+        assert one.digest == by_name(one.name).digest == KNOWN[one.name]["digest"]
+
+
+def test_bytes_depend_on_the_name_alone():
+    digests = [instance("orders", number, smallest=True).digest for number in (0, 1, 0)]
+    assert digests[0] == digests[2] != digests[1]
+    with pytest.raises(ValueError, match="no instance 'orders-11-5-00'"):
+        by_name("orders-11-5-00")
+
+
+def test_draws_are_exact():
+    values = draws.normal(Random(1), 50, 40)
+    assert (values * 4096 == np.round(values * 4096)).all()
+    assert abs(values.mean()) < 0.1
+    assert abs(values.std() - 1) < 0.05
+    assert draws.nats(Random(2), 0.5, 4.0) * 64 % 1 == 0
+    assert sorted(draws.permutation(Random(3), "abcd")) == list("abcd")
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_published_files_are_the_instance(family, tmp_path, monkeypatch):
+    monkeypatch.setattr(hard_files, "FOLDER", tmp_path)
+    one = instance(family, 0, smallest=True)
+    sizes = hard_files.publish(one)
+    [example] = read(str(tmp_path / f"{one.name}.json"))
+    rules = load_rules(str(tmp_path / f"{one.name}.toml"))
+    digests = [
+        compile_rules(both, trellis.labels).digest_of(trellis)
+        for both, trellis in ((rules, example.trellis()), (one.rules, one.trellis()))
+    ]
+    assert digests[0] == digests[1]
+    assert (tmp_path / f"{one.name}.mps.gz").stat().st_size > 100
+    assert sizes["columns"] > one.level.T
+
+
+@pytest.mark.parametrize("name", [name for name in KNOWN if KNOWN[name]["path"]])
+def test_known_incumbents_are_worth_what_is_said(name):
+    one, record = by_name(name), KNOWN[name]
+    value = compile_problem(one.trellis(), one.rules).value(np.array(record["path"]))
+    assert value.score * UNIT == record["score"] <= record["bound"]
+
+
+@pytest.mark.parametrize("family", ["implications", "consistency", "counts"])
+def test_an_optimum_that_is_claimed_is_the_known_one(family):
+    one = instance(family, 0)
+    solution = ilpinfer.decode(one.trellis(), one.rules)
+    assert solution.status == "optimal"
+    assert known.is_proved(KNOWN[one.name])
+    assert solution.score == KNOWN[one.name]["score"]
+
+
+def record(score, bound, digest="d", by="earlier"):
+    return {"digest": digest, "score": score, "score_by": by, "path": [1], "bound": bound, "bound_by": by}
+
+
+def row(method, status, score, bound, **more):
+    return {
+        "name": "x",
+        "method": method,
+        "status": status,
+        "score": score,
+        "bound": bound,
+        "path": [2],
+        **more,
+    }
+
+
+def rows(known_record, *answers):
+    return [{"name": "x", "method": "set", "digest": "d", "known": known_record}, *answers]
+
+
+def test_a_run_never_loses_a_better_value():
+    best = known.best_of(rows(record(5.0, 8.0))[0], [row("cbc", "feasible", 4.0, 7.0)])
+    assert (best["score"], best["score_by"], best["path"]) == (5.0, "earlier", [1])
+    assert (best["bound"], best["bound_by"]) == (7.0, "cbc")
+    best = known.best_of(
+        rows(None)[0], [row("scip", "unknown", None, 9.0), row("cbc", "feasible", 4.0, None)]
+    )
+    assert (best["score_by"], best["bound_by"]) == ("cbc", "scip")
+
+
+def test_committed_values_are_merged_where_the_instance_is_the_same(monkeypatch):
+    committed = {"x": record(5.0, 8.0), "y": record(1.0, 1.0), "z": record(5.0, 8.0)}
+    monkeypatch.setattr(known, "_committed", lambda: committed)
+    merged = known.everything({"x": record(4.0, 7.0, by="now"), "z": record(4.0, 9.0, digest="e")})
+    assert (merged["x"]["score"], merged["x"]["bound"], merged["x"]["bound_by"]) == (5.0, 7.0, "now")
+    assert merged["y"] == committed["y"]
+    assert (merged["z"]["score"], merged["z"]["bound"]) == (4.0, 9.0)
+    assert json.loads(known.text(merged)) == merged
+
+
+@pytest.mark.parametrize(
+    ("known_record", "answers"),
+    [
+        (None, [row("engine", "optimal", 5.0, 5.0), row("cbc", "feasible", 5.0 + UNIT, None)]),
+        (None, [row("engine", "optimal", 5.0, 5.0), row("cbc", "optimal", 6.0, 6.0)]),
+        (None, [row("engine", "infeasible", None, None), row("cbc", "feasible", 1.0, None)]),
+        (record(5.0, 5.0), [row("engine", "optimal", 4.0, 4.0)]),
+        (record(5.0, 5.0), [row("engine", "feasible", 6.0, 7.0)]),
+    ],
+)
+def test_claims_that_cannot_all_be_right_are_disagreements(known_record, answers):
+    with pytest.raises(Disagreement, match=r"x: .* claims that none is above"):
+        known.check(rows(known_record, *answers))
+
+
+def test_claims_that_fit_are_none():
+    known.check(rows(record(5.0, 6.0), row("engine", "optimal", 5.5, 5.5), row("cbc", "unknown", None, 9.0)))
+    known.check(rows(None, row("cbc", "feasible", 5.5, None), row("scip", "no form", None, None)))
+
+
+@pytest.mark.parametrize(
+    ("answers", "best", "status"),
+    [
+        ([row("engine", "optimal", 5.0, 5.0, seconds=0.5)], record(5.0, 5.0), "easy"),
+        ([row("engine", "optimal", 5.0, 5.0, seconds=1.5)], record(5.0, 5.0), "hard"),
+        ([row("engine", "feasible", 4.0, 6.0, seconds=3.0)], record(5.0, 5.0), "hard"),
+        ([row("cbc", "feasible", 4.0, 6.0, seconds=0.1)], record(5.0, 5.0 + UNIT), "open"),
+        ([row("cbc", "unknown", None, None, seconds=0.1)], record(None, None), "open"),
+    ],
+)
+def test_statuses_are_those_of_published_sets(answers, best, status):
+    assert status_of(answers, best) == status
+
+
+def test_what_is_left_open_is_explained_from_rows():
+    bound = {"priced": 3, "followed": 2, "machines": 9}
+    first = row("engine", "feasible", 4.0, 8.0, route="too many prefixes, 3 cases", leaves=4, **bound)
+    second = row("engine", "unknown", None, 9.0, route="too many prefixes, 17 cases", leaves=9, **bound)
+    one = {"viterbi_score": 10.0}
+    best = record(5.0, 7.0)
+    assert explanation([(one, first, best), (one, second, best)], 3) == (
+        "2 of 3 left open; last step “too many prefixes, n cases” (2); a certificate of the bound prices 3 and follows 2 of "
+        "9 machines, in 4 to 9 leaves; without a labelling: 1; the bound closes 30 % of the way from bare Viterbi to the "
+        "best known score in the median; its own labelling is the best known one on 0 of 1, and at most 1 nats below it."
+    )
+    assert explanation([], 3) == "none of 3 is left open."
