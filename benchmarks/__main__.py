@@ -97,7 +97,11 @@ def _run_all(chosen: list[str], parts: list[str], options: argparse.Namespace) -
         if options.scale == "full":
             console.print(estimate.text(chosen, parts, sources, RESULTS, options.processes))
         for name in chosen:
-            codes.append(_run(name, parts, sources, options, console))
+            try:
+                codes.append(_run(name, parts, sources, options, console))
+            except Exception:
+                console.print_exception()
+                codes.append(1)
             if codes[-1] == 130:
                 break
     if len(chosen) > 1:

@@ -45,8 +45,8 @@ def _work(sender: Connection, name: str, limit: float) -> None:
     try:
         import pytoulbar2  # noqa: F401
 
+        from benchmarks.answers import CannotState
         from benchmarks.studies.peers import weighted_csp
-        from benchmarks.studies.peers.answer import CannotState
     except ImportError as error:
         sender.send(str(error))
         return

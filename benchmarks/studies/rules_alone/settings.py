@@ -1,6 +1,5 @@
 """Sequences with scores and gold, and the rules of the catalogue that are tried on them."""
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
@@ -14,6 +13,7 @@ from benchmarks.data.models import trained
 from benchmarks.studies.stokman.corpora import GENERATED, RESUMES, corpus
 from benchmarks.studies.stokman.decoding import BASE, ONE_ORGANIZATION, OTHERS
 from benchmarks.study import Sources
+from benchmarks.timing import least
 from formulations import Feature, LabelSet, Rule, RuleSet, Trellis, load_rules
 from formulations.problem.compiled_rules import unique_names
 from ilpinfer.core.solution import Solution
@@ -89,13 +89,7 @@ class Problems:
 
     def _fastest(self, calls: Sequence[Callable[[], Any]], passes: int) -> float:
         """Microseconds of a call, in the fastest pass."""
-        times = []
-        for _ in range(passes):
-            began = time.process_time()
-            for call in calls:
-                call()
-            times.append(time.process_time() - began)
-        return 1e6 * min(times) / len(calls)
+        return 1e6 * least(lambda: [call() for call in calls], passes) / len(calls)
 
     def chosen(self, name: str, without: bool) -> RuleSet:
         """One rule alone, or all but that one."""
