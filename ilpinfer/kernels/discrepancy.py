@@ -69,6 +69,8 @@ def _read_prefix(late, stack, length):
 
     The joint state after these tokens is kept.
     """
+    if not len(late.packed.mark):
+        return 0
     total, before = 0, -1
     for k in range(len(late.kept)):
         late.kept[k] = 0
