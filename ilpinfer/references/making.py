@@ -140,6 +140,8 @@ def _claims(trellis: Trellis, rules: RuleSet, ties: int, top: int | None, deadli
         solutions = decode(trellis, rules, time_limit=_seconds(deadline), top=wanted)
         for solution in solutions:
             _tree(solution)
+        if not solutions:
+            raise UnprovedOptimum("no labelling is proved in this time; give it more time, with time_limit")
         levels = [(units, list(each)) for units, each in groupby(solutions, _units)]
         if len(solutions) < wanted or (len(levels) > 1 and wanted > (top or 1)) or wanted == most:
             break

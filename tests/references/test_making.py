@@ -19,6 +19,7 @@ from formulations import constraints as C
 from formulations.grid import UNITS_PER_NAT
 from formulations.problem.compiled_rules import compile_problem
 from ilpinfer import checker
+from ilpinfer.references import making
 from ilpinfer.references.generator import KINDS, generate
 from ilpinfer.references.making import UnprovedOptimum, make
 from ilpinfer.references.proofs import plain_trees
@@ -211,3 +212,14 @@ def test_whole_numbers_of_nats_are_read_back_as_they_were():
     whole = [C.at_most_runs("a", 1, penalty=1), C.feature(label="a", weight=2)]
     fractions = [C.at_most_runs("a", 1, penalty=1.0), C.feature(label="a", weight=2.0)]
     assert make(trellis, whole).to_dict() == make(trellis, fractions).to_dict()
+
+
+def test_a_time_limit_that_leaves_no_labelling(monkeypatch):
+    """The list may be empty where the time is over."""
+    trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
+    decode = making.decode
+    monkeypatch.setattr(
+        making, "decode", lambda *given, top=None, **options: [] if top else decode(*given, **options)
+    )
+    with pytest.raises(UnprovedOptimum, match="no labelling is proved in this time"):
+        make(trellis, [C.starts_with("b")], time_limit=0.001)
