@@ -1,0 +1,65 @@
+"""Mined rules, their precision, and times by part."""
+
+import pytest
+
+from benchmarks.studies.liao import precision_of
+from benchmarks.studies.liao.rules import company_words, entity_rules
+from benchmarks.studies.liao.text import time_shares
+from benchmarks.studies.liao.ways import check_best
+from benchmarks.study import Disagreement
+from formulations import LabelSet
+from formulations import constraints as C
+from ilpinfer.models.crf import CRF
+from ilpinfer.models.crf.token_rules import TokenRules
+from ilpinfer.pipelines.rules_first import RulesFirst
+
+LABELS = LabelSet(("B-LOC", "B-ORG", "I-ORG", "O"))
+SENTENCE = ["El", "Banco", "de", "España", "subió", "los", "tipos", "en", "Madrid", "."]
+GOLD = ["O", "B-ORG", "I-ORG", "I-ORG", "O", "O", "O", "O", "B-LOC", "O"]
+
+
+def test_mined_rules_clamp_small_words_and_leave_names_open():
+    rules = [rule for some in entity_rules([(SENTENCE, GOLD)] * 25).values() for rule in some]
+    tokens = ["El", "gobierno", "de", "Francia", "y", "el", "Banco", "de", "Madrid", "."]
+    allowed = TokenRules(LABELS, tuple(rules)).allowed(tokens)
+    outside = [labels == 0b1000 for labels in allowed]
+    assert outside == [True, True, True, False, True, True, False, False, False, True]
+    assert allowed[7] == 0b1100, "de goes on with a name or is none"
+    assert allowed[8] == 0b1, "rule 1: a word that always is one name"
+
+
+def test_company_words_need_times_and_precision():
+    suffix = ["Acme", "Corp"], ["B-ORG", "I-ORG"]
+    first = ["Grupo", "Prisa"], ["B-ORG", "I-ORG"]
+    against = ["Sr", "Corp"], ["O", "O"]
+    assert company_words([suffix, suffix, first, first], 2, 0.9) == (["Corp", "Prisa"], ["Acme", "Grupo"])
+    assert company_words([suffix, suffix, first, first], 3, 0.9) == ([], [])
+    # Two of three cases of Corp are within a company: 0.67.
+    assert company_words([suffix, suffix, against], 2, 0.7) == ([], ["Acme"])
+    assert company_words([suffix, suffix, against], 2, 0.6) == (["Corp"], ["Acme"])
+
+
+def test_rule_2_comes_before_rule_3_and_after_rule_1():
+    pairs = [(["Grupo", "Prisa", "sube"], ["B-ORG", "I-ORG", "O"])] * 3
+    rules = entity_rules(pairs, companies=3)
+    assert list(rules) == ["rule 2", "rule 4"]
+    allowed = TokenRules(LABELS, tuple(rules["rule 2"]), False).allowed(["Grupo", "Santander"])
+    assert allowed == [0b110, 0b110]
+
+
+def test_precision_counts_tokens_whose_gold_label_is_left():
+    rules = [C.tag_at("LOC", words=["Madrid"]), C.tag_at("O", words=["en"])]
+    test = [(["en", "Madrid"], ["O", "B-LOC"]), (["Real", "Madrid"], ["B-ORG", "I-ORG"])]
+    assert precision_of(rules, test, LABELS) == {"tokens": 4, "restricted": 3, "right": 2}
+
+
+def test_shares_are_of_the_whole_time_of_the_baseline():
+    baseline, row = {"seconds": [0.0, 1.0, 0.5, 0.5]}, {"seconds": [0.2, 0.4, 0.2, 0.2]}
+    assert time_shares(row, baseline) == pytest.approx([0.1, 0.2, 0.1, 0.1, 0.5])
+
+
+def test_a_worse_labelling_is_a_disagreement():
+    decoder = RulesFirst(CRF.train([(SENTENCE, GOLD)] * 3, scheme="bio"))
+    check_best(decoder, SENTENCE, decoder.labels(SENTENCE))
+    with pytest.raises(Disagreement, match="rules first"):
+        check_best(decoder, SENTENCE, ["O"] * len(SENTENCE))
