@@ -3,7 +3,6 @@
 from graphlib import CycleError, TopologicalSorter
 
 import pytest
-
 from support.layers import ROOT, graph, layer, layers, modules, upward
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from benchmarks.data.held_out import percentages, setting_of
-from benchmarks.studies.fersini.measuring import TAUS, floor_of, floors_of, measured
-from benchmarks.studies.fersini.text import SINGLE, check, chosen, sums
+from benchmarks.studies.fersini.measuring import SINGLE, TAUS, floor_of, floors_of, measured
+from benchmarks.studies.fersini.totals import check, chosen, sums
 from benchmarks.study import Disagreement
 from formulations import RuleSet
 from formulations import constraints as C

@@ -16,7 +16,7 @@ from support.places import ROOT
 from benchmarks import __main__ as program
 from benchmarks import estimate
 from benchmarks.data.stand_in import write_corpora
-from benchmarks.journal import Journal
+from benchmarks.journal import Journal, code_digest
 from benchmarks.optimum import recheck, take_counts
 from benchmarks.report import Report, number, percent, signed
 from benchmarks.study import SCALES, Disagreement, Missing, Sources, names, study_named
@@ -139,6 +139,18 @@ def test_rows_of_other_code_are_kept_only_if_asked(tmp_path: Path) -> None:
     assert [line["rows"] for line in again.all_lines()] == [[{"item": 0}], [{"item": -1}]]
     assert again.header == "new machine\ncells of earlier code: old machine"
     assert Cell("p", 0) not in Journal(tmp_path / "other.jsonl", "new machine")
+
+
+def test_files_beside_the_rows_do_not_change_the_digest_of_the_code(tmp_path: Path, monkeypatch) -> None:
+    for folder in ("formulations", "ilpinfer", "benchmarks/rows/instances"):
+        (tmp_path / folder).mkdir(parents=True)
+    monkeypatch.setattr("benchmarks.journal.ROOT", tmp_path)
+    (tmp_path / "benchmarks" / "study.py").write_text("1")
+    before = code_digest()
+    (tmp_path / "benchmarks" / "rows" / "instances" / "a.toml").write_text("rule = 1")
+    assert code_digest() == before
+    (tmp_path / "benchmarks" / "study.py").write_text("2")
+    assert code_digest() != before
 
 
 def test_an_estimate_multiplies_cells_by_seconds(corpora: Path, tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from benchmarks.studies.fersini import measuring, text
+from benchmarks.studies.fersini import measuring, text, totals
 from benchmarks.studies.fersini.settings import (
     BLOCK,
     CONFIDENCE,
@@ -79,6 +79,6 @@ STUDY = Study(
     cells=cells,
     measure=measure,
     report=text.report,
-    check=text.check,
+    check=totals.check,
     timed=True,
 )

@@ -1,17 +1,23 @@
 """Report of the study, from rows alone."""
 
 import statistics
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any
 
-import numpy as np
+from benchmarks.report import COLORS, Report, number, percent, signed
+from benchmarks.studies.fersini.measuring import FRONTIER, TAUS
+from benchmarks.studies.fersini.totals import (
+    CHOSEN_WEIGHT,
+    Title,
+    best_score,
+    by_title,
+    methods_of,
+    rows_of,
+    sums,
+    values_of,
+)
+from benchmarks.study import Row
 
-from benchmarks.report import COLORS, Report, number, percent
-from benchmarks.studies.fersini.measuring import FRONTIER, SINGLE, TAUS
-from benchmarks.study import Disagreement, Row
-from ilpinfer.learning.measures import COLUMNS, Measures
-
-CHOSEN_WEIGHT = "one phase, chosen weight"
 PUBLISHED = (
     ("Cora", "CRF of 350, 150 to test (Peng and McCallum 2004)", 95.37, None, 77.33),
     ("UMass, test part", "CRF (Anzaroot et al. 2014)", None, 94.44, None),
@@ -21,81 +27,9 @@ PUBLISHED = (
 PANELS = 4
 
 
-class Title(NamedTuple):
-    """A model under rules."""
-
-    part: str
-    model: str
-    rules: str
-
-    def __str__(self) -> str:
-        return f"{self.part}, {self.model}" + ("" if self.rules == "mined" else f", rules: {self.rules}")
-
-
-class Sums(NamedTuple):
-    """Sums over sequences."""
-
-    counts: tuple[int, ...]
-    sequences: int
-    cost: float
-    score: float
-    proved: int
-    missing: int
-    milliseconds: float
-
-    @property
-    def measures(self) -> Measures:
-        """Tokens, spans and whole sequences, as shares."""
-        return Measures.of_sums(np.array(self.counts), self.sequences)
-
-
-def sums(rows: Iterable[Row]) -> Sums:
-    """Rows added up."""
-    some = list(rows)
-    total = {name: sum(row[name] for row in some) for name in (*COLUMNS, *Sums._fields[1:])}
-    return Sums(tuple(total[name] for name in COLUMNS), **{name: total[name] for name in Sums._fields[1:]})
-
-
-def chosen(rows: Sequence[Row]) -> tuple[Sums, tuple[float, ...]]:
-    """Each half with the value that has most right tokens on the other half, and these values.
-
-    Of equally good ones it is the first.
-    """
-    halves: dict[int, dict[float, list[Row]]] = {}
-    for row in rows:
-        halves.setdefault(row["half"], {}).setdefault(row["value"], []).append(row)
-    result, values = list[Row](), list[float]()
-    for half, own in sorted(halves.items()):
-        other = halves.get(1 - half, own)
-        values.append(max(other, key=lambda value: sum(row["right"] for row in other[value])))
-        result += own[values[-1]]
-    return sums(result), tuple(values)
-
-
-def check(rows: Sequence[Row]) -> None:
-    """Two phases and the frontier have to agree on the cost at each floor, where both are proved."""
-    for title, own in _by_title(rows):
-        sizes = [row for row in own if row.get("kind") == "sizes"]
-        if not sizes or any(row["complete"] < row["sequences"] for row in sizes):
-            continue
-        for bound, taus in TAUS.items():
-            for tau in taus:
-                two = [row for row in own if row["method"] == bound and row["value"] == tau]
-                if not two or sums(two).proved < sums(two).sequences:
-                    continue
-                floors = [
-                    r for r in own if r.get("kind") == "floor" and (r["bound"], r["value"]) == (bound, tau)
-                ]
-                costs = sums(two).cost, sum(row["cost"] for row in floors)
-                if abs(costs[0] - costs[1]) > 1e-4:
-                    raise Disagreement(
-                        f"{title}, {bound} {tau:g}: two phases cost {costs[0]!r} nats, frontiers {costs[1]!r}"
-                    )
-
-
 def report(rows: Sequence[Row], report: Report) -> None:
     """Rules, methods, the curve over tau, frontiers."""
-    groups = _by_title(rows)
+    groups = by_title(rows)
     _rules(groups, report)
     _methods(groups, report)
     _taus(groups, report)
@@ -128,8 +62,8 @@ def _methods(groups: Sequence[tuple[Title, list[Row]]], report: Report) -> None:
     columns = "", "method", "tokens %", "span F1 %", "whole %", "cost", "loss", "ms", "proved", "values"
     lines: list[Sequence[Any]] = []
     for title, own in groups:
-        best = _best_score(own)
-        for name, total, values in _lines(own):
+        best = best_score(own)
+        for name, total, values in methods_of(own):
             shares = (percent(share) for share in total.measures)
             loss = (best - total.score) / total.sequences
             lines.append(
@@ -163,14 +97,14 @@ def _methods(groups: Sequence[tuple[Title, list[Row]]], report: Report) -> None:
 
 def _sentences(groups: Sequence[tuple[Title, list[Row]]]) -> Iterator[str]:
     for title, own in groups:
-        by_name = {name: total.measures for name, total, _ in _lines(own)}
+        by_name = {name: total.measures for name, total, _ in methods_of(own)}
         base = by_name["Viterbi"]
         two = max((name for name in TAUS if name in by_name), key=lambda name: by_name[name].accuracy)
         gains = {name: by_name[name] for name in ("one phase", CHOSEN_WEIGHT) if name in by_name} | {
             f"two phases ({two})": by_name[two]
         }
         texts = [
-            f"{name} {100 * (m.accuracy - base.accuracy):+.1f} / {100 * (m.f1 - base.f1):+.1f}"
+            f"{name} {signed(100 * (m.accuracy - base.accuracy))} / {signed(100 * (m.f1 - base.f1))}"
             for name, m in gains.items()
         ]
         yield f"- {title}: points of tokens / span F1 against Viterbi: {'; '.join(texts)}.".replace(
@@ -186,7 +120,7 @@ def _taus(groups: Sequence[tuple[Title, list[Row]]], report: Report) -> None:
         )
         lines = []
         for title, own in groups:
-            totals = [sums(_of(own, bound, tau)) for tau in taus]
+            totals = [sums(rows_of(own, bound, tau)) for tau in taus]
             shown = [f"{percent(t.measures.accuracy)} / {percent(t.measures.f1)}" for t in totals]
             lines.append((title, *shown, sum(t.sequences - t.proved for t in totals)))
         report.table(("", *(f"{tau:g}" for tau in taus), "not proved"), lines)
@@ -198,7 +132,7 @@ def _taus(groups: Sequence[tuple[Title, list[Row]]], report: Report) -> None:
             for row, bounds in enumerate((("relative",), ("odds",))):
                 one = axes[row][column]
                 for bound, color in zip(bounds, (COLORS[row],), strict=True):
-                    y = [100 * sums(_of(own, bound, tau)).measures.accuracy for tau in TAUS[bound]]
+                    y = [100 * sums(rows_of(own, bound, tau)).measures.accuracy for tau in TAUS[bound]]
                     one.plot(TAUS[bound], y, "o-", color=color, markersize=4, label=f"two phases, {bound}")
                 for name, dash in (("Viterbi", ":"), ("one phase", "--")):
                     level = 100 * sums(r for r in own if r["method"] == name).measures.accuracy
@@ -263,11 +197,11 @@ def _frontiers(groups: Sequence[tuple[Title, list[Row]]], report: Report) -> Non
     ) as axes:
         for one, (title, own) in zip(axes[0], some, strict=True):
             best, curves = (
-                _best_score(own),
+                best_score(own),
                 {"one phase, by weight": FRONTIER, **{f"two phases, {b}": b for b in TAUS}},
             )
             for (name, method), mark in zip(curves.items(), ("-", "o", "s", "D"), strict=True):
-                totals = [sums(_of(own, method, value)) for value in _values(own, method)]
+                totals = [sums(rows_of(own, method, value)) for value in values_of(own, method)]
                 x = [(best - t.score) / t.sequences for t in totals]
                 one.plot(
                     x, [t.cost / t.sequences for t in totals], mark, markersize=3.5, linewidth=1, label=name
@@ -276,38 +210,3 @@ def _frontiers(groups: Sequence[tuple[Title, list[Row]]], report: Report) -> Non
             one.set_xlabel("loss of score, nats")
         axes[0][0].set_ylabel("cost of violations, nats")
         axes[0][0].legend(frameon=False, fontsize=7)
-
-
-def _lines(own: Sequence[Row]) -> Iterator[tuple[str, Sums, tuple[float, ...]]]:
-    """Each method: name, sums, and chosen values."""
-    for name in SINGLE:
-        yield name, sums(row for row in own if row["method"] == name), ()
-    for name, method in ((CHOSEN_WEIGHT, FRONTIER), *((bound, bound) for bound in TAUS)):
-        yield name, *chosen(_of(own, method))
-
-
-def _best_score(own: Sequence[Row]) -> float:
-    """Sum over sequences of the best scores under the hard rules: two phases with tau = 1 have them."""
-    return sums(_of(own, "relative", 1.0)).score
-
-
-def _of(own: Sequence[Row], method: str, value: float | None = None) -> list[Row]:
-    kinds = ("weight",) if method == FRONTIER else ("method",)
-    some = [row for row in own if row["method"] == method and row.get("kind") in kinds]
-    return some if value is None else [row for row in some if row["value"] == value]
-
-
-def _values(own: Sequence[Row], method: str) -> list[float]:
-    return list(dict.fromkeys(row["value"] for row in _of(own, method)))
-
-
-def _by_title(rows: Sequence[Row]) -> list[tuple[Title, list[Row]]]:
-    """Rows of each model under rules, those that are not complete left out."""
-    result: dict[Title, list[Row]] = {}
-    for row in rows:
-        result.setdefault(Title(row["part"], row["model"], row["rules"]), []).append(row)
-    return [
-        (title, own)
-        for title, own in result.items()
-        if {*SINGLE, *TAUS, FRONTIER} <= {r["method"] for r in own}
-    ]

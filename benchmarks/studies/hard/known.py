@@ -1,18 +1,18 @@
 """What is known of each instance: the best incumbent and the best bound ever seen, and the programs that have them.
 
-`benchmarks/data/hard_best.json` is committed; a report writes `best.json`, which has the better of it and of the run, to be
-copied there. No value in it ever becomes worse.
+`best.json` beside the committed report has both. A report writes the better of it and of the run, so that no value ever
+becomes worse.
 """
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, reduce
-from pathlib import Path
 
 from benchmarks.data.hard import UNIT, Instance
+from benchmarks.journal import ROOT
 from benchmarks.study import Disagreement, Row
 
-PATH = Path(__file__).parents[2] / "data" / "hard_best.json"
+PATH = ROOT / "benchmarks" / "results" / "hard" / "best.json"
 
 
 @cache

@@ -180,8 +180,8 @@ def _list(entries: Sequence[Entry], report: Report) -> None:
         "which `ilpinfer decode NAME.json --rules NAME.toml` reads; NAME.mps.gz, the integer program, where it is small "
         "(`ilpinfer export --format mps` writes the others); and NAME.solution.json.gz, the engine's solution with its "
         "certificate, for `ilpinfer.verify`. The digest is that of scores and rules. Scores are in nats, times in seconds. "
-        "Best incumbents, with their labels, and best bounds are in `best.json`; copied to `benchmarks/data/hard_best.json`, "
-        "they are what later runs know. Viterbi and the engine's seconds belong to this run."
+        "Best incumbents, with their labels, and best bounds are in `best.json`, and later runs know them. Viterbi and the "
+        "engine's seconds belong to this run."
     )
     columns = (
         "instance",

@@ -5,12 +5,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from benchmarks.studies.stokman.decoding import LIMIT, NONE
 from benchmarks.study import Row
 from ilpinfer.evaluation.counts import f_measure, precision, recall
 
 Documents = Mapping[int, Row]
 """The rows of one setting, by document."""
 RESAMPLES = 1000
+CHANGES = ("P", "R", "F")
 ALL = "all"
 
 
@@ -22,6 +24,9 @@ class Setting(NamedTuple):
     rules: str
     method: str
     limit: float
+
+
+Settings = Mapping[Setting, Documents]
 
 
 class Change(NamedTuple):
@@ -42,6 +47,18 @@ def by_setting(rows: Iterable[Row]) -> dict[Setting, dict[int, Row]]:
             key = Setting(*(row[name] for name in Setting._fields))
             result.setdefault(key, {})[row["document"]] = row
     return result
+
+
+def documents_of(
+    settings: Settings, corpus: str, segmentation: str, rules: str, method: str, limit: float = LIMIT
+) -> Documents:
+    """The documents of a setting, none if it was not run."""
+    return settings.get(Setting(corpus, segmentation, rules, method, limit), {})
+
+
+def baseline(settings: Settings, corpus: str, segmentation: str) -> Documents:
+    """Documents that Viterbi labels without rules."""
+    return documents_of(settings, corpus, segmentation, "none", NONE)
 
 
 def counts(documents: Documents, chosen: Sequence[int], field: str, unit: str = "characters") -> Any:
