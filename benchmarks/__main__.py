@@ -104,7 +104,7 @@ def _run_all(chosen: list[str], parts: list[str], options: argparse.Namespace) -
                 codes.append(1)
             if codes[-1] == 130:
                 break
-    if len(chosen) > 1:
+    if len(chosen) > 1 and codes[-1] != 130:
         failed = [name for name, code in zip(chosen, codes, strict=False) if code]
         console.print(
             f"{len(codes)} studies in {(time.monotonic() - began) / 60:.1f} min"

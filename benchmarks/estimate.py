@@ -23,7 +23,7 @@ def text(chosen: Sequence[str], parts: Sequence[str], sources: Sources, results:
         seconds = sum(
             number * known[part]["seconds"] / known[part]["cells"] for part, number in cells.items()
         )
-        seconds /= 1 if study.timed else processes
+        seconds *= study.growth / (1 if study.timed else processes)
         total += seconds
         lines.append(f"{name}: {cells.total()} cells, about {seconds / 60:.0f} min")
     lines.append(f"in all about {total / 60:.0f} min" + (f", and {', '.join(unknown)}" if unknown else ""))

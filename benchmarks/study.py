@@ -98,6 +98,7 @@ class Study:
     report : writes text, tables and pictures from rows, which are in the order of the cells
     check : raises Disagreement where rows of different cells cannot all be right
     timed : whether times are measured, so that cells are run one after the other
+    growth : seconds of a cell at full scale over those at sample scale, for the estimate: where time limits are longer
     """
 
     title: str
@@ -109,6 +110,7 @@ class Study:
     report: Callable[[Sequence[Row], Report], None]
     check: Callable[[Sequence[Row]], None] = lambda rows: None
     timed: bool = False
+    growth: float = 1.0
 
 
 class Disagreement(Exception):

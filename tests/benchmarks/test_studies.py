@@ -163,6 +163,11 @@ def test_an_estimate_multiplies_cells_by_seconds(corpora: Path, tmp_path: Path) 
     assert text.splitlines()[0] == "posterior: 20 cells, about 2 min"
     text = estimate.text(["posterior"], [], Sources(corpora, "full"), tmp_path, 2)
     assert text == "in all about 0 min, and posterior"
+    (tmp_path / "hard").mkdir()
+    parts = {part: {"cells": 10, "seconds": 6.0} for part in study_named("hard").parts}
+    (tmp_path / "hard" / "summary.json").write_text(json.dumps({"parts": parts}))
+    text = estimate.text(["hard"], [], Sources(corpora, "full"), tmp_path, 2)
+    assert text.splitlines()[0] == "hard: 1400 cells, about 1400 min", "time limits are 100 times as long"
 
 
 def test_numbers_of_a_report(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ SET = "set"
 """Stands for the instance itself among the methods: its files, its size and what is known of it."""
 SMOKE, TRIED = {False: ("cp-sat",), True: ("cp-sat", "toulbar2")}, "implications"
 """Rivals at smoke scale, on all families and on the one where toulbar2 is tried as well."""
+SAMPLE_LIMIT, FULL_LIMIT = 6.0, 600.0
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ def measure(sources: Sources, cell: Cell) -> Iterator[Row]:
         return
     if sources.scale != "smoke":
         ilpinfer.warm_up()
-    limit = sources(smoke=1.0, sample=6.0, full=600.0)
+    limit = sources(smoke=1.0, sample=SAMPLE_LIMIT, full=FULL_LIMIT)
     yield {"limit": limit, **answer(cell.method, one, limit)}
 
 
@@ -83,4 +84,5 @@ STUDY = Study(
     report=report,
     check=known.check,
     timed=True,
+    growth=FULL_LIMIT / SAMPLE_LIMIT,
 )
