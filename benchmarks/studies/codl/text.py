@@ -20,6 +20,17 @@ from benchmarks.studies.codl.cells import (
 from benchmarks.studies.codl.draws import ENDS, Rows, draws_of, sizes_of, text_of
 from benchmarks.studies.codl.tasks import BEST
 
+NAMES = {
+    SUPERVISED: "labelled references alone",
+    "H": "hard EM (H)",
+    "H&W": "weighted (H&W)",
+    "H&W&C": "rules in learning (H&W&C)",
+    "top 50": "fifty labellings each (top 50)",
+}
+"""What the settings of Table 2 are called in a picture."""
+TICKS = 5, 10, 20, 300
+TITLES = {"none": "decoded without rules", "soft": "decoded under rules"}
+
 
 def report(rows: Rows, report: Report) -> None:
     """A section for each part that has rows."""
@@ -59,21 +70,26 @@ def _citations(rows: Rows, report: Report) -> None:
         + "."
     )
     sizes = sizes_of(rows)
-    with report.picture("learning", "Token accuracy by labelled references", ncols=2, sharey=True) as axes:
+    caption = "Token accuracy by labelled references, here and as published"
+    with report.picture("learning", caption, (9.5, 4.0), ncols=2, sharey=True) as axes:
         for side, (axis, name) in enumerate(zip(axes, ENDS, strict=True)):
             for column, setting in enumerate(COLUMNS):
                 points = [(n, mean(draws_of(rows, size=n, setting=setting, rules=name))) for n in sizes]
                 shown = [(n, value) for n, value in points if value is not None]
-                line = axis.plot(*zip(*shown, strict=True), marker="o", label=setting)[0] if shown else None
+                line = (
+                    axis.plot(*zip(*shown, strict=True), marker="o", label=NAMES[setting])[0]
+                    if shown
+                    else None
+                )
                 if line and column in (0, 3):
                     values = [table[2 * column + side] for table in published.CITATIONS.values()]
-                    label = f"{setting}, published"
+                    label = f"{NAMES[setting]}, published"
                     axis.plot(list(published.CITATIONS), values, "--", color=line.get_color(), label=label)
-            axis.set(xscale="log", xlabel="labelled references", title=f"rules in the end: {ENDS[name]}")
-            axis.set_xticks(list(published.CITATIONS), [str(n) for n in published.CITATIONS])
+            axis.set(xscale="log", xlabel="labelled references", title=TITLES[name])
+            axis.set_xticks(TICKS, map(str, TICKS))
             axis.minorticks_off()
         axes[0].set_ylabel("token accuracy, %")
-        axes[1].legend(fontsize=7)
+        axes[0].figure.legend(*axes[0].get_legend_handles_labels(), loc="outside right upper", frameon=False)
 
 
 def _table_2(rows: Rows, table: published.Table, report: Report) -> None:

@@ -123,12 +123,14 @@ def _picture(table: Sequence[Row], report: Report) -> None:
         names, places, left = [name for name, _ in bars], np.arange(len(bars))[::-1], np.zeros(len(bars))
         for number_, (stage, color) in enumerate(zip(STAGES, COLORS, strict=False)):
             widths = np.array([shares[number_] for _, shares in bars])
-            axes.barh(places, widths, left=left, color=color, label=stage)
+            axes.barh(
+                places, widths, left=left, color=color, label="Viterbi" if stage == "viterbi" else stage
+            )
             left += widths
         axes.set_yticks(places, names)
         axes.axvline(1, color="#7F7F7F", linewidth=1, linestyle=":")
         axes.set_xlabel("share of the baseline's time")
-        axes.legend(frameon=False, fontsize=8, loc="lower right")
+        axes.legend(frameon=False, fontsize=8, ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.0))
 
 
 def _alone(alone: Sequence[Row], report: Report) -> None:
