@@ -14,8 +14,6 @@ from ilpinfer.evaluation.counts import f_measure, precision, recall
 from ilpinfer.evaluation.evaluation import Evaluation
 from ilpinfer.evaluation.significance import Difference, compare
 
-RECHECKED = 10
-"""One optimum of so many is rechecked where none serves as a reference."""
 ONE_FIELD = LabelSet(("O",))
 MEASURES = ("tokens %", "precision %", "recall %", "F1 %", "whole %")
 """Columns of `measures`; the three in the middle are of exact spans."""
@@ -97,7 +95,7 @@ def interval(difference: Difference) -> str:
 def rechecked(
     trellises: Sequence[Trellis], rules: RuleSet, solutions: Sequence[Solution]
 ) -> Sequence[Solution]:
-    """The same solutions; one of `RECHECKED` is rechecked."""
-    for trellis, solution in list(zip(trellises, solutions, strict=True))[::RECHECKED]:
+    """The same solutions; each that is optimal is rechecked."""
+    for trellis, solution in zip(trellises, solutions, strict=True):
         recheck(trellis, rules, solution)
     return solutions

@@ -226,7 +226,7 @@ STUDY = Study(
         seeds="halves and folds 0; perceptron 0; bootstrap 0",
         measures="in per cent: right tokens, precision, recall and F1 of exact spans at all levels, whole references. Gains in points with 95 % "
         "intervals of the paired bootstrap over references (1999 resamples). `kept` is the mean number of rules with a penalty. "
-        "One optimum of 10 is rechecked",
+        "Every optimum is rechecked",
         stand_ins="The test part of UMass is not here: the development part takes its place. Anzaroot et al. mine rules and learn penalties on "
         "training references; here penalties are learnt on half of the development part, too, as the table says",
     ),

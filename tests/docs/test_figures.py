@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 from support.places import ROOT
 
-LINK = re.compile(r"\((?:\.\./)*benchmarks/results/([\w-]+)/(?:results\.md|[\w-]+\.svg)(?:#[\w-]+)?\)")
+LINK = re.compile(r"\((?:\.\./)*benchmarks/results/([\w/-]+\.(?:md|svg|txt))(?:#[\w-]+)?\)")
 NUMBER = re.compile(r"(?<![\w.^−-])[−-]?(?:\d{1,3}(?:[ \u202f]\d{3})+|\d+)(?:\.\d+)?(?![\w.]*\w)")
 MEASURE = re.compile(
     r"\d ?(?:%|×|times\b|points\b|ms\b|µs\b|s\b|minutes\b|MB\b|MiB\b|nats\b|tokens a second\b)"
 )
+RESULTS = Path(ROOT) / "benchmarks" / "results"
 MEASURED_PAGES = ("README.md", "docs/heuristics.md", "docs/measurements.md")
 """Pages whose figures are all measured; on others only sections that link to results are compared."""
 
@@ -38,9 +39,9 @@ def pages() -> list[str]:
 @pytest.mark.parametrize("page", pages())
 def test_figures_are_those_of_the_linked_results(page: str) -> None:
     for section in sections((ROOT / page).read_text("utf-8")):
-        names = sorted(set(LINK.findall(section)))
+        names = sorted({re.sub(r"[\w-]+\.svg$", "results.md", name) for name in LINK.findall(section)})
         if names:
-            known = set().union(*(figures(result(name)) for name in names))
+            known = set().union(*(figures((RESULTS / name).read_text("utf-8")) for name in names))
             unknown = figures(section) - known - {number.removeprefix("-") for number in known}
             assert not unknown, f"{page}: {sorted(unknown)} are not in the results of {', '.join(names)}"
 
@@ -49,10 +50,6 @@ def test_figures_are_those_of_the_linked_results(page: str) -> None:
 def test_a_section_with_measures_links_to_results(page: str) -> None:
     for section in sections((ROOT / page).read_text("utf-8")):
         assert LINK.search(section) or not MEASURE.search(section), section.strip()[:300]
-
-
-def result(name: str) -> str:
-    return (ROOT / "benchmarks" / "results" / name / "results.md").read_text("utf-8")
 
 
 @pytest.mark.parametrize(
@@ -71,5 +68,4 @@ def test_numbers_of_a_text(text: str, expected: set[str]) -> None:
 def test_every_study_has_a_committed_result() -> None:
     from benchmarks.study import names
 
-    folder = Path(ROOT) / "benchmarks" / "results"
-    assert {path.parent.name for path in folder.glob("*/results.md")} == set(names())
+    assert {path.parent.name for path in RESULTS.glob("*/results.md")} == set(names())

@@ -48,14 +48,19 @@ def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
 
 
 def check(rows: Sequence[Row]) -> None:
-    """Runs of the same sequences in shards of the same size have the same content."""
-    known: dict[tuple[int, int], Row] = {}
+    """Runs of the same sequences have the same optima, and in shards of the same size the same content."""
+    known: dict[tuple[str, int, int | None], Row] = {}
     for row in rows:
-        if "content" in row:
-            first = known.setdefault((row["sequences"], row["shard"]), row)
-            if first["content"] != row["content"]:
-                one, other = (f"{each['part']} {each['number']} {each['victim']}" for each in (first, row))
-                raise Disagreement(f"{one} and {other} have other content for {row['sequences']} sequences")
+        for name, shard in (("optima", None), ("content", row.get("shard"))):
+            if name in row:
+                first = known.setdefault((name, row["sequences"], shard), row)
+                if first[name] != row[name]:
+                    one, other = (
+                        f"{each['part']} {each['number']} {each['victim']}" for each in (first, row)
+                    )
+                    raise Disagreement(
+                        f"{one} and {other} have other {name} for {row['sequences']} sequences"
+                    )
 
 
 STUDY = Study(
@@ -74,7 +79,8 @@ STUDY = Study(
         measures="seconds by the clock until the first row (or shard) and until the end; the peak of the memory of a command with its "
         f"children, shared pages counted once, over that of the same command on {SMALL} sequences; sequences a second; exit codes; "
         "digests of the content, which have to be the same for all runs on the same sequences (smoke: one command; sample 2 "
-        "kills and 6 on Dask, full 10 and 30)",
+        "kills and 6 on Dask, full 10 and 30). Every row of `decode` is compared with a certified optimum, which is rechecked; "
+        "the other runs have to have the same labels and scores",
     ),
     parts=PARTS,
     cells=cells,

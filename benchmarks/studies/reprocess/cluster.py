@@ -59,7 +59,7 @@ def measure(folder: Path, cell: Cell) -> Row:
             again = _wait(start(*_command(address, shard), *more, folder=folder))
         if again:
             raise RuntimeError(f"exit code {again} of a run that was gone on with")
-    return result | {"content": content(folder / OUTPUT), "shard": shard}
+    return result | content(folder / OUTPUT) | {"shard": shard}
 
 
 def _command(address: str, shard: int) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 import contextlib
 import hashlib
+import json
 import os
 import random
 import signal
@@ -9,14 +10,19 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks import optimum
 from benchmarks.data.models import trained
 from benchmarks.journal import ROOT
-from benchmarks.study import Row
+from benchmarks.study import Disagreement, Row
+from formulations import load_rules
+from ilpinfer import Decoder
 from ilpinfer.corpus.sequences import read, require_labels
+from ilpinfer.models.files import load_model
+from ilpinfer.reprocessing.tables import read_shard
 
 SMALL, LARGE, SHARD = 100, 20_000, 1000
 """Sequences by whose memory that of a large corpus is judged, of a large corpus, and of a shard."""
@@ -86,13 +92,38 @@ def start(*arguments: str, folder: Path) -> subprocess.Popen[bytes]:
 def decode(folder: Path) -> Row:
     """`ilpinfer decode`; the first row is on the disk while the file still has its temporary name."""
     arguments = ("ilpinfer", "decode", "corpus.tsv", *GIVEN, "rows.jsonl")
-    return measured(arguments, folder, folder / "rows.jsonl.part")
+    result = measured(arguments, folder, folder / "rows.jsonl.part")
+    with (folder / "rows.jsonl").open("rb") as lines:
+        return result | {"optima": digest(rechecked(folder, map(json.loads, lines)))}
+
+
+def rechecked(folder: Path, rows: Iterable[Row]) -> Iterator[tuple[object, object]]:
+    """Labels and score of each row, which have to be those of a certified optimum."""
+    model, rules = load_model(folder / "hmm.json"), load_rules(folder / "rules.toml")
+    decoder = Decoder(rules, model=model)
+    for row, example in zip(rows, read(folder / "corpus.tsv"), strict=True):
+        trellis = model.trellis(example.tokens)
+        solution = optimum.recheck(trellis, rules, decoder.decode(trellis))
+        if (row["status"], row["score"]) != (solution.status, solution.score):
+            raise Disagreement(
+                f"{example.tokens}: {row['status']} with {row['score']} nats from the command, "
+                f"{solution.status} with {solution.score} from the engine"
+            )
+        yield row["labels"], row["score"]
+
+
+def digest(answers: Iterable[tuple[object, object]]) -> str:
+    """Of labels and scores."""
+    result = hashlib.sha256()
+    for answer in answers:
+        result.update(json.dumps(answer).encode())
+    return result.hexdigest()
 
 
 def reprocess(folder: Path, cell: Cell) -> Row:
     """`ilpinfer reprocess` in so many processes."""
     result = measured(_reprocess(cell.workers), folder, folder / OUTPUT / "part-00000.parquet")
-    return result | {"content": content(folder / OUTPUT), "shard": SHARD}
+    return result | content(folder / OUTPUT) | {"shard": SHARD}
 
 
 def killed(folder: Path, cell: Cell) -> Row:
@@ -104,7 +135,7 @@ def killed(folder: Path, cell: Cell) -> Row:
         kill(process)
         more = ("--resume",) if (folder / OUTPUT).exists() else ()
     _ended(start(*_reprocess(cell.workers), *more, folder=folder))
-    return {"kept": kept, "content": content(folder / OUTPUT), "shard": SHARD}
+    return {"kept": kept, "shard": SHARD} | content(folder / OUTPUT)
 
 
 def wait_for(process: subprocess.Popen[bytes], output: Path, draw: random.Random, shards: int) -> int:
@@ -155,13 +186,18 @@ def held(process: int) -> int:
     return total
 
 
-def content(output: Path) -> str:
-    """A digest of the shards, which are checked, and of the other files."""
-    from ilpinfer.reprocessing.tables import read_shard
-
-    shards = [read_shard(path)[0].sha256 for path in sorted(output.glob("part-*.parquet"))]
+def content(output: Path) -> Row:
+    """Digests of labels and scores, and of all content: shards, which are checked, and the other files."""
+    shards, answers = list[str](), list[tuple[object, object]]()
+    for path in sorted(output.glob("part-*.parquet")):
+        entry, columns = read_shard(path)
+        shards.append(entry.sha256)
+        answers += zip(columns["labels"], columns["score"], strict=True)
     others = [(output / name).read_text() for name in ("manifest.json", "rejected.jsonl", "unproved.jsonl")]
-    return hashlib.sha256("\n".join([*shards, *others]).encode()).hexdigest()
+    return {
+        "content": hashlib.sha256("\n".join([*shards, *others]).encode()).hexdigest(),
+        "optima": digest(answers),
+    }
 
 
 def _reprocess(jobs: int) -> tuple[str, ...]:

@@ -59,8 +59,8 @@ STUDY = Study(
         source="the searches are those of Stokman 2011, sections 4.2.2 to 4.2.4 (Tables 6, 10 and 11), and those usual for "
         "constrained conditional models; the decomposition of errors is that of search errors and model errors",
         corpus="Cora references, UMass references, experience sections of résumés, and generated documents of 30 to 480 tokens "
-        "and 13 labels. Sequences at the three scales (smoke, sample, full): Cora 1, 6, 100 and 1, 3, 40 with hard rules; "
-        "UMass 1, 4, 40; résumés 1, 3, 20 each with soft and hard rules; generated 1, 1, 8 of each length; 1, 100, 100 "
+        "and 13 labels. Sequences at the three scales (smoke, sample, full): Cora 1, 20, 100 and 1, 8, 40 with hard rules; "
+        "UMass 1, 12, 40; résumés 1, 8, 20 each with soft and hard rules; generated 1, 2, 8 of each length; 1, 100, 100 "
         "references for each of three models; 1, 10, 100 (UMass 1, 6, 60; generated 4, 10, 20) where rules and penalties are varied",
         model="HMMs, trained on 20 Cora references (5, 20 and 300 in the part `sizes`), on the training part of UMass, and on every "
         "other résumé; generated documents are scored by a planted labelling under Gaussian noise, with which half of "

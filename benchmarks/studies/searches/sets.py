@@ -41,28 +41,28 @@ def variants(sources: Sources, part: str) -> Mapping[str, Variant]:
 def _cora(sources: Sources) -> Iterator[Variant]:
     """References under the soft citation rules, and with each field once as a hard rule."""
     for name, family, number in (
-        ("cora 20", "Cora, soft", sources(smoke=1, sample=6, full=100)),
-        ("cora 20 once", "Cora, hard", sources(smoke=1, sample=3, full=40)),
+        ("cora 20", "Cora, soft", sources(smoke=1, sample=20, full=100)),
+        ("cora 20 once", "Cora, hard", sources(smoke=1, sample=8, full=40)),
     ):
         yield Variant(_some(_named(sources, name), number), family)
 
 
 def _umass(sources: Sources) -> Iterator[Variant]:
     for data in corpora.umass(sources):
-        yield Variant(_some(data, sources(smoke=1, sample=4, full=40)), "UMass")
+        yield Variant(_some(data, sources(smoke=1, sample=12, full=40)), "UMass")
 
 
 def _resume(sources: Sources) -> Iterator[Variant]:
     for data in corpora.resume(sources):
         kind = data.name.split()[-1]
-        yield Variant(_some(data, sources(smoke=1, sample=3, full=20)), f"résumés, {kind}")
+        yield Variant(_some(data, sources(smoke=1, sample=8, full=20)), f"résumés, {kind}")
 
 
 def _generator(sources: Sources) -> Iterator[Variant]:
     lengths = sources(smoke=(12, 24), sample=(30, 60, 120, 240, 480), full=(30, 60, 120, 240, 480))
     for T in lengths:
         data = generated.planted(T, sources(smoke=5, sample=13, full=13), sources)
-        data = replace(data, items=data.items[: sources(smoke=1, sample=1, full=8)])
+        data = replace(data, items=data.items[: sources(smoke=1, sample=2, full=8)])
         yield Variant(data, "generated", f"{T} tokens")
 
 

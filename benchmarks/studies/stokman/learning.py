@@ -10,7 +10,7 @@ from ilpinfer.learning import PenaltyLearner, held_out_examples
 from ilpinfer.models.hmm import HMM
 
 LEARNING = "learning"
-ALGORITHMS = ("perceptron", "perceptron-given", "conservative", "conservative-given")
+ALGORITHMS = ("perceptron", "perceptron-given", "conservative", "conservative-given", "cross-validated")
 START = decoding.ONE_ORGANIZATION
 """The rule set whose weights are learnt: two rules and three features."""
 
@@ -25,7 +25,7 @@ class Learning:
 
 def cells(sources: Sources) -> Iterator[Learning]:
     """Every algorithm."""
-    return (Learning(LEARNING, name) for name in ALGORITHMS[: sources(smoke=1, sample=4, full=4)])
+    return (Learning(LEARNING, name) for name in ALGORITHMS[: sources(smoke=1, sample=5, full=5)])
 
 
 def measure(sources: Sources, cell: Learning) -> Iterator[Row]:

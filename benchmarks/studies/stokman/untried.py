@@ -29,7 +29,7 @@ def learning(rows: Sequence[Row], settings: Settings, report: Report) -> None:
     report.text(
         f"Penalties and feature weights of `{START}` in nats, learnt from {first['sequences']} training items that are scored by "
         "models of other folds. The perceptron moves towards gold, the conservative one towards the best "
-        "labelling within reach, as the thesis suggests; each starts at 0 or at the weights given. Changes of F against Viterbi in points, "
+        "labelling within reach, as the thesis suggests; each starts at 0 or at twice the penalties given. Changes of F against Viterbi in points, "
         "characters, at the optimum, on the generated items with predicted segmentation."
     )
     names = list(first["given"])
