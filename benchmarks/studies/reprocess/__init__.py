@@ -72,8 +72,8 @@ STUDY = Study(
         model="an HMM of 200 such references",
         rules="at most one run of each field, 2.5 nats",
         methods=f"`decode`; `reprocess` in one and two processes, shards of {SHARD}; the same on one and two workers of Dask, each with "
-        "one thread. A run in two processes is killed with all its processes by SIGKILL, twice, and gone on with. On Dask, with "
-        f"shards of {cluster.SHARD}, one worker, the scheduler or the client is killed, and the run is gone on with on a new cluster "
+        "one thread. A run in two processes is killed with all its processes by SIGKILL, twice, and resumed. On Dask, with "
+        f"shards of {cluster.SHARD}, one worker, the scheduler or the client is killed, and the run is resumed on a new cluster "
         "where it has not ended",
         seeds="0 for sequences; the number of a kill draws how many shards are there when it comes, and a pause of up to half a second",
         measures="seconds by the clock until the first row (or shard) and until the end; the peak of the memory of a command with its "

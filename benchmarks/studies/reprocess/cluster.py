@@ -41,7 +41,7 @@ def cluster(folder: Path, number: int) -> Iterator[tuple[str, dict[str, subproce
 
 
 def measure(folder: Path, cell: Cell) -> Row:
-    """A run that is measured; or one of whose processes is killed, and that is gone on with until it has ended."""
+    """A run that is measured; or one of whose processes is killed, and that is resumed until it has ended."""
     shard = SHARD if cell.part == "dask-kills" else commands.SHARD
     began, code, result = time.perf_counter(), 1, {}
     with cluster(folder, cell.workers) as (address, processes):
@@ -58,7 +58,7 @@ def measure(folder: Path, cell: Cell) -> Row:
         with cluster(folder, cell.workers) as (address, _):
             again = _wait(start(*_command(address, shard), *more, folder=folder))
         if again:
-            raise RuntimeError(f"exit code {again} of a run that was gone on with")
+            raise RuntimeError(f"exit code {again} of a run that was resumed")
     return result | content(folder / OUTPUT) | {"shard": shard}
 
 

@@ -127,7 +127,7 @@ def reprocess(folder: Path, cell: Cell) -> Row:
 
 
 def killed(folder: Path, cell: Cell) -> Row:
-    """`ilpinfer reprocess`, killed at random moments, and gone on with until it has ended."""
+    """`ilpinfer reprocess`, killed at random moments, and resumed until it has ended."""
     draw, kept, more = random.Random(cell.number), [], ()
     for _ in range(KILLS):
         process = start(*_reprocess(cell.workers), *more, folder=folder)

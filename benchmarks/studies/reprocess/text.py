@@ -71,16 +71,16 @@ def _kills(rows: Sequence[Row], report: Report) -> None:
     if not rows:
         return
     report.heading("Kills")
-    report.text("Runs that are killed with SIGKILL; what has not ended is gone on with until it has.")
+    report.text("Runs that are killed with SIGKILL; what has not ended is resumed.")
     table = []
     for row in rows:
         alone = row["part"] == "kills"
         killed = "all processes, twice" if alone else f"{row['victim']}, on Dask"
         kept = ", ".join(map(str, row["kept"]))
-        end = "gone on with" if alone or row["exit"] else "ended in spite of it"
+        end = "resumed" if alone or row["exit"] else "ended in spite of it"
         table.append([killed, row["sequences"] // row["shard"], kept, end])
     report.table(("killed", "shards in all", "shards when killed", "the run"), table)
     resumed = sum(row["part"] == "kills" or bool(row["exit"]) for row in rows)
     report.text(
-        f"Of {len(rows)} runs with kills {len(rows) - resumed} ended in spite of them, and {resumed} were gone on with."
+        f"Of {len(rows)} runs with kills {len(rows) - resumed} ended in spite of them, and {resumed} were resumed."
     )

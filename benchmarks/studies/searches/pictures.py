@@ -59,7 +59,7 @@ def draw(rows: Sequence[Row], report: Report) -> None:
                     axis.plot([1000 * limit for limit in sorted(limits)], gaps, **_look(name))
     report.text(
         "Performance profiles (Dolan and Moré 2002) over all these sequences: the share on which a method has the optimum within so many times the time "
-        "of the fastest method. Where a curve ends, it has no further optima within the longest limit."
+        "of the fastest method shown. Where a curve ends, it has no further optima within the longest limit."
     )
     with report.picture("profiles", "Performance profiles of the time to the optimum", (8, 4)) as axis:
         _profiles(axis, longest(rows))
