@@ -1,7 +1,6 @@
 """What each kind of rule costs: in the integer program, to compile, and to decode under."""
 
 import math
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -85,10 +84,8 @@ def measured(trellis: Trellis, rules: RuleSet) -> Row:
             "bare": least(viterbi_calls([trellis], plain)[0], 10 * REPEATS),
         }
         decoder = ilpinfer.Decoder(rules, trellis.labels, time_limit=LIMIT)
-        decoder.decode(trellis)
-        began = time.process_time()
         solution = decoder.decode(trellis)
-        times["decode"] = time.process_time() - began
+        times["decode"] = least(lambda: decoder.decode(trellis), 1)
     optimum.recheck(trellis, rules, solution)
     return {
         "rows": program.n_rows - path.n_rows,

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from support.tables import lines_of
 
 import ilpinfer
 from benchmarks import agreement
@@ -101,7 +102,7 @@ def test_the_main_table_has_the_figures(tmp_path) -> None:
     rows = [*ROWS, row("viterbi", 3.0, breaks=True), row("viterbi", 3.0, item="2")]
     rows += [row(name, 3.0, item=item) for name in ("beam 10", "auto again") for item in "12"]
     text.write(rows, report)
-    lines = report.markdown().splitlines()
+    lines = lines_of(report)
     assert "| Cora references, HMM of 20 | 2 of 2 | 1.00 | 1.00 | 3.00 | 50 % | 3 |" in lines
     assert "| Cora references, HMM of 20 | CBC | 1 of 1 | 10 |" in lines
     assert any("The Viterbi labelling breaks a rule in 1 of 2 sequences" in line for line in lines)

@@ -19,7 +19,8 @@ GOLD = ["O", "B-ORG", "I-ORG", "I-ORG", "O", "O", "O", "O", "B-LOC", "O"]
 
 
 def test_mined_rules_clamp_small_words_and_leave_names_open():
-    rules = [rule for some in entity_rules([(SENTENCE, GOLD)] * 25).values() for rule in some]
+    mined = entity_rules([(SENTENCE, GOLD)] * 25, companies=26)
+    rules = [rule for some in mined.values() for rule in some]
     tokens = ["El", "gobierno", "de", "Francia", "y", "el", "Banco", "de", "Madrid", "."]
     allowed = TokenRules(LABELS, tuple(rules)).allowed(tokens)
     outside = [labels == 0b1000 for labels in allowed]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.tables import lines_of
 
 import ilpinfer
 from benchmarks.answers import CannotState, is_installed
@@ -195,8 +196,8 @@ def test_the_report_has_ratios_and_reasons(tmp_path: Path) -> None:
     ]
     report = Report(tmp_path)
     text.write(rows, report)
-    lines = report.markdown().splitlines()
-    assert "| PuLP, rule by rule | Cora references, citation rules | 1 of 1 | 500 | 500 | 1 000 |" in lines
+    lines = lines_of(report)
+    assert "| PuLP, rule by rule | Cora references, citation rules | 1 of 1 | 500 | 500 | 1000 |" in lines
     assert (
         "| PuLP, rule by rule | Cora references, citation rules | cannot state: my rule | 1 of 2 |" in lines
     )

@@ -1,9 +1,11 @@
 """The arithmetic of the studies of speed and of the system."""
 
 import os
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from support.tables import lines_of
 
 from benchmarks import timing
 from benchmarks.bare import viterbi_calls
@@ -41,8 +43,19 @@ def test_the_first_round_is_not_timed():
     ticks = iter([0.0, 100.0, 100.0, 103.0, 103.0, 104.0, 104.0, 109.0])
     works = {"": [lambda: None]}
     assert timing.time_rounds(works, 3, lambda: next(ticks))[""].tolist() == [3.0]
-    ticks = iter([0.0, 100.0, 100.0, 103.0, 103.0, 104.0])
-    assert timing.least(lambda: None, 2, lambda: next(ticks)) == 1.0
+
+
+@pytest.mark.parametrize("first, clock", [(0.001, "perf_counter"), (0.1, "process_time")])
+def test_short_work_is_timed_by_the_clock_and_long_work_by_processor_time(monkeypatch, first, clock):
+    ticks = {
+        "perf_counter": [0.0, first],
+        "process_time": [],
+    }
+    ticks[clock] += [0.0, 100.0, 100.0, 103.0, 103.0, 104.0]
+    sources = {name: iter(values) for name, values in ticks.items()}
+    clocks = {name: lambda n=name: next(sources[n]) for name in sources}
+    monkeypatch.setattr(timing, "time", SimpleNamespace(**clocks))
+    assert timing.least(lambda: None, 2) == 1.0
 
 
 def test_one_core_is_used_meanwhile():
@@ -115,7 +128,7 @@ def test_the_ratio_of_references_is_that_of_means(tmp_path):
     ]
     report = Report(tmp_path)
     references.report(rows, report)
-    assert "| 9 | 3 | 1.0 | 2 | 1 | 1 | 2 | 1 | 20 | 3 | 10 |" in report.markdown()
+    assert "| 9 | 3 | 1.0 | 2 | 1 | 1 | 2 | 1 | 20 | 3 | 10 |" in lines_of(report)
     assert "slowest check from tables, in plain Python, takes 30 ms" in report.markdown()
 
 
