@@ -1,19 +1,23 @@
 """The service under load."""
 
 import asyncio
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from urllib.request import Request, urlopen
 
 import ilpinfer
+from benchmarks import optimum
 from benchmarks.data import prepared
 from benchmarks.data.corpora import read_labelled
 from benchmarks.report import Report, number, percent
-from benchmarks.studies.serving.load import Load, Phase, service
-from benchmarks.study import Design, Row, Sources, Study
+from benchmarks.studies.serving.load import HOST, Load, Phase, service
+from benchmarks.study import Design, Disagreement, Row, Sources, Study
 from benchmarks.timing import time_rounds
 
 SIZE, CLIENTS, DEADLINE = 300, 4, 1.0
 """References of the model, clients that wait for answers, and seconds of each request."""
+PATIENCE = 30.0
 WARM, CAPACITY = 0.1, 0.25
 PHASES = (("80 %", 0.8, 0.5), ("200 %", 2.0, 0.25), ("80 % again", 0.8, 0.5))
 """Name, share of the capacity, and share of the seconds; a tenth and a quarter of them come before."""
@@ -46,7 +50,22 @@ def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
     with service(some.decoder.model, cell.workers) as port:
         load = Load(port, [trellis.tokens for trellis in some.trellises], DEADLINE)
         phases = asyncio.run(_phases(load, cell))
+        _check_answers(some, port)
     return [phase.row(DEADLINE) | {"alone": alone} for phase in phases]
+
+
+def _check_answers(some: prepared.Prepared, port: int) -> None:
+    """Every reference, once more: the answer has to be the optimum, which is rechecked."""
+    for trellis in some.trellises:
+        body = json.dumps({"tokens": list(trellis.tokens), "deadline": PATIENCE}).encode()
+        with urlopen(Request(f"http://{HOST}:{port}/decode", body), timeout=2 * PATIENCE) as answer:
+            row = json.load(answer)
+        solution = optimum.recheck(trellis, some.rules, some.decoder.decode(trellis))
+        if (row["status"], row["score"]) != (solution.status, solution.score):
+            raise Disagreement(
+                f"{trellis.tokens}: {row['status']} with {row['score']} nats from the service, "
+                f"{solution.status} with {solution.score} from the engine"
+            )
 
 
 def _microseconds_alone(decoder: ilpinfer.Decoder, texts: Sequence[Sequence[str]]) -> float:
@@ -127,7 +146,8 @@ STUDY = Study(
         limits=f"a deadline of {DEADLINE:g} s a request; 7.5 s for each capacity, 15, 7.5 and 15 s for the phases (smoke: half a second in all)",
         seeds="0, 1, 2 for gaps",
         measures="requests a second; answers by status; milliseconds from sending a request to its answer, by the clock, median and 99th "
-        "percentile; how late requests are sent. Unit: decoding the same references in a process without a service",
+        "percentile; how late requests are sent. Unit: decoding the same references in a process without a service. At the end every "
+        "reference is asked for once more: its answer has to be the optimum, which is rechecked",
     ),
     parts=("cora",),
     cells=cells,
