@@ -127,6 +127,7 @@ def _picture(bars: Mapping[str, tuple[float, float, float | None]], report: Repo
         axes.axhline(0, color="black", linewidth=0.6)
         axes.set_yscale("symlog", linthresh=1)
         axes.yaxis.set_major_formatter(lambda value, _: number(value))
+        axes.set_yticks([-10, -5, -2, -1, 0, 1, 2, 5])
         axes.set_xticks(places, list(bars))
-        axes.set_ylabel("change of F for descriptions, points")
+        axes.set_ylabel("change of F for descriptions, points (logarithmic beyond 1)")
         axes.legend(frameon=False)
