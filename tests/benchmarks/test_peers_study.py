@@ -148,6 +148,7 @@ def test_files_have_the_optimum(rules: RuleSet, tmp_path: Path) -> None:
         assert (ceiling - objective) / UNITS_PER_NAT == pytest.approx(exact.score, abs=1e-6)
 
 
+@pytest.mark.skipif(not is_installed("toulbar2"), reason="pytoulbar2 is not installed")
 def test_rules_without_small_machines_are_written_for_one_program(tmp_path: Path) -> None:
     trellis, rules = (
         document(9, 3, LABELS, 1.0),

@@ -29,6 +29,7 @@ def test_the_best_trial_is_the_first_among_equals():
 
 
 def test_importances_need_enough_trials():
+    pytest.importorskip("optuna")
     options = {"population": 30}
     assert trials.importances([{"options": options, "gap": 1.0}] * 19) == {"population": None}
 
