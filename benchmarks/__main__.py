@@ -19,7 +19,7 @@ from benchmarks import estimate, running, writing
 from benchmarks.data.stand_in import write_corpora
 from benchmarks.journal import ROOT, Journal, code_digest
 from benchmarks.machine import header
-from benchmarks.study import Disagreement, Sources, names, study_named
+from benchmarks.study import Disagreement, Missing, Sources, names, study_named
 from formulations.messages import suggestion
 
 RESULTS, ROWS = ROOT / "benchmarks" / "results", ROOT / "benchmarks" / "rows"
@@ -108,7 +108,7 @@ def _run_all(chosen: list[str], parts: list[str], options: argparse.Namespace) -
         failed = [name for name, code in zip(chosen, codes, strict=False) if code]
         console.print(
             f"{len(codes)} studies in {(time.monotonic() - began) / 60:.1f} min"
-            + (f"; failed: {', '.join(failed)}" if failed else "")
+            + (f"; without a result: {', '.join(failed)}" if failed else "")
         )
     return max(codes)
 
@@ -125,6 +125,9 @@ def _run(name: str, parts: list[str], sources: Sources, options: argparse.Namesp
     except (Disagreement, BrokenProcessPool) as error:
         print(f"{name}: {error}", file=sys.stderr)
         return 1
+    except Missing as error:
+        print(f"{name}: {error}", file=sys.stderr)
+        return 2
     except KeyboardInterrupt:
         print("interrupted; the same command goes on from here", file=sys.stderr)
         return 130

@@ -5,6 +5,7 @@ import pytest
 from benchmarks.studies.stokman.corpora import document_of, generated, renamed
 from benchmarks.studies.stokman.estimates import loss
 from benchmarks.studies.stokman.totals import ALL, by_setting, change, f_of, reached, restricted
+from benchmarks.studies.stokman.untried import losses
 from formulations import RuleSet, Trellis, load_rules
 from formulations import constraints as C
 from ilpinfer import decode
@@ -93,3 +94,9 @@ def test_the_loss_of_a_labelling_is_its_distance_to_the_optimum_under_the_rules(
     rules = RuleSet((C.at_most_runs("a", 1, penalty=2.0),))
     result = loss(trellis, rules, decode(trellis, method="viterbi"))
     assert result == {"differs": True, "loss": pytest.approx(1.75)}
+
+
+def test_losses_are_those_of_sequences_with_a_labelling():
+    rows = [{"loss": 1.0, "differs": True}, {"loss": 0.0, "differs": False}, {"loss": None, "differs": None}]
+    assert losses(rows) == ("50", "0.500", "1.00")
+    assert losses(rows[2:]) == ("–", "–", "–")

@@ -20,6 +20,7 @@ from benchmarks.studies.codl.tasks import (
     plain,
     sequences,
     task,
+    unlabelled,
     with_distance,
     with_factor,
 )
@@ -77,7 +78,6 @@ CITATIONS, POOL, ADVERTISEMENTS, MODELS, VIOLATIONS, ROBUSTNESS = PARTS = (
 
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
     """Every setting for the first draw, then for the others."""
-    sequences(sources.folder, POSTS if part == ADVERTISEMENTS else CORA)
     some = {
         CITATIONS: _citations,
         POOL: _pool,
@@ -87,6 +87,10 @@ def cells(sources: Sources, part: str) -> Iterator[Cell]:
         ROBUSTNESS: _robustness,
     }[part](sources)
     chosen = list(dict.fromkeys(some))
+    for corpus in {corpus for corpus, *_ in chosen}:
+        sequences(sources.folder, corpus)
+        if corpus == REXA:
+            unlabelled(sources.folder)
     for draw in range(sources(smoke=1, sample=3, full=20)):
         yield from (Cell(part, *each, draw) for each in chosen)
 

@@ -90,7 +90,7 @@ def task(sources: Sources, cell: Cell) -> Task:
     labelled = [(tokens, tuple(states(labels))) for tokens, labels in chosen[: cell.size]]
     test, pool = chosen[cell.size :][:tested], [tokens for tokens, _ in chosen[cell.size + tested :]]
     if cell.corpus == REXA:
-        others = _citations(sources.folder)
+        others = unlabelled(sources.folder)
         places = np.random.default_rng([cell.draw, 1]).permutation(len(others)).tolist()
         pool = [others[place] for place in places]
     rules = post_rules() if cell.corpus == POSTS else load_rules("citations")
@@ -104,8 +104,8 @@ def sequences(folder: Path, corpus: str) -> list[Labelled]:
 
 
 @cache
-def _citations(folder: Path) -> list[tuple[str, ...]]:
-    """Citations of Rexa that are not in Cora."""
+def unlabelled(folder: Path) -> list[tuple[str, ...]]:
+    """Citations of Rexa that are not in Cora; Missing where they are not there."""
     path = folder / "rexa" / "unlabelled_silver.tsv"
     if not path.exists():
         raise Missing(f"{path}: not there; name the folder of the corpora with --data")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from benchmarks import optimum
 from benchmarks.studies.rules_alone import text
-from benchmarks.studies.rules_alone.settings import MODELS, Problems, problems, rules_of
+from benchmarks.studies.rules_alone.settings import MODELS, Problems, pairs_of, problems, rules_of
 from benchmarks.study import Design, Row, Sources, Study
 from formulations import RuleSet
 from formulations.problem.compiled_rules import unique_names
@@ -27,6 +27,7 @@ class Cell:
 
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
     """All rules, and each of them in both ways."""
+    pairs_of(part, sources)
     names = tuple(unique_names(rules_of(part, sources)))
     for model in MODELS[part]:
         yield Cell(part, model, ALL, False)

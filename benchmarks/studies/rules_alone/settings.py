@@ -132,11 +132,8 @@ def _made(part: str, model: str, folder: Path, scale: str) -> Problems:
     sources = Sources(folder, scale)
     kind, _, size = model.partition(" of ")
     options: dict[str, Any] = {}
-    if part in (GENERATED, RESUMES):
-        own = corpus(part, sources)
-        train, test = own.items_of(own.train), own.items_of(own.test)
-    else:
-        train, test = _pairs(part, folder)
+    train, test = pairs_of(part, sources)
+    if part not in (GENERATED, RESUMES):
         train = train[: sources(smoke=20, sample=int(size), full=int(size))]
     if kind == "CRF":
         template = {CORA: "citations", CASE_LAW: "case-law", ENTITIES: "entities"}[part]
@@ -146,7 +143,12 @@ def _made(part: str, model: str, folder: Path, scale: str) -> Problems:
     return Problems(tuple(scorer.trellis(tokens) for tokens, _ in some), tuple(some), rules_of(part, sources))
 
 
-def _pairs(part: str, folder: Path) -> tuple[list[Labelled], list[Labelled]]:
+def pairs_of(part: str, sources: Sources) -> tuple[list[Labelled], list[Labelled]]:
+    """Sequences to train on, and others; Missing where the corpus is not there."""
+    folder = sources.folder
+    if part in (GENERATED, RESUMES):
+        own = corpus(part, sources)
+        return own.items_of(own.train), own.items_of(own.test)
     if part == CASE_LAW:
         documents = read_labelled(folder / "rechtspraak" / "all.tsv")
         return documents[::2], documents[1::2]

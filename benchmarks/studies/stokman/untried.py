@@ -60,15 +60,14 @@ def learning(rows: Sequence[Row], settings: Settings, report: Report) -> None:
     report.text(f"F of all tags changes by {gains} points.")
 
 
-def _losses(rows: Sequence[Row]) -> tuple[str, str, str]:
-    """Share that differs in per cent, mean and largest loss in nats, of those with a labelling."""
+def losses(rows: Sequence[Row]) -> tuple[str, str, str]:
+    """Share that differs in per cent, mean and largest loss in nats, of those with a labelling; dashes if none has one."""
     some = [row for row in rows if row["loss"] is not None]
-    losses = [row["loss"] for row in some]
-    return (
-        percent(float(np.mean([row["differs"] for row in some])), 0),
-        f"{np.mean(losses):.3f}",
-        f"{max(losses):.2f}",
-    )
+    if not some:
+        return "–", "–", "–"
+    nats = [row["loss"] for row in some]
+    differs = percent(float(np.mean([row["differs"] for row in some])), 0)
+    return differs, f"{np.mean(nats):.3f}", f"{max(nats):.2f}"
 
 
 def estimates(rows: Sequence[Row], report: Report) -> None:
@@ -85,7 +84,7 @@ def estimates(rows: Sequence[Row], report: Report) -> None:
     )
     report.table(
         ("reading", "around the best of", "rules", "labelling differs, %", "mean loss, nats", "largest"),
-        ((*key, *_losses(some)) for key, some in groups.items()),
+        ((*key, *losses(some)) for key, some in groups.items()),
         3,
     )
 
@@ -108,7 +107,7 @@ def cutoffs(rows: Sequence[Row], report: Report) -> None:
         (
             (
                 *(size, f"{delta:g}", percent(float(np.mean([row["loss"] is None for row in some])), 0)),
-                *(percent(float(np.mean([row["none, hard"] for row in some])), 0), *_losses(some)),
+                *(percent(float(np.mean([row["none, hard"] for row in some])), 0), *losses(some)),
             )
             for (size, delta), some in groups.items()
         ),
