@@ -41,15 +41,16 @@ class Report:
     ) -> Iterator[Any]:
         """Axes of matplotlib, or an array of them as `subplots` asks for; at the end they are written as NAME.svg."""
         import matplotlib
+        from cycler import cycler
         from matplotlib.figure import Figure
 
-        style = {
+        style: Any = {
             "svg.hashsalt": "ilpinfer",
             "axes.spines.top": False,
             "axes.spines.right": False,
             "font.size": 9,
         }
-        with matplotlib.rc_context({**style, "axes.prop_cycle": matplotlib.cycler(color=COLORS)}):
+        with matplotlib.rc_context({**style, "axes.prop_cycle": cycler(color=COLORS)}):
             drawing = Figure(figsize=size, layout="constrained", facecolor="white")
             yield drawing.subplots(**subplots)
             self.folder.mkdir(parents=True, exist_ok=True)

@@ -5,7 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from benchmarks import optimum
-from benchmarks.data.corpora import Labelled, soft_rules
+from benchmarks.data.corpora import soft_rules
+from benchmarks.data.sets import Labelled
 from benchmarks.study import Row
 from formulations import LabelSet, RuleSet, Trellis
 from ilpinfer.core.solution import Solution

@@ -5,23 +5,22 @@ import json
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from benchmarks.data.sets import Labelled
 from benchmarks.journal import ROOT
 from ilpinfer.models.crf.templates import load_template
 from ilpinfer.models.files import load_model
-from ilpinfer.models.sequence_model import SequenceModel
+from ilpinfer.models.sequence_model import TrainedModel
+from ilpinfer.models.sequences import Labelled
 from ilpinfer.models.training import train
 
 FOLDER = ROOT / "benchmarks" / "rows" / "models"
 
 
-def trained(kind: str, examples: Sequence[Labelled], **options: Any) -> SequenceModel:
+def trained(kind: str, examples: Sequence[Labelled], **options: Any) -> TrainedModel:
     """A model, as `ilpinfer.models.training.train` trains it; a kept file is read instead."""
-    return load_model(
-        _kept(kind, examples, options, "json", lambda path: train(kind, examples, **options).save(path))
-    )
+    path = _kept(kind, examples, options, "json", lambda path: train(kind, examples, **options).save(path))
+    return cast(TrainedModel, load_model(path))
 
 
 def crfsuite_file(examples: Sequence[Labelled], template: str, **parameters: Any) -> Path:

@@ -6,9 +6,10 @@ from functools import cache
 from pathlib import Path
 
 import ilpinfer
-from benchmarks.data.corpora import UMASS_RULES, Labelled, read_labelled, soft_rules
+from benchmarks.data.corpora import UMASS_RULES, read_labelled, soft_rules
 from benchmarks.data.models import trained
 from benchmarks.data.runs import one_run_each
+from benchmarks.data.sets import Labelled
 from formulations import LabelSet, RuleSet, Trellis, load_rules
 from formulations import constraints as C
 from ilpinfer.models.sequence_model import SequenceModel

@@ -4,13 +4,14 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from benchmarks.data.corpora import Labelled, read_labelled
+from benchmarks.data.corpora import read_labelled
 from benchmarks.data.models import trained
+from benchmarks.data.sets import Labelled
 from benchmarks.study import Sources
 from formulations import RuleSet
 from formulations import constraints as C
 from ilpinfer.learning import MinedRules, RuleMiner
-from ilpinfer.models.sequence_model import SequenceModel
+from ilpinfer.models.sequence_model import TrainedModel
 
 PARAMETERS = {"template": "citations", "c1": 0.05, "c2": 0.3, "max_iterations": 120}
 """Of CRFs of references."""
@@ -35,7 +36,7 @@ def training_part(sources: Sources, number: int) -> list[Labelled]:
     return [result[place * len(result) // number] for place in range(number)] if number else result
 
 
-def crf(examples: Sequence[Labelled]) -> SequenceModel:
+def crf(examples: Sequence[tuple[Sequence[str], Sequence[str]]]) -> TrainedModel:
     """The CRF of some references."""
     return trained("crf", examples, **PARAMETERS)
 

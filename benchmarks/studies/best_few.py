@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from benchmarks.data.prepared import Prepared
 from benchmarks.report import Report, number
 from benchmarks.study import Design, Disagreement, Row, Sources, Study
 from benchmarks.timing import Work, one_core, time_rounds
+from formulations import Trellis
 from ilpinfer.core.request import Request
 from ilpinfer.core.rule_compiler import compiler_of
 from ilpinfer.core.solution import Solution
@@ -61,10 +63,17 @@ def lists(some: Prepared, top: int, repeats: int) -> Row:
     """Microseconds a sequence: the bare pass, the best labelling, lists of both kinds; the engine on some sequences."""
     decoder, trellises = some.decoder, some.trellises
     compiler, request = compiler_of(some.rules), Request.of("auto", None, {})
+
+    def best(one: Trellis) -> object:
+        return decoder.decode(one).ids
+
+    def some_best(one: Trellis) -> object:
+        return [s.ids for s in decoder.decode(one, top=top)]
+
     works: dict[str, list[Work]] = {
         "bare": list(viterbi_calls(trellises, some.rules)),
-        "best": [lambda one=one: decoder.decode(one).ids for one in trellises],
-        "lists": [lambda one=one: [s.ids for s in decoder.decode(one, top=top)] for one in trellises],
+        "best": [partial(best, one) for one in trellises],
+        "lists": [partial(some_best, one) for one in trellises],
         "arrays": [lambda: [one.ids for one in decoder.best_labellings(trellises, top)]],
     }
     with one_core():

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from benchmarks.data import umass
-from benchmarks.data.corpora import Labelled, read_labelled
+from benchmarks.data.corpora import read_labelled
 from benchmarks.data.evaluations import (
     MEASURES,
     evaluation_of,
@@ -17,6 +17,7 @@ from benchmarks.data.evaluations import (
     row_of,
     span_measures,
 )
+from benchmarks.data.sets import Labelled
 from benchmarks.report import Report, percent
 from benchmarks.study import Design, Row, Sources, Study
 from formulations import Rule, RuleSet, Trellis, load_rules
@@ -217,7 +218,7 @@ def _cora(rows: Sequence[Row], report: Report) -> None:
     report.heading("Cora: tokens and whole references")
     report.text(f"Draw 0 is the natural split; the mean is over {len(draws)} draws, with its standard error.")
     names = [rules for rules in RULES[CORA] if any(row["rules"] == rules for row in rows)]
-    lines = [
+    lines: list[tuple[str, ...]] = [
         ("Peng and McCallum 2004, CRF, 350 references", "none", f"{PENG['tokens']}", "–", f"{PENG['whole']}")
     ]
     for rules in names:

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
@@ -10,8 +11,9 @@ import numpy as np
 
 import ilpinfer
 from benchmarks import optimum
-from benchmarks.data.corpora import Labelled, read_labelled
+from benchmarks.data.corpora import read_labelled
 from benchmarks.data.models import crfsuite_file
+from benchmarks.data.sets import Labelled
 from benchmarks.report import Report, number
 from benchmarks.study import Design, Missing, Row, Sources, Study
 from benchmarks.timing import one_core, time_rounds
@@ -135,14 +137,18 @@ def _works(
         yield ALONE, lambda pairs: [trellis(pair) for pair in pairs]
     for name, chosen in rules.items():
         decoder = ilpinfer.Decoder(chosen, model=model)
-        yield (
-            f"proved, {name}",
-            lambda pairs, d=decoder: [d.decode(trellis(pair)).labels for pair in pairs],
-        )
-        yield (
-            f"proved in one call, {name}",
-            lambda pairs, d=decoder: [one.labels for one in d.decode_many(map(trellis, pairs))],
-        )
+        yield f"proved, {name}", partial(_one_by_one, decoder, trellis)
+        yield f"proved in one call, {name}", partial(_together, decoder, trellis)
+
+
+def _one_by_one(
+    decoder: ilpinfer.Decoder, trellis: Callable[[Pair], Trellis], pairs: Sequence[Pair]
+) -> object:
+    return [decoder.decode(trellis(pair)).labels for pair in pairs]
+
+
+def _together(decoder: ilpinfer.Decoder, trellis: Callable[[Pair], Trellis], pairs: Sequence[Pair]) -> object:
+    return [one.labels for one in decoder.decode_many(map(trellis, pairs))]
 
 
 def _recheck(model: CRF, pairs: Iterable[Pair], rules: Mapping[str, RuleSet]) -> None:

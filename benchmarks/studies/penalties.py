@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.data.corpora import Labelled, read_labelled
+from benchmarks.data.corpora import read_labelled
 from benchmarks.data.held_out import measured, setting_of
 from benchmarks.data.models import trained
+from benchmarks.data.sets import Labelled
 from benchmarks.paired import Draws, difference, gain, mean
 from benchmarks.report import Report
 from benchmarks.study import Design, Row, Sources, Study

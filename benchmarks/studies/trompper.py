@@ -6,11 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks import optimum
-from benchmarks.data.corpora import Labelled, read_labelled
+from benchmarks.data.corpora import read_labelled
 from benchmarks.data.models import trained
+from benchmarks.data.sets import Labelled
 from benchmarks.report import COLORS, Report, percent, signed
 from benchmarks.study import Design, Row, Sources, Study
-from formulations import Feature, Rule, load_rules
+from formulations import RuleSet, load_rules
 from formulations import constraints as C
 from ilpinfer.evaluation.counts import Counts, f_measure, precision, recall
 from ilpinfer.evaluation.evaluation import Pair
@@ -83,15 +84,15 @@ def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
         yield {"rules": name, "reward": reward, "confusion": confusion(pairs)}
 
 
-def _rule_sets(condition: str) -> Iterator[tuple[str, float, list[Rule | Feature]]]:
+def _rule_sets(condition: str) -> Iterator[tuple[str, float, RuleSet]]:
     """Rules of the catalogue speak of newlines, so that they need them."""
     for reward in REWARDS:
-        yield "reward", reward, [C.feature(to=TITLE, weight=reward)] if reward else []
+        yield "reward", reward, RuleSet((C.feature(to=TITLE, weight=reward),) if reward else ())
     if condition == KEPT:
-        yield CATALOGUE, 0.0, list(load_rules("case-law").items)
+        yield CATALOGUE, 0.0, load_rules("case-law")
 
 
-def _labelled(model: CRF, document: Labelled, rules: list[Rule | Feature], condition: str) -> Pair:
+def _labelled(model: CRF, document: Labelled, rules: RuleSet, condition: str) -> Pair:
     tokens, gold = document
     solution = optimum.optimum(model.trellis(tokens), rules)
     labels = model.restore(tokens, solution.labels, BREAK if condition == OMITTED else "")

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.data import umass
-from benchmarks.data.corpora import Labelled
 from benchmarks.data.evaluations import MEASURES, evaluation_of, gains, measures, rechecked, row_of
+from benchmarks.data.sets import Labelled
 from benchmarks.report import Report, percent
 from benchmarks.study import Design, Row, Sources, Study
 from formulations import Rule, RuleSet

@@ -1,6 +1,7 @@
 """What other programs are given has the same optimum, and so have the files that are written for them."""
 
 import json
+import signal
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -107,6 +108,12 @@ def test_toulbar2_says_where_there_is_no_labelling() -> None:
     assert answer.proved
 
 
+@pytest.mark.skipif(not is_installed("toulbar2"), reason="pytoulbar2 is not installed")
+def test_no_timer_of_toulbar2_goes_on() -> None:
+    weighted_csp.decode(document(9, 0, LABELS, 1.0), RuleSet(()), 30.0)
+    assert signal.getitimer(signal.ITIMER_VIRTUAL) == (0.0, 0.0)
+
+
 @pytest.mark.skipif(not is_installed("conin"), reason="conin is not installed")
 def test_conin_has_the_same_optimum_and_no_soft_rules() -> None:
     trellis = document(7, 1, LABELS, 1.5)
@@ -146,6 +153,7 @@ def test_files_have_the_optimum(rules: RuleSet, tmp_path: Path) -> None:
         assert program == {".mps": "HiGHS", ".wcsp": "toulbar2"}[path.suffix]
         assert objective == pytest.approx(least[path.name], abs=0.5)
         assert (ceiling - objective) / UNITS_PER_NAT == pytest.approx(exact.score, abs=1e-6)
+    assert signal.getitimer(signal.ITIMER_VIRTUAL) == (0.0, 0.0)
 
 
 @pytest.mark.skipif(not is_installed("toulbar2"), reason="pytoulbar2 is not installed")

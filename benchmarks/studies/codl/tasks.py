@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.data.corpora import Labelled, read_labelled
+from benchmarks.data.corpora import read_labelled
+from benchmarks.data.sets import Labelled
 from benchmarks.study import Missing, Sources
 from formulations import Rule, RuleSet, load_rules
 from formulations import constraints as C

@@ -20,6 +20,7 @@ from benchmarks.data.prepared import Prepared
 from benchmarks.data.runs import repeated
 from benchmarks.study import Row, Sources
 from benchmarks.timing import Clock, Seconds, Work, one_core, time_rounds
+from formulations import Trellis
 from ilpinfer.core.solution import Solution
 
 LENGTH, SIZE = 2000, 60
@@ -62,7 +63,7 @@ def umass(sources: Sources, cell: Cell) -> Iterator[Row]:
     yield from single(some, {TOKENS: of_tokens}, sources(smoke=1, sample=5, full=5))
     few = some.every(BEAM)
     beam = ilpinfer.Decoder(some.rules, model=some.decoder.model, method="beam", width=10)
-    works = {
+    works: dict[str, list[Work]] = {
         TOKENS: of_tokens(few),
         BEAM_OF_10: [partial(beam.decode_tokens, t.tokens) for t in few.trellises],
     }
@@ -90,13 +91,15 @@ def long(sources: Sources, cell: Cell) -> Iterator[Row]:
         yield row | {"broken": broken}
 
 
+def _all(decoder: ilpinfer.Decoder, trellises: Sequence[Trellis], threads: int) -> object:
+    return list(decoder.decode_many(trellises, threads=threads))
+
+
 def threads(sources: Sources, cell: Cell) -> Iterator[Row]:
     """Sequences a second by one thread and by two: the best of several rounds, as both cores are free in few of them."""
     some = prepared.cora(sources.folder, RIVALS_SIZE)
     trellises = list(islice(cycle(some.trellises), sources(smoke=50, sample=BATCH, full=BATCH)))
-    works: dict[str, list[Work]] = {
-        str(n): [lambda n=n: list(some.decoder.decode_many(trellises, threads=n))] for n in THREADS
-    }
+    works: dict[str, list[Work]] = {str(n): [partial(_all, some.decoder, trellises, n)] for n in THREADS}
     rounds = sources(smoke=1, sample=ROUNDS, full=ROUNDS)
     spent = time_rounds(works, rounds, choice=np.min)
     yield {"way": "threads"} | {name: len(trellises) / float(seconds[0]) for name, seconds in spent.items()}
@@ -149,7 +152,11 @@ def of_trellises(some: Prepared) -> list[Work]:
 def of_tokens_to_labels(some: Prepared) -> list[Work]:
     """From token texts to the names of labels."""
     decode = some.decoder.decode_tokens
-    return [lambda tokens=trellis.tokens: decode(tokens).labels for trellis in some.trellises]
+
+    def labels(tokens: Sequence[str]) -> object:
+        return decode(tokens).labels
+
+    return [partial(labels, trellis.tokens) for trellis in some.trellises]
 
 
 def read_whole(some: Prepared) -> list[Work]:

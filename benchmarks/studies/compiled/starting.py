@@ -46,7 +46,7 @@ def measure(case: str, repeats: int) -> Iterator[Row]:
         for _ in range(repeats):
             for name, some in calls.items():
                 some.append(first_call(name, cache))
-    row = {"cache": "full"} | {key: _median(calls[case], key) for key in ("seconds", "processor")}
+    row: Row = {"cache": "full"} | {key: _median(calls[case], key) for key in ("seconds", "processor")}
     yield row | {
         "method": calls[case][0]["method"],
         "over_numba": row["seconds"] - _median(calls[NUMBA], "seconds"),
@@ -64,4 +64,4 @@ def first_call(case: str, cache: str) -> Row:
 
 
 def _median(calls: list[Row], key: str) -> float:
-    return statistics.median(row[key] for row in calls)
+    return float(statistics.median(row[key] for row in calls))

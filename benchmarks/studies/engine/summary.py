@@ -42,7 +42,7 @@ def multiple(both: Sequence[Pair]) -> float | None:
     """Total time as a multiple of `auto`'s; None without rows."""
     if not both:
         return None
-    return sum(pair.row["seconds"] for pair in both) / sum(pair.auto["seconds"] for pair in both)
+    return float(sum(pair.row["seconds"] for pair in both) / sum(pair.auto["seconds"] for pair in both))
 
 
 def median_ratio(both: Sequence[Pair]) -> float | None:

@@ -5,9 +5,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks.data.corpora import Labelled, read_labelled
+from benchmarks.data.corpora import read_labelled
 from benchmarks.data.held_out import Setting, setting_of
 from benchmarks.data.models import trained
+from benchmarks.data.sets import Labelled
 from benchmarks.study import Sources
 from formulations import Rule, RuleSet, load_rules
 from formulations import constraints as C

@@ -187,24 +187,24 @@ def _frontiers(groups: Sequence[tuple[Title, list[Row]]], report: Report) -> Non
         f"All frontiers of {len(agreed)} of {len(groups)} models are complete; there, two phases have the cost of the frontier at every floor "
         "whose labellings are all proved."
     )
-    some = groups[:: -(-len(groups) // PANELS)]
+    panels = groups[:: -(-len(groups) // PANELS)]
     with report.picture(
         "frontier",
         "Mean cost of violations against the mean loss of score",
-        (2.7 * len(some) + 0.6, 3.2),
-        ncols=len(some),
+        (2.7 * len(panels) + 0.6, 3.2),
+        ncols=len(panels),
         squeeze=False,
     ) as axes:
-        for one, (title, own) in zip(axes[0], some, strict=True):
+        for one, (title, own) in zip(axes[0], panels, strict=True):
             best, curves = (
                 best_score(own),
                 {"one phase, by weight": FRONTIER, **{f"two phases, {b}": b for b in TAUS}},
             )
-            for (name, method), mark in zip(curves.items(), ("-", "o", "s", "D"), strict=True):
+            for (line, method), mark in zip(curves.items(), ("-", "o", "s", "D"), strict=True):
                 totals = [sums(rows_of(own, method, value)) for value in values_of(own, method)]
                 x = [(best - t.score) / t.sequences for t in totals]
                 one.plot(
-                    x, [t.cost / t.sequences for t in totals], mark, markersize=3.5, linewidth=1, label=name
+                    x, [t.cost / t.sequences for t in totals], mark, markersize=3.5, linewidth=1, label=line
                 )
             one.set_title("\n".join(str(title).split(", ", 1)), fontsize=9)
             one.set_xlabel("loss of score, nats")

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from benchmarks.data.corpora import Labelled, read_labelled
+from benchmarks.data.corpora import read_labelled
 from benchmarks.data.models import FOLDER, trained
+from benchmarks.data.sets import Labelled
 from benchmarks.studies.liao import text
 from benchmarks.studies.liao.rules import COMPANY, Pair, company_words, entity_rules
 from benchmarks.studies.liao.ways import Way, check_best, fastest

@@ -68,9 +68,9 @@ def _accuracy(table: Sequence[Row], report: Report) -> None:
         lines.append((f"here: Spanish, {row['size']} sentences", row["way"], *shares, *more))
     columns = "corpus", "method", "P %", "R %", "F1 %", "gain", "95 % interval", "p"
     report.table(columns, lines, left=2)
-    for base, first in _pairs(table):
+    for alone, first in _pairs(table):
         report.text(
-            f"Trained on {base['size']} sentences, rules first gain {signed(f1_of(first) - f1_of(base), 2)} points of F1 over the field alone; "
+            f"Trained on {alone['size']} sentences, rules first gain {signed(f1_of(first) - f1_of(alone), 2)} points of F1 over the field alone; "
             "published gains are "
             + ", ".join(
                 f"{signed(w['rules first'][2] - w['baseline'][2], 2)} ({c})" for c, w in PUBLISHED.items()
@@ -99,11 +99,11 @@ def _times(table: Sequence[Row], report: Report) -> None:
     report.table(
         ("corpus", "method", "rules", "features", "scores", "Viterbi", "overall", "s", "open"), lines, left=2
     )
-    for base, first in _pairs(table):
-        share = time_shares(first, base)[-1]
+    for alone, first in _pairs(table):
+        share = time_shares(first, alone)[-1]
         report.text(
-            f"Trained on {base['size']} sentences, rules first take {share:.2f} of the time of the field alone "
-            f"({number(sum(base['seconds']))} s for all sentences); published are "
+            f"Trained on {alone['size']} sentences, rules first take {share:.2f} of the time of the field alone "
+            f"({number(sum(alone['seconds']))} s for all sentences); published are "
             + ", ".join(f"{ways['rules first'][-1]:.2f} ({corpus})" for corpus, ways in PUBLISHED.items())
             + "."
         )
@@ -112,7 +112,7 @@ def _times(table: Sequence[Row], report: Report) -> None:
 
 def _picture(table: Sequence[Row], report: Report) -> None:
     size = table[0]["size"]
-    bars = [
+    bars: list[tuple[str, tuple[float, ...]]] = [
         (f"{corpus}, {way}", (rules, features, 0.0, viterbi))
         for corpus, ways in PUBLISHED.items()
         for way, (*_, rules, features, viterbi, _) in ways.items()

@@ -43,7 +43,8 @@ def cluster(folder: Path, number: int) -> Iterator[tuple[str, dict[str, subproce
 def measure(folder: Path, cell: Cell) -> Row:
     """A run that is measured; or one of whose processes is killed, and that is resumed until it has ended."""
     shard = SHARD if cell.part == "dask-kills" else commands.SHARD
-    began, code, result = time.perf_counter(), 1, {}
+    result: Row = {}
+    began, code = time.perf_counter(), 1
     with cluster(folder, cell.workers) as (address, processes):
         began = time.perf_counter()
         client = start(*_command(address, shard), folder=folder)

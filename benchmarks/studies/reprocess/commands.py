@@ -128,7 +128,8 @@ def reprocess(folder: Path, cell: Cell) -> Row:
 
 def killed(folder: Path, cell: Cell) -> Row:
     """`ilpinfer reprocess`, killed at random moments, and resumed until it has ended."""
-    draw, kept, more = random.Random(cell.number), [], ()
+    draw, kept = random.Random(cell.number), list[int]()
+    more: tuple[str, ...] = ()
     for _ in range(KILLS):
         process = start(*_reprocess(cell.workers), *more, folder=folder)
         kept.append(wait_for(process, folder / OUTPUT, draw, cell.sequences // SHARD))
@@ -206,4 +207,4 @@ def _reprocess(jobs: int) -> tuple[str, ...]:
 
 def _ended(process: subprocess.Popen[bytes]) -> None:
     if process.wait():
-        raise RuntimeError(f"exit code {process.returncode}: {process.args}")
+        raise RuntimeError(f"exit code {process.returncode}: {process.args!r}")

@@ -4,9 +4,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from benchmarks.data.corpora import Labelled, read_labelled
+from benchmarks.data.corpora import read_labelled
 from benchmarks.data.evaluations import rechecked, row_of
 from benchmarks.data.models import trained
+from benchmarks.data.sets import Labelled
 from benchmarks.studies.resumes.order import Weights, fields_and_log_odds, rules_of
 from benchmarks.studies.resumes.text import report
 from benchmarks.study import Design, Row, Sources, Study

@@ -8,8 +8,9 @@ from typing import Any
 
 import ilpinfer
 from benchmarks.bare import viterbi_calls
-from benchmarks.data.corpora import Labelled, read_labelled
+from benchmarks.data.corpora import read_labelled
 from benchmarks.data.models import trained
+from benchmarks.data.sets import Labelled
 from benchmarks.studies.stokman.corpora import GENERATED, RESUMES, corpus
 from benchmarks.studies.stokman.decoding import BASE, ONE_ORGANIZATION, OTHERS
 from benchmarks.study import Sources

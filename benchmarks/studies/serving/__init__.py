@@ -14,6 +14,7 @@ from benchmarks.report import Report, number, percent
 from benchmarks.studies.serving.load import HOST, Load, Phase, service
 from benchmarks.study import Design, Disagreement, Row, Sources, Study
 from benchmarks.timing import time_rounds
+from ilpinfer.models.hmm import HMM
 
 SIZE, CLIENTS, DEADLINE = 300, 4, 1.0
 """References of the model, clients that wait for answers, and seconds of each request."""
@@ -45,9 +46,10 @@ def cells(sources: Sources, part: str) -> Iterator[Cell]:
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
     """A row for each phase, with the microseconds that the same decoding takes without a service."""
     some = prepared.cora(sources.folder, SIZE)
-    assert some.decoder.model is not None
+    model = some.decoder.model
+    assert isinstance(model, HMM)
     alone = _microseconds_alone(some.decoder, [trellis.tokens for trellis in some.trellises])
-    with service(some.decoder.model, cell.workers) as port:
+    with service(model, cell.workers) as port:
         load = Load(port, [trellis.tokens for trellis in some.trellises], DEADLINE)
         phases = asyncio.run(_phases(load, cell))
         _check_answers(some, port)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from benchmarks.journal import ROOT
 from benchmarks.study import Row
-from ilpinfer.models.sequence_model import SequenceModel
+from ilpinfer.models.sequence_model import TrainedModel
 
 HOST = "127.0.0.1"
 
@@ -145,7 +145,7 @@ class Load:
 
 
 @contextmanager
-def service(model: SequenceModel, workers: int) -> Iterator[int]:
+def service(model: TrainedModel, workers: int) -> Iterator[int]:
     """A service that is ready; its port."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.json"

@@ -13,7 +13,8 @@ def cells(sources: Sources, part: str) -> Iterator[Any]:
     """The cells of a part."""
     if part == learning.LEARNING:
         return learning.cells(sources)
-    return (decoding if part in PARTS[:2] else estimates).cells(sources, part)
+    some: Iterator[Any] = (decoding if part in PARTS[:2] else estimates).cells(sources, part)
+    return some
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:

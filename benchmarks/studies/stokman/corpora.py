@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import ilpinfer
-from benchmarks.data.corpora import Labelled, read_labelled
+from benchmarks.data.corpora import read_labelled
 from benchmarks.data.models import trained
+from benchmarks.data.sets import Labelled
 from benchmarks.study import Sources
 from formulations import RuleSet, dump_rules, load_rules, parse_rules
 from ilpinfer.corpus import NEWLINE
@@ -112,8 +113,8 @@ def corpus(name: str, sources: Sources) -> Corpus:
 def _made(name: str, folder: Path, items: int, trained_items: int) -> Corpus:
     if name == GENERATED:
         train, cut = (generated(trained_items, seed) for seed in (TRAIN_SEED, CUT_SEED))
-        names = ("description", "job title", "date", "organization", "ignore")
-        return Corpus(train, cut, generated(items, TEST_SEED), "ignore", dict(zip(names, names, strict=True)))
+        own = ("description", "job title", "date", "organization", "ignore")
+        return Corpus(train, cut, generated(items, TEST_SEED), "ignore", dict(zip(own, own, strict=True)))
     if name == RESUMES:
         documents = [
             document_of(tokens, _plain(labels), OUTSIDE, ())

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import ilpinfer
 from benchmarks import optimum
-from benchmarks.data.corpora import Labelled, read_labelled
+from benchmarks.data.corpora import read_labelled
 from benchmarks.data.models import trained
+from benchmarks.data.sets import Labelled
 from benchmarks.study import Row, Sources
 from formulations import RuleSet, Trellis, load_rules
 from formulations.grid import nats
@@ -90,7 +91,7 @@ def _estimates(cell: Estimate, train: Sequence[Labelled], texts: Sequence[tuple[
     assert isinstance(two, SecondOrderHMM)
     around = two if cell.around == AROUND[0] else trained("hmm", train)
     for tokens in texts:
-        centre = ilpinfer.decode(around.trellis(tokens)).ids
+        centre = ilpinfer.decode(around.trellis(tokens)).ids.tolist()
         estimate = ilpinfer.decode(two.estimate(tokens, centre, cell.reading), rules)
         yield loss(two.trellis(tokens), rules, estimate)
 

@@ -11,6 +11,7 @@ from benchmarks.studies.stokman.decoding import OPTIMUM
 from benchmarks.studies.stokman.learning import START
 from benchmarks.studies.stokman.totals import (
     ALL,
+    Documents,
     Settings,
     baseline,
     by_setting,
@@ -43,7 +44,7 @@ def learning(rows: Sequence[Row], settings: Settings, report: Report) -> None:
     base = baseline(settings, GENERATED, PREDICTED)
     if not base:
         return
-    learnt = {key.rules: documents for key, documents in by_setting(rows).items()}
+    learnt: dict[str, Documents] = {key.rules: documents for key, documents in by_setting(rows).items()}
     learnt = {"given": documents_of(settings, GENERATED, PREDICTED, START, OPTIMUM), **learnt}
     table = []
     for name, documents in learnt.items():

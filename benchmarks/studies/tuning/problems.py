@@ -4,9 +4,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 
-from benchmarks.data.corpora import Labelled, read_labelled, resume_rules
+from benchmarks.data.corpora import read_labelled, resume_rules
 from benchmarks.data.generated import noisy_document
 from benchmarks.data.models import trained
+from benchmarks.data.sets import Labelled
 from benchmarks.data.synthetic import document_rules, labels_of_size
 from benchmarks.optimum import optimum
 from benchmarks.study import Sources

@@ -292,7 +292,7 @@ class CRF:
         return self._sum(rows, counts, None).reshape(T, K)
 
     def _weighted_sums(self, features: Sequence[Any]) -> Floats:
-        from pycrfsuite import ItemSequence  # type: ignore[import-untyped]
+        from pycrfsuite import ItemSequence
 
         all_items = ItemSequence(features).items()
         items = [[(name, value) for name, value in f.items() if name in self._row] for f in all_items]

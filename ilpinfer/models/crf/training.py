@@ -144,7 +144,7 @@ def _train_and_leave(
 
 
 def _trainer(algorithm: str, parameters: dict[str, Any]) -> Any:
-    from pycrfsuite import Trainer  # type: ignore[import-untyped]
+    from pycrfsuite import Trainer
 
     class Reporting(Trainer):
         """Turns the log of CRFsuite into records."""
