@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from support.tables import lines_of
 
+import ilpinfer
 from benchmarks import timing
 from benchmarks.bare import viterbi_calls
 from benchmarks.data import prepared
@@ -14,14 +15,17 @@ from benchmarks.data.runs import repeated
 from benchmarks.report import Report
 from benchmarks.studies import best_few, references, reprocess, rule_costs
 from benchmarks.studies.compiled import calls, text
+from benchmarks.studies.reprocess import commands
 from benchmarks.studies.reprocess.text import more_megabytes
 from benchmarks.studies.serving import sentences
 from benchmarks.studies.serving.load import Phase, quantile
 from benchmarks.study import Disagreement
-from formulations import RuleSet
+from formulations import RuleSet, load_rules
 from formulations import constraints as C
 from formulations.problem.compiled_rules import compile_problem
+from ilpinfer.corpus.sequences import read
 from ilpinfer.exact.viterbi import viterbi
+from ilpinfer.models.files import load_model
 
 
 def test_the_unit_is_the_best_value_of_the_folded_scores():
@@ -165,3 +169,23 @@ def test_answers_are_counted():
 def test_quantiles_are_milliseconds():
     assert quantile([0.003, 0.001, 0.002], 0.5) == 2.0
     assert quantile([], 0.5) is None
+
+
+def test_rows_of_a_command_have_to_be_certified_optima():
+    with commands.workspace(3) as folder:
+        model, rules = load_model(folder / "hmm.json"), load_rules(folder / "rules.toml")
+        solutions = [ilpinfer.decode(model.trellis(one.tokens), rules) for one in read(folder / "corpus.tsv")]
+        rows = [solution.to_dict() for solution in solutions]
+        answers = list(commands.rechecked(folder, rows))
+        assert answers == [(row["labels"], row["score"]) for row in rows]
+        assert commands.digest(answers) != commands.digest([*answers[:2], (answers[2][0], 0.0)])
+        wrong = {**rows[2], "score": rows[2]["score"] - 1.0}
+        with pytest.raises(Disagreement, match="from the command"):
+            list(commands.rechecked(folder, [*rows[:2], wrong]))
+
+
+def test_runs_of_the_same_sequences_have_the_same_optima():
+    row = {"part": "reprocess", "number": 0, "victim": "", "sequences": 9, "shard": 3, "optima": "a"}
+    reprocess.check([row, row | {"shard": 4}])
+    with pytest.raises(Disagreement, match="other optima"):
+        reprocess.check([row, row | {"shard": 4, "optima": "b"}])
