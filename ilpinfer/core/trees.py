@@ -29,7 +29,9 @@ class Leaf:
     ----------
     multipliers : mapping of MachineKey to int, optional
         (rule, component) of a `Sum` whose violations count singly, and its multiplier for each unit of
-        weight: an integer in units of 2^-30 nats, from -penalty to penalty.
+        weight: an integer in units of 2^-30 nats, from -penalty to penalty. The lattice pays it for each unit, and
+        the bound gets back the best future of the sum's machine: the largest of multiplier · N less the cost of N
+        over the sums N that labellings can have.
     product : tuple of MachineKey, optional
         (rule, machine) that the lattice is multiplied with for the first backward pass.
     stages : tuple of tuple of MachineKey, optional

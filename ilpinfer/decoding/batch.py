@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar, Unpack, overload
 
+import numpy as np
+
 from formulations import Trellis
 from formulations.callers import stack_level
 from formulations.problem.token_scores import TokenScores
@@ -185,7 +187,11 @@ class Batch:
             )
         if direct:
             few = Few(self._calls, number)
-            return decode_chunks(trellises, few.trellises, partial(self._finish_top, number), self.threads)
+
+            def finish(trellis: Trellis, answer: Labellings | Exception | None) -> list[Solution]:
+                return self._finish_top(number, lambda: trellis, answer)
+
+            return decode_chunks(trellises, few.trellises, finish, self.threads)
         calls = (partial(decode_top, t, self.rules, self.request, number, callback) for t in trellises)
         return (attempt(call, self.on_error, self._failures) for call in calls)
 
@@ -194,10 +200,10 @@ class Batch:
         number = natural(top, "top")
         self._check(self.request.direct, None)
 
-        def finish(trellis: Trellis, answer: Labellings | None) -> Labellings:
-            if answer is not None:
+        def finish(trellis: Trellis, answer: Labellings | Exception | None) -> Labellings:
+            if isinstance(answer, Labellings):
                 return answer
-            solutions = run_top(trellis, self.rules, self.request, number)
+            solutions = _checked(run_top(trellis, self.rules, self.request, number), answer)
             return labellings_of(solutions, len(trellis.tokens), trellis.labels.names)
 
         if self.request.direct:
@@ -208,7 +214,7 @@ class Batch:
         """The best labelling of each text, by a model's scores of single tokens."""
         direct = Direct(self._calls)
 
-        def finish(words: Sequence[str], answer: Answer | None) -> Solution:
+        def finish(words: Sequence[str], answer: Answer | Exception | None) -> Solution:
             if isinstance(answer, Solution):
                 return answer
             return attempt(lambda: self._solve(scores.trellis(words), answer), self.on_error, self._failure)
@@ -222,14 +228,8 @@ class Batch:
         number = natural(top, "top")
         few = Few(self._calls, number)
 
-        def finish(words: Sequence[str], answer: Labellings | None) -> list[Solution]:
-            if answer is not None:
-                return answer.solutions
-            return attempt(
-                lambda: run_top(scores.trellis(words), self.rules, self.request, number),
-                self.on_error,
-                self._failures,
-            )
+        def finish(words: Sequence[str], answer: Labellings | Exception | None) -> list[Solution]:
+            return self._finish_top(number, lambda: scores.trellis(words), answer)
 
         return decode_chunks(texts, partial(few.texts, scores=scores), finish, self.threads)
 
@@ -237,11 +237,16 @@ class Batch:
     def _calls(self) -> Calls:
         return Calls(self.rules, self.request, decode)
 
-    def _finish_top(self, top: int, trellis: Trellis, answer: Labellings | None) -> list[Solution]:
-        if answer is not None:
+    def _finish_top(
+        self, top: int, make: Callable[[], Trellis], answer: Labellings | Exception | None
+    ) -> list[Solution]:
+        if isinstance(answer, Labellings):
             return answer.solutions
-        call = partial(run_top, trellis, self.rules, self.request, top)
-        return attempt(call, self.on_error, self._failures)
+
+        def solve() -> list[Solution]:
+            return _checked(run_top(make(), self.rules, self.request, top), answer)
+
+        return attempt(solve, self.on_error, self._failures)
 
     def _check(self, direct: bool, callback: Callback | None) -> None:
         if self.threads > 1 and (self.n_jobs > 1 or not direct):
@@ -251,14 +256,14 @@ class Batch:
         if self.n_jobs > 1 and callback is not None:
             raise ValueError("a callback follows one process: leave n_jobs out")
 
-    def _finish(self, trellis: Trellis, answer: Answer | None) -> Solution:
+    def _finish(self, trellis: Trellis, answer: Answer | Exception | None) -> Solution:
         if isinstance(answer, Solution):
             return answer
         return attempt(partial(self._solve, trellis, answer), self.on_error, self._failure)
 
-    def _solve(self, trellis: Trellis, answer: Answer | None) -> Solution:
-        assert not isinstance(answer, Solution)
-        return run_method(trellis, self.rules, self.request, incumbent=answer)
+    def _solve(self, trellis: Trellis, answer: Answer | Exception | None) -> Solution:
+        incumbent = answer if isinstance(answer, np.ndarray) else None
+        return _checked(run_method(trellis, self.rules, self.request, incumbent=incumbent), answer)
 
     def _failure(self, error: Exception, seconds: float) -> Solution:
         return failure(error, self.request.method.name, seconds=seconds)
@@ -309,6 +314,13 @@ class Batch:
                 yield decoded()
             if source.error is not None:
                 raise source.error
+
+
+def _checked(result: Decoded, answer: object) -> Decoded:
+    """The result of a method; an error of the kernels is raised where the method has no objection to the sequence."""
+    if isinstance(answer, Exception):
+        raise answer
+    return result
 
 
 def _best_alone(trellis: Trellis, rules: RuleCompiler, request: Request) -> Solution:

@@ -39,21 +39,16 @@ class Calls:
         self.rules, self.again, self.limit = rules, again, request.time_limit
         self._noticed: CompiledRules | None = None
 
-    def answer(
-        self, call: Callable[[Any], Answer], given: Any, late: Callable[[Deadline], Answer]
-    ) -> Answer | None:
-        """The answer of a call, or of another function after the time limit; None for bad input."""
+    def answer(self, call: Callable[[Any], Answer], given: Any, late: Callable[[Deadline], Answer]) -> Answer:
+        """The answer of a call, or of another function after the time limit."""
+        if self.limit is None:
+            return call(given)
+        deadline = deadline_for(self.limit)
         try:
-            if self.limit is None:
+            with time_limits.time_limit(lambda: deadline.passed, lambda: deadline.remaining):
                 return call(given)
-            deadline = deadline_for(self.limit)
-            try:
-                with time_limits.time_limit(lambda: deadline.passed, lambda: deadline.remaining):
-                    return call(given)
-            except time_limits.OutOfTime:
-                return late(deadline)
-        except (ValueError, TypeError):
-            return None
+        except time_limits.OutOfTime:
+            return late(deadline)
 
     def context(self, trellis: Trellis, problem: Problem | None = None) -> Context:
         """The context of solutions."""

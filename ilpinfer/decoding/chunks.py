@@ -1,5 +1,6 @@
 """Many sequences, a chunk at a time; kernels may run in threads."""
 
+import logging
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -12,6 +13,9 @@ from ilpinfer.system.threads import thread_pool
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 Decoded = TypeVar("Decoded")
+logger = logging.getLogger("ilpinfer")
+unexplained = 0
+"""Number of errors of chunks whose sequences could all be decoded alone."""
 LARGEST, GROWTH = 128, 4
 """Sequences of a chunk: the first has one, and each has so many times as many as the one before, up to the largest."""
 
@@ -19,7 +23,7 @@ LARGEST, GROWTH = 128, 4
 def decode_chunks(
     items: Iterable[Item],
     answer: Callable[[Sequence[Item]], Steps[list[Answer]]],
-    finish: Callable[[Item, Answer | None], Decoded],
+    finish: Callable[[Item, Answer | Exception | None], Decoded],
     threads: int = 1,
 ) -> Iterator[Decoded]:
     """Decode items in chunks; results come in order.
@@ -30,16 +34,16 @@ def decode_chunks(
         An iterable that is read one chunk ahead, or two with threads; its error is raised after the results
         before it.
     answer : callable
-        Yields the work of a chunk and returns the answers; an error counts as no answers.
+        Yields the work of a chunk and returns the answers. After an error, each item is answered alone.
     finish : callable
-        The result for an item and its answer.
+        The result for an item and its answer, or the error of the item alone.
     threads : int, default 1
         Number of threads that share the work; the caller's thread is one of them, and everything else happens in it.
     """
     source = Source(items)
     if threads == 1:
         while chunk := source.take():
-            yield from map(finish, chunk, _Begun(chunk, answer(chunk)).answers())
+            yield from map(finish, chunk, _Begun(chunk, answer).answers())
     else:
         with thread_pool(threads - 1) as pool:
             yield from _shared(source, answer, finish, pool, threads - 1)
@@ -50,7 +54,7 @@ def decode_chunks(
 def _shared(
     source: "Source[Item]",
     answer: Callable[[Sequence[Item]], Steps[list[Answer]]],
-    finish: Callable[[Item, Answer | None], Decoded],
+    finish: Callable[[Item, Answer | Exception | None], Decoded],
     pool: ThreadPoolExecutor,
     threads: int,
 ) -> Iterator[Decoded]:
@@ -59,7 +63,7 @@ def _shared(
     try:
         while True:
             while len(waiting) < 2 and (chunk := source.take()):
-                waiting.append(_Begun(chunk, answer(chunk), pool, threads))
+                waiting.append(_Begun(chunk, answer, pool, threads))
             if not waiting:
                 break
             begun = waiting[0]
@@ -77,9 +81,9 @@ class _Begun(Generic[Item, Answer]):
     Parameters
     ----------
     items : list of Item
-        Items at least one.
-    steps : Steps[list[Answer]]
-        Steps to their answers.
+        At least one.
+    answer : callable
+        As of `decode_chunks`.
     pool, threads : ThreadPoolExecutor or int, optional
         To share the work with, and how many.
     """
@@ -87,17 +91,18 @@ class _Begun(Generic[Item, Answer]):
     def __init__(
         self,
         items: list[Item],
-        steps: Steps[list[Answer]],
+        answer: Callable[[Sequence[Item]], Steps[list[Answer]]],
         pool: ThreadPoolExecutor | None = None,
         threads: int = 0,
     ) -> None:
-        self.items, self._steps, self._pool, self._threads = items, steps, pool, threads
-        self._answers: Sequence[Answer | None] = [None] * len(items)
+        self.items, self._answer, self._pool, self._threads = items, answer, pool, threads
+        self._steps, self._answers = answer(items), list[Answer]()
         self._others: list[Future[None]] = []
+        self._error: Exception | None = None
         self.work: Work | None = None
         self._advance()
 
-    def answers(self, following: Work | None = None) -> Sequence[Answer | None]:
+    def answers(self, following: Work | None = None) -> Sequence[Answer | Exception]:
         """To all items; this thread shares in the work, and others may begin with the following work before it returns."""
         while self.work is not None:
             try:
@@ -105,10 +110,23 @@ class _Begun(Generic[Item, Answer]):
                 if self._pool is not None and not self.work.wait(following, self._threads):
                     for other in self._others:
                         other.result()
-            except Exception:
+            except Exception as error:
+                self._error = error
                 break
             self._advance()
-        return self._answers
+        return self._answers if self._error is None else self._alone(self._error)
+
+    def _alone(self, error: Exception) -> Sequence[Answer | Exception]:
+        """The answer or the error of each item alone. An error that no item has alone is counted and logged."""
+        global unexplained
+        if len(self.items) == 1:
+            return [error]
+        answers = [_Begun([item], self._answer).answers()[0] for item in self.items]
+        if not any(isinstance(answer, Exception) for answer in answers):
+            unexplained += 1
+            text = "%d sequences were decoded one by one, as decoding them together failed (error %d of this kind): %r"
+            logger.warning(text, len(answers), unexplained, error)
+        return answers
 
     def stop(self) -> None:
         """Cancel the work."""
@@ -122,8 +140,8 @@ class _Begun(Generic[Item, Answer]):
             self.work = next(self._steps)
         except StopIteration as end:
             self._answers = end.value
-        except Exception:
-            return
+        except Exception as error:
+            self._error = error
         else:
             if self._pool is not None:
                 helpers = self.work.helpers(self._threads)

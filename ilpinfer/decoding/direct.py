@@ -44,7 +44,7 @@ class Direct:
         self.calls = calls
 
     def trellis(self, trellis: Trellis) -> Answer | None:
-        """The answer for one trellis; None for bad input, too, which the method reports."""
+        """The answer for one trellis; None where another method has to answer."""
         return self.calls.answer(self._trellis, trellis, partial(self._late, trellis))
 
     def text(self, words: Sequence[str], scores: TokenScores) -> Answer | None:

@@ -46,7 +46,7 @@ class Few:
     top: int
 
     def trellis(self, trellis: Trellis) -> Labellings | None:
-        """The labellings of one trellis; None where another method has to answer, and for bad input."""
+        """The labellings of one trellis; None where another method has to answer."""
 
         def late(deadline: Deadline) -> Labellings:
             return labellings_of([], len(trellis.tokens), trellis.labels.names)

@@ -49,10 +49,7 @@ class TokenTables(Tables):
             outcome = single(entry, emissions, tokens, NO_STEPS, False, time_limit)
             if outcome is not None:
                 return outcome
-        try:
-            return self._one(Input([len(words)], words, None, self._pool, time_limit=time_limit))
-        except TypeError:
-            return None
+        return self._one(Input([len(words)], words, None, self._pool, time_limit=time_limit))
 
     def decode_texts(
         self, texts: Sequence[Sequence[str]], time_limit: float | None = None
@@ -79,12 +76,8 @@ class TokenTables(Tables):
             return result
         sums_within = texts if len(places) == len(texts) else [texts[place] for place in places]
         words = sums_within[0] if len(sums_within) == 1 else list(chain.from_iterable(sums_within))
-        try:
-            outcomes = yield from run(
-                Input(list(map(len, sums_within)), words, None, self._pool, time_limit=time_limit)
-            )
-        except TypeError:
-            return result
+        given = Input(list(map(len, sums_within)), words, None, self._pool, time_limit=time_limit)
+        outcomes = yield from run(given)
         if sums_within is texts:
             return outcomes
         for place, outcome in zip(places, outcomes, strict=True):
@@ -92,6 +85,8 @@ class TokenTables(Tables):
         return result
 
     def _fits(self, words: Sequence[str], time_limit: float | None) -> bool:
+        if not isinstance(words, list | tuple) or not set(map(type, words)) <= {str}:
+            return False
         T, folding = len(words), self.folding
         if not T or T * (folding.weight + self._largest) > SPARE or not folding.independent:
             return False

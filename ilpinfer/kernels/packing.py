@@ -42,8 +42,12 @@ def pad(scores: Grid) -> Grid:
 
 
 def pack_scores(folding: Folding, vocabulary: Vocabulary, pool: Grid) -> Scores:
-    """Scores for the classes met so far, and for the edges (P, K, K) of a model."""
+    """Scores for the classes met so far, and for the edges (P, K, K) of a model.
+
+    Kernels read the first edge table at the first token, too, so that there is one even for sequences without steps.
+    """
     K = len(folding.rules.labels)
+    pool = pool if len(pool) else np.zeros((1, K, K), np.int64)
     nodes = [folding.node_scores(truth) for truth in vocabulary.truths[NODES]]
     edges = [folding.edge_scores(truth) for truth in vocabulary.truths[EDGES]]
     every = add(pool[:, None], np.array(edges, np.int64).reshape(1, -1, K, K))

@@ -26,6 +26,7 @@ from ilpinfer.proof.multipliers import (
     key_of,
     largest,
     read_multiplier,
+    with_constant,
 )
 from ilpinfer.proof.product import Product, completions, layers
 from ilpinfer.proof.scored_machines import potentials, scored_machine
@@ -59,12 +60,13 @@ def check_leaf(
     followed = [*inside, *chain(*stages)]
     multipliers = [read_multiplier(rules, key, value) for key, value in dict(leaf.multipliers).items()]
     _check_inside(rules, inside, multipliers)
-    if any(multiplier.constant is None for multiplier in multipliers):
-        return
     scale = 1 if all(multiplier.value % FINE == 0 for multiplier in multipliers) else FINE
     meter.spend(RULE * len(rules))
     meter.spend(sum(len(rule.components) for rule in rules if rule.folds) * folded.lattice.node.size)
     _check_size(folded.lattice, rules, multipliers, {*followed}, scale)
+    multipliers = [with_constant(multiplier, rules, scale, meter) for multiplier in multipliers]
+    if any(multiplier.constant is None for multiplier in multipliers):
+        return
     if account is not None and account.largest * scale > LARGEST:
         raise CheckFailure(
             f"leaf: its account adds up to more than the {LARGEST} that are checked without overflow"
@@ -122,13 +124,13 @@ class _Parts:
         machines = [scored_machine(self.rules, key, self.scale) for key in followed]
         apart = [multiplier for multiplier in self.multipliers if multiplier.machine not in followed]
         lattice = self._without_states(limit, meter) if self.multipliers else self.lattice
-        charged = lattice.plus([*charges(apart, self.scale), *self.given])
-        return rules_out(charged, machines, excluded, limit - constants(apart, self.scale), meter)
+        charged = lattice.plus([*charges(apart), *self.given])
+        return rules_out(charged, machines, excluded, limit - constants(apart), meter)
 
     def _without_states(self, limit: int, meter: Meter) -> Lattice:
         """The lattice without the states through which no labelling passes the limit by the multipliers."""
-        charged = self.lattice.plus([*charges(self.multipliers, self.scale), *self.given])
-        left = FoldedProblem(charged).prune(limit - constants(self.multipliers, self.scale), meter)
+        charged = self.lattice.plus([*charges(self.multipliers), *self.given])
+        left = FoldedProblem(charged).prune(limit - constants(self.multipliers), meter)
         node = np.where(is_forbidden(left.node), FORBIDDEN, self.lattice.node)
         return Lattice(node, self.lattice.pool, self.lattice.step)
 
@@ -143,7 +145,7 @@ class _Parts:
             Where the account does not hold.
         """
         rules, lattice, scale, multipliers = self.rules, self.lattice, self.scale, self.multipliers
-        charged = lattice.plus([*charges(multipliers, scale), *self.given])
+        charged = lattice.plus([*charges(multipliers), *self.given])
         machines = [scored_machine(rules, key, scale) for key in self.inside]
         product, final = layers(machines, lattice, meter)
         left: Product | PrunedGraph = Product(charged, product, completions(charged, product, final, meter))
@@ -151,15 +153,15 @@ class _Parts:
         nothing, tree = build_trie((), K, meter), build_trie(excluded, K, meter)
         stages = self.stages or ([[]] if excluded or account else [])
         for number, keys in enumerate(stages):
-            if (bound := _bound(left, multipliers, scale)) <= limit:
+            if (bound := _bound(left, multipliers)) <= limit:
                 return bound
             machines = [scored_machine(rules, key, scale) for key in keys]
-            worths = [charge_of(multipliers, key, scale) for key in keys]
+            worths = [charge_of(multipliers, key) for key in keys]
             multipliers = [multiplier for multiplier in multipliers if multiplier.machine not in keys]
             futures = [
                 potentials(r, lattice, worth, meter) for r, worth in zip(machines, worths, strict=True)
             ]
-            constant, trie = constants(multipliers, scale), nothing if number else tree
+            constant, trie = constants(multipliers), nothing if number else tree
             stage = StagePass(left, lattice, machines, worths, futures, constant, limit, trie, meter)
             if account is not None and number == len(stages) - 1:
                 check_account(rules, multipliers)
@@ -169,7 +171,7 @@ class _Parts:
                     )
                 return limit
             left = stage.graph()
-        return _bound(left, multipliers, scale)
+        return _bound(left, multipliers)
 
 
 def _check_inside(
@@ -210,9 +212,9 @@ def _check_sum(lattice: Lattice, shares: Sequence[Share]) -> None:
         )
 
 
-def _bound(left: Product | PrunedGraph, multipliers: list[Multiplier], scale: int) -> int:
+def _bound(left: Product | PrunedGraph, multipliers: list[Multiplier]) -> int:
     """Bound on every labelling that is left, fine units."""
-    return int(add(left.ahead(0)[0], np.array(constants(multipliers, scale))))
+    return int(add(left.ahead(0)[0], np.array(constants(multipliers))))
 
 
 def _machines(rules: Sequence[GroundRule], stages: Sequence[Any]) -> list[list[MachineKey]]:
@@ -246,10 +248,9 @@ def _check_size(
     if any(scale * rules[r].finite_penalty > LARGEST_KEY for r, _ in machines):
         raise CheckFailure("leaf: a penalty is larger than what can be checked without overflow")
     for multiplier in multipliers:
-        size = abs(multiplier.value) * T * largest(multiplier.component.steps.values) + abs(
-            multiplier.constant or 0
-        )
-        total += size * scale // FINE
+        component, penalty = multiplier.component, rules[multiplier.rule].finite_penalty
+        total += abs(multiplier.value) * T * largest(component.steps.values) * scale // FINE
+        total += scale * penalty * component.most
     if total > LARGEST:
         raise CheckFailure(
             f"leaf: its numbers may add up to {total}, more than the {LARGEST} that are checked without overflow"

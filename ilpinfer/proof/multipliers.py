@@ -1,7 +1,7 @@
 """The rules that a leaf names, and its multipliers on sums."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any
 
@@ -9,10 +9,11 @@ import numpy as np
 
 from formulations.automata.lattice import StepTable
 from formulations.automata.sums import Sum
-from formulations.grid import HARD, Grid, is_forbidden
+from formulations.grid import HARD, Grid, add, is_forbidden
 from formulations.problem.problem import GroundRule
 from ilpinfer.core.certificate import MachineKey
-from ilpinfer.proof.meter import CheckFailure, whole_numbers
+from ilpinfer.proof.meter import CheckFailure, Meter, whole_numbers
+from ilpinfer.proof.scored_machines import ScoredMachine, scored_machine
 
 FINE = 2**10
 """Units of multipliers in a grid unit."""
@@ -20,7 +21,7 @@ FINE = 2**10
 
 @dataclass(frozen=True)
 class Multiplier:
-    """A multiplier on a sum.
+    """A multiplier on a sum, in fine units, or in those of the leaf's bound.
 
     Parameters
     ----------
@@ -31,9 +32,10 @@ class Multiplier:
     machine : MachineKey or None
         Its place among the machines named by a leaf, if it has one.
     value : int
-        Fine units a unit of weight.
+        Score a unit of weight.
     constant : int or None
-        Its term of the dual function, fine units; None where no labelling keeps a hard rule.
+        Its term of the dual function: the largest of value · N less the cost of N, over the sums N of all labellings;
+        None where no labelling keeps a hard rule.
     """
 
     rule: int
@@ -83,59 +85,68 @@ def read_multiplier(rules: Sequence[GroundRule], key: Any, value: Any) -> Multip
         )
     if abs(value) > FINE * ground.penalty:
         raise CheckFailure(f"leaf: the multiplier of {ground.name!r} is {value}, more than the penalty")
-    machine = rule, first_machine(ground, place)
-    return Multiplier(
-        rule,
-        component,
-        machine if component.machines else None,
-        value,
-        _constant(component, value, ground.penalty),
-    )
+    machine = (rule, first_machine(ground, place)) if component.machines else None
+    return Multiplier(rule, component, machine, value, 0)
 
 
-def _constant(component: Sum, value: int, penalty: int) -> int | None:
-    """max over N of value · N less the cost of N, which is concave: at a side or at an end of the sum's reach."""
+def with_constant(
+    multiplier: Multiplier, rules: Sequence[GroundRule], scale: int, meter: Meter
+) -> Multiplier:
+    """The multiplier and its constant, in units of which a grid unit has `scale`."""
+    value = multiplier.value * scale // FINE
+    if multiplier.machine is None:
+        constant = _corner(multiplier.component, value, scale * rules[multiplier.rule].penalty)
+    else:
+        machine = scored_machine(rules, multiplier.machine, scale)
+        constant = _best_future(multiplier.component, value, machine, meter)
+    return replace(multiplier, value=value, constant=constant)
+
+
+def _best_future(component: Sum, value: int, machine: ScoredMachine, meter: Meter) -> int | None:
+    """The largest gain of a sum's machine with `value` added for each unit of weight; None where all are forbidden."""
+    steps, weights = machine.steps, component.weights
+    symbols = [np.unique(values) for values in steps.values]
+    best, settled = machine.final, -1
+    for place in steps.index[::-1].tolist():
+        if place == settled:
+            continue
+        read = symbols[place]
+        meter.spend(len(best) * len(read))
+        gain = add(machine.gain[:, read], value * weights[read])
+        before = add(gain, best[machine.after[:, read]]).max(axis=1)
+        settled = place if np.array_equal(before, best) else -1
+        best = before
+    return None if is_forbidden(best[0]) else int(best[0])
+
+
+def _corner(component: Sum, value: int, penalty: int) -> int | None:
+    """The constant of a sum that is too large for a machine: at a corner of the cost, which is convex in the sum."""
     low, high = component.reach
-    sums = {
-        low,
-        high,
-        *(side for side in (component.low, component.high) if side is not None and low <= side <= high),
-    }
-    kept = [total for total in sums if penalty != HARD or not component.away(total)]
-    return max(
-        (
-            value * total - FINE * (penalty if penalty != HARD else 0) * component.away(total)
-            for total in kept
-        ),
-        default=None,
-    )
+    sides = [side for side in (component.low, component.high) if side is not None and low <= side <= high]
+    kept = [total for total in (low, high, *sides) if penalty < HARD or not component.away(total)]
+    return max((value * total - penalty * component.away(total) for total in kept), default=None)
 
 
 def largest(values: Grid) -> int:
     return int(np.where(is_forbidden(values), 0, np.abs(values)).max(initial=0))
 
 
-def charges(multipliers: list[Multiplier], scale: int) -> list[StepTable]:
+def charges(multipliers: list[Multiplier]) -> list[StepTable]:
     return [
-        StepTable(
-            -(multiplier.value * scale // FINE) * multiplier.component.steps.values,
-            multiplier.component.steps.index,
-        )
+        StepTable(-multiplier.value * multiplier.component.steps.values, multiplier.component.steps.index)
         for multiplier in multipliers
     ]
 
 
-def constants(multipliers: list[Multiplier], scale: int) -> int:
-    return sum(multiplier.constant or 0 for multiplier in multipliers) * scale // FINE
+def constants(multipliers: list[Multiplier]) -> int:
+    return sum(multiplier.constant or 0 for multiplier in multipliers)
 
 
-def charge_of(multipliers: list[Multiplier], key: MachineKey, scale: int) -> tuple[StepTable, int] | None:
-    result = [
-        (multiplier.component.steps, multiplier.value * scale // FINE)
-        for multiplier in multipliers
-        if multiplier.machine == key
-    ]
-    return result[0] if result else None
+def charge_of(multipliers: list[Multiplier], key: MachineKey) -> tuple[StepTable, int] | None:
+    for multiplier in multipliers:
+        if multiplier.machine == key:
+            return multiplier.component.steps, multiplier.value
+    return None
 
 
 def check_account(rules: Sequence[GroundRule], multipliers: list[Multiplier]) -> None:

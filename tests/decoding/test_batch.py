@@ -15,6 +15,7 @@ from support.family import alive, marked, wait_until
 import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
+from ilpinfer.exact.compiled import Tables
 from ilpinfer.system import processes
 
 RULES = [C.at_most_runs("a", 1), C.requires_present("a", "b", penalty=1.5)]
@@ -114,3 +115,19 @@ def test_an_interrupt_ends_the_processes_too(tmp_path):
     wait_until(lambda: not alive(mark), seconds=10)
     assert alive(mark) == {}
     assert list((tmp_path / "temporary").iterdir()) == []
+
+
+def test_an_error_of_the_kernels_is_raised_and_not_hidden_by_another_method(monkeypatch):
+    def broken(*_):
+        raise ValueError("a defect")
+
+    monkeypatch.setattr(Tables, "decode_one", broken)
+    monkeypatch.setattr(Tables, "run", broken)
+    trellis = Trellis([0.0, 1.0], np.zeros((2, 2, 2)), labels=["a", "b"])
+    rules = [C.at_most_runs("a", 1)]
+    with pytest.raises(ValueError, match="a defect"):
+        ilpinfer.decode(trellis, rules)
+    with pytest.raises(ValueError, match="a defect"):
+        list(ilpinfer.decode_many([trellis] * 3, rules))
+    rows = list(ilpinfer.decode_many([trellis] * 3, rules, on_error="row"))
+    assert [row.reason for row in rows] == ["a defect"] * 3

@@ -358,7 +358,7 @@ def test_a_lazy_solution_is_like_any_other(counted):
         fresh().score = 0.0
 
 
-def test_a_value_that_is_not_the_rules_is_an_error():
+def test_a_value_that_is_not_the_rules_is_an_error(verified):
     lying = replace(fresh().context, known_problem=compile_problem(trellis(5), RULES))
     from ilpinfer.core.deadline import Deadline
     from ilpinfer.core.result import Result
@@ -368,6 +368,7 @@ def test_a_value_that_is_not_the_rules_is_an_error():
     assert (solution.status, solution.score) == ("optimal", 7 * UNIT)
     with pytest.raises(ArithmeticError, match="value 7 of a labelling"):
         _ = solution.violations
+    verified.clear()
 
 
 def test_label_sets_are_taken_as_they_are():

@@ -111,13 +111,16 @@ def test_two_batches_at_once_and_one_that_is_given_up():
     ]
 
 
-def test_errors_in_other_threads_are_no_answers():
+def test_an_error_of_a_chunk_in_another_thread_is_logged_and_its_items_are_answered_alone(
+    caplog, monkeypatch
+):
+    monkeypatch.setattr(chunks, "unexplained", 0)
     main, raised = threading.get_ident(), threading.Event()
 
     def failing(number, share):
         if threading.get_ident() != main:
             raised.set()
-            raise MemoryError
+            raise MemoryError("no room")
         assert number == 1 or raised.wait(60)
         share[DONE] = 1
 
@@ -125,8 +128,27 @@ def test_errors_in_other_threads_are_no_answers():
         yield Work(failing, (len(chunk),), len(chunk))
         return ["done"] * len(chunk)
 
-    expected = [(0, "done"), *((n, None) for n in range(1, 40))]
+    expected = [(n, "done") for n in range(40)]
     assert list(decode_chunks(range(40), answer, lambda *pair: pair, threads=2)) == expected
+    assert chunks.unexplained == len(caplog.messages) > 0
+    assert caplog.messages[0] == (
+        "4 sequences were decoded one by one, as decoding them together failed (error 1 of this kind): "
+        "MemoryError('no room')"
+    )
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_error_of_one_item_is_the_answer_of_that_item(threads, caplog):
+    def answer(chunk):
+        yield Work(lambda share: False, (), len(chunk))
+        if 3 in chunk:
+            raise ZeroDivisionError("of 3")
+        return ["done"] * len(chunk)
+
+    answers = dict(decode_chunks(range(40), answer, lambda *pair: pair, threads))
+    assert isinstance(answers.pop(3), ZeroDivisionError)
+    assert set(answers.values()) == {"done"} and len(answers) == 39
+    assert not caplog.messages
 
 
 def test_an_interrupt_ends_a_batch_and_the_next_one_is_whole(monkeypatch):

@@ -68,3 +68,22 @@ def optimum(sequence: Scored, statements: Sequence[Statement]) -> Optimum:
             counts = tuple(rule.violations(named, tokens, lost.get(id(rule), ())) for rule in rules)
             best = Optimum(-minus - cost, y, model, extra, cost, counts)
     return best or Optimum(None)
+
+
+def ranking(sequence: Scored, statements: Sequence[Statement]) -> list[tuple[int, tuple[int, ...]]]:
+    """Grid scores of all labellings, best first, equal ones by label ids."""
+    names, tokens = sequence.trellis.labels.names, sequence.trellis.tokens
+    lost, result = overruled([s for s in statements if not s.weight], names, tokens), []
+    for model, y in sequence.labellings():
+        named, units, kept = tuple(names[k] for k in y), model, True
+        for statement in statements:
+            broken = statement.violations(named, tokens, lost.get(id(statement), ()))
+            if statement.weight:
+                units += statement.weight * broken
+            elif statement.penalty is None:
+                kept &= not broken
+            else:
+                units -= statement.penalty * broken
+        if kept:
+            result.append((units, y))
+    return sorted(result, key=lambda entry: (-entry[0], entry[1]))

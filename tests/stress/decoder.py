@@ -21,27 +21,60 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-sys.path.insert(0, str(Path(__file__).parent.parent))
+sys.path.insert(0, str(Path(__file__).parents[2]))  # the checkout, whatever is installed
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from support.strategies import LABEL_SETS, TOKENS
+from support.strategies import TOKENS
 
 import ilpinfer
 from formulations import LabelSet, RuleSet, Trellis
 from formulations.problem import vocabulary
 from formulations.problem.compiled_rules import compile_problem
 from formulations.problem.problem import RuleNotice
+from formulations.problem.token_scores import TokenScores
 from ilpinfer.exact import compiled
 from ilpinfer.exact.compiled import tables_of
 from ilpinfer.kernels.work import finished
-from stress.brute_force import Optimum, Scored, optimum
-from stress.drawing import ABSENT, ODD, draw_sequence, draw_statements, drawn, followed, scores
+from stress.brute_force import Optimum, Scored, optimum, ranking
+from stress.drawing import (
+    ABSENT,
+    LABEL_SETS,
+    ODD,
+    draw_sequence,
+    draw_statements,
+    draw_texts,
+    drawn,
+    followed,
+    scores,
+)
 from stress.statements import Statement, overruled
 
-WAYS = ("one by one", "one by one", "function", "many", "threads", "threads", "pickled", "batch")
+WAYS = (
+    "one by one",
+    "one by one",
+    "function",
+    "many",
+    "threads",
+    "threads",
+    "pickled",
+    "batch",
+    "top",
+    "texts",
+)
 MOST_FINDINGS = 50
 """After so many there is no need for more."""
 ROUND = 10
 """Sequences of a round."""
+
+
+class TextModel:
+    """A model by its scores of tokens."""
+
+    def __init__(self, scores: TokenScores) -> None:
+        self.token_scores, self.labels = scores, scores.labels
+
+    def trellis(self, tokens: Sequence[str]) -> Trellis:
+        return self.token_scores.trellis(tokens)
 
 
 @dataclass
@@ -166,6 +199,12 @@ def decoded(
         return in_threads(decoder.decode, trellises, order, rng.choice((1, 2, 4)))
     if way == "function":
         return {n: outcome(lambda trellis: ilpinfer.decode(trellis, rules), trellises[n]) for n in order}
+    if way == "texts":
+        words = [trellises[n].tokens for n in order]
+        if rng.random() < 0.5:
+            return {n: outcome(decoder.decode_tokens, text) for n, text in zip(order, words, strict=True)}
+        solutions = decoder.decode_texts(words, threads=rng.choice((1, 2, 3)), on_error="row")
+        return dict(zip(order, solutions, strict=True))
     half = len(order) // 2
     result = {n: outcome(decoder.decode, trellises[n]) for n in order[:half]}
     again = pickle.loads(pickle.dumps(decoder)) if way == "pickled" else decoder
@@ -196,6 +235,34 @@ def batch_faults(
             yield n, f"batch: {result}, but nothing is feasible"
 
 
+def top_faults(
+    decoder: ilpinfer.Decoder,
+    sequences: Sequence[Scored],
+    statements: Sequence[Statement],
+    texts: bool,
+    rng: random.Random,
+) -> Iterator[tuple[int, str]]:
+    """What is wrong with the best few labellings, from a call for each sequence or from one for all."""
+    top, trellises = rng.choice((1, 2, 3, 10)), [sequence.trellis for sequence in sequences]
+    if any(refused(trellis, decoder.rules) for trellis in trellises):
+        return
+    threads = rng.choice((1, 2))
+    if texts:
+        lists = decoder.decode_texts([trellis.tokens for trellis in trellises], top=top, threads=threads)
+    elif rng.random() < 0.5:
+        lists = decoder.decode_many(trellises, top=top, threads=threads)
+    else:
+        lists = (decoder.decode(trellis, top=top) for trellis in trellises)
+    for n, solutions in enumerate(lists):
+        expected = ranking(sequences[n], statements)[:top]
+        if [(units(s.score), tuple(s.ids.tolist())) for s in solutions] != expected:
+            yield n, f"the best {top}: {solutions}, expected {expected}"
+        for solution in solutions:
+            verdict = decoder.verify(trellises[n], solution)
+            if not (verdict.proved if solution.certificate.kind == "exact" else verdict.ok):
+                yield n, f"the best {top}: not proved: {verdict.reasons}"
+
+
 def long_faults(
     decoder: ilpinfer.Decoder, make: Callable[..., Any], labels: LabelSet, tokens: Sequence[str]
 ) -> Iterator[str]:
@@ -210,7 +277,7 @@ def long_faults(
             yield f"a long sequence is worth {value.score}, not {result.value}"
 
 
-def run_round(number: int, start: int, tally: Tally) -> None:
+def run_round(number: int, start: int, tally: Tally, longest: int = 5) -> None:
     """Rules, a Decoder, sequences, and what is wrong with their solutions."""
     rng = random.Random(f"{start} {number}")
     label_set, absent, odd = rng.randrange(len(LABEL_SETS)), rng.random() < 0.2, rng.random() < 0.15
@@ -224,10 +291,14 @@ def run_round(number: int, start: int, tally: Tally) -> None:
     K, make = len(names), scores(rng)
     shared = [(make(K, K), make(K, K, K)) for _ in range(rng.randint(1, 3))]
     tokens = [*words, *others[: len(words)], *([""] if rng.random() < 0.3 else [])]
-    sequences = [draw_sequence(rng, make, shared, labels, tokens) for _ in range(ROUND)]
-    trellises = [sequence.trellis for sequence in sequences]
-    decoder = ilpinfer.Decoder(rules, labels if rng.random() < 0.5 else None)
     way = "processes" if rng.random() < 0.01 else rng.choice(WAYS)
+    if way == "texts":
+        model, sequences = draw_texts(rng, make, labels, tokens, ROUND, longest)
+        decoder = ilpinfer.Decoder(rules, model=TextModel(model))
+    else:
+        sequences = [draw_sequence(rng, make, shared, labels, tokens, longest) for _ in range(ROUND)]
+        decoder = ilpinfer.Decoder(rules, labels if rng.random() < 0.5 else None)
+    trellises = [sequence.trellis for sequence in sequences]
     order = list(range(ROUND))
     rng.shuffle(order)
     told = [r.item for r in statements]
@@ -241,6 +312,9 @@ def run_round(number: int, start: int, tally: Tally) -> None:
                 ]
             result |= decoded(way, decoder, rules, trellises, order[4:], rng)
             expected = [optimum(sequence, statements) for sequence in sequences]
+            if way in ("top", "texts"):
+                for n, fault in top_faults(decoder, sequences, statements, way == "texts", rng):
+                    tally.findings.append(f"{shown}, sequence {n}: {fault}: {trellises[n]} {told}")
             if way == "batch" and any(trellises[0].tokens):
                 for n, fault in batch_faults(decoder, trellises, expected):
                     tally.findings.append(f"{shown}, sequence {n}: {fault}: {trellises[n]} {told}")
@@ -264,14 +338,16 @@ def run_round(number: int, start: int, tally: Tally) -> None:
         tally.findings += [f"{shown}, sequence {n}: {fault}: {trellis.tokens} {told}" for fault in wrong]
 
 
-def run(number: int, start: int, seconds: float = math.inf) -> Tally:
-    """At least so many cases from a seed, or as many as there is time for, until too much is wrong."""
+def run(number: int, start: int, seconds: float = math.inf, longest: int = 5) -> Tally:
+    """At least so many cases of at most `longest` tokens from a seed, or as many as there is time for, until too much is
+    wrong.
+    """
     tally, began, rounds = Tally(), time.monotonic(), 0
     with warnings.catch_warnings(action="ignore", category=RuleNotice):
         while tally.cases["all"] < number and time.monotonic() - began < seconds:
             if len(tally.findings) >= MOST_FINDINGS:
                 break
-            run_round(rounds, start, tally)
+            run_round(rounds, start, tally, longest)
             rounds += 1
             if rounds % 30 == 0:
                 text = f"{tally.cases['all']} cases, {len(tally.findings)} findings"
@@ -283,8 +359,9 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Decoders on random problems, against brute force.")
     parser.add_argument("--cases", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--longest", type=int, default=5, help="tokens of a sequence at most")
     given_ = parser.parse_args()
-    result = run(given_.cases, given_.seed)
+    result = run(given_.cases, given_.seed, longest=given_.longest)
     for entry, count in sorted(result.cases.items()):
         print(f"{entry:50} {count}")
     for finding in result.findings:

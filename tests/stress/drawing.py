@@ -11,14 +11,17 @@ from typing import Any
 import numpy as np
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from support import oracles
-from support.strategies import LABEL_SETS, UNIT, cases
+from support.strategies import LABEL_SETS as SEVERAL
+from support.strategies import UNIT, cases
 
 from formulations import LabelSet, Rule, RuleSet, Trellis
 from formulations.problem.compiled_rules import compile_rules
 from formulations.problem.folding import Folding
+from formulations.problem.token_scores import TokenScores
 from stress.brute_force import Scored
 from stress.statements import Statement, as_hamming, feature, tied
 
+LABEL_SETS = [*SEVERAL, ("plain", ("a",))]
 ABSENT = "Z"
 ODD = ("\0", " ", "\u00e9", "e\u0301", "\U0001f600", "\ud800", "\n", "x" * 3000, "\u00a0", "\u2028")
 SENSITIVE = ("logic", "linear", "changes_only_after", "numbers_continue")
@@ -144,11 +147,12 @@ def draw_sequence(
     shared: Sequence[Any],
     labels: LabelSet,
     words: Sequence[str],
+    longest: int = 5,
 ) -> Scored:
     """A trellis of any kind."""
     K = len(labels)
     T = rng.choice((1, 1, 2, 2, 3, 3, 3, 4, 4, 5)) - (K == 4 and rng.random() < 0.2)
-    T = max(T, 1)
+    T = min(max(T, 1), longest)
     tokens = None if rng.random() < 0.06 else [rng.choice(words) for _ in range(T)]
     named: dict[str, Any] = {"labels": labels, "tokens": tokens}
     kind = rng.choice(("shared", "shared", "shared", "own", "own", "second", "second shared"))
@@ -168,21 +172,48 @@ def draw_sequence(
             return second[y[0]][j] if y else first[j]
 
         return Scored(Trellis.second_order(start, step, edges, **named), pairs)
-    emissions = make(T, K)
-    start, end = (make(K) if rng.random() < 0.5 else None for _ in range(2))
-    own, begin = snapped(emissions), snapped(np.zeros(K) if start is None else start)
-    last = snapped(np.zeros(K) if end is None else end)
     transitions = rng.choice(shared)[kind != "shared"]
-    steps = snapped(transitions)
+    emissions, ends = make(T, K), [make(K) if rng.random() < 0.5 else None for _ in range(2)]
+    trellis = Trellis.from_emissions(emissions, transitions, *ends, **named)
+    return Scored(trellis, factored(emissions, transitions, *ends))
 
-    def factored(y: tuple[int, ...], j: int) -> int | None:
-        t, result = len(y), own[len(y)][j]
-        if t == 0:
-            result = total(result, begin[j])
-        elif kind == "shared":
+
+def draw_texts(
+    rng: random.Random,
+    make: Callable[..., Any],
+    labels: LabelSet,
+    words: Sequence[str],
+    number: int,
+    longest: int = 5,
+) -> tuple[TokenScores, list[Scored]]:
+    """A model of token scores, and texts with their scores."""
+    K, ends = len(labels), [make(len(labels)) if rng.random() < 0.5 else None for _ in range(2)]
+    rows, transitions = {"": make(K), **dict(zip(words, make(len(words), K)))}, make(K, K)
+    scores = TokenScores(
+        labels, lambda tokens: np.array([rows[token] for token in tokens]), transitions, *ends
+    )
+    result = []
+    for _ in range(number):
+        tokens = [rng.choice(words) for _ in range(rng.randint(1, min(longest, 4)))]
+        step = factored([rows[token] for token in tokens], transitions, *ends)
+        result.append(Scored(scores.trellis(tokens), step))
+    return scores, result
+
+
+def factored(
+    emissions: Any, transitions: Any, start: Any, end: Any
+) -> Callable[[tuple[int, ...], int], int | None]:
+    """The steps of scores of labels (T, K) and transitions of first or second order."""
+    K, own, steps = len(emissions[0]), snapped(emissions), snapped(transitions)
+    first, last = (snapped(np.zeros(K) if scores is None else scores) for scores in (start, end))
+
+    def step(y: tuple[int, ...], j: int) -> int | None:
+        t = len(y)
+        result = total(own[t][j], first[j]) if t == 0 else own[t][j]
+        if np.ndim(transitions) == 2 and t:
             result = total(result, steps[y[-1]][j])
         elif t > 1:
             result = total(result, steps[y[-2]][y[-1]][j])
-        return total(result, last[j]) if t == T - 1 else result
+        return total(result, last[j]) if t == len(own) - 1 else result
 
-    return Scored(Trellis.from_emissions(emissions, transitions, start, end, **named), factored)
+    return step

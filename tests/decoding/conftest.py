@@ -1,0 +1,1 @@
+from support.verified import verified  # noqa: F401
