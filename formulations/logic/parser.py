@@ -137,9 +137,9 @@ def offset_of(node: Any) -> int:
 
 
 def read_call(call: Any) -> tuple[str, list[Any]]:
-    """Name and arguments of a call."""
+    """Name and arguments of a call; a quoted name keeps its quotation marks, since it names a field and no predicate."""
     name, *arguments = call.children
-    return unquote(name) if name.type == "STRING" else str(name), [a for a in arguments if a is not None]
+    return str(name), [a for a in arguments if a is not None]
 
 
 def unquote(token: Any) -> str:
@@ -161,15 +161,10 @@ def word_of(node: Any) -> str:
     return str(node if getattr(node, "type", "") == "NAME" else node.children[0])
 
 
-def kind_of(node: Any) -> str:
-    """The kind of a node: the name of a call, or the rule of the grammar."""
-    return read_call(node)[0] if node.data == "call" else str(node.data)
-
-
 def description(node: Any) -> str:
     """A description of a node, for messages."""
     kinds = {"sum": "number", "text": "a quoted text", "pair": "a pair"}
-    return kinds.get(str(node.data), f"{kind_of(node)}(…)")
+    return kinds[str(node.data)] if node.data in kinds else f"{read_call(node)[0]}(…)"
 
 
 def mirror(relation: str) -> str:

@@ -8,7 +8,6 @@ from formulations.logic.names import POSITIONS, NamedFormula, Names
 from formulations.logic.parser import (
     description,
     is_name,
-    kind_of,
     mirror,
     parse,
     read_call,
@@ -173,10 +172,10 @@ class Formulas(Names):
     def _comparison(self, node: Any) -> ast.Formula:
         left, token, right = node.children
         relation = str(token)
-        if kind_of(left) in ("sum", "text") and kind_of(right) not in ("sum", "text", "pair"):
+        if _kind(left) in ("sum", "text") and _kind(right) not in ("sum", "text", "pair"):
             left, right, relation = right, left, mirror(relation)
-        kind = kind_of(left)
-        if kind == "sum" and kind_of(right) in ("sum", "text"):
+        kind = _kind(left)
+        if kind == "sum" and _kind(right) in ("sum", "text"):
             return self._compare(node, left, relation, right)
         if kind in (*LABELS, "token"):
             if relation not in ("=", "!="):
@@ -199,14 +198,14 @@ class Formulas(Names):
         return ast.Not(ast.Compare("=", a, b)) if relation == "!=" else ast.Compare(relation, a, b)
 
     def _operand(self, node: Any) -> ast.Position | ast.Name:
-        if kind_of(node) == "text" or (is_name(node) and word_of(node) not in (*POSITIONS, *self.scope)):
+        if _kind(node) == "text" or (is_name(node) and word_of(node) not in (*POSITIONS, *self.scope)):
             return self._field(node)
         result = self.scope.get(word_of(node)) if is_name(node) else None
         return result if isinstance(result, ast.Name) else self._position(node)
 
     def _label(self, kind: str, left: Any, right: Any) -> ast.Formula:
         at = self._only_position(left)
-        other = kind_of(right)
+        other = _kind(right)
         if other == kind:
             return ast.Same(kind, at, self._only_position(right))
         if kind == "edge" and other == "pair":
@@ -225,9 +224,9 @@ class Formulas(Names):
 
     def _token(self, left: Any, right: Any) -> ast.Formula:
         at = self._only_position(left)
-        if kind_of(right) == "token":
+        if _kind(right) == "token":
             return ast.SameToken(at, self._only_position(right))
-        if kind_of(right) != "text":
+        if _kind(right) != "text":
             what = "a name" if is_name(right) else description(right)
             raise self.fail(f"token compared with {what}; expected a quoted text", right)
         return self._words(at, [right.children[0]])
@@ -259,6 +258,12 @@ class Formulas(Names):
         if read_call(call)[0] != "token":
             raise self.fail("only a token can be matched: token(t)", call)
         return self._only_position(call)
+
+
+def _kind(node: Any) -> str:
+    """The rule of the grammar; for a call of `label`, `field`, `edge` or `token`, the name that is called."""
+    name = read_call(node)[0] if node.data == "call" else ""
+    return name if name in (*LABELS, "token") else str(node.data)
 
 
 def _flat(node: Any) -> list[Any]:
