@@ -1,6 +1,6 @@
 """Templates whose statement is a text: inequalities over counts, and first-order formulas."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -22,7 +22,7 @@ from formulations.labels.reading import Reading
 from formulations.labels.selectors import Group, Selector, selector
 from formulations.logic import ast, semantics
 from formulations.logic.grounding import Grounder
-from formulations.logic.syntax import FormulaError, NamedFormula, read
+from formulations.logic.syntax import FormulaError, NamedFormula, mentions, read
 
 __all__ = ["linear", "logic"]
 
@@ -31,7 +31,7 @@ Arguments = tuple[tuple[str, Selector], ...]
 
 @dataclass(frozen=True)
 class Text(Template):
-    """A template whose statement is a text about fields.
+    """A template whose statement is a text about fields; groups and formulas that the text does not name are left out.
 
     Parameters
     ----------
@@ -57,6 +57,15 @@ class Text(Template):
         super().__post_init__()
         if self.template is not None:
             object.__setattr__(self, "rule_name", self.template.name)
+        words, called = self._mentions
+        groups = {group.name: group for group in self.groups}
+        object.__setattr__(self, "groups", tuple(groups[word] for word in sorted(words) if word in groups))
+        named = sorted((f for f in self.named if f.name in called), key=lambda f: f.name)
+        object.__setattr__(self, "named", tuple(named))
+
+    @property
+    def _mentions(self) -> tuple[tuple[str, ...], frozenset[str]]:
+        return mentions(self.form, self.text, self.named, tuple(name for name, _ in self.arguments))
 
     def read(self, known: LabelSet | None = None) -> Any:
         """The formula or inequality of the text; where labels are given, every name must be one of theirs.
@@ -70,12 +79,7 @@ class Text(Template):
 
     def words(self) -> list[str]:
         """The names of fields, labels and groups that the text mentions."""
-        result: dict[str, Selector] = {}
-        self._parse(lambda word: result.setdefault(word, word))
-        return list(result)
-
-    def _parse(self, resolve: Callable[[str], Selector]) -> Any:
-        return read(self.form, self.text, resolve, {f.name: f for f in self.named}, dict(self.arguments))
+        return list(self._mentions[0])
 
     def bind(self, names: Mapping[str, Selector]) -> Template:
         groups = tuple(bind_selector(group, names) for group in self.groups)
@@ -104,7 +108,8 @@ def _read(statement: Text, known: LabelSet | None) -> Any:
             known.field(result)
         return result
 
-    result = statement._parse(resolve)
+    named = {formula.name: formula for formula in statement.named}
+    result = read(statement.form, statement.text, resolve, named, dict(statement.arguments))
     if known is not None:
         for name in semantics.labels_as_fields(result, known):
             field = schemes.strip(name, known.scheme)

@@ -54,7 +54,9 @@ class Matches(Template):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._expression  # noqa: B018 - raises where it is none
+        groups = {group.name: group for group in self.groups}
+        named = sorted({name for name, _ in regular.names(self._expression)})
+        object.__setattr__(self, "groups", tuple(groups[name] for name in named if name in groups))
 
     @cached_property
     def _expression(self) -> regular.Expression:

@@ -1,6 +1,7 @@
 """Parsing of texts into formulas, inequalities and named formulas."""
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from itertools import product
 from typing import Any
 
@@ -16,6 +17,7 @@ __all__ = [
     "NamedFormula",
     "check_body",
     "check_named_formulas",
+    "mentions",
     "read",
 ]
 
@@ -47,6 +49,25 @@ def read(
     """
     known = {} if form == "linear" or named is None else named
     return _read(form, Inequalities(text, resolve, known, {k: Name(v) for k, v in (arguments or {}).items()}))
+
+
+@lru_cache(maxsize=256)
+def mentions(
+    form: str, text: str, named: tuple[NamedFormula, ...], parameters: tuple[str, ...]
+) -> tuple[tuple[str, ...], frozenset[str]]:
+    """The names of fields, labels and groups that a text mentions, in their order, and those of the formulas that it calls.
+
+    Raises
+    ------
+    FormulaError
+        As in `read`.
+    """
+    words: dict[str, str] = {}
+    known = {} if form == "linear" else {formula.name: formula for formula in named}
+    scope: dict[str, Position | Name] = {name: Name("O") for name in parameters}
+    reader = Inequalities(text, lambda word: words.setdefault(word, word), known, scope)
+    _read(form, reader)
+    return tuple(words), frozenset(name for name, *_ in reader.instances)
 
 
 def _read(form: str, reader: Inequalities) -> Formula | Inequality:

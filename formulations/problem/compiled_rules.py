@@ -157,8 +157,10 @@ class CompiledRules:
     @cached_property
     def digest(self) -> str:
         """64 hexadecimal digits that change with any rule, penalty, name or label."""
-        names = [item.name for item in self.items]
-        return digest(self.rule_set.items, names, self.labels.names, self.labels.scheme)
+        pairs = [(item, compiled.name) for item, compiled in zip(self.rule_set, self.items, strict=True)]
+        pairs.sort(key=lambda pair: isinstance(pair[0], Feature))  # rule files have the rules first
+        items, names = zip(*pairs, strict=True) if pairs else ((), ())
+        return digest(items, names, self.labels.names, self.labels.scheme)
 
     def digest_of(self, trellis: Trellis) -> str:
         """64 hexadecimal digits that change with any score, rule, penalty, label name or token of a decoding."""

@@ -87,12 +87,13 @@ class Declarations:
                 raise DocumentError(f"{name!r} means something already: choose another name", *path, KEY)
             if name in self.fields:
                 raise DocumentError("a field has that name already", *path, KEY)
-            if members == []:
-                raise DocumentError("without a member; name at least one field", *path)
             complement = isinstance(members, dict) and members.keys() == {"not"}
             values, at = (members["not"], (*path, "not")) if complement else (members, path)
-            names = self.names(values, f"group {name!r}", *at)
-            inner = tuple(self.selector(m, "member", (*at, i), ()) for i, m in enumerate(names))
+            if not isinstance(values, list):
+                raise DocumentError(f"group {name!r} is {brief(values)}; expected a list of names", *at)
+            if not values:
+                raise DocumentError("without a member; name at least one field", *at)
+            inner = tuple(self.selector(m, "member", (*at, i), ()) for i, m in enumerate(values))
             try:
                 self.groups[name] = Group(name, inner, complement)
             except ValueError as error:

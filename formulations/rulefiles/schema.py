@@ -12,6 +12,7 @@ from formulations.tokens.token_pattern import TokenPattern
 
 _TEXT = {"type": "string"}
 _SELECTOR = {"$ref": "#/definitions/selector"}
+_SELECTORS = {"type": "array", "minItems": 1, "items": _SELECTOR}
 _COMMON: dict[str, Any] = {
     "name": {**_TEXT, "description": "shown in violations and messages"},
     "penalty": {
@@ -39,7 +40,7 @@ def schema() -> dict[str, Any]:
             "fields": {**names, "description": "every field that rules may name"},
             "groups": {
                 "type": "object",
-                "additionalProperties": {"oneOf": [{**names, "minItems": 1}, _not(names)]},
+                "additionalProperties": {"oneOf": [_SELECTORS, _not(_SELECTORS)]},
             },
             "template": {"type": "array", "items": _named_template(names)},
             "rule": {"type": "array", "items": {"oneOf": [*_templates(), *_formulas(), _user_template()]}},
@@ -50,15 +51,14 @@ def schema() -> dict[str, Any]:
 
 
 def _definitions(names: dict[str, Any]) -> dict[str, Any]:
-    list_of = {"type": "array", "minItems": 1, "items": _SELECTOR}
     from_file = {
         "type": "object",
         "required": ["file"],
         "additionalProperties": False,
-        "properties": {"file": _TEXT},
+        "properties": {"file": _TEXT, "words": names},
     }
     return {
-        "selector": {"oneOf": [{**_TEXT, "minLength": 1}, list_of, _not({"oneOf": [_TEXT, list_of]})]},
+        "selector": {"oneOf": [{**_TEXT, "minLength": 1}, _SELECTORS, _not({"oneOf": [_TEXT, _SELECTORS]})]},
         "words": {"oneOf": [names, from_file]},
         "tokens": {"oneOf": [_TEXT, _record(TokenPattern, {})]},
     }

@@ -5,7 +5,8 @@ from typing import Any
 
 from formulations.files import Unreadable, read_text
 from formulations.messages import brief
-from formulations.parameters import WORDS, KeyPath, Words, kinds
+from formulations.parameters import WORDS, KeyPath, ParameterError, Words, kinds
+from formulations.parameters import words as check_words
 from formulations.rulefiles.declarations import DocumentError
 from formulations.tokens.token_pattern import TokenPattern
 
@@ -38,11 +39,18 @@ def with_word_files(value: Any, name: str, path: KeyPath, folder: Path, words: b
 
 
 def _words(value: Any, name: str, path: KeyPath, folder: Path) -> Any:
-    """A list of words, or those in the file of `{ file = "words.txt" }`."""
+    """A list of words, or those in the file of `{ file = "words.txt" }`; the file is not read where words stand beside it."""
     if not isinstance(value, dict):
         return value
-    if value.keys() != {"file"} or not isinstance(value["file"], str):
+    if not {"file"} <= value.keys() <= {"file", "words"} or not isinstance(value["file"], str):
         raise DocumentError(f'{name}: expected a list of words, or {{ file = "words.txt" }}', *path)
+    if "words" in value:
+        try:
+            words = Words(check_words(value["words"], name))
+        except ParameterError as error:
+            raise DocumentError(str(error), *path, "words", *error.path) from None
+        words.source = value["file"]
+        return words
     try:
         return read_words(folder, value["file"])
     except Unreadable as error:

@@ -11,25 +11,33 @@ from formulations.constraints.rule_set import RuleSet
 from formulations.labels.label_set import OUTSIDE
 from formulations.labels.selectors import EACH_FIELD, Group, Selector, alternatives
 from formulations.logic.names import NamedFormula
+from formulations.parameters import Words
 from formulations.rulefiles.toml_text import dumps
 from formulations.tokens.token_pattern import TokenPattern
 
 
 def write(rules: RuleSet) -> str:
     """A rule set as TOML text."""
-    groups = {group.name: group for group in rules.groups}
+    groups: dict[str, Group] = {}
     visited: set[Group] = set()
-    for item in rules:
-        for selector in _selectors(item):
-            _add_groups(selector, groups, visited)
+    for selector in (*rules.groups, *(each for item in rules for each in _selectors(item))):
+        _add_groups(selector, groups, visited)
+    fields, templates = _fields(rules, groups), _templates(rules)
+    for name in groups:
+        if name in (*fields, OUTSIDE, EACH_FIELD):
+            raise ValueError(f"a group and a field are named {name!r}: give the group another name")
+    for name in templates:
+        if name in fields or name in groups:
+            raise ValueError(
+                f"a template and a field or group are named {name!r}: give the template another name"
+            )
     document: dict[str, Any] = {
         "title": rules.title,
         "source": rules.source,
-        "fields": list(rules.fields or _fields(rules)),
+        "fields": fields,
         "groups": {name: _members(group) for name, group in groups.items()},
         "template": [
-            {"name": f.name, "parameters": list(f.parameters), kind: f.text}
-            for f, kind in _templates(rules).values()
+            {"name": f.name, "parameters": list(f.parameters), kind: f.text} for f, kind in templates.values()
         ],
         "rule": [_rule_table(item) for item in rules if isinstance(item, Rule)],
         "feature": [_parameters(item) for item in rules if isinstance(item, Feature)],
@@ -83,6 +91,8 @@ def _parameters(record: Any) -> dict[str, Any]:
 def _value(value: Any) -> Any:
     if isinstance(value, Group):
         return _members(value) if _has_default_name(value) else value.name
+    if isinstance(value, Words) and value.source:
+        return {"file": value.source, "words": list(value)}
     if isinstance(value, TokenPattern):
         return _parameters(value)
     if isinstance(value, Real) and not isinstance(value, bool | int):
@@ -118,16 +128,14 @@ def _add_groups(selector: Selector | None, groups: dict[str, Group], visited: se
             raise ValueError(f"two different groups are named {group.name!r}: give them different names")
 
 
-def _fields(rules: RuleSet) -> list[str]:
-    """The fields that rules from Python name, which a file has to declare."""
-    result: dict[str, None] = {}
+def _fields(rules: RuleSet, groups: dict[str, Group]) -> list[str]:
+    """The declared fields, and those that rules and groups name without."""
+    result = dict.fromkeys(rules.fields)
 
     def add(selector: Selector | None, placeholders: tuple[str, ...]) -> None:
         for member in alternatives(selector or ()):
             names = sorted(member.names) if isinstance(member, Group) else [member]
-            result.update(
-                dict.fromkeys(name for name in names if name not in (OUTSIDE, EACH_FIELD, *placeholders))
-            )
+            result.update(dict.fromkeys(name for name in names if name not in placeholders))
 
     for item in rules:
         placeholders = SCOPES[item.scope] if isinstance(item, Rule) else ()
@@ -135,8 +143,9 @@ def _fields(rules: RuleSet) -> list[str]:
         for selector in _selectors(item):
             add(selector, placeholders)
         if isinstance(text, Text):
-            groups = {group.name for group in text.groups}
             for name in text.words():
                 if name not in groups:
                     add(name, placeholders)
-    return list(result)
+    for group in groups.values():
+        add(group, ())
+    return [name for name in result if name not in (OUTSIDE, EACH_FIELD)]

@@ -209,7 +209,7 @@ def files_read(*paths: str | None, toml: Sequence[str | None] = ()) -> list[str]
 
 def _named_files(value: Any) -> Iterator[str]:
     if isinstance(value, dict):
-        if isinstance(value.get("file"), str):
+        if isinstance(value.get("file"), str) and "words" not in value:
             yield value["file"]
         value = list(value.values())
     if isinstance(value, list):
