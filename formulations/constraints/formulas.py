@@ -77,9 +77,10 @@ class Text(Template):
         """
         return _read(self, known)
 
-    def words(self) -> list[str]:
-        """The names of fields, labels and groups that the text mentions."""
-        return list(self._mentions[0])
+    def names(self) -> list[str]:
+        groups = {group.name for group in self.groups}
+        words = [word for word in self._mentions[0] if word not in groups]
+        return list(dict.fromkeys([*super().names(), *words]))
 
     def bind(self, names: Mapping[str, Selector]) -> Template:
         groups = tuple(bind_selector(group, names) for group in self.groups)

@@ -7,14 +7,17 @@ from functools import cached_property
 from itertools import permutations
 from numbers import Real
 
+from formulations.arguments import items, texts
 from formulations.automata.component import Component
 from formulations.automata.hamming import MOST_PLACES, HammingDistance
 from formulations.automata.machine import Machine, TooManyStates
 from formulations.automata.windows import UnboundComponent
 from formulations.constraints.template import LONGEST_NAME, Template, Trial, each_field
 from formulations.grid import snap_weight
-from formulations.labels.label_set import LabelSet
+from formulations.labels import schemes
+from formulations.labels.label_set import Labelled, LabelSet, label_set
 from formulations.labels.reading import Reading
+from formulations.labels.selectors import EACH_FIELD
 from formulations.messages import brief, cut, suggestion
 from formulations.parameters import text
 
@@ -257,18 +260,23 @@ class Rule:
         return self._nearest(components, len(labels), len(reading)).nearest(labels.ids(reading.names))
 
     def violations(
-        self, labelling: Sequence[str], tokens: Sequence[str] | None = None, labels: LabelSet | None = None
+        self,
+        labelling: Sequence[str] | Sequence[int],
+        tokens: Sequence[str] | None = None,
+        labels: LabelSet | Labelled | Sequence[str] | None = None,
     ) -> int:
         """Count the violations of a labelling.
 
         Parameters
         ----------
-        labelling : sequence of str
-            T label names.
+        labelling : sequence of str or sequence of int
+            T label names; ids, too, where `labels` is given.
         tokens : sequence of str, optional
             T texts; empty ones where not given.
-        labels : LabelSet, optional
-            The labels and their scheme; those of the labelling where not given.
+        labels : LabelSet, Labelled or sequence of str, optional
+            The labels and their scheme: a label set, a trellis, or names. If not given, these are the labels of
+            the labelling and of the fields that the rule names, so that "each field", scopes and the distance
+            "hamming" know no others. Give those of the trellis to count as `ilpinfer.decode` does.
 
         Returns
         -------
@@ -278,12 +286,33 @@ class Rule:
         Raises
         ------
         ValueError
-            For an unknown field.
+            For an unknown field or label, and for other than T tokens.
+
+        Examples
+        --------
+        >>> from formulations import constraints as C
+        >>> rule = C.at_most_tokens("title", 1, distance="hamming")
+        >>> rule.violations(["title", "title", "title"])
+        3
+        >>> rule.violations(["title", "title", "title"], labels=["title", "author"])
+        2
         """
-        view = labels or LabelSet(tuple(dict.fromkeys(labelling)))
-        words = [""] * len(labelling) if tokens is None else tokens
-        result = sum(trial.amount for trial in self.trials(Reading(labelling, words, view)))
+        given = texts(labelling, "labelling") if labels is None else items(labelling, "labelling")
+        view = self._labels_of(given) if labels is None else label_set(labels)
+        names = [view.names[k] for k in view.ids(given)]
+        words = [""] * len(names) if tokens is None else texts(tokens, "tokens")
+        if len(words) != len(names):
+            raise ValueError(f"{len(words)} tokens are given for {len(names)} labels")
+        result = sum(trial.amount for trial in self.trials(Reading(names, words, view)))
         return min(result, 1) if self.distance == "binary" else result
+
+    def _labels_of(self, labelling: Sequence[str]) -> LabelSet:
+        """The labels of a labelling, and those of the fields that the rule names."""
+        own = LabelSet(tuple(dict.fromkeys(labelling)))
+        known = (*own.fields, *own.names, EACH_FIELD, *SCOPES[self.scope])
+        absent = [name for name in self.statement.names() if name not in known]
+        more = (label for name in absent for label in schemes.labels_of(name, own.scheme))
+        return LabelSet(tuple(dict.fromkeys((*own.names, *more))), own.scheme) if absent else own
 
 
 COMMON = tuple(f.name for f in fields(Rule) if f.name != "statement")

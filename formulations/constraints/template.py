@@ -11,7 +11,7 @@ from formulations.automata.component import Component
 from formulations.automata.windows import Condition, UnboundComponent, Window
 from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
-from formulations.labels.selectors import EACH_FIELD, Group, Selector, alternatives, substitute
+from formulations.labels.selectors import EACH_FIELD, Group, Selector, alternatives, names_in, substitute
 from formulations.parameters import Position as Position
 from formulations.parameters import Words, check_parameters, kinds
 
@@ -224,6 +224,16 @@ class Template(ABC, _Common):
         """
         result = (getattr(self, f.name) for f in fields(self) if kinds(type(self))[f.name].names_fields)
         return [value for value in result if value is not None]
+
+    def names(self) -> list[str]:
+        """The names of fields and labels in the statement, those in groups among them.
+
+        Returns
+        -------
+        list of str
+            Names, placeholders included.
+        """
+        return names_in(self.selectors())
 
     def sentence(self) -> str:
         """The statement as text, such as `at_most_runs(title, 1)`.

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from typing import Protocol
 from warnings import warn
 
 import numpy as np
@@ -269,6 +270,33 @@ class LabelSet:
         for inner in (fields[leaf] for leaf in group.leaves if isinstance(leaf, str)):
             begins[1:] |= inner.begins[1:] & inner.member[:, None] & inner.member[None, :]
         return Field(group.name, member, begins)
+
+
+class Labelled(Protocol):
+    """What has a label set, such as a trellis or a decoder."""
+
+    @property
+    def labels(self) -> LabelSet:
+        """K labels."""
+        ...
+
+
+def label_set(value: object, what: str = "labels") -> LabelSet:
+    """The label set of a label set, of a trellis, or of K names.
+
+    Raises
+    ------
+    ValueError
+        For anything else.
+    """
+    if isinstance(value, LabelSet):
+        return value
+    inner = getattr(value, "labels", None)
+    if isinstance(inner, LabelSet):
+        return inner
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+        raise ValueError(f"{what} is {brief(value)}; expected a label set, a trellis or a list of names")
+    return LabelSet(tuple(value))
 
 
 def check_label_count(labels: int) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import product
 
 import numpy as np
 
@@ -104,6 +105,18 @@ def field_arrays(names: Sequence[str], field: str, scheme: str) -> tuple[Boolean
     begins |= np.array([r.get(field) in ("B", "S") for r in roles])[None, :]
     ended = np.array([False] + [r.get(field) in ("E", "S") for r in roles])
     return member, begins | (ended[:, None] & member[None, :])
+
+
+def labels_of(field: str, scheme: str) -> list[str]:
+    """The labels of a field, or of the field of a label, under a scheme."""
+    if scheme == "plain" or field == OUTSIDE:
+        return [field]
+    field = strip(field, scheme) if _fits(field, scheme) else field
+    parts = field.split("/") if scheme == "paths" else [field]
+    return [
+        "/".join(map("-".join, zip(marks, parts, strict=True)))
+        for marks in product(MARKS[scheme], repeat=len(parts))
+    ]
 
 
 def run_forms(names: Sequence[str], scheme: str) -> Integers:

@@ -163,6 +163,13 @@ def alternatives(selector: Selector) -> tuple["str | Group", ...]:
     return (selector,) if isinstance(selector, str | Group) else tuple(selector)
 
 
+def names_in(selectors: Iterable[Selector | None]) -> list[str]:
+    """The names in selectors, those in groups among them."""
+    members = [member for each in selectors for member in alternatives(each or ())]
+    names = (sorted(member.names) if isinstance(member, Group) else [member] for member in members)
+    return list(dict.fromkeys(name for each in names for name in each))
+
+
 def group(name: str, members: Iterable["str | Group"]) -> Group:
     """A named group of labels or fields.
 

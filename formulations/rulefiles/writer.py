@@ -9,7 +9,7 @@ from formulations.constraints.formulas import Text
 from formulations.constraints.rule import SCOPES, Rule
 from formulations.constraints.rule_set import RuleSet
 from formulations.labels.label_set import OUTSIDE
-from formulations.labels.selectors import EACH_FIELD, Group, Selector, alternatives
+from formulations.labels.selectors import EACH_FIELD, Group, Selector, alternatives, names_in
 from formulations.logic.names import NamedFormula
 from formulations.parameters import Words
 from formulations.rulefiles.toml_text import dumps
@@ -131,21 +131,10 @@ def _add_groups(selector: Selector | None, groups: dict[str, Group], visited: se
 def _fields(rules: RuleSet, groups: dict[str, Group]) -> list[str]:
     """The declared fields, and those that rules and groups name without."""
     result = dict.fromkeys(rules.fields)
-
-    def add(selector: Selector | None, placeholders: tuple[str, ...]) -> None:
-        for member in alternatives(selector or ()):
-            names = sorted(member.names) if isinstance(member, Group) else [member]
-            result.update(dict.fromkeys(name for name in names if name not in placeholders))
-
     for item in rules:
         placeholders = SCOPES[item.scope] if isinstance(item, Rule) else ()
-        text = item.statement if isinstance(item, Rule) else None
-        for selector in _selectors(item):
-            add(selector, placeholders)
-        if isinstance(text, Text):
-            for name in text.words():
-                if name not in groups:
-                    add(name, placeholders)
+        names = names_in(_selectors(item)) if isinstance(item, Feature) else item.statement.names()
+        result |= dict.fromkeys(name for name in names if name not in placeholders)
     for group in groups.values():
-        add(group, ())
+        result |= dict.fromkeys(sorted(group.names))
     return [name for name in result if name not in (OUTSIDE, EACH_FIELD)]

@@ -8,7 +8,7 @@ from formulations import LabelSet, Rule, RuleSet, Trellis
 from formulations.constraints.formulas import Text
 from formulations.labels.label_set import OUTSIDE
 from formulations.labels.reading import Reading
-from formulations.labels.selectors import EACH_FIELD, Group, Selector, alternatives
+from formulations.labels.selectors import EACH_FIELD
 from formulations.problem.compiled_rules import absence, unique_names
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.rule_compiler import compiler_of
@@ -167,7 +167,7 @@ def unfit_rules(
     # Formulas come last, so that they cannot use up the time of the other rules.
     pairs = [(n, item) for n, item in zip(unique_names(rules), rules, strict=True) if isinstance(item, Rule)]
     for name, rule in sorted(pairs, key=lambda pair: isinstance(pair[1].statement, Text)):
-        if absent and (names := _field_names(rule)) and names <= absent:
+        if absent and (names := {*rule.statement.names()} - {OUTSIDE, EACH_FIELD}) and names <= absent:
             continue
         tally = _Tally()
         for some in (readings[::FIRST], [r for i, r in enumerate(readings) if i % FIRST]):
@@ -212,17 +212,3 @@ def _occasions(rule: Rule, reading: Reading, overruled: Sequence[int]) -> Iterat
     for trial in rule.trials(reading):
         if not (lost and trial.tokens and trial.tokens[0] in lost):
             yield trial.amount > 0
-
-
-def _field_names(rule: Rule) -> set[str]:
-    """The fields that a rule names, groups taken apart."""
-    statement, named = rule.statement, list[Selector]()
-    if isinstance(statement, Text):
-        groups = {group.name: group for group in statement.groups}
-        named += [groups.get(word, word) for word in statement.words()]
-        named += [value for _, value in statement.arguments]
-    else:
-        named += statement.selectors()
-    members = [member for selector in named for member in alternatives(selector)]
-    names = {name for each in members for name in (each.names if isinstance(each, Group) else (each,))}
-    return names - {OUTSIDE, EACH_FIELD}

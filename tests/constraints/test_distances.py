@@ -13,6 +13,7 @@ from support.strategies import LABEL_SETS, cases
 import ilpinfer
 from formulations import LabelSet, Trellis
 from formulations import constraints as C
+from formulations.labels import schemes
 from formulations.problem.compiled_rules import compile_problem
 
 SLOW = {"deadline": None, "suppress_health_check": list(HealthCheck)}
@@ -55,6 +56,78 @@ def test_the_hamming_distance_is_that_to_the_nearest_labelling(pair, length, dat
         path = trellis.ids(names)
         assert problem.rules[0].violations(path) == nearest
         assert sum(machine.violations(path) for machine in problem.rules[0].machines) == nearest
+
+
+LACKING = [
+    C.at_least_runs("title", 1),
+    C.at_most_runs("title", 0),
+    C.logic("exists t: title(t)"),
+    C.linear("runs(title) >= 1"),
+    C.matches(".* title .*"),
+    C.tag_at("title", words=["x"]),
+    C.requires_present("title", "author"),
+    C.tag_implies_tag("author", C.group("either", ["title", "note"])),
+]
+
+
+@pytest.mark.parametrize("rule", LACKING, ids=lambda rule: rule.title)
+@pytest.mark.parametrize("distance", C_DISTANCES)
+@pytest.mark.parametrize(
+    ("labelling", "labels"),
+    [
+        (["author", "author"], ["author", "title", "note"]),
+        (["B-author", "I-author"], [f"{m}-{f}" for f in ("author", "title", "note") for m in "BI"]),
+        (["B-author", "E-author"], [f"{m}-{f}" for f in ("author", "title", "note") for m in "BIES"]),
+        (
+            ["B-author", "I-author/B-part"],
+            [f"{m}-{f}" for f in ("author", "title", "note") for m in "BI"] + ["I-author/B-part"],
+        ),
+    ],
+)
+def test_a_labelling_may_lack_a_field_that_the_rule_names(rule, distance, labelling, labels):
+    rule = C.Rule(rule.statement, 1.0, distance)
+    tokens = ["x", "y"]
+    trellis = Trellis([0.0] * len(labels), [[[0.0] * len(labels)] * len(labels)], labels, tokens)
+    (expected,) = ilpinfer.evaluate_labelling(trellis, [rule], labelling).violations.values()
+    assert rule.violations(labelling, tokens) == expected
+    for known in (trellis, trellis.labels, labels, ilpinfer.Decoder([rule], labels)):
+        assert rule.violations(labelling, tokens, known) == expected
+    assert rule.violations(trellis.ids(labelling), tokens, trellis) == expected
+
+
+def test_a_field_inside_another_has_labels_of_all_levels():
+    labelling, rule = (
+        ["B-venue", "I-venue", "I-venue"],
+        C.at_least_tokens("venue/publisher", 2, distance="hamming"),
+    )
+    assert rule.violations([*labelling, "B-venue/B-other"]) == 2
+    assert schemes.labels_of("a/b", "paths") == ["B-a/B-b", "B-a/I-b", "I-a/B-b", "I-a/I-b"]
+
+
+def test_labels_say_which_fields_there_are():
+    each, scoped = C.at_least_runs(C.EACH_FIELD, 1), C.at_least_tokens("X", 2, scope="each label")
+    trellis = Trellis([0.0] * 3, [[[0.0] * 3] * 3], ["a", "b", "O"])
+    assert [rule.violations(["a", "a"]) for rule in (each, scoped)] == [0, 0]
+    assert [rule.violations(["a", "a"], labels=trellis) for rule in (each, scoped)] == [1, 2]
+    solution = ilpinfer.evaluate_labelling(trellis, [each, scoped], ["a", "a"])
+    assert list(solution.violations.values()) == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((["a", "c"], None, ["a", "b"]), "token 1: no label 'c'"),
+        ((["a", 7], None, ["a", "b"]), "token 1: 7 is neither a label name nor an id"),
+        ((["a", "b"], ["x"]), "1 tokens are given for 2 labels"),
+        (("ab",), "labelling is 'ab'; expected a list of texts"),
+        (([0, 1],), r"labelling\[0\] is 0; expected a text"),
+        ((["a"], None, "ab"), "labels is 'ab'; expected a label set, a trellis or a list of names"),
+        (([],), "at least one label"),
+    ],
+)
+def test_labellings_that_cannot_be_counted_are_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        C.at_most_runs(C.EACH_FIELD, 1).violations(*arguments)
 
 
 def test_the_hamming_distance_of_many_fields_is_refused():

@@ -1,0 +1,119 @@
+"""Checks of arguments, one function for each kind; errors name the argument, its value and what was expected.
+
+All functions return the value in its normal form, and raise ValueError. `what` is the argument's name, or the place of the
+value.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Set
+from numbers import Integral, Real
+from typing import Any, TypeVar
+
+import numpy as np
+
+from formulations.messages import brief
+
+Kind = TypeVar("Kind")
+NO_SUCH_TEXT = "half of a surrogate pair, which is no text"
+MOST_SECONDS = 1e6
+"""A longer time limit counts as no limit."""
+
+
+def whole(
+    value: Any,
+    what: str,
+    least: int | None = None,
+    most: int | None = None,
+    shown: Callable[[Any], str] = brief,
+) -> int:
+    """A whole number, from the least to the most where there are such."""
+    good = isinstance(value, Integral) and not isinstance(value, bool)
+    if not good or (least is not None and int(value) < least) or (most is not None and int(value) > most):
+        low = "" if least is None else f" from {_power(least)}"
+        high = "" if most is None else f" to {_power(most)}"
+        raise ValueError(
+            f"{what} is {brief(value) if good else shown(value)}; expected a whole number{low}{high}"
+        )
+    return int(value)
+
+
+def _power(number: int) -> str:
+    return "2^31" if number == 2**31 else "-2^31" if number == -(2**31) else str(number)
+
+
+def real(value: Any) -> bool:
+    """Whether a value is a number; True and False are none."""
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def number(value: Any, what: str, least: float = -math.inf, most: float = math.inf, more: str = "") -> float:
+    """A number other than NaN, from the least to the most."""
+    try:
+        result = float(value) if real(value) else math.nan
+    except OverflowError:
+        result = math.inf if value > 0 else -math.inf
+    if not least <= result <= most:
+        low = "" if least == -math.inf else f" from {least:g}"
+        high = "" if most == math.inf else f" to {most:g}"
+        raise ValueError(f"{what} is {brief(value)}; expected a number{low}{high}{more}")
+    return result
+
+
+def seconds(value: Any, what: str = "time_limit") -> float | None:
+    """Seconds above 0, or None for no limit, as for a limit beyond `MOST_SECONDS`."""
+    if value is None:
+        return None
+    if not real(value) or not value > 0:
+        raise ValueError(f"{what} is {brief(value)}; expected seconds above 0, or None for no limit")
+    return None if value > MOST_SECONDS else float(value)
+
+
+def flag(value: Any, what: str) -> bool:
+    """True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{what} is {brief(value)}; expected True or False")
+    return bool(value)
+
+
+def text(value: Any, what: str, shown: Callable[[Any], str] = brief) -> str:
+    """A text that can be written as UTF-8."""
+    if not isinstance(value, str):
+        raise ValueError(f"{what} is {shown(value)}; expected a text")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise ValueError(f"{what} has {NO_SUCH_TEXT}") from None
+    return value
+
+
+def items(value: Any, what: str, of: str = "values") -> list[Any]:
+    """The items of an iterable that has an order and is no text."""
+    flat = getattr(value, "ndim", 1) == 0
+    if isinstance(value, str | bytes | bytearray | Mapping | Set) or not isinstance(value, Iterable) or flat:
+        raise ValueError(f"{what} is {brief(value)}; expected a list of {of}")
+    return list(value)
+
+
+def texts(value: Any, what: str, of: str = "texts") -> tuple[str, ...]:
+    """Texts that can be written as UTF-8."""
+    result = tuple(items(value, what, of))
+    try:
+        "".join(result).encode()
+    except (TypeError, UnicodeEncodeError):
+        for place, each in enumerate(result):
+            text(each, f"{what}[{place}]")
+    return result
+
+
+def instance(value: Any, kind: type[Kind], what: str, expected: str) -> Kind:
+    """A value of a class."""
+    if not isinstance(value, kind):
+        raise ValueError(f"{what} is {brief(value)}; expected {expected}")
+    return value
+
+
+def function(value: Any, what: str, of: str) -> Any:
+    """A function."""
+    if not callable(value):
+        raise ValueError(f"{what} is {brief(value)}; expected a function {of}")
+    return value
