@@ -16,3 +16,7 @@ class InferenceError(Exception):
     ...     print(error)
     citatoins: no such rule file, and no catalogue entry of that name; did you mean "citations"?
     """
+
+
+class RuleNotice(UserWarning):
+    """Something about rules that is no error: a declared field that the model lacks, a scheme that was read from odd names."""

@@ -5,7 +5,8 @@ All functions here raise ValueError. `what` is the place of the value, for messa
 
 import json
 import math
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+import sys
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from types import MappingProxyType, NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -136,6 +137,10 @@ def record(
 def of_type(hint: Any, value: Any, what: str) -> Any:
     """A value of a type, as `record` reads them."""
     origin, inner = get_origin(hint), get_args(hint)
+    if hint is Any:
+        return value
+    if origin is Sequence:
+        origin, inner = tuple, (*inner, ...)
     if origin in (Union, UnionType):
         (other,) = [each for each in inner if each is not NoneType]
         return None if value is None else of_type(other, value, what)
@@ -145,7 +150,7 @@ def of_type(hint: Any, value: Any, what: str) -> Any:
         return tuple(of_type(kind, x, f"{what}[{at}]") for at, (kind, x) in enumerate(pairs))
     if origin is list:
         return [of_type(inner[0], x, f"{what}[{at}]") for at, x in enumerate(items(value, what))]
-    if origin is dict:
+    if origin in (dict, Mapping):
         given = table(value, (), what, value if isinstance(value, dict) else ())
         return {
             text(key, f"a key of {what}"): of_type(inner[1], x, f"{what}[{key!r:.60}]")
@@ -162,7 +167,7 @@ READERS: Mapping[Any, Callable[[Any, str], Any]] = {str: text, int: whole, float
 def kind_of(value: Any) -> str:
     """The kind of a value, for messages."""
     kinds = {list: "a list", tuple: "a list", dict: "an object", str: "a text", type(None): "null"}
-    return kinds.get(type(value), f"{brief(value):.40}")
+    return str(value).lower() if isinstance(value, bool) else kinds.get(type(value), f"{brief(value):.40}")
 
 
 def repeated(pairs: Iterable[tuple[Hashable, Any]]) -> Any:
@@ -181,6 +186,10 @@ def parse_json(content: str) -> Any:
         return json.loads(content, object_pairs_hook=_object, parse_constant=_no_number)
     except json.JSONDecodeError as error:
         raise ValueError(f"not JSON: {error}") from None
+    except ValueError as error:
+        if "int_max_str_digits" in str(error):
+            raise ValueError(f"a number of more than {sys.get_int_max_str_digits()} digits") from None
+        raise
     except RecursionError:
         raise ValueError("lists and objects are nested too deeply") from None
 

@@ -52,11 +52,9 @@ class Inequalities(Formulas):
         number, summand = 1, None
         for child in node.children:
             if getattr(child, "type", "") == "INT":
-                number = int(child)
+                number = self._whole(child)
             elif child is not None:
                 summand = self._summand(child)
-        if number > 2**31:
-            raise self.fail("a number beyond 2^31", node)
         return number, summand
 
     def _summand(self, node: Any) -> tuple[str, ast.Formula]:

@@ -74,12 +74,18 @@ class Names:
             if child.type == "SIGN":
                 sign = 1 if str(child) == "+" else -1
             elif child.type == "INT":
-                shift += sign * int(child)
+                shift += sign * self._whole(child)
             else:
                 base = self._variable(child)
         if abs(shift) > 2**31:
             raise self.fail("a number beyond 2^31", node)
         return Position(base.base, base.shift + shift)
+
+    def _whole(self, token: Any) -> int:
+        digits = str(token).lstrip("0") or "0"
+        if len(digits) > len(str(2**31)) or int(digits) > 2**31:
+            raise self.fail("a number beyond 2^31", token)
+        return int(digits)
 
     def _variable(self, token: Any) -> Position:
         word = str(token)

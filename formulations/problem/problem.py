@@ -11,6 +11,7 @@ from formulations.automata.hamming import HammingDistance
 from formulations.automata.lattice import Lattice, StepTable
 from formulations.automata.machine import Machine
 from formulations.dtypes import Integers, LabelIds
+from formulations.errors import RuleNotice as RuleNotice
 from formulations.grid import (
     FORBIDDEN,
     HARD,
@@ -23,10 +24,6 @@ from formulations.grid import (
     violation_costs,
 )
 from formulations.labels.label_set import LabelSet
-
-
-class RuleNotice(UserWarning):
-    """Something about rules that is no error: a declared field that the model lacks, a scheme that was read from odd names."""
 
 
 class WordNotice(RuleNotice):

@@ -1,11 +1,14 @@
 """Loading of rule sets, by path or by the name of a catalogue entry, and writing."""
 
+import warnings
 from collections.abc import Iterable
 from pathlib import Path
 
+from formulations.callers import stack_level
 from formulations.constraints.feature import Feature
 from formulations.constraints.rule import Rule
 from formulations.constraints.rule_set import RuleError, RuleSet
+from formulations.errors import RuleNotice
 from formulations.files import Unreadable, read_text
 from formulations.messages import suggestion
 from formulations.rulefiles.joining import join_rules
@@ -54,6 +57,11 @@ def load_rules(source: str | Path, *more: str | Path) -> RuleSet:
         Where a file is missing, is not TOML, or names an unknown template, parameter or field, and where two
         files define one name differently.
 
+    Warns
+    -----
+    RuleNotice
+        Where the files have no rule and no feature.
+
     Examples
     --------
     >>> rules = load_rules("citations")
@@ -64,7 +72,10 @@ def load_rules(source: str | Path, *more: str | Path) -> RuleSet:
     >>> load_rules("citations", "bio")
     RuleSet('citations + bio': 12 rules, 0 features, 13 fields)
     """
-    return join_rules(_load(each) for each in (source, *more))
+    rules = join_rules(_load(each) for each in (source, *more))
+    if not rules.items:
+        warnings.warn(f"{rules.name}: no rule and no feature", RuleNotice, stacklevel=stack_level())
+    return rules
 
 
 def _load(source: str | Path) -> RuleSet:

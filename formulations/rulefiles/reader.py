@@ -2,7 +2,6 @@
 
 import math
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, dataclass, fields
 from functools import partial
@@ -21,7 +20,7 @@ from formulations.logic.syntax import FormulaError
 from formulations.messages import brief, suggestion
 from formulations.parameters import KEY, WORDS, KeyPath, ParameterError, kinds
 from formulations.rulefiles.declarations import Declarations, DocumentError, check_keys
-from formulations.rulefiles.toml_text import locate, syntax_place
+from formulations.rulefiles.toml_text import NotToml, loads, locate
 from formulations.rulefiles.word_files import with_word_files
 
 TOP = ("title", "source", "fields", "groups", "template", "rule", "feature")
@@ -33,15 +32,9 @@ _ANOTHER = "\0"
 def read(text: str, source: str, folder: Path) -> RuleSet:
     """A rule set from TOML text."""
     try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        message, place = syntax_place(error, text)
-        where = f" (line {place.line}, column {place.column})" if place else ""
-        raise RuleError(f"{source}: not TOML: {message}{where}", place.caret() if place else "") from None
-    except RecursionError:
-        raise RuleError(
-            f"{source}: not TOML that can be read: brackets too deep inside one another"
-        ) from None
+        document = loads(text)
+    except NotToml as error:
+        raise RuleError(f"{source}: {error}", error.place.caret() if error.place else "") from None
     try:
         return _Reader(document, source, folder).rule_set()
     except DocumentError as error:

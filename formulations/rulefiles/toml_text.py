@@ -5,13 +5,16 @@ The text is valid: `tomllib` has checked it. A byte order mark does not count in
 
 import json
 import re
+import sys
 import tomllib
 import unicodedata
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
+from formulations.errors import InferenceError
+from formulations.messages import LONGEST, cut
 from formulations.parameters import KEY, KeyPath
 
 WIDTH = 100
@@ -166,15 +169,58 @@ def _inside(text: str, start: int, offset: int) -> int:
     return next((char.start(1) for char in islice(_CHARACTER.finditer(text, at, end), offset, None)), end)
 
 
-def syntax_place(error: tomllib.TOMLDecodeError, text: str) -> tuple[str, Place | None]:
-    """The message of a syntax error without its tail "(at line …)", and the place from that tail."""
-    message, text = str(error), _plain(text)
+class NotToml(InferenceError, ValueError):
+    """A text that is not TOML: what is wrong, and where."""
+
+    def __init__(self, message: str, place: Place | None = None) -> None:
+        where = f" (line {place.line}, column {place.column})" if place else ""
+        super().__init__(f"not TOML: {message}{where}")
+        self.place = place
+
+
+def loads(text: str) -> dict[str, Any]:
+    """The document of a TOML text; raises NotToml."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise _syntax_error(str(error), _plain(text)) from None
+    except RecursionError:
+        raise NotToml("brackets too deep inside one another") from None
+    except ValueError:  # int() refuses numbers of so many digits
+        text, most = _plain(text), sys.get_int_max_str_digits()
+        numbers = re.finditer(rf"{_TEXT}|#[^\n]*+|(?<![\w.])([0-9][0-9_]{{{most},}}+)", text)
+        place = next((_place(text, number.start(1)) for number in numbers if number[1]), None)
+        raise NotToml(f"a number of more than {most} digits", place) from None
+
+
+def _syntax_error(message: str, text: str) -> NotToml:
+    """The error of a message with its place in a tail "(at line …)", or "(at end of document)"."""
     if not (tail := _AT.search(message)):
-        return message, None
+        return NotToml(message)
     at = len(text.rstrip())  # the end of the document: of what it says, that is, not of the empty lines below
     if tail[1]:
         at = sum(len(line) + 1 for line in text.split("\n")[: int(tail[1]) - 1]) + int(tail[2]) - 1
-    return message[: tail.start()], _place(text, min(at, len(text)))
+    message, place = message[: tail.start()], _place(text, min(at, len(text)))
+    if message == "Invalid value":
+        rest = re.match(r"[^,\]}#]*", place.source_line[place.column - 1 :])
+        message = _no_value(rest[0] if rest else "")
+    elif message == "Expected newline or end of document after a statement":
+        value = re.match(r"[^=]*=[ \t]*+([^#]+)", place.source_line)
+        if value and value.start(1) < place.column:
+            message, place = _no_value(value[1]), replace(place, column=value.start(1) + 1)
+    return NotToml(message, place)
+
+
+def _no_value(text: str) -> str:
+    """The message for what stands where a value should be."""
+    text = text.strip()
+    if not text:
+        return "no value after ="
+    word = text.lower()
+    if word in ("true", "false", "inf", "nan"):
+        return f"{text} is no value; write {word}"
+    hint = f'; a text stands in quotation marks: "{text}"' if re.fullmatch(r"[^\W\d][\w -]*", text) else ""
+    return f"{cut(text, LONGEST)} is no value{cut(hint, 2 * LONGEST)}"
 
 
 def dumps(document: Mapping[str, Any]) -> str:

@@ -59,11 +59,11 @@ def best_ids(trellis: Trellis, decoder: Decoder) -> Integers:
     """
     solution = decoder.decode(trellis)
     if not solution.has_labelling or solution.score == -np.inf:
+        found = "no labelling keeps the hard rules"
+        if solution.status != "infeasible":
+            found = f"{solution.method.partition(':')[0]} found no labelling that keeps the hard rules"
         reason = solution.reason or "give rules a penalty, or the method more time"
-        raise AdapterError(
-            f"{len(trellis)} tokens, {trellis.tokens[0]!r:.40} the first: {solution.method} found no labelling that "
-            f"keeps the hard rules, status {solution.status}; {reason}"
-        )
+        raise AdapterError(f"{len(trellis)} tokens, {trellis.tokens[0]!r:.40} the first: {found}; {reason}")
     return solution.ids
 
 

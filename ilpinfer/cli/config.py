@@ -232,9 +232,18 @@ def read(path: str) -> ConfigFile:
 
 def _read(path: str) -> ConfigFile | None:
     try:
-        table = tomllib.loads(_bytes(path).decode("utf-8-sig"))
-    except (ValueError, RecursionError) as error:
-        raise Failure(f"{path}: not TOML: {error}; correct it, or leave it out with --no-config", 2) from None
+        text = _bytes(path).decode("utf-8-sig")
+        table = tomllib.loads(text)
+    except UnicodeDecodeError:
+        raise Failure(f"{path}: not UTF-8; correct it, or leave it out with --no-config", 2) from None
+    except (ValueError, RecursionError):
+        from formulations.rulefiles.toml_text import NotToml, loads
+
+        try:
+            loads(text)
+        except NotToml as error:
+            raise Failure(f"{path}: {error}; correct it, or leave it out with --no-config", 2) from None
+        raise
     folder = os.path.dirname(path)
     if os.path.basename(path) != PROJECT:
         return ConfigFile(path, folder, table)

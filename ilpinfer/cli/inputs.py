@@ -172,10 +172,14 @@ def read_rules(sources: Sequence[str]) -> RuleSet:
     """The rules of all sources together; none where there is no source."""
     result = []
     for source in sources:
-        with about(source):
+        with about(source), warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuleNotice)
             own = source == "-"
             result.append(parse_rules(text_of("-"), "standard input") if own else load_rules(source))
-    return join_rules(result)
+    rules = join_rules(result)
+    if sources and not rules.items:
+        notice(f"{rules.name}: no rule and no feature")
+    return rules
 
 
 def method_options(method: Method, **values: float | None) -> dict[str, Any]:

@@ -20,6 +20,9 @@ UNITS = ("line", "document")
 GAPS = "discontinuous spans are read from their first character to their last one"
 BROKEN = "spans that go on over a line break are read as a span in each line"
 
+MOST_DIGITS = 18
+"""Digits of an offset; no text is so long."""
+
 _BOUND = re.compile(r"(T\S*)\t(\S+) (\d+ \d+(?:;\d+ \d+)*)(?:\t(.*))?")
 _OTHER = re.compile(r"[A-Z#*]\S*\t")
 _LINE = re.compile(r"[^\r\n]+")
@@ -101,7 +104,14 @@ def _spans(annotations: str, path: str, text: str, doubts: Doubts) -> Iterator[S
             raise InputError(
                 f"{where}: {brief(line)} is no annotation; expected T1<TAB>TYPE BEGIN END<TAB>TEXT"
             )
-        parts = [tuple(map(int, part.split(" "))) for part in found[3].split(";")]
+        offsets = [part.split(" ") for part in found[3].split(";")]
+        for offset in (each for part in offsets for each in part):
+            if len(offset.lstrip("0")) > MOST_DIGITS:
+                raise InputError(
+                    f"{where}: {found[1]} has an offset of {len(offset)} digits, beyond the text, which has {len(text)} "
+                    "characters"
+                )
+        parts = [tuple(map(int, part)) for part in offsets]
         for begin, end in parts:
             if not begin < end <= len(text):
                 fault = (

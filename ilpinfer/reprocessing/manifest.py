@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from importlib.metadata import version
 from pathlib import Path
 from platform import python_version
 from typing import Any
 
+from formulations.plain_values import items, kind_of, parse_json, record, table, text
 from ilpinfer.reprocessing.tables import Entry
 from ilpinfer.system.files import digest
 from ilpinfer.system.output_paths import OutputError
@@ -114,19 +115,34 @@ def read_manifest(folder: Path) -> Manifest:
     """The manifest of a folder; OutputError if there is none, or it is not of this program."""
     path = folder / MANIFEST
     try:
-        values = json.loads(path.read_text("utf-8"))
-        values.pop("run")
-        for entry in values["shards"]:
-            entry.pop("unproved")
-        shards = tuple(Entry(**entry) for entry in values.pop("shards"))
-        manifest = Manifest(shards=shards, **values)
+        values = parse_json(path.read_bytes().decode("utf-8"))
+        if isinstance(values, dict) and values.get("format", FORMAT) != FORMAT:
+            raise OutputError(f"{path}: of format {kind_of(values['format'])}; this version reads {FORMAT}")
+        return _manifest(values)
     except FileNotFoundError:
         raise OutputError(f"{folder}: holds no run of ilpinfer reprocess, which has {MANIFEST}") from None
-    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+    except OSError as error:
+        raise OutputError(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise OutputError(f"{path}: damaged or not of ilpinfer (not UTF-8); choose another output") from None
+    except OutputError:
+        raise
+    except ValueError as error:
         raise OutputError(f"{path}: damaged or not of ilpinfer ({error}); choose another output") from None
-    if manifest.format != FORMAT:
-        raise OutputError(f"{path}: of format {manifest.format}; this version reads {FORMAT}")
-    return manifest
+
+
+def _manifest(values: Any) -> Manifest:
+    """The manifest of its plain values; ValueError for others."""
+    keys = [each.name for each in fields(Manifest)]
+    given = table(values, (*keys, "run"), "the manifest")
+    shards = [
+        record(Entry, each, f"shards[{at}]", derived=("unproved",))
+        for at, each in enumerate(items(given["shards"], "shards"))
+    ]
+    result = record(Manifest, {**given, "shards": []}, "the manifest", derived=("run",))
+    for at, each in enumerate(result.inputs):
+        text(table(each, ("file", "bytes"), f"inputs[{at}]")["file"], f"inputs[{at}]: file")
+    return replace(result, shards=tuple(shards))
 
 
 def own_versions() -> dict[str, str]:

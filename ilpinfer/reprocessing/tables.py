@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from formulations.plain_values import parse_json, record
 from ilpinfer.core.solution import Solution, Status, finite
 from ilpinfer.pipelines.trellises import ScoredSequence
 from ilpinfer.system.output_paths import OutputError
@@ -107,8 +108,8 @@ def read_shard(path: Path) -> tuple[Entry, dict[str, list[Any]]]:
     way_out = "delete it and continue with --resume, or choose another output"
     try:
         table = pq.read_table(path, partitioning=None)
-        entry = Entry(**json.loads((table.schema.metadata or {})[KEY]))
-    except (KeyError, TypeError):
+        entry = record(Entry, parse_json((table.schema.metadata or {})[KEY].decode("utf-8")), "the entry")
+    except KeyError:
         raise OutputError(
             f"{path}: was not written by ilpinfer; move it, since a shard needs this name"
         ) from None

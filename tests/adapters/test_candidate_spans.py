@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ilpinfer
-from formulations import LabelSet
+from formulations import LabelSet, Trellis
 from formulations import constraints as C
 from ilpinfer.adapters.candidate_spans import Candidate, SpanLabels, span_trellis
-from ilpinfer.adapters.decisions import AdapterError
+from ilpinfer.adapters.decisions import AdapterError, best_ids
+from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.evaluation.counts import FieldTable
 
 T = 5
@@ -118,3 +119,24 @@ def test_certain_spans_have_finite_weights():
 def test_spans_that_are_none_are_refused(span, message):
     with pytest.raises(AdapterError, match=message):
         span_trellis(["x", "y"], [span])
+
+
+@pytest.mark.parametrize(
+    ("method", "rules", "message"),
+    [
+        (
+            "auto",
+            [C.starts_with("a"), C.ends_with("b")],
+            "'x' the first: no labelling keeps the hard rules; the hard rules",
+        ),
+        (
+            "viterbi",
+            [C.starts_with("a")],
+            "'x' the first: viterbi found no labelling that keeps the hard rules; give rules",
+        ),
+    ],
+)
+def test_a_method_without_a_labelling_is_named_once(method, rules, message):
+    trellis = Trellis([0.0, 1.0], [], ["a", "b"], ["x"])
+    with pytest.raises(AdapterError, match=message):
+        best_ids(trellis, Decoder(rules, method=method))

@@ -125,6 +125,7 @@ WRONG = [
     ("T1\tname 0 12\nT2 name 19 24\tNotes\n", "a.ann, line 2: 'T2 name 19 24\\tNotes' is no annotation; expected T1<TAB>TYPE BEGIN END<TAB>TEXT"),
     ("T1\tname 0 x\tAda\n", "a.ann, line 1: 'T1\\tname 0 x\\tAda' is no annotation"),
     ("name 0 3\n", "a.ann, line 1: 'name 0 3' is no annotation"),
+    (f"T1\tname 0 {'9' * 5000}\tAda\n", "a.ann, line 1: T1 has an offset of 5000 digits, beyond the text, which has 62 characters"),
     ("T1\tname 0 1200\tAda\n", "a.ann, line 1: T1 goes from 0 to 1200, beyond the text, which has 62 characters"),
     ("T1\tname 4 4\t\n", "a.ann, line 1: T1 goes from 4 to 4, without a text"),
     ("T1\tname 8 4\tx\n", "a.ann, line 1: T1 goes from 8 to 4, without a text"),

@@ -14,6 +14,7 @@ from support.command_line import TRAIN, folder, run  # noqa: F401
 
 from ilpinfer.reprocessing import executors
 from ilpinfer.reprocessing.folder import Folder
+from ilpinfer.reprocessing.manifest import read_manifest
 from ilpinfer.reprocessing.tables import read_shard
 from ilpinfer.system.locks import hold_lock
 from ilpinfer.system.output_paths import OutputError
@@ -138,6 +139,65 @@ OTHER = [
     (["--time-limit", "5"], "the run was begun with --time-limit none, now it is 5.0"),
     (["--method", "viterbi"], "the run was begun with --method auto, now it is viterbi"),
 ]
+
+
+PYTHON_WORDS = (
+    "__init__",
+    "argument",
+    "True",
+    "None",
+    "Traceback",
+    "has no attribute",
+    "dict",
+    "int()",
+    "KeyError",
+    "'str'",
+)
+
+
+def test_a_damaged_manifest_is_named_without_words_of_python(whole, capsys):
+    path = Path("whole/manifest.json")
+    values = json.loads(path.read_text())
+    damaged = [
+        "",
+        "{",
+        "[]",
+        "null",
+        "7",
+        '"x"',
+        "\udcff",
+        '{"format": 1, "format": 1}',
+        '{"rejected": ' + "9" * 5000 + "}",
+    ]
+    damaged += [
+        json.dumps({key: x for key, x in values.items() if key != name})
+        for name in values
+        if name != "format"
+    ]
+    wrong = (None, True, "x", [], {}, [None], [{}], {"x": 1}, 1.5)
+    for name, value in ((name, value) for name in values for value in wrong):
+        same = type(value) is type(values[name]) and name not in ("shards", "inputs")
+        if not same and not (name == "time_limit" and value is None):
+            damaged.append(json.dumps({**values, name: value}))
+    shard = values["shards"][0]
+    damaged += [json.dumps({**values, "shards": [{**shard, name: []}]}) for name in shard]
+    damaged += [
+        json.dumps({**values, "inputs": [{"file": 7, "bytes": 1}]}),
+        json.dumps({**values, "more": 1}),
+    ]
+    accepted = 0
+    for text in damaged:
+        path.write_bytes(text.encode("utf-8", "surrogateescape"))
+        try:
+            read_manifest(Path("whole"))
+            accepted += 1
+        except OutputError as error:
+            message = str(error)
+            assert message.startswith("whole/manifest.json: ") and "\n" not in message and len(message) < 300
+            assert not any(word in message for word in PYTHON_WORDS), message
+    assert accepted < 15 < len(damaged)  # such as an empty list of retries
+    code, _, err = run([*HERE, "--output", "whole", "--resume"], capsys)
+    assert (code, err.count("\n")) == (2, 1) and "no use for 'more' in the manifest" in err
 
 
 @pytest.mark.parametrize(("arguments", "message"), OTHER)

@@ -1,7 +1,6 @@
 """Feature templates as TOML files; an error names its line and the nearest known name."""
 
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from itertools import product
@@ -16,7 +15,7 @@ from formulations.labels.label_set import OUTSIDE
 from formulations.messages import suggestion
 from formulations.rulefiles.declarations import DocumentError, check_keys
 from formulations.rulefiles.loading import LARGEST
-from formulations.rulefiles.toml_text import locate, syntax_place
+from formulations.rulefiles.toml_text import NotToml, loads, locate
 from formulations.rulefiles.word_files import read_words
 from formulations.tokens.regular_expressions import Expression
 from ilpinfer.models.crf.attributes import NUMBERED_ATTRIBUTES, WORD_ATTRIBUTES, WordAttribute
@@ -131,11 +130,9 @@ def with_rules(template: Template, rules: Iterable[Rule], window: str = "[-1..1]
 
 def _parse(text: str, folder: Path, name: str) -> Template:
     try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        message, place = syntax_place(error, text)
-        where = f" (line {place.line}, column {place.column})" if place else ""
-        raise TemplateError(f"{name}: not TOML: {message}{where}") from None
+        document = loads(text)
+    except NotToml as error:
+        raise TemplateError(f"{name}: {error}") from None
     return _build(document, folder, name, text)
 
 
