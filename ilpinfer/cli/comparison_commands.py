@@ -234,7 +234,8 @@ def _pareto(
     hull: Annotated[
         bool,
         typer.Option(
-            "--hull/--no-hull", help="Find only the points that are optimal for some weight; takes less time."
+            "--hull/--no-hull",
+            help="Find only the points that are the only best one for some weight; takes less time.",
         ),
     ] = False,
     heaviest: Annotated[
@@ -243,7 +244,11 @@ def _pareto(
     ] = None,
     most: Annotated[
         int | None,
-        typer.Option(min=1, metavar="NUMBER", help="Largest number of points of a sequence."),
+        typer.Option(
+            min=1,
+            metavar="NUMBER",
+            help="Largest number of points of a sequence: those with the best scores.",
+        ),
     ] = None,
     choose_tau: Annotated[
         bool,

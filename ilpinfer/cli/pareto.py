@@ -125,7 +125,7 @@ def run_pareto(options: ParetoOptions) -> None:
         print_json(_record(scored, frontiers, curve, choice))
     screen = console_beside(options.picture, options.summary)
     if curve is not None:
-        _show(curve, None if options.as_json else screen)
+        _show(curve, None if options.as_json else screen, options.most)
         if len(kept) < len(scored):
             notice(f"{len(scored) - len(kept)} sequences have no frontier, and are left out of the trade-off")
     if choice is not None and not options.as_json:
@@ -264,13 +264,15 @@ def _gold(item: ScoredSequence, rules: RuleSet) -> tuple[float, float] | None:
     return value.model_score + value.feature_score, value.penalty
 
 
-def _show(curve: CorpusFrontier, screen: Console | None) -> None:
+def _show(curve: CorpusFrontier, screen: Console | None, most: int | None) -> None:
     """Show the table, if there is a screen for it, and notices about incomplete frontiers."""
     if screen is not None:
         _show_curve(curve, screen)
     if not curve.complete:
+        limit = "" if most is None else f" without --most {most},"
         notice(
-            "some frontiers are not complete; a longer --time-limit or a --heaviest weight may complete them"
+            f"some frontiers are not complete, so that other labellings may be better than those of the table;{limit} a "
+            "longer --time-limit or a --heaviest weight may complete them"
         )
 
 

@@ -12,15 +12,17 @@ from typing import Any
 from formulations import Trellis, time_limits
 from formulations.grid import nats
 from formulations.plain_values import flag, items, number, record, table, text
-from ilpinfer.core.deadline import Deadline
+from formulations.problem.problem import Problem
+from formulations.programs.loss_bounds import best_score
 from ilpinfer.core.explanation import Context
 from ilpinfer.core.request import deadline_for, natural
 from ilpinfer.core.rule_compiler import Rules, compiler_of
 from ilpinfer.core.solution import finite
 from ilpinfer.decoding.two_phase import TwoPhaseSearch, decode_two_phase
 from ilpinfer.exact.frontier import FrontierSearch
+from ilpinfer.exact.hull import Gap, Unfound, upper_hull, weight_ranges
 from ilpinfer.exact.programs import Reply
-from ilpinfer.exact.weights import Point
+from ilpinfer.exact.weights import Point, Weight
 
 ROW_KEYS = ("sequence", "tokens", "status", "error", "job")
 """Further keys of rows of `ilpinfer pareto`, which are not read."""
@@ -41,9 +43,10 @@ class FrontierPoint:
     labels : tuple of str
         T label names.
     weights : tuple of (float, float) or None
-        Range of the weights on all penalties for which score - weight · cost is the largest of all points;
-        None for an unsupported point, which is optimal for no weight and cannot be found by one-phase
-        decoding.
+        Range of the weights on all penalties for which score - weight · cost is proved to be the largest of
+        all labellings. In a complete frontier it is the whole range, and None for an unsupported point, which
+        is optimal for no weight and cannot be found by one-phase decoding. Where points may be missing, it is
+        the part that no labelling that was not found can change; None if there is none.
     proved : bool, default True
         Whether it is proved that the point is Pareto-optimal.
 
@@ -66,7 +69,7 @@ class FrontierPoint:
 
     @property
     def supported(self) -> bool:
-        """Whether it lies on the convex hull of all points."""
+        """Whether it is proved to lie on the convex hull of all points."""
         return self.weights is not None
 
     def to_dict(self) -> dict[str, Any]:
@@ -117,7 +120,8 @@ class Frontier:
     points : tuple of FrontierPoint
         Points in the order of increasing cost, which is also that of increasing score.
     complete : bool
-        Whether there are no other points; with `hull` or `heaviest`, no other points of that kind.
+        Whether there are no other points; with `hull` or `heaviest`, no other points of that kind. With
+        `most`, it is false where there may be cheaper points.
     seconds : float
         Wall time, compilation of kernels left out.
     reason : str, optional
@@ -140,11 +144,13 @@ class Frontier:
 
     @property
     def supported(self) -> tuple[FrontierPoint, ...]:
-        """The points on the convex hull, from the least cost to the best score."""
+        """The points that are proved to lie on the convex hull, from the least cost to the best score."""
         return tuple(point for point in self.points if point.supported)
 
     def at_weight(self, weight: float) -> FrontierPoint:
-        """The best point if all penalties are multiplied by a weight; the cheapest of equally good ones.
+        """The best of the points if all penalties are multiplied by a weight; the cheapest of equally good ones.
+
+        It is proved to be the best of all labellings if the weight is in its range, as in a complete frontier.
 
         Parameters
         ----------
@@ -164,11 +170,15 @@ class Frontier:
         if not weight >= 0:
             raise ValueError(f"weight is {weight!r}; expected a number from 0")
         self._check()
-        on_hull = [point for point in self.supported if point.weights and point.weights[0] <= weight]
-        return on_hull[0] if on_hull else self.points[-1]
+        for point in self.points:
+            if point.weights is not None and point.weights[0] <= weight <= point.weights[1]:
+                return point
+        return max(self.points, key=lambda point: (point.score - weight * point.cost, -point.cost))
 
     def at_floor(self, floor: float) -> FrontierPoint:
         """The cheapest point with at least a given score, which is the labelling of two-phase inference.
+
+        In a frontier that is not complete it is the cheapest of the points found.
 
         Parameters
         ----------
@@ -277,15 +287,17 @@ def decode_frontier(
     rules : Rules
         Rules and features, or a rule set; hard rules stay hard.
     hull : bool, default False
-        Whether to return only the points on the convex hull, which takes less time.
+        Whether to return only the corners of the convex hull, which takes less time: the points that are the
+        only best one for some weight.
     heaviest : float, optional
         Weight on all penalties. Points cheaper than the best one at this weight are left out, which saves
         most of the time under many rules; None for all points.
     most : int, optional
-        Limit on the number of points, counted from the best score; None for all points.
+        Limit on the number of points. Those with the best scores are returned: the last `most` points of the
+        whole frontier, with `hull` the last ones of its hull. None for all points.
     time_limit : float, optional
-        Time limit in seconds. If it is reached, the points found so far are returned, and `complete` is
-        false.
+        Time limit in seconds. If it is reached, the best of the labellings found so far are returned, and
+        `complete` is false.
 
     Returns
     -------
@@ -317,9 +329,9 @@ def decode_frontier(
             first, _ = phases.first_phase()
             if first.path is not None:
                 search = FrontierSearch(phases.base, deadline, first.path, hull, most, limit)
+                search.bounds.append((Weight(0, 1), _best_score(first, phases.base)))
                 search.run()
                 _close(search, phases, first)
-                search.trim()
                 finished = True
             elif first.status == "infeasible":
                 return Frontier((), True, deadline.elapsed, "no labelling keeps the hard rules")
@@ -327,16 +339,36 @@ def decode_frontier(
         pass
     if search is None:
         return Frontier((), False, deadline.elapsed, "no time left")
-    proved = finished and first.status == "optimal"
-    reason = "" if proved and not search.open else _reason(search, deadline)
-    return Frontier(tuple(_points(search, context, proved)), not reason, deadline.elapsed, reason)
+    gaps: list[Gap] = [*search.open] if finished else [(-1, None)]
+    if first.status != "optimal":
+        gaps.append((search.points[-1].cost - 1, None))
+    wanted = _wanted(search)
+    kept = wanted if most is None else wanted[-most:]
+    enough = len(kept) == most and all(high is not None and high <= kept[0].cost for _, high in gaps)
+    reason = ""
+    if enough and (gaps or len(kept) < len(wanted)):
+        reason = "1 point is enough" if most == 1 else f"{most} points are enough"
+    elif gaps:
+        reason = "no time left" if deadline.passed else "a solver gave no answer"
+    return Frontier(tuple(_points(search, kept, gaps, context)), not reason, deadline.elapsed, reason)
 
 
-def _reason(search: FrontierSearch, deadline: Deadline) -> str:
-    """Why the frontier is not complete."""
-    if deadline.passed:
-        return "no time left"
-    return f"{len(search.points)} points are enough" if search.enough else "a solver gave no answer"
+def _best_score(first: Reply, problem: Problem) -> int:
+    """An upper bound on the score of every labelling, grid units."""
+    return math.floor(min(first.bound, best_score(problem.lattice)))
+
+
+def _wanted(search: FrontierSearch) -> list[Point]:
+    """The points up to the heaviest weight, or the corners of their hull."""
+    points = search.points
+    if search.heaviest is not None:
+        weight = search.heaviest * search.unit
+        worth = [point.score - weight * point.cost for point in points]
+        points = points[worth.index(max(worth)) :]
+    if search.hull:
+        corners = set(upper_hull((point.cost, point.score) for point in points))
+        points = [point for point in points if (point.cost, point.score) in corners]
+    return points
 
 
 def checked_weight(heaviest: float) -> Fraction:
@@ -347,12 +379,11 @@ def checked_weight(heaviest: float) -> Fraction:
 
 
 def _close(search: FrontierSearch, phases: TwoPhaseSearch, first: Reply) -> None:
-    """Search the gaps that are open by a solver, one least cost at a floor after the other."""
-    left_open = []
-    for low, high in search.open:
-        if search.enough or phases.deadline.passed or not _fill(search, phases, first, low, high):
-            left_open.append((low, high))
-    search.open = left_open
+    """Search the gaps that are open by a solver, one least cost at a floor after the other, from the best score on."""
+    gaps, search.open = search.open, []
+    for low, high in gaps:
+        if search.enough(high) or phases.deadline.passed or not _fill(search, phases, first, low, high):
+            search.open.append((low, high))
 
 
 def _fill(search: FrontierSearch, phases: TwoPhaseSearch, first: Reply, low: int, high: int) -> bool:
@@ -370,56 +401,31 @@ def _fill(search: FrontierSearch, phases: TwoPhaseSearch, first: Reply, low: int
         floor = point.score + 1
 
 
-def _points(search: FrontierSearch, context: Context, proved: bool) -> Iterator[FrontierPoint]:
+def _points(
+    search: FrontierSearch, kept: Sequence[Point], gaps: Sequence[Gap], context: Context
+) -> Iterator[FrontierPoint]:
     """The points as users read them."""
     problem, names = context.problem, context.trellis.labels.names
-    corners = upper_hull([(point.cost, point.score) for point in search.points])
-    for point in search.points:
+    cheapest = search.points[0].cost
+    beyond: list[Gap] = [(-1, cheapest)] if search.heaviest is not None else []
+    unfound = Unfound(search.bounds, [*gaps, *beyond])
+    pairs = [(point.cost, point.score) for point in search.points]
+    ranges = dict(zip(pairs, weight_ranges(pairs, unfound.corners(), search.unit), strict=True))
+    for point in kept:
         value = problem.value(point.path)
-        closed = proved and not any(low <= point.cost <= high for low, high in search.open)
         yield FrontierPoint(
             nats(value.model + value.features),
             nats(value.penalty),
             value.violations,
             tuple(names[k] for k in point.path.tolist()),
-            _weights(point, corners, search),
-            closed,
+            _up_to(ranges[point.cost, point.score], search.heaviest),
+            not unfound.can_dominate(point),
         )
 
 
-def _weights(
-    point: Point, corners: Sequence[tuple[int, int]], search: FrontierSearch
-) -> tuple[float, float] | None:
-    """From which weight to which a point is the best; None where it lies below the hull."""
-    unit, costs = search.unit, [cost for cost, _ in corners]
-    place = bisect_left(costs, point.cost)
-    corner = corners[place]
-    before = corners[place - 1] if place else None
-    if corner == (point.cost, point.score):
-        after = corners[place + 1] if place + 1 < len(corners) else None
-        low = 0.0 if after is None else _slope(corner, after, unit)
-        first = math.inf if search.heaviest is None or not point.cost else float(search.heaviest)
-        return low, first if before is None else _slope(before, corner, unit)
-    assert before is not None
-    rise = (point.score - before[1]) * (corner[0] - before[0])
-    if rise < (corner[1] - before[1]) * (point.cost - before[0]):
-        return None
-    slope = _slope(before, corner, unit)
-    return slope, slope
-
-
-def _slope(left: tuple[int, int], right: tuple[int, int], unit: int) -> float:
-    return (right[1] - left[1]) / ((right[0] - left[0]) * unit)
-
-
-def upper_hull(points: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The corners of the concave curve over points (cost, score), both of which grow from point to point."""
-    corners: list[tuple[int, int]] = []
-    for cost, score in points:
-        while len(corners) > 1:
-            (c0, s0), (c1, s1) = corners[-2:]
-            if (s1 - s0) * (cost - c1) > (score - s1) * (c1 - c0):
-                break
-            corners.pop()
-        corners.append((cost, score))
-    return corners
+def _up_to(weights: tuple[float, float] | None, heaviest: Fraction | None) -> tuple[float, float] | None:
+    """The part of a range that does not pass the heaviest weight."""
+    if weights is None or heaviest is None:
+        return weights
+    low, high = weights[0], min(weights[1], float(heaviest))
+    return (low, high) if low <= high else None

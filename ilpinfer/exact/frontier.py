@@ -5,6 +5,7 @@ gives the corners of the convex hull, by the best labellings of score - weight Â
 other Pareto-optimal labelling lies in a triangle, all of which label setting with an account of the cost goes through.
 """
 
+import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from ilpinfer.core.certificate import MachineKey
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.result import Task
 from ilpinfer.exact.auto import auto
+from ilpinfer.exact.hull import Unfound, is_corner, weight_ranges
 from ilpinfer.exact.label_setting import LABEL_SETTING, label_setting
 from ilpinfer.exact.progress import Progress
 from ilpinfer.exact.rounds import Round, rounds
@@ -45,13 +47,15 @@ class FrontierSearch:
     hull : bool, default False
         Whether the corners of the convex hull, and points on its edges, are enough.
     most : int, optional
-        Points after which no further gap is searched; None for all.
+        How many points are wanted, from the best score on; None for all.
     heaviest : Fraction, optional
         The heaviest weight on all penalties; points that are cheaper than the best at that one are left out.
     points : list of Point, optional
         Pareto-optimal among the labellings so far, cheapest first.
     open : list of tuple of (int, int), optional
-        The gaps that were given up, as the costs of their ends.
+        The gaps that were not searched or given up, as the costs of their ends, from the best score on.
+    bounds : list of tuple of (Weight, int), optional
+        Weights with an upper bound on the value of every labelling.
     """
 
     problem: Problem
@@ -62,6 +66,7 @@ class FrontierSearch:
     heaviest: Fraction | None = None
     points: list[Point] = field(default_factory=list)
     open: list[tuple[int, int]] = field(default_factory=list)
+    bounds: list[tuple[Weight, int]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.weights = Weighting(self.problem)
@@ -76,11 +81,11 @@ class FrontierSearch:
         """
         if not self.points[0].cost:
             return
-        corner = self.probe(Weight(1, self.weights.finest))
-        if corner is None:
-            self.open.append((-1, self.points[-1].cost))
-            return
+        proved = self.probe(Weight(1, self.weights.finest))
         corner = self.points[-1]
+        if proved is None or self.enough(corner.cost):
+            self.open.append((-1, corner.cost))
+            return
         for weight in self._ladder():
             cheaper = self.probe(weight)
             if cheaper is not None:
@@ -88,7 +93,7 @@ class FrontierSearch:
                 corner = cheaper
             if not corner.cost:
                 return
-            if cheaper is None or self.enough:
+            if cheaper is None or self.enough(corner.cost):
                 self.open.append((-1, corner.cost))
                 return
         if self.heaviest is None:
@@ -96,17 +101,18 @@ class FrontierSearch:
             if not self.close(everything, corner, weight):
                 self.open.append((-1, corner.cost))
 
-    def trim(self) -> None:
-        """Leave out the points that are cheaper than the best at the heaviest weight."""
-        if self.heaviest is not None:
-            weight = self.heaviest * self.unit
-            worth = [point.score - weight * point.cost for point in self.points]
-            self.points = self.points[worth.index(max(worth)) :]
-
-    @property
-    def enough(self) -> bool:
-        """Whether there are as many points as are wanted."""
-        return self.most is not None and len(self.points) >= self.most
+    def enough(self, cost: int) -> bool:
+        """Whether as many points as are wanted are proved from a cost on."""
+        if self.most is None:
+            return False
+        unfound = Unfound(self.bounds, [*self.open, (-1, cost)])
+        known = [point for point in self.points if point.cost >= cost]
+        ranges = weight_ranges([(p.cost, p.score) for p in known], unfound.corners())
+        proved = [
+            is_corner(weights) if self.hull else not unfound.can_dominate(point)
+            for point, weights in zip(known, ranges, strict=True)
+        ]
+        return sum(proved) >= self.most
 
     def add(self, path: LabelIds) -> Point | None:
         """Add a labelling that is not dominated by those found so far; None if it breaks a hard rule."""
@@ -128,10 +134,15 @@ class FrontierSearch:
         progress = self._progress[weight] = Progress.of(problem, self.deadline)
         end = rounds(progress)
         if end.complete and end.paths:
-            return self.add(end.paths[0])
+            point = self.add(end.paths[0])
+            if point is not None:
+                self.bounds.append((weight, weight.value(point)))
+            return point
         if self.deadline.passed:
             return None
         result = next(auto(problem, Task(self.deadline), "auto"))
+        if math.isfinite(result.bound):
+            self.bounds.append((weight, math.floor(result.bound)))
         if result.path is None:
             return None
         point = self.add(result.path)
@@ -185,12 +196,15 @@ class FrontierSearch:
         """Add the points between two corners of the hull, by halving (Aneja and Nair 1979)."""
         if right.cost == left.cost:
             return
+        if self.enough(right.cost):
+            self.open.append((left.cost, right.cost))
+            return
         weight = self.weights.between(left, right)
         middle = None if right.cost - left.cost == 1 or self.deadline.passed else self.probe(weight)
         if middle is not None and _above(middle, left, right):
             self._search(middle, right)
             self._search(left, middle)
-        elif self.enough or not self.close(left, right, weight):
+        elif not self.close(left, right, weight):
             self.open.append((left.cost, right.cost))
 
     def _all_between(

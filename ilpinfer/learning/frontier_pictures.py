@@ -46,9 +46,12 @@ def sequence_picture(frontier: Frontier, title: str, gold: tuple[float, float] |
         axes.step([*cost, far], [*score, score[-1]], where="post", color=INK, linewidth=0.9)
         hull = [(p.cost, p.score) for p in frontier.supported]
         axes.plot(*zip(*hull, strict=True), color=SUPPORTED, linewidth=0.9, linestyle="--")
+        others = (
+            "unsupported: by two phases alone" if frontier.complete else "best at no weight that is known"
+        )
         for supported, colour, marker, label in (
             (True, SUPPORTED, "o", "supported: best at some weight"),
-            (False, UNSUPPORTED, "D", "unsupported: by two phases alone"),
+            (False, UNSUPPORTED, "D", others),
         ):
             chosen = [(p.cost, p.score) for p in frontier.points if p.supported == supported]
             if chosen:

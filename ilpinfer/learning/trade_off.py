@@ -4,14 +4,16 @@ import bisect
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from formulations import LabelSet, Trellis, plain_values
+from formulations.grid import snap
 from ilpinfer.core.rule_compiler import Rules
 from ilpinfer.core.solution import finite
 from ilpinfer.decoding.frontier import Frontier, FrontierPoint, decode_frontier
+from ilpinfer.exact.hull import is_corner, weight_ranges
 from ilpinfer.learning.measures import Counts, Judge, Measures
 
 
@@ -95,7 +97,8 @@ class CorpusFrontier:
     frontiers : tuple of Frontier, optional
         Frontiers of the sequences, in order.
     complete : bool, default True
-        Whether the frontier of every sequence is complete, up to the largest weight.
+        Whether the frontier of every sequence is complete, up to the largest weight. If it is false, the
+        choices are the best of the points found, and labellings that were not found may be better.
 
     Examples
     --------
@@ -207,16 +210,25 @@ def sum_frontiers(
     if gold is not None:
         judges: dict[LabelSet, Judge] = {}
         counts = [
-            [_judged(point, right, known, judges) for point in path]
+            [_judged(choice.point, right, known, judges) for choice in path]
             for path, right, known in zip(paths, gold, labels, strict=True)
         ]
     points = tuple(_sums(paths, counts, math.inf if heaviest is None else heaviest))
     return CorpusFrontier(points, tuple(frontiers), all(frontier.complete for frontier in frontiers))
 
 
-def _choices(frontier: Frontier) -> list[FrontierPoint]:
-    """The corners of the hull, from the best score to the least cost."""
-    corners = [p for p in frontier.points if p.weights is not None and p.weights[0] < p.weights[1]]
+class _Choice(NamedTuple):
+    """A point, and the weight from which on a cheaper one is better."""
+
+    point: FrontierPoint
+    until: float
+
+
+def _choices(frontier: Frontier) -> list[_Choice]:
+    """The corners of the hull of the points, from the best score to the least cost."""
+    pairs = [(int(snap(point.cost)), int(snap(point.score))) for point in frontier.points]
+    ranges = zip(frontier.points, weight_ranges(pairs), strict=True)
+    corners = [_Choice(p, weights[1]) for p, weights in ranges if weights is not None and is_corner(weights)]
     return corners[::-1]
 
 
@@ -230,17 +242,17 @@ def _judged(
 
 
 def _sums(
-    paths: Sequence[Sequence[FrontierPoint]], counts: Sequence[Sequence[Counts]] | None, heaviest: float
+    paths: Sequence[Sequence[_Choice]], counts: Sequence[Sequence[Counts]] | None, heaviest: float
 ) -> Iterator[TradeOff]:
     """Sums over sequences for each interval of weights, exact as sums of grid numbers."""
     changes = sorted(
-        (point.weights[1], number, place + 1)
+        (choice.until, number, place + 1)
         for number, path in enumerate(paths)
-        for place, point in enumerate(path[:-1])
-        if point.weights is not None and point.weights[1] < heaviest
+        for place, choice in enumerate(path[:-1])
+        if choice.until < heaviest
     )
     at = [0] * len(paths)
-    score, cost = (math.fsum(getattr(path[0], name) for path in paths) for name in ("score", "cost"))
+    score, cost = (math.fsum(getattr(path[0].point, name) for path in paths) for name in ("score", "cost"))
     total = None if counts is None else np.sum([own[0] for own in counts], axis=0)
     low = 0.0
     for weight, number, place in [*changes, (heaviest, -1, 0)]:
@@ -251,7 +263,7 @@ def _sums(
             low = weight
         if number < 0:
             return
-        before, after = paths[number][at[number]], paths[number][place]
+        before, after = paths[number][at[number]].point, paths[number][place].point
         score, cost = score + (after.score - before.score), cost + (after.cost - before.cost)
         if counts is not None and total is not None:
             total = total + counts[number][place] - counts[number][at[number]]

@@ -16,8 +16,11 @@ import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
 from formulations.problem.compiled_rules import compile_problem
-from ilpinfer.decoding.frontier import Frontier, decode_frontier, upper_hull
+from ilpinfer.core import deadline
+from ilpinfer.decoding.frontier import Frontier, decode_frontier
+from ilpinfer.decoding.two_phase import TwoPhaseSearch
 from ilpinfer.exact import frontier as engine
+from ilpinfer.exact.hull import upper_hull
 
 SLOW = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
 NEAR = problems(NEAR_TIES, st.one_of(st.just(math.inf), st.integers(1, 3).map(lambda k: k * UNIT)))
@@ -219,15 +222,121 @@ def test_no_rules():
     assert list(point.labels) == ilpinfer.decode(trellis).labels
 
 
-def test_enough_points():
+class Readings:
+    """A clock that goes on by a second with each reading, so that limits end a search after so many readings."""
+
+    def __init__(self):
+        self.count = 0
+
+    def perf_counter(self):
+        self.count += 1
+        return float(self.count)
+
+
+def check_claims(frontier, expected):
+    """Everything that a frontier says is true of all Pareto-optimal pairs, those that it lacks among them."""
+    for point in frontier.points:
+        cost, score = units(point)
+        if point.proved:
+            assert (cost, score) in expected
+        if point.weights is not None:
+            low, high = point.weights
+            assert low <= high
+            for weight in (low, min(high, low + 100), (low + min(high, low + 100)) / 2):
+                best = max(s - weight * c for c, s in expected)
+                assert score - weight * cost >= best - 1e-6 * max(1, abs(best))
+
+
+def interrupted(monkeypatch, trellis, rules, **options):
+    """The frontier after every number of readings of the clock that is too small for all of it."""
+    clock = Readings()
+    monkeypatch.setattr(deadline, "time", clock)
+    decode_frontier(trellis, rules, **options)
+    result = [decode_frontier(trellis, rules, time_limit=n, **options) for n in range(1, clock.count)]
+    monkeypatch.undo()
+    return result
+
+
+@pytest.mark.parametrize("hull", [False, True])
+@pytest.mark.parametrize("seed", range(40))
+def test_a_limit_counts_from_the_best_score(seed, hull):
+    trellis, rules = random_problem(seed)
+    expected = by_enumeration(trellis, rules)
+    wanted = upper_hull(expected) if hull else expected
+    whole = decode_frontier(trellis, rules, hull=hull)
+    for most in range(1, len(wanted) + 2):
+        part = decode_frontier(trellis, rules, most=most, hull=hull)
+        assert [units(p) for p in part.points] == wanted[-most:]
+        assert all(point.proved for point in part.points)
+        assert part.complete or most <= len(wanted)
+        assert part.complete == (not part.reason) and not (part.complete and most < len(wanted))
+        check_claims(part, expected)
+        ranges = [point.weights for point in whole.points[-most:]]
+        first, *others = [point.weights for point in part.points]
+        assert others == ranges[1:], "nothing is lost but what cheaper points can change"
+        if first is not None:
+            assert ranges[0][0] == first[0] and first[1] <= ranges[0][1]
+
+
+@settings(max_examples=examples(60), **SLOW)
+@given(st.one_of(problems(), NEAR), st.integers(1, 4), st.sampled_from([None, 0.3, 2.0]))
+def test_limits_under_every_kind_of_rule(problem, most, heaviest):
+    instance, cases = problem
+    rules = [case.rule for case in cases]
+    frontier = decode_frontier(instance.trellis, rules, most=most, heaviest=heaviest)
+    expected = by_oracle(instance, cases)
+    found = [units(p) for p in frontier.points]
+    assert found == expected[-len(found) :] if found else not expected
+    assert heaviest or found == expected[-most:]
+    check_claims(frontier, expected)
+
+
+@pytest.mark.parametrize("options", [{}, {"hull": True}, {"most": 2}, {"heaviest": 1.5}], ids=str)
+@pytest.mark.parametrize("seed", range(0, 40, 5))
+def test_what_an_interrupted_search_says_is_true(seed, options, monkeypatch):
+    trellis, rules = random_problem(seed)
+    expected = by_enumeration(trellis, rules)
+    for frontier in interrupted(monkeypatch, trellis, rules, **options):
+        assert len(frontier.points) <= options.get("most", math.inf)
+        check_claims(frontier, expected)
+
+
+def test_an_interrupted_search_says_what_it_has_proved(monkeypatch):
+    """So that the test above is about something."""
+    parts = interrupted(monkeypatch, *random_problem(10)) + interrupted(monkeypatch, *random_problem(20))
+    points = [p for part in parts if not part.complete for p in part.points]
+    assert any(p.weights is not None and p.weights[0] < p.weights[1] for p in points)
+    assert any(p.proved for p in points) and any(not p.proved for p in points)
+    assert any(p.weights is None for p in points)
+
+
+@pytest.mark.parametrize("seed", range(0, 40, 3))
+def test_gaps_that_stay_open(seed, monkeypatch):
+    """Neither label setting nor a solver closes a gap: the points on the hull are proved all the same."""
+    monkeypatch.setattr(engine, "WIDTHS", ())
+    monkeypatch.setattr(TwoPhaseSearch, "at_floor", lambda *_: None)
+    trellis, rules = random_problem(seed)
+    frontier, expected = decode_frontier(trellis, rules), by_enumeration(trellis, rules)
+    check_claims(frontier, expected)
+    assert frontier.complete or frontier.reason == "a solver gave no answer"
+    proved = [units(p) for p in frontier.points if p.proved]
+    assert set(upper_hull(expected)[1:]) <= set(proved), (
+        "all but the cheapest are best at a weight that was tried"
+    )
+
+
+def test_the_best_point_of_an_incomplete_frontier_at_a_weight():
+    trellis, rules = random_problem(10)
+    part = decode_frontier(trellis, rules, most=2)
+    assert part.at_weight(1000.0) == part.points[0] and part.at_weight(0.0) == part.points[-1]
+
+
+def test_reasons_of_limits():
     trellis, rules = next(
         (t, r) for t, r in map(random_problem, range(40)) if len(decode_frontier(t, r).points) > 6
     )
-    whole, part = decode_frontier(trellis, rules), decode_frontier(trellis, rules, most=2)
-    assert not part.complete and "points are enough" in part.reason
-    proved = {units(p) for p in part.points if p.proved}
-    assert proved <= {units(p) for p in whole.points}
-    assert len(part.points) < len(whole.points)
+    assert decode_frontier(trellis, rules, most=1).reason == "1 point is enough"
+    assert decode_frontier(trellis, rules, most=2).reason == "2 points are enough"
 
 
 def test_no_time():

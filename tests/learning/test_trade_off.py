@@ -1,6 +1,7 @@
 """The trade-off over a corpus, against brute force at every weight."""
 
 import math
+from dataclasses import replace
 from itertools import pairwise, product
 
 import numpy as np
@@ -9,10 +10,12 @@ import pytest
 from formulations import Trellis
 from formulations import constraints as C
 from formulations.problem.compiled_rules import compile_problem
+from ilpinfer.decoding.frontier import decode_frontier
 from ilpinfer.evaluation.evaluation import Pair, evaluate
 from ilpinfer.learning import corpus_frontier
 from ilpinfer.learning.frontier_pictures import corpus_picture, sequence_picture
 from ilpinfer.learning.measures import Measures
+from ilpinfer.learning.trade_off import sum_frontiers
 
 LABELS = ["B-a", "I-a", "B-b", "O"]
 RULES = [
@@ -125,3 +128,17 @@ def test_tokens_are_right_where_their_field_is():
     trellis = Trellis([1.0, 0.0], [[[1.0, 0.0], [0.0, 0.0]]], labels=["B-a", "I-a"])
     (point,) = corpus_frontier([trellis], [], [["B-a", "I-a"]]).points
     assert point.measures == (1.0, 0.0, 0.0)
+
+
+def test_frontiers_of_a_few_points_are_summed():
+    """Incomplete frontiers state no range for some points; the best of the points found are summed all the same."""
+    given = trellises()
+    frontiers = [decode_frontier(trellis, RULES, most=2) for trellis in given]
+    assert not all(frontier.complete for frontier in frontiers)
+    bare = [replace(f, points=tuple(replace(p, weights=None) for p in f.points)) for f in frontiers]
+    labels = [trellis.labels for trellis in given]
+    curve = sum_frontiers(bare, labels)
+    assert not curve.complete and curve.points == sum_frontiers(frontiers, labels).points
+    for weight in (0.0, 0.4, 3.0):
+        chosen = [max(f.points, key=lambda p: (p.score - weight * p.cost, -p.cost)) for f in frontiers]
+        assert curve.at(weight).score == pytest.approx(sum(point.score for point in chosen))
