@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from benchmarks import optimum
-from benchmarks.bare import viterbi_calls
 from benchmarks.data import prepared
 from benchmarks.data.corpora import CORA_SIZES, RIVALS_SIZE, read_labelled
 from benchmarks.data.prepared import Prepared
@@ -21,6 +20,7 @@ from ilpinfer.core.request import Request
 from ilpinfer.core.rule_compiler import compiler_of
 from ilpinfer.core.solution import Solution
 from ilpinfer.decoding.single import run_top
+from ilpinfer.exact.bare import viterbi_calls
 
 TOPS = (1, 2, 10, 50)
 REPEATS = 3

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 import ilpinfer
 from benchmarks import optimum
-from benchmarks.bare import viterbi_calls
 from benchmarks.data.runs import ruled
 from benchmarks.report import Report, number
 from benchmarks.study import Design, Disagreement, Row, Sources, Study
 from benchmarks.timing import least, one_core
 from formulations import RuleSet
 from ilpinfer import checker
+from ilpinfer.exact.bare import viterbi_calls
 from ilpinfer.references.making import make
 from ilpinfer.references.verification import verify
 

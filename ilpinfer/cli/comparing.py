@@ -12,7 +12,6 @@ from ilpinfer.cli.inputs import (
     InputOptions,
     check_streams,
     method_options,
-    on_error,
     parameters,
     prepare,
     raise_interrupt,
@@ -26,7 +25,7 @@ from ilpinfer.comparison.frame import line_of
 from ilpinfer.comparison.plan import Case, Plan, plan_of
 from ilpinfer.comparison.report import check_report, report_of
 from ilpinfer.comparison.rows import Disagreement
-from ilpinfer.comparison.running import Run
+from ilpinfer.comparison.running import OnError, Run
 from ilpinfer.comparison.summary import CAP
 from ilpinfer.comparison.table_files import SUFFIXES, check_format, write_tables
 from ilpinfer.comparison.tables import COLUMNS
@@ -34,6 +33,7 @@ from ilpinfer.core.methods import Method
 from ilpinfer.core.rule_compiler import compiler_of
 from ilpinfer.corpus.conversion import iob1_remark
 from ilpinfer.corpus.sequences import InputError
+from ilpinfer.errors import traceback_wanted
 from ilpinfer.pipelines.predicted import read_predictions
 from ilpinfer.pipelines.trellises import ScoredSequence
 from ilpinfer.system.checkpoint import Row, RowCheckpoint, RowPosition
@@ -59,7 +59,7 @@ class CompareOptions:
     first : number of sequences; None for all
     seeds : of randomized methods, separated by commas
     repeats : number of seeds, from 0, if `seeds` is empty
-    cap : gap of a missing labelling in nats
+    cap : gap that stands for a missing labelling, nats
     tables : format of tables for papers; empty for none
     width, threads : options of methods
     option : METHOD.NAME=VALUE, parameters of methods
@@ -120,7 +120,8 @@ def compare(options: CompareOptions) -> None:
                 findings.add(row, case.where)
                 advance()
 
-            run = Run(cases, compiler_of(rules), plan, on_error(), raise_interrupt, watch)
+            errors: OnError = "raise" if traceback_wanted() else "record"
+            run = Run(cases, compiler_of(rules), plan, errors, raise_interrupt, watch)
             try:
                 baseline = run.fill(checkpoint)
             except Disagreement as disagreement:

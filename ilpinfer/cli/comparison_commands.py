@@ -80,7 +80,7 @@ def _compare(
     cap: Annotated[
         float,
         typer.Option(
-            metavar="NATS", help="Gap of a missing labelling, and largest gap, in means over all sequences."
+            metavar="NATS", help="Gap that stands for a missing labelling in means over all sequences."
         ),
     ] = 50.0,
     tables: Annotated[

@@ -45,12 +45,15 @@ def show_comparison(summary: Sequence[Summary]) -> None:
         ]
     if not narrow:
         columns[4:4] = [
+            ("solved\ngap", [_decimals(line.solved_gap) for line in summary]),
             ("common\ngap", [_decimals(line.common_gap) for line in summary]),
             ("largest\ngap", [_decimals(line.largest_gap) for line in summary]),
         ]
         columns.append(("90 %\nms", [_milliseconds(line.p90_ms) for line in summary]))
     if not narrow and any(line.gap_spread is not None for line in summary):
         columns.insert(4, ("spread", [_decimals(line.gap_spread) for line in summary]))
+    if any(line.failed for line in summary):
+        columns.insert(0, ("failed", [f"{line.failed:g}" for line in summary]))
     shown = table("method", "kind", padding=(0, 1 if narrow else 2, 0, 0))
     for heading, _ in columns:
         shown.add_column(heading, justify="right", no_wrap=True)
@@ -70,10 +73,10 @@ def _remarks(summary: Sequence[Summary]) -> list[str]:
     """Remarks on the means, and on methods that fail."""
     line = summary[0]
     broken = ", ".join(f"{each.method} {each.breaking:g}" for each in summary)
-    known, common = line.optimum_known, line.common
+    known, common = max(each.optimum_known for each in summary), line.common
     remarks = [
-        f"mean gap: nats below the proved optimum, over {known} sequence{'s' * (known != 1)}, where no labelling and any gap above "
-        f"{line.cap:g} counts {line.cap:g}; common gap: over the {common} that every method solves",
+        f"mean gap: nats below the proved optimum, over {known} sequence{'s' * (known != 1)}, where {line.cap:g} stands for a missing "
+        f"labelling; solved gap: over those that the method solves; common gap: over the {common} that every method solves",
         f"sequences with a labelling that breaks a rule: {broken}",
     ]
     seeds = max(each.seeds for each in summary)
@@ -82,7 +85,11 @@ def _remarks(summary: Sequence[Summary]) -> list[str]:
     if line.infeasible:
         remarks.append(f"left out: {line.infeasible} sequences that are proved to have no labelling")
     failed = ", ".join(f"{each.method} {each.failed:g}" for each in summary if each.failed)
-    return remarks + ([f"ended in an error: {failed}"] if failed else [])
+    if failed:
+        remarks.append(
+            f"failed with an error: {failed}; these sequences are neither solved nor proved, and in no other figure"
+        )
+    return remarks
 
 
 def _percent(share: float | None, digits: int = 1) -> str:

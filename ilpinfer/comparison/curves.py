@@ -46,7 +46,7 @@ def thin(x: Floats, y: Floats, most: int = POINTS) -> tuple[Floats, Floats]:
 def gap_shares(frame: "pd.DataFrame", methods: Iterable[str]) -> list[Curve]:
     """The share of sequences whose gap is at most x nats; with several seeds, of sequences and seeds.
 
-    A sequence without a labelling that keeps the hard rules has no gap, so that such curves stay below 1.
+    A sequence without a labelling that keeps the hard rules has no gap, so that such curves stay below 1. Failures are left out.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def gap_shares(frame: "pd.DataFrame", methods: Iterable[str]) -> list[Curve]:
     methods : iterable of str
         Names.
     """
-    known = frame[frame.optimum.notna() & ~frame.infeasible]
+    known = frame[frame.optimum.notna() & ~frame.infeasible & (frame.error == "")]
     return _shares(known.gap, known.method, methods)
 
 
@@ -63,9 +63,9 @@ def time_profiles(frame: "pd.DataFrame", methods: Iterable[str]) -> list[Curve]:
     """Performance profiles of Dolan and Moré 2002, section 2: the share of sequences solved within x times the best time.
 
     A method solves a sequence where its score reaches the proved optimum. The best time is that of the fastest method that
-    does so, with any seed. Predictions, which have no times, are left out.
+    does so, with any seed. Failures are left out, and predictions, which have no times.
     """
-    known = frame[frame.optimum.notna() & ~frame.infeasible & frame.seconds.notna()]
+    known = frame[frame.optimum.notna() & ~frame.infeasible & frame.seconds.notna() & (frame.error == "")]
     seconds = known.seconds.clip(lower=SHORTEST).where(known.gap == 0)
     ratio = seconds / known.sequence.map(seconds.groupby(known.sequence).min())
     return _shares(ratio, known.method, methods)
@@ -86,7 +86,9 @@ def _shares(values: "pd.Series", owners: "pd.Series", methods: Iterable[str]) ->
 def anytime(
     rows: Iterable[Row], optima: Mapping[int, float], cap: float, methods: Iterable[str]
 ) -> list[Curve]:
-    """The mean gap after x seconds, over the sequences with a known optimum; a labelling that is missing counts as `cap`.
+    """The mean gap after x seconds, over the sequences with a known optimum; `cap` stands for a labelling that is missing.
+
+    Failures are left out. A first labelling with a gap above the cap makes the mean rise.
 
     Parameters
     ----------
@@ -95,7 +97,7 @@ def anytime(
     optima : mapping of int to float
         Optima by sequence, nats.
     cap : float
-        Nats; also the most that a gap counts.
+        Nats.
     methods : iterable of str
         Names; those without times are left out.
     """
@@ -103,15 +105,14 @@ def anytime(
     counts = dict.fromkeys(events, 0)
     for row in rows:
         optimum = optima.get(row["sequence"])
-        if optimum is None or row["seconds"] is None or row["method"] not in events:
+        if optimum is None or row["seconds"] is None or row["method"] not in events or row.get("error"):
             continue
         counts[row["method"]] += 1
-        before = cap
+        best: float | None = None
         for seconds, score in [*row["incumbents"], (row["seconds"], row["score"])]:
-            gap = cap if score is None else min(optimum - score, cap)
-            if gap < before:
-                events[row["method"]].append((max(seconds, SHORTEST), gap - before))
-                before = gap
+            if score is not None and (best is None or optimum - score < best):
+                before, best = cap if best is None else best, optimum - score
+                events[row["method"]].append((max(seconds, SHORTEST), best - before))
         events[row["method"]].append((max(row["seconds"], SHORTEST), 0.0))
     return [_mean_gap(method, own, counts[method], cap) for method, own in events.items() if own]
 
@@ -126,10 +127,11 @@ def _mean_gap(method: str, events: list[tuple[float, float]], count: int, cap: f
 
 
 def times_by_length(frame: "pd.DataFrame", methods: Iterable[str], bins: int = 8) -> list[Curve]:
-    """The median of the seconds against the median of the tokens, in bins with about as many sequences each."""
+    """The median of the seconds against the median of the tokens, in bins with about as many sequences each; failures are
+    left out."""
     import pandas as pd
 
-    timed = frame[frame.seconds.notna() & (frame.tokens > 0)]
+    timed = frame[frame.seconds.notna() & (frame.tokens > 0) & (frame.error == "")]
     if not len(timed):
         return []
     lengths = timed.groupby("sequence").tokens.first()

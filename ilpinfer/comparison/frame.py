@@ -54,7 +54,8 @@ def frame_of(rows: Iterable[Row]) -> "pd.DataFrame":
 
     Beside the figures of the rows: `optimum`, the score that a method has proved optimal, NaN where none has; `infeasible`,
     whether one has proved that there is no labelling; `solved`, whether the line has a labelling that keeps the hard rules;
-    `gap`, optimum - score in nats, NaN where one of them is missing.
+    `gap`, optimum - score in nats, NaN where one of them is missing. `error` is the type of the error where the method failed,
+    else empty; failures have no counts against gold.
     """
     import pandas as pd
 

@@ -23,6 +23,8 @@ class Match:
         Sequences on which the first one is better, equal, or worse. A labelling that keeps the hard rules is
         better than none; of two the higher score is better. With several seeds, the share solved is compared,
         then the mean score of the solved runs.
+    failed : int
+        Sequences that are left out because one of the two failed there, with any seed.
     p : float
         Two-sided sign test over wins and losses; 1 without any.
     """
@@ -32,6 +34,7 @@ class Match:
     wins: int
     ties: int
     losses: int
+    failed: int
     p: float
 
 
@@ -45,15 +48,19 @@ def matches(frame: "pd.DataFrame", methods: Sequence[str]) -> list[Match]:
     """
     from scipy import stats
 
-    possible = frame[~frame.infeasible]
-    each = possible.groupby(["method", "sequence"]).agg(solved=("solved", "mean"), score=("score", "mean"))
+    possible = frame[~frame.infeasible].assign(failed=frame.error != "")
+    each = possible.groupby(["method", "sequence"]).agg(
+        solved=("solved", "mean"), score=("score", "mean"), failed=("failed", "any")
+    )
     tables = {name: each.loc[name] for name in methods if name in each.index.get_level_values(0)}
     result = []
     for one, other in combinations(tables, 2):
         a, b = tables[one].align(tables[other], join="inner")
+        failed = a.failed | b.failed
+        a, b = a[~failed], b[~failed]
         by_score = np.sign((a.score - b.score).fillna(0.0))
         sign = np.sign(a.solved - b.solved).where(a.solved != b.solved, by_score)
         wins, losses = int((sign > 0).sum()), int((sign < 0).sum())
         p = float(stats.binomtest(wins, wins + losses).pvalue) if wins + losses else 1.0
-        result.append(Match(one, other, wins, len(sign) - wins - losses, losses, p))
+        result.append(Match(one, other, wins, len(sign) - wins - losses, losses, int(failed.sum()), p))
     return result

@@ -40,7 +40,7 @@ class Record(Protocol):
 
     @property
     def cap(self) -> float:
-        """Nats that a missing labelling counts in means over all sequences."""
+        """Nats that stand for a missing labelling in means over all sequences."""
         ...
 
     @property

@@ -24,10 +24,12 @@ from ilpinfer.comparison.tables import (
     CAP,
     COLUMNS,
     COMMON,
+    FAILED,
     KNOWN,
     MISSED,
     SEEDS,
     SHARED,
+    SOLVED,
     Column,
     lines_of,
 )
@@ -38,7 +40,7 @@ from ilpinfer.system.extras import require
 if TYPE_CHECKING:
     import pandas as pd
 
-ELSEWHERE = (SEEDS, KNOWN, MISSED, CAP, SHARED, BREAKING)
+ELSEWHERE = (SEEDS, MISSED, CAP, SHARED, BREAKING)
 """Columns that the page shows as text, or that only the files of tables have."""
 
 
@@ -72,6 +74,9 @@ def report_of(record: Record) -> str:
         pictures=_pictures(record, frame, look),
         disagreements=[_disagreement(disagreement) for disagreement in disagreements(record)],
         summary=summary,
+        known=max(line.optimum_known for line in summary),
+        failures=any(line.failed for line in summary),
+        golden=any(line.accuracy is not None for line in summary),
         zero_optima=int((frame.optimum == 0).any()),
         cap=record.cap,
     )
@@ -111,10 +116,12 @@ def _table(record: Record, name: str, summary: Sequence[Summary], look: Mapping[
     """Heads and cells of a table; columns without any value are left out."""
     lines = lines_of(record, name) if name in ("matches", "fields") else summary
     values = {column: [column.value(line) for line in lines] for column in COLUMNS[name]}
+    failed = any(line.failed for line in summary)
+    hidden = (*ELSEWHERE, *(() if failed else (FAILED, KNOWN)))
     kept = {
         column: each
         for column, each in values.items()
-        if column not in ELSEWHERE and not all(map(missing, each))
+        if column not in hidden and not all(map(missing, each))
     }
     cells = [[_cell(column, each[i], look) for column, each in kept.items()] for i in range(len(lines))]
     return {
@@ -132,9 +139,11 @@ def _cell(column: Column, value: Any, look: Mapping[str, Look]) -> dict[str, Any
 
 def _groups(columns: Sequence[Column], summary: Sequence[Summary]) -> list[dict[str, Any]]:
     """Columns of one group, with a text about the sequences of their means."""
-    first = summary[0]
+    first, known = summary[0], max(line.optimum_known for line in summary)
+    failures = ", failures left out" if any(line.failed for line in summary) else ""
     words = {
-        ALL: f"over all {first.optimum_known} with a proved optimum, missing ones at {first.cap:g} nats",
+        ALL: f"over all {known} with a proved optimum{failures}, missing ones at {first.cap:g} nats",
+        SOLVED: "over those it solves",
         COMMON: f"over the {first.common} solved by all",
     }
     groups: list[dict[str, Any]] = []

@@ -18,6 +18,10 @@ ERRORS = ("search", "model", "rule", "tie")
 """Why a labelling differs from gold; see `error_of`."""
 
 
+class MethodError(InferenceError, RuntimeError):
+    """A method raised an error; the message names sequence and method, and the cause is the error itself."""
+
+
 class Disagreement(InferenceError):
     """Two exact methods cannot both be right; the message names sequence, methods and scores."""
 
@@ -86,10 +90,10 @@ def field_counts(predicted: Sequence[str] | None, gold: Sequence[str], scheme: s
 
 
 def row_of(sequence: int, entry: Entry, solution: Solution, gold: Gold | None, scheme: str) -> Row:
-    """The row of `results.jsonl` for one sequence and method."""
+    """The row of `results.jsonl` for one sequence and method; a failure has no account against gold."""
     labels = solution.labels if solution.has_labelling else None
     account = None
-    if gold is not None:
+    if gold is not None and not solution.error:
         account = {
             **field_counts(labels, gold.labels, scheme),
             "score": finite(gold.score),

@@ -1,28 +1,30 @@
 """The work of a comparison: every sequence with every method, and Viterbi without rules beside them."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 
 from formulations import Trellis
-from formulations.dtypes import Floats, Integers
+from formulations.dtypes import Floats
 from formulations.grid import is_forbidden
-from ilpinfer.comparison.fields import add_counts
+from ilpinfer.comparison.fields import FieldCounts
 from ilpinfer.comparison.plan import Case, Entry, Plan
-from ilpinfer.comparison.rows import Gold, check_agreement, field_counts, row_of
+from ilpinfer.comparison.rows import Gold, MethodError, check_agreement, field_counts, row_of
 from ilpinfer.core.rule_compiler import RuleCompiler
 from ilpinfer.core.solution import Solution
 from ilpinfer.decoding.evaluation import evaluate_labelling, no_labelling
-from ilpinfer.decoding.failures import OnError, attempt, failure
+from ilpinfer.decoding.failures import failure
 from ilpinfer.decoding.single import decode_best
+from ilpinfer.errors import describe
+from ilpinfer.exact.bare import bare_seconds
 from ilpinfer.exact.viterbi import VITERBI, viterbi
 from ilpinfer.system.checkpoint import Row
 
-REPEATS = 3
-"""Calls of Viterbi whose fastest is the unit of time: the first one finds cold caches."""
+OnError = Literal["raise", "record"]
+"""An error of a method is raised, or recorded as a failure."""
 
 
 class Rows(Protocol):
@@ -64,13 +66,13 @@ class Baseline:
     Parameters
     ----------
     seconds : ndarray of float, shape (N,)
-        Seconds of the fastest of a few calls; NaN where there are no scores.
-    fields : mapping of str to ndarray of int
-        Fields by field (3,): predicted, gold, and both, a sum over sequences.
+        Seconds of a bare compiled pass, the unit of times; NaN where there are no scores.
+    fields : sequence of FieldCounts
+        Fields of each sequence, by name; empty where gold is not known.
     """
 
     seconds: Floats
-    fields: Mapping[str, Integers]
+    fields: Sequence[FieldCounts]
 
 
 @dataclass(frozen=True)
@@ -85,8 +87,8 @@ class Run:
         Rules for all of them.
     plan : Plan
         Methods with their options and seeds.
-    on_error : OnError, default "row"
-        "row" makes an error of a method the row of its sequence.
+    on_error : OnError, default "raise"
+        Whether an error of a method is raised, or recorded in the row of its sequence.
     checked : callable, optional
         Called with each solution before it becomes a row, such as to notice an interrupt.
     watch : callable, optional
@@ -96,7 +98,7 @@ class Run:
     cases: Sequence[Case]
     rules: RuleCompiler
     plan: Plan
-    on_error: OnError = "row"
+    on_error: OnError = "raise"
     checked: Callable[[Solution], Solution] = lambda solution: solution
     watch: Callable[[Row, Case], None] = lambda row, case: None
 
@@ -105,23 +107,27 @@ class Run:
 
         Raises
         ------
+        MethodError
+            Where a method raises an error, unless errors are recorded.
         Disagreement
             Where two exact methods cannot both be right; their rows are written.
         """
         VITERBI.warm()
         earlier, entries = rows.rows(), self.plan.entries
-        seconds, fields = np.full(len(self.cases), np.nan), dict[str, Integers]()
+        seconds = np.full(len(self.cases), np.nan)
+        fields: list[FieldCounts] = [{} for _ in self.cases]
         for number, case in enumerate(self.cases):
             known = len(entries) if number < rows.groups else 0
             known = len(rows.unfinished) if number == rows.groups else known
             own = [next(earlier) for _ in range(known)]
             gold = None
             if case.trellis is not None:
-                seconds[number], before = _viterbi(case.trellis)
+                seconds[number] = bare_seconds(case.trellis)
+                before = _viterbi(case.trellis)
                 gold = Gold.of(case.trellis, self.rules, case.gold)
                 if gold is not None:
                     counts = field_counts(before, gold.labels, case.trellis.labels.scheme)
-                    add_counts(fields, counts["fields"])
+                    fields[number] = counts["fields"]
             for entry in entries[known:]:
                 own.append(self._row(number, case, entry, gold))
                 rows.write(own[-1:])
@@ -136,16 +142,26 @@ class Run:
             assert case.error is not None
             solution = failure(case.error, "none")
         else:
-            trellis = case.trellis
-            tokens, scheme = len(trellis), trellis.labels.scheme
-            solution = attempt(
-                lambda: self._solution(number, trellis, entry),
-                self.on_error,
-                lambda error, seconds: failure(error, entry.name, seconds=seconds),
-            )
+            tokens, scheme = len(case.trellis), case.trellis.labels.scheme
+            solution = self._attempt(number, case, case.trellis, entry)
         row = row_of(number, entry, self.checked(solution), gold, scheme)
-        place = f"{case.where}: " if solution.error and case.where else ""
-        return {**row, "length": tokens, "reason": f"{place}{row['reason']}"}
+        place = case.where if solution.error else ""
+        if place and case.trellis is not None:
+            place = f"{place}, method {entry.name}"
+        return {**row, "length": tokens, "reason": f"{place}{place and ': '}{row['reason']}"}
+
+    def _attempt(self, number: int, case: Case, trellis: Trellis, entry: Entry) -> Solution:
+        """The solution of a method, which records the error if it raises one."""
+        began = time.perf_counter()
+        try:
+            return self._solution(number, trellis, entry)
+        except Exception as error:
+            if self.on_error == "record":
+                return failure(error, entry.name, seconds=time.perf_counter() - began)
+            raise MethodError(
+                f"{case.where or f'sequence {number}'}, method {entry.name}: {describe(error)}; "
+                'on_error="record" records it as a failure, and goes on'
+            ) from error
 
     def _solution(self, number: int, trellis: Trellis, entry: Entry) -> Solution:
         if entry.request is not None:
@@ -156,14 +172,10 @@ class Run:
         return evaluate_labelling(trellis, self.rules, labels)
 
 
-def _viterbi(trellis: Trellis) -> tuple[float, list[str] | None]:
-    """Seconds of Viterbi without rules, and its labelling; None where none is possible."""
-    seconds = []
-    for _ in range(REPEATS):
-        began = time.perf_counter()
-        score, path = viterbi(trellis.lattice)
-        seconds.append(time.perf_counter() - began)
-    return min(seconds), None if is_forbidden(score) else [trellis.labels.names[i] for i in path]
+def _viterbi(trellis: Trellis) -> list[str] | None:
+    """The best labelling without rules; None where none is possible."""
+    score, path = viterbi(trellis.lattice)
+    return None if is_forbidden(score) else [trellis.labels.names[i] for i in path]
 
 
 def cases_of(trellises: Iterable[Trellis], gold: Iterable[Sequence[str] | None] | None) -> list[Case]:

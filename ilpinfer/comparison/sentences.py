@@ -1,15 +1,14 @@
 """A comparison in sentences: exact methods, best heuristics, failures, effect of the rules, and open questions."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ilpinfer.comparison.fields import FieldGain
+from ilpinfer.comparison.fields import FieldGain, f1_without_rules
 from ilpinfer.comparison.record import Record
 from ilpinfer.comparison.summary import Summary
 from ilpinfer.comparison.text import readable, shown
-from ilpinfer.evaluation.counts import f_measure
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,7 +60,7 @@ def _input(record: Record, frame: "pd.DataFrame", summary: Sequence[Summary]) ->
 
 
 def _exact(ranked: Sequence[Summary]) -> list[str]:
-    known, total = ranked[0].optimum_known, ranked[0].sequences
+    known, total = max(line.optimum_known for line in ranked), ranked[0].sequences
     result = []
     for line in ranked:
         if line.kind == "exact":
@@ -100,7 +99,7 @@ def _others(ranked: Sequence[Summary]) -> list[str]:
         result.append(f"The last is {_name(later[-1])}, which {_record_of(later[-1])}.")
     if first.mean_gap is not None:
         result.append(
-            f"Means over all sequences count a labelling that is missing as {first.cap:g} nats, the cap, and no gap as more."
+            f"In means over all sequences {first.cap:g} nats, the cap, stand for a labelling that is missing."
         )
     return result
 
@@ -126,7 +125,8 @@ def _failures(frame: "pd.DataFrame", ranked: Sequence[Summary]) -> list[str]:
             kinds = ", ".join(readable(str(kind)) for kind in own.error.value_counts().index[:3])
             of = _many(line.sequences + line.infeasible, "sequence")
             result.append(
-                f"{_name(line)} ends in an error on {shown(line.failed, 'count')} of {of} ({kinds})."
+                f"{_name(line)} fails with an error on {shown(line.failed, 'count')} of {of} ({kinds}), which are in none of its "
+                "other figures but the shares solved and proved."
             )
         possible = frame[(frame.method == line.method) & ~frame.infeasible]
         empty = float((~possible.solved & (possible.error == "")).sum()) / line.seeds
@@ -145,7 +145,8 @@ def _rules(record: Record, ranked: Sequence[Summary], gains: Sequence[FieldGain]
         return ["There are no rules, so that Viterbi alone finds the optimum."]
     if ranked[0].accuracy is None:
         return ["There are no gold labels, so that accuracy and gains by rules are not known."]
-    best, before = ranked[0], _f1(record.baseline.fields)
+    best = ranked[0]
+    before = f1_without_rules(record.rows(), record.baseline.fields, best.method)
     if best.f1 is None or before is None:
         return []
     change = 100 * (best.f1 - before)
@@ -168,18 +169,13 @@ def _gain(gain: FieldGain) -> str:
     return f"{readable(gain.field)}: {shown(100 * gain.f1_gain, 'points')} points to an F1 of {_percent(gain.f1)}, {_many(gain.gold, 'field')} in gold"
 
 
-def _f1(fields: Mapping[str, Iterable[int]]) -> float | None:
-    sums = np.sum([list(counts) for counts in fields.values()], axis=0) if fields else None
-    return None if sums is None else float(f_measure(sums))
-
-
 def _times(ranked: Sequence[Summary]) -> list[str]:
-    timed = [line for line in ranked if line.times_viterbi is not None and (line.solved or line.infeasible)]
+    timed = [line for line in ranked if line.bare_passes is not None and (line.solved or line.infeasible)]
     if not timed:
         return []
     order = sorted(timed, key=lambda line: line.median_ms or 0.0)
     texts = [
-        f"{_name(line)} ({shown(line.median_ms, 'ms')} ms, {shown(line.times_viterbi, 'times')} times Viterbi without rules)"
+        f"{_name(line)} ({shown(line.median_ms, 'ms')} ms, {shown(line.bare_passes, 'times')} bare Viterbi passes)"
         for line in (order if len(order) == 1 else (order[0], order[-1]))
     ]
     if len(order) == 1:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 CAP = 50.0
-"""Loss in nats of a missing labelling in means over all sequences, and upper limit of gaps there."""
+"""Gap in nats that stands for a missing labelling in means over all sequences."""
 RESAMPLES, SEED = 9999, 0
 """Of the bootstrap."""
 
@@ -21,6 +21,9 @@ RESAMPLES, SEED = 9999, 0
 @dataclass(frozen=True)
 class Summary:
     """One line of the comparison. Shares and means are over sequences, and over seeds where there are several.
+
+    Sequences on which the method failed are counted by `failed`. They are neither solved nor proved; all other figures leave
+    them out.
 
     Parameters
     ----------
@@ -39,28 +42,32 @@ class Summary:
     solved : float
         Share with a labelling that keeps the hard rules.
     failed : float
-        Sequences that ended in an error.
+        Sequences on which the method failed: it raised an error, which was recorded.
     proved : float
         Share proved optimal, or proved to have no labelling.
     optimum_known : int
-        Sequences with an optimum that any method has proved; gaps are over these.
+        Sequences with an optimum that any method has proved, and on which this one did not fail; gaps are
+        over these.
     reaches : float or None
         Share of them on which the score is that optimum.
     missed : float
         Sequences of them on which it is not, those without a labelling included.
     mean_gap, relative_gap, gap_per_token : float or None
-        Nats below the optimum, divided by its absolute value, and by the tokens; over all of them, where a
-        missing labelling counts as `cap` nats, and no gap as more; None without any.
+        Nats below the optimum, divided by its absolute value, and by the tokens; over all of them, where
+        `cap` nats stand for a missing labelling; None without any.
     gap_low, gap_high : float or None
         95 % interval of the mean gap by the bootstrap over sequences.
     gap_spread : float or None
         Standard deviation of the mean gap between seeds; None for one seed.
     cap : float
         Nats.
+    solved_gap : float or None
+        Mean gap in nats over those of them that the method solves, where no cap stands for anything.
     common : int
-        Sequences with a known optimum that every method has solved, with every seed.
+        Sequences with a known optimum that every method has solved, with every seed; methods that failed on
+        every sequence are not asked.
     common_gap, common_relative_gap, common_gap_per_token : float or None
-        The same means over these, where nothing is missing or capped.
+        The same means over these, where nothing is missing.
     largest_gap : float or None
         Nats, of a labelling that keeps the hard rules.
     violations, breaking : float
@@ -76,8 +83,9 @@ class Summary:
         Wrong labels of these sequences.
     median_ms, p90_ms : float or None
         Milliseconds a sequence; None for predictions.
-    times_viterbi : float or None
-        Median of the time as a multiple of Viterbi's on the same sequence, without rules, in the same run.
+    bare_passes : float or None
+        Median of the time as a multiple of a bare compiled Viterbi pass over the same scores, without rules, in
+        the same run.
     """
 
     method: str
@@ -99,6 +107,7 @@ class Summary:
     gap_high: float | None
     gap_spread: float | None
     cap: float
+    solved_gap: float | None
     common: int
     common_gap: float | None
     common_relative_gap: float | None
@@ -119,7 +128,7 @@ class Summary:
     tie_tokens: float | None
     median_ms: float | None
     p90_ms: float | None
-    times_viterbi: float | None
+    bare_passes: float | None
 
 
 def summarise(
@@ -134,14 +143,16 @@ def summarise(
     kinds : mapping of str to str
         Kinds of the methods, by name.
     viterbi : ndarray of float, shape (N,), optional
-        Seconds of Viterbi on each sequence, NaN where there is none.
+        Seconds of a bare Viterbi pass on each sequence, NaN where there is none.
     cap : float, default CAP
         Nats that stand for a missing labelling.
     """
-    frame = frame.assign(capped=frame.gap.clip(upper=cap).fillna(cap))
+    frame = frame.assign(capped=frame.gap.fillna(cap))
     possible = frame[~frame.infeasible]
     known = possible[possible.optimum.notna()]
-    common = set(known.sequence) - set(known.sequence[~known.solved])
+    asked = known[known.method.isin(frame.method[frame.error == ""])]
+    common = set(asked.sequence) - set(asked.sequence[~asked.solved])
+    known = known[known.error == ""]
     lines = []
     for name, kind in kinds.items():
         every, own, gaps = (each[each.method == name] for each in (frame, possible, known))
@@ -166,11 +177,12 @@ def _line(
     cap: float,
 ) -> Summary:
     seeds = max(every.seed.nunique(), 1)
+    answered = every[every.error == ""]
     shared = known[known.sequence.isin(common)]
     low, high = _interval(known.groupby("sequence").capped.mean().to_numpy())
     by_seed = known.groupby("seed").capped.mean()
-    milliseconds = 1000 * every.seconds.dropna()
-    unit = None if viterbi is None else every.seconds / viterbi[every.sequence]
+    milliseconds = 1000 * answered.seconds.dropna()
+    unit = None if viterbi is None else answered.seconds / viterbi[answered.sequence]
     return Summary(
         method=name,
         kind=kind,
@@ -179,7 +191,7 @@ def _line(
         sequences=possible.sequence.nunique(),
         infeasible=every.sequence.nunique() - possible.sequence.nunique(),
         solved=_mean(possible.solved) or 0.0,
-        failed=float((every.error != "").sum() / seeds),
+        failed=(len(every) - len(answered)) / seeds,
         proved=float(every.status.isin(["optimal", "infeasible"]).mean()),
         optimum_known=known.sequence.nunique(),
         reaches=_mean(known.gap == 0),
@@ -191,6 +203,7 @@ def _line(
         gap_high=high,
         gap_spread=float(by_seed.std()) if len(by_seed) > 1 else None,
         cap=cap,
+        solved_gap=_mean(known.gap),
         common=len(common),
         common_gap=_mean(shared.gap),
         common_relative_gap=_mean(_relative(shared.gap, shared)),
@@ -198,10 +211,10 @@ def _line(
         largest_gap=float(known.gap.max()) if known.gap.notna().any() else None,
         violations=float(every.violations.sum() / seeds),
         breaking=float((every.violations > 0).sum() / seeds),
-        **_against_gold(every[every.gold_tokens.notna()], seeds),
+        **_against_gold(answered[answered.gold_tokens.notna()], seeds),
         median_ms=float(milliseconds.median()) if len(milliseconds) else None,
         p90_ms=float(milliseconds.quantile(0.9)) if len(milliseconds) else None,
-        times_viterbi=None if unit is None or unit.isna().all() else float(unit.median()),
+        bare_passes=None if unit is None or unit.isna().all() else float(unit.median()),
     )
 
 

@@ -16,6 +16,11 @@ from ilpinfer.system.output_paths import output_path
 if TYPE_CHECKING:
     import pandas as pd
 
+FORMULA = re.compile(r"^['=+\-@＝＋－＠]")
+"""How texts begin that are written with an apostrophe before them in CSV; one more before an apostrophe, so that the first one
+can be taken away again."""
+MARKDOWN = "\\`*_[]<>|#~$&{}@^!"
+"""Characters with a meaning in Markdown or its dialects."""
 SUFFIXES = {"csv": ".csv", "markdown": ".md", "latex": ".tex", "parquet": ".parquet"}
 """By format."""
 
@@ -36,7 +41,8 @@ def write_tables(
         Made where need be.
     format : str, default "csv"
         "csv" and "parquet" hold numbers as they are; "markdown" and "latex" (booktabs) are rounded, and leave
-        out columns without any value.
+        out columns without any value. In CSV, control characters of names are escapes, and an apostrophe stands
+        before names that begin with =, +, -, @ or an apostrophe, since spreadsheets take these for formulas.
     inputs : iterable of str, Path or None, optional
         Files that must not be overwritten.
 
@@ -75,12 +81,22 @@ def check_format(kind: str) -> None:
 def content(frame: "pd.DataFrame", name: str, kind: str) -> str | bytes:
     """A table as a file holds it."""
     if kind == "csv":
-        return str(frame.to_csv(index=False, lineterminator="\n"))
+        return str(_guarded(frame, name).to_csv(index=False, lineterminator="\n"))
     if kind == "parquet":
         stream = io.BytesIO()
         frame.to_parquet(stream, engine="pyarrow", index=False)
         return stream.getvalue()
     return _markdown(frame, name) if kind == "markdown" else _latex(frame, name)
+
+
+def _guarded(frame: "pd.DataFrame", name: str) -> "pd.DataFrame":
+    """The table with names that no program takes for a formula or for the end of a line."""
+    names = [column.name for column in COLUMNS[name] if column.form == "text"]
+    return frame.assign(**{key: [_guarded_text(text) for text in frame[key]] for key in names})
+
+
+def _guarded_text(text: str) -> str:
+    return FORMULA.sub(r"'\g<0>", readable(text, len(text)))
 
 
 def _markdown(frame: "pd.DataFrame", name: str) -> str:
@@ -91,19 +107,22 @@ def _markdown(frame: "pd.DataFrame", name: str) -> str:
 
 def _unmarked(text: str) -> str:
     """Without a meaning in Markdown."""
-    return "".join("\\" + each if each in "\\`*_[]<>|#~$" else each for each in text)
+    return "".join("\\" + each if each in MARKDOWN else each for each in text)
 
 
 def _latex(frame: "pd.DataFrame", name: str) -> str:
-    rounded = _rounded(frame, name).replace("–", "--")
+    rounded = _rounded(frame, name)
     sides = _sides(frame, rounded, name)
     text = rounded.to_latex(index=False, escape=True, column_format=sides)
     text = re.sub(r"^([\[*])", r"{\1}", text, flags=re.M)  # behind \\ both would be its arguments
+    text = re.sub(r"-(?=-)", "-{}", text)  # two would be a dash
     text = (
-        text.replace("|", r"\textbar{}")
+        text.replace("–", "--")
+        .replace("|", r"\textbar{}")
         .replace("<", r"\textless{}")
         .replace(">", r"\textgreater{}")
         .replace("±", r"$\pm$")
+        .replace('"', r"\char34{}")
     )
     return f"% \\usepackage{{booktabs}} in the preamble\n{text}"
 

@@ -9,8 +9,9 @@ from ilpinfer.comparison.record import Record
 if TYPE_CHECKING:
     import pandas as pd
 
-ALL, COMMON = "all", "common"
-"""Groups of columns: over all sequences with a known optimum, and over those of them that every method solves."""
+ALL, SOLVED, COMMON = "all", "solved", "common"
+"""Groups of columns: over all sequences with a known optimum, and over those of them that the method solves, or that every
+method solves."""
 UNITS = {
     "percent": "%",
     "points": "% points",
@@ -66,9 +67,17 @@ class Column:
 
 METHOD = Column("method", "method")
 SEEDS = Column("seeds", "seeds", "count")
-GAP = Column(
-    "mean gap", "mean_gap", "nats", ALL, "below the proved optimum; a missing labelling counts as the cap"
+FAILED = Column(
+    "failed",
+    "failed",
+    "count",
+    "",
+    "sequences on which the method raised an error; other figures leave them out",
 )
+GAP = Column(
+    "mean gap", "mean_gap", "nats", ALL, "below the proved optimum; the cap stands for a missing labelling"
+)
+SOLVED_GAP = Column("mean gap", "solved_gap", "nats", SOLVED, "over the sequences that it solves; no cap")
 LOW = Column("95 % from", "gap_low", "nats", ALL, "interval of the mean gap by the bootstrap over sequences")
 HIGH = Column("95 % to", "gap_high", "nats", ALL, LOW.help)
 SPREAD = Column("± seeds", "gap_spread", "nats", ALL, "standard deviation of the mean gap between seeds")
@@ -77,13 +86,13 @@ MISSED = Column(
 )
 BREAKING = Column("sequences with violations", "breaking", "count")
 KNOWN = Column(
-    "sequences", "optimum_known", "count", ALL, "those with an optimum that some method has proved"
+    "sequences", "optimum_known", "count", ALL, "those with a proved optimum on which the method did not fail"
 )
-CAP = Column("cap", "cap", "nats", ALL, "of a missing labelling; no gap counts more")
+CAP = Column("cap", "cap", "nats", ALL, "stands for a missing labelling, and for nothing else")
 SHARED = Column(
     "sequences", "common", "count", COMMON, "those of them that every method solves with every seed"
 )
-COMMON_GAP = Column("mean gap", "common_gap", "nats", COMMON, "nothing is missing or capped here")
+COMMON_GAP = Column("mean gap", "common_gap", "nats", COMMON, "nothing is missing here")
 LARGEST = Column("largest gap", "largest_gap", "nats", "", "of a labelling that keeps the hard rules")
 
 COLUMNS: Mapping[str, Sequence[Column]] = {
@@ -94,7 +103,7 @@ COLUMNS: Mapping[str, Sequence[Column]] = {
         SEEDS,
         Column("solved", "solved", "percent", "", "sequences with a labelling that keeps the hard rules"),
         Column("proved", "proved", "percent", "", "proved optimal, or proved to have no labelling"),
-        Column("failed", "failed", "count", "", "sequences that ended in an error"),
+        FAILED,
         KNOWN,
         Column(
             "reaches optimum", "reaches", "percent", ALL, "share on which the score is the proved optimum"
@@ -104,6 +113,7 @@ COLUMNS: Mapping[str, Sequence[Column]] = {
         LOW,
         HIGH,
         SPREAD,
+        SOLVED_GAP,
         SHARED,
         COMMON_GAP,
         LARGEST,
@@ -119,10 +129,17 @@ COLUMNS: Mapping[str, Sequence[Column]] = {
         Column("F1", "f1", "percent", "", "of whole fields with gold; missing labellings are wrong"),
         Column("median", "median_ms", "ms", "", "time of a sequence"),
         Column("90th percentile", "p90_ms", "ms", "", "time of a sequence"),
-        Column("times Viterbi", "times_viterbi", "times", "", "median multiple of Viterbi without rules"),
+        Column(
+            "bare Viterbi passes",
+            "bare_passes",
+            "times",
+            "",
+            "median time as a multiple of a bare compiled Viterbi pass over the same scores without rules",
+        ),
     ),
     "gaps": (
         METHOD,
+        FAILED,
         KNOWN,
         CAP,
         GAP,
@@ -133,16 +150,16 @@ COLUMNS: Mapping[str, Sequence[Column]] = {
             "relative gap", "relative_gap", "relative", ALL, "divided by the absolute value of the optimum"
         ),
         Column("gap per token", "gap_per_token", "small", ALL, "divided by the tokens of the sequence"),
+        SOLVED_GAP,
         SHARED,
         COMMON_GAP,
-        Column(
-            "relative gap", "common_relative_gap", "relative", COMMON, "nothing is missing or capped here"
-        ),
-        Column("gap per token", "common_gap_per_token", "small", COMMON, "nothing is missing or capped here"),
+        Column("relative gap", "common_relative_gap", "relative", COMMON, "nothing is missing here"),
+        Column("gap per token", "common_gap_per_token", "small", COMMON, "nothing is missing here"),
         LARGEST,
     ),
     "errors": (
         METHOD,
+        FAILED,
         Column(
             "search", "search_errors", "count", "sequences", "gold scores higher: the method has missed it"
         ),
@@ -165,11 +182,13 @@ COLUMNS: Mapping[str, Sequence[Column]] = {
         Column("wins", "wins", "count", "", "sequences on which the first method is better"),
         Column("ties", "ties", "count"),
         Column("losses", "losses", "count", "", "sequences on which the other one is better"),
+        Column("failed", "failed", "count", "", "sequences left out, on which one of the two failed"),
         Column("p", "p", "p", "", "two-sided sign test; not corrected for the number of pairs"),
     ),
     "fields": (
         METHOD,
         Column("field", "field"),
+        FAILED,
         Column("gold fields", "gold", "count"),
         Column("precision", "precision", "percent"),
         Column("recall", "recall", "percent"),

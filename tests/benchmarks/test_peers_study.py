@@ -188,14 +188,14 @@ def test_the_report_has_ratios_and_reasons(tmp_path: Path) -> None:
         {**about, "method": "auto", "item": "2", "seconds": 0.003, "status": "optimal", "proved": True},
         {
             **about,
-            "method": "viterbi without rules",
+            "method": "bare Viterbi pass",
             "item": "1",
             "seconds": 0.0005,
             "status": "without rules",
         },
         {
             **about,
-            "method": "viterbi without rules",
+            "method": "bare Viterbi pass",
             "item": "2",
             "seconds": 0.0005,
             "status": "without rules",

@@ -9,7 +9,6 @@ from support.tables import lines_of
 
 import ilpinfer
 from benchmarks import timing
-from benchmarks.bare import viterbi_calls
 from benchmarks.data import prepared
 from benchmarks.data.runs import repeated
 from benchmarks.report import Report
@@ -24,6 +23,7 @@ from formulations import RuleSet, load_rules
 from formulations import constraints as C
 from formulations.problem.compiled_rules import compile_problem
 from ilpinfer.corpus.sequences import read
+from ilpinfer.exact.bare import viterbi_calls
 from ilpinfer.exact.viterbi import viterbi
 from ilpinfer.models.files import load_model
 

@@ -48,11 +48,17 @@ def test_decoders_of_other_packages_are_methods(folder, capsys, monkeypatch):
 def test_one_that_fails_costs_its_own_rows(folder, capsys):
     code, out, err = run([*BASE, "--methods", "auto,outside_decoders:raising"], capsys)
     assert code == 1
-    assert err == "ilpinfer: 2 sequences could not be decoded: first train.tsv, line 1: no luck\n"
+    assert (
+        err
+        == "ilpinfer: 2 sequences could not be decoded: first train.tsv, line 1, method outside_decoders:raising: no luck\n"
+    )
     assert [row["status"] for row in rows()] == ["optimal", "unknown"] * 2
     good, bad = summary()["methods"]
     assert (good["solved"], bad["solved"], bad["failed"]) == (1.0, 0.0, 2)
-    assert "ended in an error: outside_decoders:raising 2" in out
+    assert "failed with an error: outside_decoders:raising 2" in out and "failed" in out.splitlines()[1]
+    assert (bad["mean_gap"], bad["search_errors"], bad["median_ms"], good["common"]) == (None, None, None, 2)
+    assert summary()["matches"][0]["failed"] == 2
+    assert "raised an error" in Path("out/report.html").read_text()
 
 
 def test_one_that_never_ends_is_ended(folder, capsys):

@@ -1,5 +1,6 @@
 """Tables of a comparison, as data frames and as files."""
 
+import csv
 import io
 import re
 
@@ -22,10 +23,20 @@ def test_tables_hold_the_figures_of_the_summary_in_their_units(comparison):
     table, lines = comparison.table("summary"), comparison.summary()
     assert list(table["method"]) == [line.method for line in lines]
     assert list(table["solved (%)"]) == [100 * line.solved for line in lines]
-    assert list(table["mean gap, all (nats)"]) == [line.mean_gap for line in lines]
-    assert table["median (ms)"].isna().tolist() == [line.kind == "predictions" for line in lines]
+    assert table["failed"].tolist() == [line.failed for line in lines] == [0, 0, 0, 0, 4, 0]
+    known = [line for line in lines if not line.failed]
+    assert table["mean gap, all (nats)"].dropna().tolist() == [line.mean_gap for line in known]
+    assert table["mean gap, solved (nats)"].dropna().tolist() == [
+        line.solved_gap for line in known if line.solved_gap is not None
+    ]
+    assert table["bare Viterbi passes"].dropna().tolist() == [
+        line.bare_passes for line in known if line.kind != "predictions"
+    ]
+    unknown = table["median (ms)"].isna()
+    assert unknown.tolist() == [line.kind == "predictions" or line.failed == 4 for line in lines]
     errors = comparison.table("errors")
-    assert errors["search, sequences"].tolist() == [line.search_errors for line in lines]
+    assert errors["search, sequences"].dropna().tolist() == [line.search_errors for line in known]
+    assert errors["failed"].tolist() == [line.failed for line in lines]
     assert len(comparison.table("matches")) == len(lines) * (len(lines) - 1) // 2
     fields = comparison.table("fields")
     assert fields["F1 gain (% points)"].tolist() == [100 * gain.f1_gain for gain in comparison.field_gains()]
@@ -87,7 +98,7 @@ def test_latex_is_escaped_and_has_as_many_cells_as_columns(tmp_path):
         assert len(rows) == 1 + len(comparison.table(name))
         for line in rows:
             assert len(re.findall(r"(?<!\\)&", line)) == len(sides) - 1
-            bare = re.sub(r"\\[a-zA-Z]+(\{\})? ?|\\[&%$#_{}]|\$\\pm\$", "", line)
+            bare = re.sub(r"\\[a-zA-Z]+\d*(\{\})? ?|\\[&%$#_{}]|\$\\pm\$", "", line)
             assert not re.search(r"[\\%$#_{}<>|~^]", bare.replace(" & ", ""))
         assert text.count("\\toprule") == text.count("\\midrule") == text.count("\\bottomrule") == 1
     assert r"a\textless{}b\textgreater{}\&" in text and ODD not in text
@@ -98,6 +109,52 @@ def test_latex_does_not_take_a_name_for_an_argument_of_the_line_before(tmp_path)
     ordinary(methods=["auto"], predictions=given).write_tables(tmp_path, "latex")
     text = (tmp_path / "gaps.tex").read_text("utf-8")
     assert "\n{[}2cm] &" in text and "\n{*} &" in text
+
+
+NAMES = [
+    "=1+1",
+    "+x",
+    "-a",
+    "@sum(A1)",
+    "'=quoted",
+    "\t=2",
+    "\r=3",
+    "＝4",
+    "plain=1",
+    "a-b",
+    "a---b",
+    "&lt;",
+    'a"b',
+    "{{x}}",
+]
+
+
+def named(tmp_path, kind):
+    """The table of gaps of methods with these names, as text."""
+    given = {name: [["a"] * 10] * 2 for name in NAMES}
+    ordinary(2, methods=["auto"], predictions=given).write_tables(tmp_path, kind)
+    return (tmp_path / f"gaps{SUFFIXES[kind]}").read_text("utf-8")
+
+
+def test_no_cell_of_csv_begins_like_a_formula(tmp_path):
+    lines = list(csv.reader(io.StringIO(named(tmp_path, "csv"), newline="")))
+    cells = [cell for line in lines for cell in line if not re.fullmatch(r"-?[\d.]+(e[+-]?\d+)?", cell)]
+    assert not [cell for cell in cells if re.match(r"[=+\-@\t\r＝＋－＠]", cell)]
+    shown = [line[0].removeprefix("'") for line in lines[2:]]
+    assert shown == [name.replace("\t", r"\t").replace("\r", r"\r") for name in NAMES]
+    matches = (tmp_path / "matches.csv").read_text("utf-8")
+    assert "'=1+1,'+x," in matches, "both names of a pair"
+
+
+def test_markdown_shows_names_as_they_are(tmp_path):
+    text = named(tmp_path, "markdown")
+    assert r"| \&lt; " in text and r"| \{\{x\}\} " in text and r"| \@sum(A1) " in text
+
+
+def test_latex_shows_names_as_they_are(tmp_path):
+    text = named(tmp_path, "latex")
+    assert "\na-{}-{}-b & " in text and "\na\\char34{}b & " in text and "\n\\{\\{x\\}\\} & " in text
+    assert " -- &" in text, "a value that is not known is a dash"
 
 
 def test_columns_without_any_value_are_left_out_for_readers_only(tmp_path):

@@ -34,6 +34,7 @@ def ordinary(count=4, **options) -> Comparison:
         "gold": [["a", "b", "c", "c", "a", "a", "b", "a", "a", "a"]] * count,
         "predictions": {"given": [["c"] * 10, *[["a", "b", "c", "c", *"aaaaaa"]] * (count - 1)]},
         "seeds": 2,
+        "on_error": "record",
         **options,
     }
     methods = ["auto", "viterbi", "beam:width=1", "annealing:time_limit=0.005", failing]

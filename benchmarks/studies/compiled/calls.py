@@ -13,7 +13,6 @@ import numpy as np
 
 import ilpinfer
 from benchmarks import optimum
-from benchmarks.bare import viterbi_calls
 from benchmarks.data import prepared
 from benchmarks.data.corpora import RIVALS_SIZE
 from benchmarks.data.prepared import Prepared
@@ -22,6 +21,7 @@ from benchmarks.study import Row, Sources
 from benchmarks.timing import Clock, Seconds, Work, one_core, time_rounds
 from formulations import Trellis
 from ilpinfer.core.solution import Solution
+from ilpinfer.exact.bare import viterbi_calls
 
 LENGTH, SIZE = 2000, 60
 NOISES = (0.5, 1.2, 1.5, 1.9)

@@ -19,7 +19,7 @@ BLUE, ORANGE, GREEN, PINK, YELLOW, SKY, BLACK, _ = COLORS
 STYLES: Mapping[str, tuple[str, str, str, str]] = {
     "auto": ("exact engine", BLACK, "-", "o"),
     AGAIN: ("exact engine, words met before", BLACK, ":", "."),
-    PLAIN: ("Viterbi without rules", BLUE, ":", "s"),
+    PLAIN: ("bare Viterbi pass", BLUE, ":", "s"),
     "viterbi": ("Viterbi, rules ignored", BLUE, "-", "s"),
     "beam 10": ("beam of 10", YELLOW, ":", "v"),
     "beam 50": ("beam of 50", YELLOW, "--", "^"),

@@ -8,7 +8,7 @@ from benchmarks.studies.engine.decoding import GENERATED
 METHODS: Mapping[str, str] = {
     "auto": "`auto`",
     AGAIN: "`auto`, words met before",
-    PLAIN: "Viterbi without rules",
+    PLAIN: "bare Viterbi pass",
     "viterbi": "Viterbi",
     "beam 10": "beam of 10",
     "beam 50": "beam of 50",

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.methods import PLAIN
 from benchmarks.studies.engine.fits import Exponent, exponents
 from benchmarks.study import Row
 
@@ -45,11 +46,12 @@ def multiple(both: Sequence[Pair]) -> float | None:
     return float(sum(pair.row["seconds"] for pair in both) / sum(pair.auto["seconds"] for pair in both))
 
 
-def median_ratio(both: Sequence[Pair]) -> float | None:
-    """The median over sequences of `auto`'s time as a multiple of the method's; None without rows."""
-    if not both:
-        return None
-    return float(np.median([pair.auto["seconds"] / pair.row["seconds"] for pair in both]))
+def passes(rows: Sequence[Row], method: str) -> float | None:
+    """The median over sequences of a method's time in bare Viterbi passes of the same cell; None without rows."""
+    unit = {_place(pair.row): pair.row["seconds"] for pair in pairs(rows, PLAIN)}
+    times = {_place(pair.row): pair.row["seconds"] for pair in pairs(rows, method)}
+    multiples = [times[place] / unit[place] for place in times if place in unit]
+    return float(np.median(multiples)) if multiples else None
 
 
 def share(values: Sequence[bool]) -> float | None:

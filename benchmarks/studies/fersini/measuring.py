@@ -15,7 +15,7 @@ from ilpinfer.core.rule_compiler import compiler_of
 from ilpinfer.core.solution import Solution
 from ilpinfer.decoding.frontier import Frontier
 from ilpinfer.evaluation.evaluation import Pair, evaluate
-from ilpinfer.exact.viterbi import viterbi
+from ilpinfer.exact.bare import bare_seconds
 from ilpinfer.models.forward_backward import log_partition
 
 SINGLE = {"Viterbi": "viterbi", "constrained Viterbi": "constrained-viterbi", "one phase": "auto"}
@@ -86,12 +86,10 @@ def floors_of(setting: Setting) -> list[tuple[float, float]]:
 
 def _frontiers(setting: Setting) -> Iterator[Row]:
     """Rows by weight and, for comparison with two phases, by tau; then one of sizes and times."""
-    compiler, units = compiler_of(setting.rules), list[float]()
+    compiler = compiler_of(setting.rules)
     decode = partial(ilpinfer.decode_frontier, rules=compiler, time_limit=2 * LIMIT)
     frontiers, seconds = _timed(decode, setting.trellises)
-    for trellis in setting.trellises:
-        lattice = compiler.problem(trellis).fold().lattice
-        units.append(min(_timed(viterbi, [lattice])[1][0] for _ in range(5)))
+    units = [bare_seconds(trellis) for trellis in setting.trellises]
     for weight in WEIGHTS:
         labels = [tuple(f.at_weight(weight).labels) if f.points else None for f in frontiers]
         yield from _rows(setting, labels, value=weight, kind="weight")

@@ -155,7 +155,7 @@ def _frontiers(groups: Sequence[tuple[Title, list[Row]]], report: Report) -> Non
         "at most",
         "unsupported",
         "complete",
-        "Viterbi passes a point",
+        "bare Viterbi passes a point",
         "90th percentile",
     )
     lines = []

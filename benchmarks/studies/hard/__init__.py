@@ -73,7 +73,7 @@ STUDY = Study(
         "rules. One thread each",
         limits="1 s, 6 s and 600 s for an instance at the three scales, building of the program included",
         seeds="the name of the instance",
-        measures="seconds to proof, and multiples of the seconds of bare Viterbi on the same instance; statuses, bounds and "
+        measures="seconds to proof, and multiples of the seconds of a bare compiled Viterbi pass over the same scores without rules; statuses, bounds and "
         "incumbents. An instance is easy where the engine proves its optimum within a second, hard where any program "
         "has ever proved it, and open otherwise. Certificates of the engine are rechecked, the bounds of open instances "
         "included. Each optimum must agree with every other score and bound, and with what is known from earlier runs",

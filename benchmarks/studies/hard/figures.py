@@ -27,7 +27,7 @@ def _proofs(entries: Sequence[tuple[Row, list[Row]]], method: str) -> list[tuple
 
 def _profile(entries: Sequence[tuple[Row, list[Row]]], limit: float, report: Report) -> None:
     entries = [entry for entry in entries if len(entry[1]) > 1]
-    caption = "Share of instances proved, by seconds and by multiples of bare Viterbi"
+    caption = "Share of instances proved, by seconds and in bare Viterbi passes"
     with report.picture("profile", caption, ncols=2, sharey=True) as axes:
         for method, color in zip(METHODS, COLORS, strict=False):
             proofs = _proofs(entries, method)
@@ -36,7 +36,7 @@ def _profile(entries: Sequence[tuple[Row, list[Row]]], limit: float, report: Rep
             ):
                 x = [*sorted(values)[:1], *sorted(values)]
                 one.step(x, np.arange(len(x)) / len(entries), where="post", label=method, color=color)
-        for one, text in zip(axes, ("seconds", "multiples of bare Viterbi"), strict=True):
+        for one, text in zip(axes, ("seconds", "bare Viterbi passes"), strict=True):
             one.set(xscale="log", xlabel=text, ylim=(0, 1))
         axes[0].axvline(limit, color="0.7", linewidth=0.8)
         axes[0].set_ylabel("share of instances proved")

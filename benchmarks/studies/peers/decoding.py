@@ -68,7 +68,7 @@ def names(sources: Sources) -> Iterator[str]:
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
-    """Rows of `auto`, of Viterbi without rules, and of the peer; what it cannot state is a row that says why."""
+    """Rows of `auto`, of a bare Viterbi pass, and of the peer; what it cannot state is a row that says why."""
     data = data_set(sources, cell.data)
     items = spread(data.items, sources(smoke=1, sample=CHUNK, full=10 * CHUNK))[
         cell.first : cell.first + CHUNK

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import ilpinfer
-from benchmarks.bare import viterbi_calls
 from benchmarks.data.corpora import read_labelled
 from benchmarks.data.models import trained
 from benchmarks.data.sets import Labelled
@@ -19,6 +18,7 @@ from formulations import Feature, LabelSet, Rule, RuleSet, Trellis, load_rules
 from formulations.problem.compiled_rules import unique_names
 from ilpinfer.core.solution import Solution
 from ilpinfer.evaluation.evaluation import Evaluation, Pair, evaluate
+from ilpinfer.exact.bare import viterbi_calls
 
 CORA, CASE_LAW, ENTITIES = "references", "case law", "entities"
 MODELS = {
