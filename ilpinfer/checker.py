@@ -5,17 +5,14 @@ import gzip
 import json
 import sys
 import zlib
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 FORMAT, FINE = "ilpinfer reference 1", 2**10  # FINE units of prices are a grid unit of 2^-20 nats
 NEVER, LARGEST, UNITS = -(2**200), 2**62, 2**52  # sums of other numbers stay far above NEVER
-MAX_STEPS, MOST_KEPT, MOST_BYTES = 10**9, 2**22, 2**26  # a step takes about 60 ns
+MAX_STEPS, MOST_KEPT, MOST_BYTES = 10**9, 2**22, 2**26  # a step takes 0.1 µs, and less than 60 bytes
 # For each token and node before it: 1 + the last label (0 if none), and steps (score, next node, label).
 Layers = list[list[tuple[int, list[tuple[int, int, int]]]]]
-Machines = Sequence["Machine"]
-Labels = Sequence[tuple[int, ...]]
-Budget = list[int]  # the steps left for a check
+Machines = list["Machine"]
 
 
 class CheckError(Exception):
@@ -27,12 +24,12 @@ def need(holds: Any, otherwise: str) -> None:
         raise CheckError(otherwise)
 
 
-def spend(budget: Budget, steps: int) -> None:
+def spend(budget: list[int], steps: int) -> None:
     budget[0] -= steps
-    need(budget[0] >= 0, "the proof takes more steps than it states")
+    need(budget[0] >= 0, "its check takes more steps than it states, or than are allowed")
 
 
-def whole(value: Any, shape: Sequence[int | None], low: int, high: int, *more: None) -> Any:
+def whole(value: Any, shape: tuple[int | None, ...], low: int, high: int, *more: None) -> Any:
     """The value: an integer in a range, or one of `more`, or nested lists of them; None in a shape is any length."""
     need(not shape or (type(value) is list and shape[0] in (None, len(value))), f"no list of {shape}")
     if len(shape) > 1:
@@ -44,16 +41,13 @@ def whole(value: Any, shape: Sequence[int | None], low: int, high: int, *more: N
 
 
 class Machine(NamedTuple):
-    """An automaton with gains, and prices that the lattice pays to it. Of a group, only the least gain counts.
+    """An automaton with gains, and prices that the lattice pays to it. Of a group, only the least gain counts."""
 
-    `values[table[t]]` has the symbols of labels at token t: one row, or a row for each 1 + label before (0 at token 0).
-    """
-
-    values: list[list[list[int]]]
-    table: list[int]
+    values: list[list[list[int]]]  # values[table[t]]: the symbols of labels at token t, in a row,
+    table: list[int]  # or in a row for each 1 + label before (0 at token 0)
     next: list[list[int]]
     gain: list[list[int]]
-    price: Sequence[list[int]]
+    price: list[list[int]]
     group: int | None = None
 
     @classmethod
@@ -75,9 +69,10 @@ class Machine(NamedTuple):
     def row(self, t: int, before: int) -> list[int]:
         return (rows := self.values[self.table[t]])[before % len(rows)]
 
-    def futures(self, budget: Budget) -> list[dict[int, int]]:
+    def futures(self, budget: list[int]) -> list[dict[int, int]]:
         """For each t and state before token t, the largest gain from there to the end."""
         if self.group is not None:
+            spend(budget, 50 + 5 * len(self.next))
             return [dict.fromkeys(range(len(self.next)), 0)] * (len(self.table) + 1)
         fronts, seen = [{0}], list[set[int]]()
         for t, rows in enumerate(self.values[number] for number in self.table):
@@ -91,44 +86,46 @@ class Machine(NamedTuple):
         return best[::-1]
 
 
-def acceptor(paths: Labels, T: int, K: int) -> Machine:
+def acceptor(paths: list[Any], T: int, K: int) -> Machine:
     """A machine that has a final loss for these labellings, and for no others."""
-    prefixes = [(), *(path[:n] for n in range(1, T + 1) for path in paths)]
-    names: dict[Any, int] = {prefix: n for n, prefix in enumerate(dict.fromkeys(prefixes))}
-    moves = [[names.get((*each, k), len(names)) for k in range(K + 1)] for each in [*names, ("off",)]]
-    gain = [[0] * K + [-(len(each) == T)] for each in [*names, ()]]
+    names = dict[tuple[int, int], int]()
+    for path in paths:
+        state = 0
+        for label in path:
+            state = names.setdefault((state, label), len(names) + 1)
+    inner, off = {0, *(state for state, _ in names)}, len(names) + 1
+    moves = [[names.get((state, k), off) for k in range(K + 1)] for state in range(off + 1)]
+    gain = [[0] * K + [-(state not in inner)] for state in range(off)] + [[0] * (K + 1)]
     return Machine([[[*range(K)]], [[K] * K]], [0] * T + [1], moves, gain, [[0] * (K + 1)] * (T + 1))
 
 
-def follow(layers: Layers, machines: Machines, priced: Machines, limit: int, budget: Budget) -> Layers:
+def follow(layers: Layers, machines: Machines, priced: Machines, limit: int, budget: list[int]) -> Layers:
     """The layers, divided by states of machines, without steps below the limit; empty if nothing exceeds it."""
-    worths, ahead, result, kept = list[Any](), [0], Layers(), 0
+    worths, result, ahead, kept = [list[Any]() for _ in layers], [list[Any]() for _ in layers], [0], 0
     for t in range(len(layers) - 1, -1, -1):
-        worths.append([])
         for before, steps in layers[t]:
+            spend(budget, 20 + 5 * (1 + len(steps)) * (1 + len(priced)))
             prices = [(m.row(t, before), m.price[t]) for m in priced]
             own = [score - sum([price[symbols[k]] for symbols, price in prices]) for score, _, k in steps]
-            spend(budget, 20 + 3 * len(steps) * (1 + len(priced)))
-            worths[-1].append([(c + ahead[n], c, s, n, k) for c, (s, n, k) in zip(own, steps, strict=True)])
-        ahead = [max((step[0] for step in steps), default=NEVER) for steps in worths[-1]]
-    futures, groups = [m.futures(budget) for m in machines], list({m.group for m in machines} - {None})
-    front: dict[Any, int] = {(0, (0,) * len(machines), (0,) * len(groups)): 0}
+            worths[t].append([(c + ahead[n], c, s, n, k) for c, (s, n, k) in zip(own, steps, strict=True)])
+        ahead = [max((step[0] for step in steps), default=NEVER) for steps in worths[t]]
+    futures = [m.futures(budget) for m in machines]
+    at: dict[Any, Any] = {g: n for n, g in enumerate({m.group for m in machines})} | {None: None}
+    front: dict[Any, int] = {(0, (0,) * len(machines), (0,) * len(at)): 0}
     for t, layer in enumerate(layers):
-        result.append([])
         last, grown = t == len(layers) - 1, dict[Any, list[int]]()
         for (node, states, due), value in front.items():
             trios, arcs = list(zip(machines, states, futures, strict=True)), []
             before, future = layer[node][0], sum(h[t][q] for _, q, h in trios)
-            left = [step for step in worths[-1 - t][node] if value + future + step[0] > limit]
+            left = [step for step in worths[t][node] if value + future + step[0] > limit]
             spend(budget, 50 + len(layer[node][1]) + 20 * len(left) * (1 + len(machines)))
-            reads = [(m.row(t, before), m.gain[q], m.next[q], m.price[t], m.group, h) for m, q, h in trios]
+            rows = [(m.row(t, before), m.gain[q], m.next[q], m.price[t], at[m.group], h) for m, q, h in trios]
             for worth, charged, score, target, label in left:
                 total, bound, after, paid = value + charged, value + worth, list[int](), list(due)
-                for symbols, gains, nexts, price, group, h in reads:
+                for symbols, gains, nexts, price, place, h in rows:
                     symbol = symbols[label]
                     gain, following = gains[symbol], nexts[symbol]
-                    if group is not None:
-                        place = groups.index(group)
+                    if place is not None:
                         gain, paid[place] = min(0, gain - paid[place]), min(gain, paid[place])
                     after.append(following)
                     score, total = score + gain, total + gain + price[symbol]
@@ -143,9 +140,10 @@ def follow(layers: Layers, machines: Machines, priced: Machines, limit: int, bud
     return result if front else []
 
 
-def check_leaf(layers: Layers, parts: Machines, cases: Machines, leaf: Any, limit: int, left: Budget) -> None:
+def exclude(layers: Layers, parts: Machines, cases: Machines, leaf: Any, limit: int, left: list[int]) -> None:
     """Check that no labelling of the case exceeds the limit; the machines `cases` exclude all others."""
     machines, slack, top = [*parts, *cases], dict[int, int](), len(parts) - 1
+    spend(left, 50 + 2 * len(machines))
     for entry in leaf["prices"]:
         own = machines[number := whole(entry["machine"], (), 0, top)]
         need(own.group is None and number not in slack, f"machine {number} has two prices, or may have none")
@@ -154,25 +152,24 @@ def check_leaf(layers: Layers, parts: Machines, cases: Machines, leaf: Any, limi
         machines[number] = own._replace(price=[rows[n] for n in table])
         slack[number] = machines[number].futures(left)[0][0]
     stages = [*(whole(stage, (None,), 0, top) for stage in leaf["stages"]), []]
-    groups = [-1 - group for stage in stages for group in {machines[n].group for n in stage} - {None}]
-    used = [*groups, *(number for stage in stages for number in stage)]
+    used = [n for s in stages for n in [*s, *(-1 - g for g in {machines[n].group for n in s} - {None})]]
     need(len(set(used)) == len(used), "a machine or a group is followed twice")
     for stage in [[*range(len(parts), len(machines))], *stages][not cases :]:
         priced = [machines[number] for number in slack]
-        slack = {number: most for number, most in slack.items() if number not in stage}
+        slack = {number: slack[number] for number in slack.keys() - stage}
         layers = follow(layers, [machines[n] for n in stage], priced, limit - sum(slack.values()), left)
     need(not layers, "the proof does not exclude all labellings with a higher score")
 
 
-def read(record: Any, scale: int = FINE) -> tuple[Layers, Machines]:
+def read(record: Any, budget: list[int], scale: int = FINE) -> tuple[Layers, Machines]:
     """The layers and the machines of a reference, with scores times a scale."""
     tables, K = record["tables"], len(record["labels"])
     T, S = len(tables["node"]), K * (K + 1) if tables["second"] is True else K
     need(0 < T * S * K <= MOST_KEPT, f"it has no tokens, no labels, or more than {MOST_KEPT} steps")
-    node, layers = whole(tables["node"], (T, S), -UNITS, UNITS, None), Layers()
+    spend(budget, 4 * T * S * (K + 2))
+    node, layers = whole(tables["node"], (T, S), -UNITS, UNITS, None), [list[Any]() for _ in range(T)]
     pool = whole(tables["pool"], (None, S, K), -UNITS, UNITS, None)
     for t, number in enumerate([-1, *whole(tables["step"], (T - 1,), 0, len(pool) - 1)]):
-        layers.append([])
         for state, row in enumerate(pool[number] if t else [[0] * K]):
             base = (state % K + 1) * K if S > K and t else 0
             sums = enumerate(zip(row, node[t][base : base + K], strict=True))
@@ -182,14 +179,14 @@ def read(record: Any, scale: int = FINE) -> tuple[Layers, Machines]:
     return layers, [Machine.read(each, T, K, scale) for each in tables["machines"]]
 
 
-def check_level(layers: Layers, machines: Machines, level: Any, before: Labels, most: int) -> int:
+def check_level(layers: Layers, machines: Machines, level: Any, before: list[Any], most: int) -> int:
     """Check the scores of a level, and that only labellings in `before` are better; returns the number of steps."""
     score, budget, T, K = level["score"], [most], len(layers) - 1, len(layers[0][0][1])
     paths = list(map(tuple, whole(level["labellings"], (None, T), 0, K - 1)))
     limit = -1 if score is None else (whole(score, (), -LARGEST, LARGEST) + 1) * FINE - 1
-    need(len({*before, *paths}) == len(before) + len(paths), "a labelling is listed twice")
     need((score is None) == (not paths), "a level without a score has no labellings, and others have some")
-    spend(budget, T * (T + 10 * K) * (len(before) + len(paths)) // 10)
+    spend(budget, T * (K + 10) * (len(before) + len(paths)))
+    need(len({*before, *paths}) == len(before) + len(paths), "a labelling is listed twice")
     layers = follow(layers, [acceptor(before, T, K).case(False)] if before else [], [], limit - FINE, budget)
     if paths:
         own = follow(layers, [acceptor(paths, T, K).case(True), *machines], [], limit - FINE, budget)
@@ -200,49 +197,52 @@ def check_level(layers: Layers, machines: Machines, level: Any, before: Labels, 
         node, cases = waiting.pop()
         if "case" in node:
             case = Machine.read(node["case"], T, K)
-            spend(budget, 100 * T + 10 * sum(map(len, case.gain)))
+            spend(budget, 100 * T + 10 * sum(map(len, case.gain)) + len(cases))
             waiting += [(node[side], [*cases, case.case(side == "above")]) for side in ("below", "above")]
         else:
-            check_leaf(layers, machines, cases, node, limit, budget)
+            exclude(layers, machines, cases, node, limit, budget)
     return most - budget[0]
 
 
 def check(record: Any, max_steps: int = MAX_STEPS) -> None:
-    """Check a reference; CheckError names the wrong claim."""
+    """Check a reference in so many steps; CheckError names the wrong claim."""
     try:
         need(record["format"] == FORMAT, f"it is not of the format {FORMAT!r}")
-        scores, listed, problem = [level["score"] for level in record["levels"]], list[Any](), read(record)
+        budget, scores, listed = [max_steps], [level["score"] for level in record["levels"]], list[Any]()
+        problem = read(record, budget)
         order = [-2 * LARGEST if score is None else score for score in scores]
         need(order and order == sorted({*order}, reverse=True), "no levels, or their scores do not decrease")
         need(record["status"] == ("infeasible" if scores[0] is None else "optimal"), "its status is wrong")
         for level in record["levels"]:
-            own = read(record, 0) if level["score"] is None else problem
-            check_level(*own, level, listed, whole(level["proof"]["steps"], (), 0, max_steps))
+            own = read(record, budget, 0) if level["score"] is None else problem
+            steps = min(whole(level["proof"]["steps"], (), 0, LARGEST), budget[0])
+            spend(budget, check_level(*own, level, listed, steps))
             listed += map(tuple, level["labellings"])
     except (LookupError, TypeError, AttributeError, ValueError, RecursionError, MemoryError) as error:
-        raise CheckError(f"it is malformed: {type(error).__name__}: {str(error)[:100]}") from None
+        raise CheckError(f"a key is missing, or a value is of another type: {str(error)[:60]}") from None
 
 
 def main() -> int:
     """Check the references of files."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", nargs="+", metavar="FILE", help="JSON, or .jsonl; either may be .gz")
-    parser.add_argument("--max-steps", type=int, default=MAX_STEPS, help="of a proof; default about a minute")
+    parser.add_argument("--max-steps", type=int, default=MAX_STEPS, help="of one; default about a minute")
     options, code = parser.parse_args(), 0
-    for path, number in [(path, 0) for path in options.files]:
+    most = min(MOST_BYTES, max(options.max_steps, 4) // 4)  # a byte costs 4 steps
+    for path, name, number in [(path, repr(path)[1:-1], 0) for path in options.files]:
         try:
             with (gzip.open if path.endswith(".gz") else open)(path, "rb") as stream:
-                while text := (stream.readline if ".jsonl" in path else stream.read)(MOST_BYTES):
+                while (text := (stream.readline if ".jsonl" in path else stream.read)(most)) or not number:
                     number += 1
                     try:
-                        check(json.loads(text), options.max_steps)
+                        check(json.loads(text), options.max_steps - 4 * len(text))
                     except CheckError as fault:
                         code = max(code, 1)
-                        print(f"{path}: reference {number}: {fault}")
-            print(f"{path}: {number} checked")
+                        print(f"{name}: reference {number}: {fault}")
+            print(f"{name}: {number} checked")
         except (OSError, EOFError, zlib.error, ValueError, RecursionError, MemoryError) as error:
-            code, what = 2, error or type(error).__name__
-            print(f"{path}: reference {number} cannot be read: {what}", file=sys.stderr)
+            code, what = 2, str(error) or type(error).__name__
+            print(f"{name}: reference {number} cannot be read in {most} bytes: {what}", file=sys.stderr)
     return code
 
 

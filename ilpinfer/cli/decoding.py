@@ -1,7 +1,5 @@
 """`ilpinfer decode`."""
 
-import json
-import sys
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -25,7 +23,7 @@ from ilpinfer.cli.inputs import (
 )
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.streaming import Peekable, opened, scored_stream
-from ilpinfer.cli.streams import notice
+from ilpinfer.cli.streams import json_text, notice
 from ilpinfer.core.configurations import configuration
 from ilpinfer.core.registry import method as method_named
 from ilpinfer.core.request import Request, deadline_for
@@ -290,4 +288,4 @@ def _two_phase_solver(options: DecodeOptions, tau: float) -> Solve:
 
 def _print(rows: list[Row]) -> None:
     for row in rows:
-        print(json.dumps(row, ensure_ascii=False, allow_nan=False), file=sys.stdout, flush=True)
+        print(json_text(row), flush=True)

@@ -12,11 +12,11 @@ from ilpinfer.cli.screen import print_json
 from ilpinfer.cli.streams import notice
 from ilpinfer.corpus.sequences import InputError
 from ilpinfer.errors import describe, traceback_wanted
-from ilpinfer.references.files import read, write
+from ilpinfer.references.files import numbered, write
 from ilpinfer.references.generator import Instance, generate
 from ilpinfer.references.integer_programs import write_programs
 from ilpinfer.references.making import make
-from ilpinfer.references.record import Reference
+from ilpinfer.references.record import InvalidReference, Reference
 from ilpinfer.references.shipped import instances
 from ilpinfer.system.output_paths import output_path
 
@@ -81,10 +81,12 @@ def write_reference_programs(files: Sequence[str], output: str, units: str, *, a
         raise InputError("--output is empty; name a folder")
     failures, count, taken = list[str](), 0, set[str]()
     for path in files:
-        for number, reference in enumerate(read(path), 1):
+        for number, each in numbered(path):
             count += 1
             try:
-                write_programs([reference], Path(output), units=units, taken=taken, inputs=files)
+                if isinstance(each, InvalidReference):
+                    raise each
+                write_programs([each], Path(output), units=units, taken=taken, inputs=files)
             except (ValueError, MemoryError) as error:
                 if traceback_wanted():
                     raise

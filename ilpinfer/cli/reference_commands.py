@@ -69,13 +69,13 @@ def _verify(
         str,
         typer.Option(
             metavar="DEPTH",
-            help="tables: trust the compiled rules; meaning: compile the rules again, and compare.",
+            help="tables: trust the compiled rules; meaning: also compile the rules again, and compare.",
         ),
     ] = "meaning",
     max_steps: Annotated[
         int | None,
         typer.Option(
-            min=1, metavar="NUMBER", help="Most steps of one proof; a number for about a minute if not given."
+            min=1, metavar="NUMBER", help="Most steps of a reference; as many as a minute takes if not given."
         ),
     ] = None,
     as_json: AsJson = False,

@@ -5,19 +5,20 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from formulations import RuleSet, parse_rules
+from formulations.errors import InferenceError
 from ilpinfer.checker import MAX_STEPS
 from ilpinfer.cli.failure import Failure
 from ilpinfer.cli.inputs import InputOptions, check_streams, prepare
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import print_json
-from ilpinfer.cli.streams import notice
+from ilpinfer.cli.streams import notice, show_line
 from ilpinfer.corpus.sequences import InputError
 from ilpinfer.errors import describe, traceback_wanted
 from ilpinfer.pipelines.trellises import ScoredSequence
-from ilpinfer.references.files import read, write
+from ilpinfer.references.files import numbered, write
 from ilpinfer.references.making import make
 from ilpinfer.references.record import InvalidReference, Reference
-from ilpinfer.references.verification import DEPTHS, Depth, verify
+from ilpinfer.references.verification import DEPTHS, Depth, Finding, verify
 from ilpinfer.system.output_paths import output_path
 
 
@@ -108,21 +109,24 @@ def _chained(first: Reference, others: Iterator[Reference]) -> Iterator[Referenc
 def verify_references(
     files: Sequence[str], depth: str, max_steps: int | None, *, as_json: bool = False
 ) -> None:
-    """Check every reference of every file, and report the wrong ones."""
+    """Check every reference of every file, and report those that are wrong, or no references."""
     if depth not in DEPTHS:
         raise InputError(f"--depth {depth}: expected {' or '.join(DEPTHS)}")
     wanted: Depth = "tables" if depth == "tables" else "meaning"
     check_streams(as_json, [], files)
     faults, findings = list[str](), list[dict[str, Any]]()
     for path in files:
-        for number, reference in enumerate(read(path), 1):
-            finding = verify(reference, wanted, max_steps=max_steps or MAX_STEPS)
-            findings.append(
-                {**_place(path, number, reference), "holds": bool(finding), "reasons": finding.reasons}
-            )
-            for reason in () if as_json else finding.reasons:
-                print(f"{path}: {_title(number, reference)}: {reason}")
-            faults += [f"{path}: {_title(number, reference)}: {finding.reasons[0]}"] if not finding else []
+        for number, each in numbered(path):
+            if isinstance(each, Reference):
+                name, finding = each.name, verify(each, wanted, max_steps=max_steps or MAX_STEPS)
+            else:
+                name, finding = "", Finding(False, (str(each),))
+            place = {"file": path, "reference": number, "name": name}
+            findings.append({**place, "holds": bool(finding), "reasons": finding.reasons})
+            lines = [f"{path}: {_title(number, name)}: {reason}" for reason in finding.reasons]
+            for line in () if as_json else lines:
+                show_line(line)
+            faults += lines[:1]
     count = len(findings)
     if not count:
         raise InputError(f"{', '.join(files)}: there is no reference")
@@ -131,7 +135,7 @@ def verify_references(
     if faults:
         raise Failure(f"{len(faults)} of {count} references do not hold: first {faults[0]}", 1)
     if not as_json:
-        print(f"{count} reference{'s' * (count > 1)} hold{'s' * (count == 1)} ({depth})")
+        show_line(f"{count} reference{'s' * (count > 1)} hold{'s' * (count == 1)} ({depth})")
 
 
 def show_references(files: Sequence[str], number: int | None, *, as_json: bool = False) -> None:
@@ -139,33 +143,36 @@ def show_references(files: Sequence[str], number: int | None, *, as_json: bool =
     check_streams(as_json, [], files)
     shown, records = 0, list[dict[str, Any]]()
     for path in files:
-        for place, reference in enumerate(read(path), 1):
-            if number in (None, place):
-                lines = list(_lines(reference))
-                records.append({**_place(path, place, reference), **_record(reference)})
-                if not as_json:
-                    print("\n" * bool(shown) + "\n".join([f"{path}: {_title(place, reference)}", *lines]))
-                shown += 1
+        for place, each in numbered(path):
+            if number not in (None, place):
+                continue
+            if isinstance(each, InvalidReference):
+                raise InvalidReference(f"{path}, reference {place}: {each}")
+            try:
+                lines, plain = list(_lines(each)), _record(each)
+            except InferenceError as error:
+                raise InvalidReference(f"{path}, reference {place}: {describe(error)}") from None
+            records.append({"file": path, "reference": place, "name": each.name, **plain})
+            for line in (
+                () if as_json else [*[""] * (shown > 0), f"{path}: {_title(place, each.name)}", *lines]
+            ):
+                show_line(line)
+            shown += 1
     if not shown:
         raise InputError(f"{', '.join(files)}: there is no reference {number or 1}")
     if as_json:
         print_json(records)
 
 
-def _title(number: int, reference: Reference) -> str:
-    return f"reference {number}{f' ({reference.name})' if reference.name else ''}"
-
-
-def _place(path: str, number: int, reference: Reference) -> dict[str, Any]:
-    return {"file": path, "reference": number, "name": reference.name}
+def _title(number: int, name: str) -> str:
+    return f"reference {number}{f' ({name})' if name else ''}"
 
 
 def _record(reference: Reference) -> dict[str, Any]:
     """The content of `_lines` as plain values."""
     optima = [list(reference.named(labelling)) for labelling in reference.optima]
-    rules = [item.name or item.title for item in parse_rules(reference.rules)]
     proofs = [
-        {"score": level.score, "leaves": _leaves(level.proof.get("tree")), "steps": level.proof.get("steps")}
+        {"score": level.score, "leaves": _leaves(level.proof["tree"]), "steps": level.proof["steps"]}
         for level in reference.levels
     ]
     return {
@@ -176,7 +183,7 @@ def _record(reference: Reference) -> dict[str, Any]:
         "tokens": reference.tokens,
         "optima": optima,
         "labels": reference.labels,
-        "rules": rules,
+        "rules": _rules(reference),
         "proofs": proofs,
         "digest": reference.digest,
     }
@@ -194,22 +201,29 @@ def _lines(reference: Reference) -> Iterator[str]:
         if len(reference.optima) > 3:
             yield f"           and {len(reference.optima) - 3} more"
     yield f"  size     {len(reference.tokens)} tokens, {len(reference.labels)} labels"
-    try:
-        titles = [item.name or item.title for item in parse_rules(reference.rules)]
-    except ValueError as error:
-        raise InvalidReference(f"its rules cannot be read: {describe(error)}") from None
-    for title in titles or ["none"]:
+    for title in _rules(reference) or ["none"]:
         yield f"  rule     {title}"
     for level in reference.levels:
         what = "no other labelling" if level.score is None else f"score {level.score} / 2^20"
-        yield f"  proof    {what}: {_leaves(level.proof.get('tree'))} leaves, {level.proof.get('steps')} steps"
+        yield f"  proof    {what}: {_leaves(level.proof['tree'])} leaves, {level.proof['steps']} steps"
     yield f"  digest   {reference.digest}"
 
 
+def _rules(reference: Reference) -> list[str]:
+    """The names of the rules; InvalidReference if they cannot be read."""
+    try:
+        return [item.name or item.title for item in parse_rules(reference.rules)]
+    except ValueError as error:
+        raise InvalidReference(f"its rules cannot be read: {describe(error)}") from None
+
+
 def _leaves(tree: Any) -> int:
+    """The number of cases of a proof."""
     waiting, count = [tree], 0
     while waiting:
         node = waiting.pop()
-        cases = [node.get("below"), node.get("above")] if isinstance(node, dict) and "tokens" in node else []
-        waiting, count = waiting + cases, count + (not cases)
+        if "case" in node:
+            waiting += [node["below"], node["above"]]
+        else:
+            count += 1
     return count

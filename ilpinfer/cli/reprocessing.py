@@ -16,7 +16,7 @@ from ilpinfer.cli.failure import Failure
 from ilpinfer.cli.inputs import InputOptions, Job, about, check_streams, job_of, parameters
 from ilpinfer.cli.progress import rate_progress
 from ilpinfer.cli.screen import print_json
-from ilpinfer.cli.streams import notice
+from ilpinfer.cli.streams import notice, show_line
 from ilpinfer.core.request import deadline_for
 from ilpinfer.corpus.streams import CorpusForm, ExampleStream, files_of
 from ilpinfer.decoding.decoder import Decoder
@@ -194,14 +194,14 @@ def _say_estimate(options: ReprocessOptions, stream: ExampleStream, work: Work) 
         whole = {"rate": result.rate, "total": result.total, "processes": jobs, "seconds": seconds}
         print_json({**tried, **whole})
         return
-    print(
+    show_line(
         f"the first {_several(result.sequences, 'sequence')}: {result.proved} proved, {result.rate:.0f} a second in one process, "
         f"{_several(result.rejected, 'record')} rejected"
     )
     if seconds is None or result.total is None:
-        print("the number of sequences is not known before the input is read")
+        show_line("the number of sequences is not known before the input is read")
     else:
-        print(f"about {result.total:.0f} sequences, {_time(seconds)} with {jobs} processes")
+        show_line(f"about {result.total:.0f} sequences, {_time(seconds)} with {jobs} processes")
 
 
 def _several(count: int, what: str) -> str:
@@ -216,7 +216,7 @@ def _time(seconds: float) -> str:
 
 def _show(record: Mapping[str, Any]) -> None:
     sequences, files = _several(record["sequences"], "sequence"), _several(record["files"], "file")
-    print(
+    show_line(
         f"{record['output']}: {sequences} in {files}, {record['proved']} proved, {record['unproved']} unproved, "
         f"{_several(record['rejected'], 'record')} rejected"
     )

@@ -1,6 +1,5 @@
 """Results on standard output: tables for people, JSON for programs."""
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
@@ -10,12 +9,12 @@ from rich.table import Table
 from rich.text import Text
 
 from ilpinfer.cli import settings
-from ilpinfer.cli.streams import STDOUT, visible
+from ilpinfer.cli.streams import STDOUT, json_text, visible
 
 
 def print_json(value: Any) -> None:
     """Print one JSON value; numbers that are not finite are null, since JSON has no text for them."""
-    print(json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False))
+    print(json_text(plain(value), indent=2))
 
 
 def plain(value: Any) -> Any:
@@ -49,7 +48,10 @@ def console_beside(*outputs: str | None) -> Console:
 
 class _Screen(Console):
     def render_str(self, text: str, **options: Any) -> Text:
-        return super().render_str(visible(text), **options)
+        """The text, with control characters as escapes, but for empty lines before and after it."""
+        line = text.strip("\n")
+        before, _, after = text.partition(line) if line else (text, "", "")
+        return super().render_str(f"{before}{visible(line)}{after}", **options)
 
 
 def table(*headings: str, padding: tuple[int, int, int, int] | tuple[int, int] = (0, 1)) -> Table:

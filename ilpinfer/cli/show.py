@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from rich.text import Text
+
 from ilpinfer.cli.screen import add_row, console, print_json, table
 from ilpinfer.comparison.summary import Summary
 from ilpinfer.core.registry import methods, offered
@@ -56,7 +58,7 @@ def show_comparison(summary: Sequence[Summary]) -> None:
         columns.insert(0, ("failed", [f"{line.failed:g}" for line in summary]))
     shown = table("method", "kind", padding=(0, 1 if narrow else 2, 0, 0))
     for heading, _ in columns:
-        shown.add_column(heading, justify="right", no_wrap=True)
+        shown.add_column(Text(heading), justify="right", no_wrap=True)
     for row, line in enumerate(summary):
         kind = KINDS.get(line.kind, line.kind) if narrow else line.kind
         add_row(shown, line.method, kind, *(cells[row] for _, cells in columns))

@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import json
 import os
 import re
 import sys
@@ -20,7 +21,8 @@ OUTPUT = "standard output"
 STDOUT = "/dev/stdout"
 """The path of standard output for functions that write files."""
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+"""Characters that can control a terminal, break a line or turn the direction of a text; tabs are not among them."""
 
 
 class _Output(io.FileIO):
@@ -58,14 +60,26 @@ def prepare() -> None:
 
 
 def visible(text: str) -> str:
-    """The text with control characters as escapes, so that a name in a file cannot control the terminal."""
-    return _CONTROL.sub(lambda result: repr(result[0])[1:-1], text)
+    """One line of text with control characters as escapes, so that a name in a file cannot control the terminal."""
+    return CONTROL.sub(lambda result: repr(result[0])[1:-1], text)
+
+
+def show_line(text: str) -> None:
+    """Print a line on standard output."""
+    print(visible(text))
+
+
+def json_text(value: Any, indent: int | None = None) -> str:
+    """A JSON text for standard output. Control characters are escapes, which all readers of JSON understand."""
+    text = json.dumps(value, indent=indent, ensure_ascii=False, allow_nan=False)
+    return CONTROL.sub(lambda result: result[0] if result[0] == "\n" else f"\\u{ord(result[0]):04x}", text)
 
 
 def say(text: str) -> None:
-    """Print a line on standard error, if it can be written."""
+    """Print one or several lines on standard error, if they can be written."""
+    lines = "\n".join(map(visible, text.split("\n")))
     try:
-        print(visible(text).encode("utf-8", "backslashreplace").decode(), file=sys.stderr, flush=True)
+        print(lines.encode("utf-8", "backslashreplace").decode(), file=sys.stderr, flush=True)
     except (OSError, ValueError):
         _drop(sys.stderr)
 

@@ -49,11 +49,19 @@ def read(path: str | Path) -> Iterator[Reference]:
     ...     [each.optima for each in references.read(path)]
     [((0,),)]
     """
+    for number, each in numbered(path):
+        if isinstance(each, InvalidReference):
+            raise InvalidReference(f"{path}, reference {number}: {each}")
+        yield each
+
+
+def numbered(path: str | Path) -> Iterator[tuple[int, Reference | InvalidReference]]:
+    """Number, from 1, and reference of each record of a file, or the error of a record that is none; see `read`."""
     for number, record in records(path):
         try:
-            yield Reference.from_dict(record)
+            yield number, Reference.from_dict(record)
         except InvalidReference as error:
-            raise InvalidReference(f"{path}, reference {number}: {error}") from None
+            yield number, error
 
 
 def records(path: str | Path) -> Iterator[tuple[int, Any]]:

@@ -65,7 +65,7 @@ def make(
     top : int, optional
         Least number of labellings that are listed, if so many exist.
     max_steps : int, default checker.MAX_STEPS
-        Limit on the steps of the check of each proof.
+        Limit on the steps of its check.
 
     Returns
     -------
@@ -102,6 +102,10 @@ def make(
         model = None
     labels = trellis.labels.names
     record = {"labels": list(labels), "tables": tables.plain}
+    try:
+        levels = _proved(record, problem, tables, claims, max_steps)
+    except checker.CheckError as fault:
+        raise UnprovedOptimum(f"the plain checker does not accept it: {fault}") from None
     return Reference(
         name,
         labels,
@@ -110,7 +114,7 @@ def make(
         text,
         model,
         tables.plain,
-        _proved(record, problem, tables, claims, max_steps),
+        levels,
         compiled.digest_of(trellis),
         {"ilpinfer": version("ilpinfer"), "python": platform.python_version(), "numpy": np.__version__},
     )
@@ -186,16 +190,18 @@ def _proved(
     record: dict[str, Any], problem: Problem, tables: Tables, claims: Sequence[Claim], max_steps: int
 ) -> tuple[Level, ...]:
     """The levels with their proofs, checked by the plain checker, and its numbers of steps."""
-    levels, listed, read = list[Level](), list[tuple[int, ...]](), checker.read(record)
+    levels, listed, left = list[Level](), list[tuple[int, ...]](), [max_steps]
+    read = checker.read(record, left)
     for score, labellings, tree in claims:
-        reason, own = "", checker.read(record, 0) if score is None else read
+        reason, own = "", checker.read(record, left, 0) if score is None else read
         for plain in plain_trees(problem, tables, tree):
             level = {"score": score, "labellings": [list(p) for p in labellings], "proof": {"tree": plain}}
             try:
-                steps = checker.check_level(*own, level, listed, max_steps)
+                steps = checker.check_level(*own, level, listed, left[0])
             except checker.CheckError as fault:
                 reason = str(fault)
                 continue
+            checker.spend(left, steps)
             levels.append(Level(score, labellings, {"steps": steps, "tree": plain}))
             break
         else:

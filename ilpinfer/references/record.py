@@ -1,7 +1,7 @@
 """The record of a reference."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, Self
 
@@ -9,7 +9,8 @@ from formulations import Trellis
 from formulations.errors import InferenceError
 from formulations.grid import UNITS_PER_NAT
 from formulations.labels.label_set import LabelSet
-from ilpinfer.checker import FORMAT, LARGEST, CheckError, whole
+from ilpinfer.checker import FORMAT
+from ilpinfer.references.form import check_form
 from ilpinfer.references.tables import lattice_of
 
 
@@ -115,7 +116,7 @@ class Reference:
     @property
     def status(self) -> str:
         """ "optimal" or "infeasible"."""
-        return "infeasible" if self.levels[0].score is None else "optimal"
+        return "optimal" if self.levels and self.levels[0].score is not None else "infeasible"
 
     @property
     def score(self) -> float | None:
@@ -146,7 +147,8 @@ class Reference:
     @cached_property
     def trellis(self) -> Trellis:
         """The scores with labels and tokens; ValueError if they are no valid trellis."""
-        lattice = lattice_of(self.tables if self.model is None else self.model, len(self.labels))
+        scores, second = self.tables if self.model is None else self.model, self.tables["second"]
+        lattice = lattice_of(scores, len(self.tokens), len(self.labels), second=second)
         return Trellis._from(lattice, LabelSet(self.labels, self.scheme), self.tokens, self.scheme)
 
     def named(self, labelling: tuple[int, ...]) -> list[str]:
@@ -206,49 +208,17 @@ class Reference:
         InvalidReference
             For values of another form.
         """
-        if not isinstance(record, dict) or record.get("format") != FORMAT:
-            raise InvalidReference(f'no reference: its "format" is not {FORMAT!r}')
-        for name, kind in _KINDS.items():
-            if not isinstance(record.get(name), kind):
-                raise InvalidReference(
-                    f'no reference: "{name}" is missing, or of another type than it should have'
-                )
-        for name in ("labels", "tokens"):
-            if not all(isinstance(text, str) for text in record[name]):
-                raise InvalidReference(f'no reference: "{name}" holds something that is no text')
-        shape, last = (None, len(record["tokens"])), len(record["labels"]) - 1
         try:
-            levels = tuple(
-                Level(
-                    whole(each["score"], (), -LARGEST, LARGEST, None),
-                    tuple(map(tuple, whole(each["labellings"], shape, 0, last))),
-                    each["proof"],
-                )
-                for each in record["levels"]
-            )
-        except (TypeError, KeyError, CheckError) as error:
-            raise InvalidReference(f'no reference: "levels": {error}') from None
-        status = "optimal" if levels and levels[0].score is not None else "infeasible"
-        if not levels or record["status"] != status:
-            raise InvalidReference(f'no reference: "levels" is empty, or "status" is not {status!r}')
-        given = {name: record[name] for name in _KINDS if name != "status"} | {"levels": levels}
+            check_form(record)
+        except ValueError as error:
+            raise InvalidReference(f"no reference: {error}") from None
+        levels = tuple(
+            Level(level["score"], tuple(map(tuple, level["labellings"])), level["proof"])
+            for level in record["levels"]
+        )
+        given = {each.name: record[each.name] for each in fields(cls)} | {"levels": levels}
         given |= {name: tuple(record[name]) for name in ("labels", "tokens")}
         return cls(**given)
-
-
-_KINDS: Mapping[str, Any] = {
-    "name": str,
-    "status": str,
-    "labels": list,
-    "scheme": str,
-    "tokens": list,
-    "rules": str,
-    "model": dict | None,
-    "tables": dict,
-    "levels": list,
-    "digest": str,
-    "made": dict,
-}
 
 
 def _nats(units: int | None) -> float | None:

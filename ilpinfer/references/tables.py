@@ -12,6 +12,7 @@ from formulations.errors import InferenceError
 from formulations.grid import FORBIDDEN, Grid, is_forbidden, violation_costs
 from formulations.problem.problem import GroundRule, Problem
 from ilpinfer.core.certificate import MachineKey
+from ilpinfer.references.form import check_scores
 
 Plain = Mapping[str, Any]
 
@@ -51,25 +52,24 @@ def plain_lattice(lattice: Lattice) -> dict[str, Any]:
     return {"node": _plain(lattice.node), "pool": _plain(lattice.pool), "step": lattice.step.tolist()}
 
 
-def lattice_of(plain: Plain, labels: int) -> Lattice:
-    """The lattice of plain scores of so many labels.
+def lattice_of(plain: Plain, T: int, K: int, *, second: bool = False) -> Lattice:
+    """The lattice of plain scores of T tokens and K labels.
 
     Raises
     ------
     ValueError
         For values that are not of the form of `plain_lattice`.
     """
+    check_scores(plain, "scores", T, K, second)
 
-    def array(values: Any, dimensions: int) -> Grid:
-        numbers = np.array(values, object)
+    def array(values: Any, *shape: int) -> Grid:
+        numbers = np.array(values, object).reshape(shape)
         result: Grid = np.where(numbers == np.array(None), FORBIDDEN, numbers).astype(np.int64)
-        if result.ndim != dimensions:
-            raise ValueError(f"scores have {result.ndim} dimensions; expected {dimensions}")
         return result
 
-    node = array(plain["node"], 2)
-    pool = array(plain["pool"], 3) if plain["pool"] else np.zeros((0, node.shape[1], labels), np.int64)
-    return Lattice(node, pool, np.array(plain["step"], np.int64))
+    S = (K + 1) * K if second else K
+    pool = array(plain["pool"], len(plain["pool"]), S, K)
+    return Lattice(array(plain["node"], T, S), pool, np.array(plain["step"], np.int64))
 
 
 def tables_of(problem: Problem) -> Tables:

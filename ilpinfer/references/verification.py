@@ -9,15 +9,13 @@ import numpy as np
 
 from formulations import parse_rules
 from formulations.errors import InferenceError
-from formulations.problem.problem import Problem
 from ilpinfer import checker
 from ilpinfer.core.rule_compiler import RuleCompiler, compiler_of
-from ilpinfer.proof.checker import check_tree, fold
+from ilpinfer.errors import describe
 from ilpinfer.proof.claims import Case
-from ilpinfer.proof.meter import CheckFailure, Meter
-from ilpinfer.references.certificates import tree_of
+from ilpinfer.references.form import check_form
 from ilpinfer.references.record import Reference
-from ilpinfer.references.tables import Tables, tables_of
+from ilpinfer.references.tables import tables_of
 
 Depth = Literal["tables", "meaning"]
 DEPTHS = ("tables", "meaning")
@@ -58,11 +56,11 @@ def verify(reference: Reference, depth: Depth = "tables", *, max_steps: int = ch
     reference : Reference
         The reference.
     depth : Depth, default "tables"
-        "tables" checks the proofs against the tables of the reference, as `ilpinfer.checker` does. "meaning" also
+        "tables" checks form, proofs and tables of the reference as `ilpinfer.checker` does. "meaning" also
         computes the tables from rules and scores and compares them, and compares the violations with the plain
         checker of each template.
     max_steps : int, default checker.MAX_STEPS
-        Limit on the steps of the check of each proof.
+        Limit on the steps of the check of the proofs.
 
     Returns
     -------
@@ -85,20 +83,22 @@ def verify(reference: Reference, depth: Depth = "tables", *, max_steps: int = ch
         raise ValueError(f"depth is {depth!r}; expected {' or '.join(DEPTHS)}")
     if not isinstance(max_steps, int) or isinstance(max_steps, bool) or max_steps < 1:
         raise ValueError(f"max_steps is {max_steps!r}; expected a whole number from 1")
+    record = reference.to_dict()
     try:
-        reasons = tuple(_differences(reference, max_steps)) if depth == "meaning" else ()
-        if depth == "tables":
-            checker.check(reference.to_dict(), max_steps)
-    except (
-        checker.CheckError,
-        InferenceError,
-        ValueError,
-        RecursionError,
-        MemoryError,
-        OverflowError,
-    ) as error:
-        reasons = (str(error) or type(error).__name__,)
-    return Finding(not reasons, reasons)
+        check_form(record)
+    except ValueError as error:
+        return Finding(False, (str(error),))
+    reasons = []
+    try:
+        checker.check(record, max_steps)
+    except checker.CheckError as fault:
+        reasons.append(str(fault))
+    try:
+        if depth == "meaning":
+            reasons.extend(_differences(reference))
+    except (InferenceError, ValueError, RecursionError, MemoryError, OverflowError) as error:
+        reasons.append(describe(error))
+    return Finding(not reasons, tuple(reasons))
 
 
 @lru_cache(maxsize=8)
@@ -107,8 +107,8 @@ def _compiler(text: str) -> RuleCompiler:
     return compiler_of(parse_rules(text))
 
 
-def _differences(reference: Reference, max_steps: int) -> Iterator[str]:
-    """Differences between a reference and the tables, violations and proofs that follow from its rules and scores."""
+def _differences(reference: Reference) -> Iterator[str]:
+    """Differences between a reference and the tables and violations that follow from its rules and scores."""
     trellis = reference.trellis
     compiled = _compiler(reference.rules).compiled(trellis.labels)
     problem = compiled.problem(trellis, quiet=True)
@@ -128,29 +128,3 @@ def _differences(reference: Reference, max_steps: int) -> Iterator[str]:
             for name, count in case.counts(reference.named(path)).items():
                 if count != value.violations[name]:
                     yield f"level {number}: the plain checker counts {count} violations of {name!r}, not {value.violations[name]}"
-    if not _proved(reference, problem, tables, max_steps):
-        checker.check(reference.to_dict(), max_steps)
-
-
-def _proved(reference: Reference, problem: Problem, tables: Tables, max_steps: int) -> bool:
-    """Whether the checker of certificates proves each level; the labellings are compared elsewhere.
-
-    It may reject a tree that the plain checker accepts, since it reads the trees in another form.
-    """
-    listed, meter, folded = list[tuple[int, ...]](), Meter(max_steps), fold(problem)
-    scores = [level.score for level in reference.levels]
-    known = [score for score in scores if score is not None]
-    if None in scores[:-1] or known != sorted({*known}, reverse=True):
-        return False
-    try:
-        for level in reference.levels:
-            listed_before = tuple(listed)
-            listed += level.labellings
-            whole = isinstance(level.proof["steps"], int) and level.proof["steps"] <= max_steps
-            if len(set(listed)) < len(listed) or (level.score is None) != (not level.labellings) or not whole:
-                return False
-            tree = tree_of(problem, tables, level.proof["tree"])
-            check_tree(problem, tree, level.score, listed_before, meter, folded=folded)
-    except (CheckFailure, LookupError, TypeError, AttributeError, ValueError, OverflowError, RecursionError):
-        return False
-    return True

@@ -1,0 +1,215 @@
+"""Malformed references: one check of the form, a message with file and record, and on to the next."""
+
+import json
+from copy import deepcopy
+from dataclasses import replace
+from importlib.resources import files
+from random import Random
+
+import fastjsonschema
+import pytest
+from stress.mutations import value as changed_value
+from support.command_line import run
+from support.reference_mutations import mutated
+
+from formulations import Trellis
+from formulations import constraints as C
+from ilpinfer.references.form import check_form
+from ilpinfer.references.making import make
+from ilpinfer.references.record import InvalidReference, Reference
+from ilpinfer.references.shipped import ShippedReferences
+from ilpinfer.references.verification import verify
+
+VALIDATE = fastjsonschema.compile(
+    json.loads(files("ilpinfer.references").joinpath("reference.schema.json").read_text("utf-8"))
+)
+TRELLIS = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"], tokens=["u", "v"])
+RULES = [C.at_most_tokens("a", 0, penalty=0.5), C.requires_present("a", "b", penalty=0.75)]
+GOOD = json.loads(json.dumps(make(TRELLIS, RULES, name="good").to_dict()))
+HUGE = 10**30
+
+
+def altered(*path, to):
+    """The reference with another value at a place; None removes a key."""
+    result = deepcopy(GOOD)
+    *way, last = path
+    place = result
+    for key in way:
+        place = place[key]
+    if to is None:
+        del place[last]
+    else:
+        place[last] = to
+    return result
+
+
+MALFORMED = [
+    (altered("model", to=None), "it has no model"),
+    (altered("model", "pool", to=None), "model has no pool"),
+    (altered("model", to=[1]), "model is a list; expected an object"),
+    (altered("model", "step", to=[2**27]), "model: step: a number is not an integer from 0 to 0"),
+    (altered("model", "step", to=[2**31]), "model: step"),
+    (altered("model", "step", to=[-1]), "model: step"),
+    (altered("model", "node", 0, to=[HUGE, 0]), "model: node"),
+    (altered("tables", to=[]), "tables is a list"),
+    (altered("tables", "node", 0, to=[1.0, 2.0]), "tables: node"),
+    (altered("tables", "node", 0, to=[True, 2]), "tables: node"),
+    (altered("tables", "pool", to={}), "tables: pool"),
+    (altered("tables", "second", to=1), "tables: second is 1; expected true or false"),
+    (altered("tables", "machines", to={}), "tables: machines is an object"),
+    (altered("tables", "machines", 0, to=[]), "machines.0. is a list"),
+    (altered("tables", "machines", 0, "cost", to=7), "cost is 7; expected a list"),
+    (altered("tables", "machines", 0, "next", 0, to=[HUGE] * 9), "machines.0."),
+    (altered("levels", to=[]), "levels"),
+    (altered("levels", to={"0": 1}), "levels is an object"),
+    (altered("levels", 0, to=[]), "levels.0. is a list"),
+    (altered("levels", 0, "score", to=HUGE), "levels.0.: score"),
+    (altered("levels", 0, "score", to=float("nan")), "levels.0.: score"),
+    (altered("levels", 0, "labellings", 0, to="nan"), "levels.0.: labellings"),
+    (altered("levels", 0, "proof", to=[]), "levels.0.: proof is a list"),
+    (altered("levels", 0, "proof", "steps", to=1.5), "levels.0.: steps"),
+    (altered("levels", 0, "proof", "tree", to=None), "proof has no tree"),
+    (altered("levels", 0, "proof", "tree", to=[[]]), "a leaf of its tree is a list"),
+    (altered("levels", 0, "proof", "tree", to={"case": 1, "below": 1, "above": 1}), "a case of its tree"),
+    (altered("levels", 0, "proof", "tree", "stages", to=[[HUGE]]), "a stage"),
+    (altered("labels", to=["a", 1]), r"labels\[1\] is 1; expected a text"),
+    (altered("labels", to=["a", "a"]), "twice"),
+    (altered("labels", to=[]), "no labels"),
+    (altered("tokens", to=["u"]), "tables: node"),
+    (altered("tokens", to="uv"), "tokens is a text"),
+    (altered("rules", to={}), "rules is an object"),
+    (altered("digest", to="x"), "digest"),
+    (altered("made", to={"python": 3}), "made"),
+    (altered("status", to="best"), "status"),
+    (altered("format", to="other"), "format"),
+    (altered("further", to=1), "no use for 'further'"),
+    ([], "format"),
+    (HUGE, "format"),
+]
+
+
+@pytest.mark.parametrize(("record", "message"), MALFORMED)
+def test_each_is_refused_with_its_place(record, message):
+    with pytest.raises(InvalidReference, match=message):
+        Reference.from_dict(record)
+
+
+def test_the_form_is_that_of_the_schema():
+    """What passes keeps the JSON Schema; of changed references, few pass."""
+    random, passed = Random(3), 0
+    sources = [
+        GOOD,
+        *(each.to_dict() for kind in ShippedReferences.kinds for each in ShippedReferences().kind(kind)[:2]),
+    ]
+    for source in json.loads(json.dumps(sources)):
+        check_form(source)
+        VALIDATE(source)
+        for number in range(60):
+            record = mutated(source, random) if number % 2 else changed_value(deepcopy(source), random)
+            try:
+                check_form(record)
+            except ValueError:
+                continue
+            passed += 1
+            VALIDATE(record)
+    assert 20 < passed < 500
+
+
+@pytest.fixture
+def lines(tmp_path):
+    """A file of malformed references between good ones."""
+    path = tmp_path / "some.jsonl"
+    rows = [GOOD, *(record for record, _ in MALFORMED), GOOD]
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    return path
+
+
+@pytest.mark.parametrize("depth", ["tables", "meaning"])
+def test_each_malformed_record_is_a_finding_and_the_next_is_checked(lines, depth, capsys):
+    code, said, error = run(["reference", "verify", str(lines), "--depth", depth], capsys)
+    assert code == 1 and len(error.splitlines()) == 1
+    assert f"{len(MALFORMED)} of {len(MALFORMED) + 2} references do not hold" in error
+    for number in range(2, len(MALFORMED) + 2):
+        assert f"{lines}: reference {number}: no reference: " in said
+    assert "reference 1:" not in said and f"reference {len(MALFORMED) + 2}" not in said
+    code, said, _ = run(["reference", "verify", str(lines), "--depth", depth, "--json"], capsys)
+    found = json.loads(said)["references"]
+    assert code == 1 and [each["holds"] for each in found] == [True, *[False] * len(MALFORMED), True]
+
+
+def test_show_and_programs_name_file_and_record(lines, tmp_path, capsys):
+    code, said, error = run(["reference", "show", str(lines)], capsys)
+    assert code == 2 and error == f"ilpinfer: {lines}, reference 2: no reference: it has no model\n"
+    assert "good" in said
+    last = str(len(MALFORMED) + 2)
+    assert run(["reference", "show", str(lines), "--number", last], capsys)[0] == 0
+    folder = tmp_path / "programs"
+    code, _, error = run(["reference", "programs", str(lines), "--output", str(folder)], capsys)
+    assert code == 2 and f"first {lines}, reference 2: no reference: it has no model" in error
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "good-2.lp",
+        "good-2.mps",
+        "good.lp",
+        "good.mps",
+    ]
+
+
+def test_rules_that_cannot_be_read_are_named_with_their_file(tmp_path, capsys):
+    path = tmp_path / "one.json"
+    path.write_text(json.dumps(GOOD | {"rules": "[[rule"}))
+    for options in ([], ["--json"]):
+        code, _, error = run(["reference", "show", str(path), *options], capsys)
+        assert code == 2 and f"{path}, reference 1: its rules cannot be read" in error
+    code, said, _ = run(["reference", "verify", str(path)], capsys)
+    assert code == 1 and f"{path}: reference 1 (good): " in said
+
+
+def deeper(**changes):
+    level = GOOD["levels"][0] | {"proof": GOOD["levels"][0]["proof"] | changes}
+    return Reference.from_dict(GOOD | {"levels": [level, *GOOD["levels"][1:]]})
+
+
+@pytest.mark.parametrize("depth", ["tables", "meaning"])
+def test_every_depth_refuses_what_the_plain_checker_refuses(depth):
+    assert verify(Reference.from_dict(GOOD), depth)
+    steps = GOOD["levels"][0]["proof"]["steps"]
+    assert verify(deeper(steps=steps), depth) and not verify(deeper(steps=steps - 1), depth)
+    higher = altered("levels", 0, "score", to=GOOD["levels"][0]["score"] + 1)
+    assert not verify(Reference.from_dict(higher), depth)
+    other = Reference.from_dict(deepcopy(GOOD))
+    other.tables["node"][0] = [float(score) for score in other.tables["node"][0]]
+    finding = verify(other, depth)
+    assert not finding and "tables: node" in finding.reasons[0]
+
+
+@pytest.mark.parametrize("depth", ["tables", "meaning"])
+def test_records_made_by_hand_are_findings(depth):
+    good = Reference.from_dict(GOOD)
+    for tables in (
+        {},
+        {"second": False},
+        good.tables | {"step": [2**27]},
+        good.tables | {"machines": [None]},
+    ):
+        assert not verify(replace(good, model=None, tables=tables), depth)
+    assert not verify(replace(good, model={"node": [], "pool": [], "step": [2**31]}), depth)
+    assert not verify(replace(good, levels=()), depth)
+
+
+def test_scores_of_pairs_that_no_labelling_has_are_refused():
+    reference = ShippedReferences()["second-order-0-0"].to_dict()
+    K = len(reference["labels"])
+    check_form(reference)
+    reference["tables"]["node"][0][K] = 5
+    with pytest.raises(ValueError, match="tables: node allows a state that no labelling has"):
+        check_form(reference)
+
+
+def test_proofs_of_several_cases_are_counted(tmp_path, capsys):
+    record = deepcopy(GOOD)
+    leaf = record["levels"][0]["proof"]["tree"]
+    case = {"values": [[[0, 0]]], "table": [0, 0], "next": [[0, 0]], "cost": [[0, 0]], "group": None}
+    record["levels"][0]["proof"] = {"steps": 10**6, "tree": {"case": case, "below": leaf, "above": leaf}}
+    path = tmp_path / "cases.json"
+    path.write_text(json.dumps(record))
+    assert "2 leaves" in run(["reference", "show", str(path)], capsys)[1]
