@@ -7,6 +7,7 @@ from numbers import Integral, Real
 from operator import or_
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -131,7 +132,7 @@ def kinds(record: type[Any]) -> Mapping[str, Kind]:
     return _CACHE[record]
 
 
-_CACHE: dict[type[Any], Mapping[str, Kind]] = {}
+_CACHE: WeakKeyDictionary[type[Any], Mapping[str, Kind]] = WeakKeyDictionary()
 
 
 def parameter_types(record: type[Any], *, include_extras: bool = False) -> dict[str, Any]:

@@ -76,7 +76,7 @@ def bounded(steps: StepTable, low: int | None, high: int | None) -> Sum | Machin
     return Sum(steps, low, high)
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=64)
 def _automaton(weights: tuple[int, ...], low: int | None, high: int | None, longest: int) -> Automaton:
     """An automaton over the places of weights among all weights of a sum, for at most `longest` tokens."""
     each = np.array(weights, np.int64)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,6 +12,7 @@ from formulations.automata.component import Component
 from formulations.automata.gates import Gates
 from formulations.automata.sums import bounded
 from formulations.automata.windows import LATER, StepChoice, UnboundComponent
+from formulations.caches import MOST_LABEL_SETS, RecentValues
 from formulations.constraints.rule_functions import maker
 from formulations.constraints.steps import sum_component
 from formulations.constraints.template import Template, Trial, bind_selector, template
@@ -75,7 +76,11 @@ class Text(Template):
         FormulaError
             For a text that cannot be used.
         """
-        return _read(self, known)
+        return self._readings.get(known, lambda: _read(self, known))
+
+    @cached_property
+    def _readings(self) -> RecentValues[Any]:
+        return RecentValues(MOST_LABEL_SETS)
 
     def names(self) -> list[str]:
         groups = {group.name for group in self.groups}
@@ -99,7 +104,6 @@ class Text(Template):
         return " ".join(self.text.split()) + (f" with {arguments}" if arguments else "")
 
 
-@lru_cache(maxsize=4096)
 def _read(statement: Text, known: LabelSet | None) -> Any:
     by_name = {group.name: group for group in statement.groups}
 

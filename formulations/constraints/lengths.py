@@ -26,7 +26,7 @@ def _begins_and_stays(labels: LabelSet, field: Selector) -> StepChoice:
     return everywhere(bits(member & ~result.begins, result.begins))
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def _too_short(n: int, longest: int) -> Automaton:
     def missing(length: int) -> int:
         return n - length if length else 0
@@ -42,7 +42,7 @@ def _too_short(n: int, longest: int) -> Automaton:
     return automaton(0, read, missing, symbols=3)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def _too_long(n: int, longest: int) -> Automaton:
     top = min(n, longest)
 
@@ -54,7 +54,7 @@ def _too_long(n: int, longest: int) -> Automaton:
     return automaton(0, read, symbols=3)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def _too_far(n: int, longest: int) -> Automaton:
     far = min(n, longest) + 1
 

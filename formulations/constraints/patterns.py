@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, partial
 from typing import Literal
 
 import numpy as np
 
 from formulations.automata.machine import Automaton
 from formulations.automata.windows import UnboundComponent
+from formulations.caches import MOST_LABEL_SETS, RecentValues
 from formulations.constraints.rule_functions import maker
 from formulations.constraints.steps import automaton_component, everywhere
 from formulations.constraints.template import Template, Trial, bind_selector, template
@@ -67,6 +68,13 @@ class Matches(Template):
         by_name = {group.name: group for group in self.groups}
         return {name: by_name.get(name, name) for name, _ in regular.names(self._expression)}
 
+    @cached_property
+    def _automata(self) -> RecentValues[tuple[Integers, Integers, Booleans]]:
+        return RecentValues(MOST_LABEL_SETS)
+
+    def _automaton(self, labels: LabelSet) -> tuple[Integers, Integers, Booleans]:
+        return self._automata.get(labels, lambda: _automaton(self, labels))
+
     def check(self, labels: LabelSet) -> None:
         """Raise FormulaError where a name is unknown to the labels."""
         for name, offset in regular.names(self._expression):
@@ -76,7 +84,7 @@ class Matches(Template):
                 raise FormulaError(str(error), self.regex, offset) from None
 
     def components(self, labels: LabelSet) -> list[UnboundComponent]:
-        symbols, next_state, accepting = _automaton(self, labels)
+        symbols, next_state, accepting = self._automaton(labels)
         if self.over == "tokens":
             steps = everywhere(symbols[None, :])
         else:
@@ -88,7 +96,7 @@ class Matches(Template):
         return [automaton_component(result, steps)]
 
     def remark(self, labels: LabelSet) -> str:
-        _, next_state, accepting = _automaton(self, labels)
+        _, next_state, accepting = self._automaton(labels)
         if len(next_state) == 1 and not accepting.any():
             return f"{self.regex!r} can match nothing with these labels: every labelling breaks it"
         return ""
@@ -108,7 +116,6 @@ class Matches(Template):
         return [*self._names.values()]
 
 
-@lru_cache(maxsize=256)
 def _automaton(statement: Matches, labels: LabelSet) -> tuple[Integers, Integers, Booleans]:
     """The symbol of each label (K,), and the automaton over symbols."""
     statement.check(labels)

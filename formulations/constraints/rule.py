@@ -12,6 +12,7 @@ from formulations.automata.component import Component
 from formulations.automata.hamming import MOST_PLACES, HammingDistance
 from formulations.automata.machine import Machine, TooManyStates
 from formulations.automata.windows import UnboundComponent
+from formulations.caches import MOST_LABEL_SETS, RecentValues
 from formulations.constraints.template import LONGEST_NAME, Template, Trial, each_field
 from formulations.grid import snap_weight
 from formulations.labels import schemes
@@ -143,13 +144,11 @@ class Rule:
         list of Template
             One statement for each field, or pair of fields, of the scope.
         """
-        if names not in self._statements:
-            self._statements[names] = self._expand_scope(names)
-        return self._statements[names]
+        return self._statements.get(names, lambda: self._expand_scope(names))
 
     @cached_property
-    def _statements(self) -> dict[tuple[str, ...], list[Template]]:
-        return {}
+    def _statements(self) -> RecentValues[list[Template]]:
+        return RecentValues(MOST_LABEL_SETS)
 
     def _expand_scope(self, names: tuple[str, ...]) -> list[Template]:
         places = SCOPES[self.scope]

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Protocol
 from warnings import warn
 
 import numpy as np
 
+from formulations.caches import MOST_LABEL_SETS, Recent
 from formulations.dtypes import Booleans, Integers
 from formulations.labels import schemes
 from formulations.labels.scheme_notices import remark
@@ -111,7 +112,13 @@ class LabelSet:
         LabelSet
             The same labels, with these fields added to `optional_fields`.
         """
-        return _label_set(self.names, self.scheme, self.optional_fields | frozenset(fields))
+        wanted = self.optional_fields | frozenset(fields)
+        if wanted == self.optional_fields:
+            return self
+        same = self.names, self.scheme, wanted
+        return _extended.find(
+            lambda one: (one.names, one.scheme, one.optional_fields) == same, lambda: LabelSet(*same)
+        )
 
     def declaring(self, fields: Iterable[str]) -> "LabelSet":
         """The old name of `with_optional_fields`.
@@ -305,9 +312,8 @@ def check_label_count(labels: int) -> None:
         raise ValueError(f"{labels} labels; expected at most {MOST_LABELS}, as steps between them are tables")
 
 
-@lru_cache(maxsize=64)
-def _label_set(names: tuple[str, ...], scheme: str, fields: frozenset[str]) -> LabelSet:
-    return LabelSet(names, scheme, fields)
+_extended = Recent[LabelSet](MOST_LABEL_SETS)
+"""The latest label sets with optional fields."""
 
 
 def _maximal(member: Booleans) -> Booleans:

@@ -1,11 +1,11 @@
 """The labelling schemes: the fields and the role of a label, by its name."""
 
 from collections.abc import Sequence
-from functools import lru_cache
 from itertools import product
 
 import numpy as np
 
+from formulations.caches import remembered
 from formulations.dtypes import Booleans, Integers
 
 MARKS = {
@@ -64,7 +64,7 @@ def _fits(name: str, scheme: str) -> bool:
     return all(len(level) > 2 and level[1] == "-" and level[0] in MARKS[scheme] for level in levels)
 
 
-@lru_cache(maxsize=4096)
+@remembered
 def levels(name: str, scheme: str) -> tuple[tuple[str, str], ...]:
     """(field, role) of each level of a label, outermost first; the role is B, I, E or S, empty where there is no prefix."""
     if scheme == "plain" or name == OUTSIDE:

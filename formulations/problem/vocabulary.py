@@ -12,6 +12,8 @@ from formulations.errors import InferenceError
 
 MOST_TOKENS = 1 << 16
 """Largest number of distinct tokens of a vocabulary; beyond it, a new one is made."""
+MOST_CHARACTERS = 1 << 24
+"""Largest number of characters of these tokens."""
 MOST_CLASSES = 1 << 22
 """Places in the table of classes for one purpose."""
 
@@ -59,6 +61,7 @@ class Vocabulary:
         self._place = place
         self._row: dict[str, bytes] = {}
         """The row of each token as the bytes of an int64, as joining them takes less time than counting."""
+        self._characters = 0
         self.changes = 0
         """The number of changes to arrays of which others may hold copies."""
         self.numbers = np.zeros((64, len(self.purposes), 3), np.int32)
@@ -74,8 +77,8 @@ class Vocabulary:
 
     @property
     def full(self) -> bool:
-        """Whether it holds as many tokens as it may."""
-        return len(self._row) >= MOST_TOKENS
+        """Whether it holds as many tokens, or characters of tokens, as it may."""
+        return len(self._row) >= MOST_TOKENS or self._characters >= MOST_CHARACTERS
 
     def known_rows(self, tokens: Sequence[str]) -> Integers | None:
         """(T,) the row of each token; None where one is new."""
@@ -113,6 +116,7 @@ class Vocabulary:
                     self._bits[purpose][place].append(bits)
                     kinds[bits] = len(self._bits[purpose][place])
                 self.numbers[row, purpose, place] = kinds[bits]
+        self._characters += len(token)
         self._row[token] = row.to_bytes(8, byteorder)
         return row
 

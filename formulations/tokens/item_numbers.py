@@ -1,7 +1,8 @@
 """Item numbers: tokens such as `1.`, `2.3`, `IV)`, `(b)`."""
 
 import re
-from functools import lru_cache
+
+from formulations.caches import remembered
 
 _FRAME = re.compile(r"[(\[]?(\d+(?:\.\d+)*|[A-Za-z]+)[.)\]]?")
 _ROMAN = re.compile(r"M{0,3}(CM|CD|D?C{0,3})(XC|XL|L?X{0,3})(IX|IV|V?I{0,3})")
@@ -11,7 +12,7 @@ ItemNumber = tuple[str, tuple[int, ...]]
 """A kind ("digits", "roman", "letter") and the numbers, outermost first."""
 
 
-@lru_cache(maxsize=1 << 16)
+@remembered
 def item_numbers(token: str) -> tuple[ItemNumber, ...]:
     """The item numbers that a token may stand for: none, one, or two for a letter that is a roman numeral as well."""
     match = _FRAME.fullmatch(token)

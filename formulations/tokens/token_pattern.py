@@ -3,9 +3,10 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, Literal, get_args
 
+from formulations.caches import LONGEST_TEXT, make_room, remembered
 from formulations.messages import brief, suggestion
 from formulations.parameters import KEY, KINDS, Kind, ParameterError, check_parameters
 from formulations.tokens.item_numbers import item_numbers
@@ -27,7 +28,7 @@ TOKEN_CLASSES: tuple[TokenClass, ...] = get_args(TokenClass)[1:]
 """The values of `token_class`."""
 
 
-@lru_cache(maxsize=1 << 16)
+@remembered
 def in_class(token: str, name: str) -> bool:
     """Whether a token is of the class."""
     if name in _PATTERNS:
@@ -112,9 +113,10 @@ class TokenPattern:
         """
         result = self._cache.get(token)
         if result is None:
-            result = self._cache[token] = self._fits(token)
-            if len(self._cache) > 1 << 16:
-                self._cache.clear()
+            result = self._fits(token)
+            if len(token) <= LONGEST_TEXT:
+                make_room(self._cache)
+                self._cache[token] = result
         return result
 
     def _fits(self, token: str) -> bool:

@@ -1,10 +1,11 @@
 """Rules, compiled once for each label set, in a cache by the objects that they were given as."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from operator import is_
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 from formulations import Feature, Rule, RuleSet, Trellis
+from formulations.caches import MOST_LABEL_SETS, Recent
 from formulations.labels.label_set import LabelSet
 from formulations.problem.compiled_rules import CompiledRules, compile_rules, unique_names
 from formulations.problem.problem import Problem
@@ -12,32 +13,8 @@ from formulations.problem.problem import Problem
 Rules = Iterable[Rule | Feature]
 Item = TypeVar("Item")
 
-MOST_RULES, MOST_LABEL_SETS, MOST_LEFT_OUT = 8, 4, 8
-"""Sizes of caches: sets of rules, label sets of each, and sets without one of its rules."""
-
-
-class Recent(Generic[Item]):
-    """A cache of a few objects, the latest used first. Threads may share it, as its tuple is replaced and never changed."""
-
-    def __init__(self, most: int) -> None:
-        self.most, self._items = most, tuple[Item, ...]()
-
-    @property
-    def items(self) -> tuple[Item, ...]:
-        """The objects, latest first."""
-        return self._items
-
-    def find(self, fits: Callable[[Item], bool], make: Callable[[], Item]) -> Item:
-        """The object that fits, created where there is none."""
-        kept = self._items
-        for place, one in enumerate(kept):
-            if fits(one):
-                if place:
-                    self._items = (one, *kept[:place], *kept[place + 1 :])
-                return one
-        made = make()
-        self._items = (made, *self._items[: self.most - 1])
-        return made
+MOST_RULES, MOST_LEFT_OUT = 8, 8
+"""Sizes of caches: sets of rules, and sets without one of their rules."""
 
 
 class RuleCompiler:

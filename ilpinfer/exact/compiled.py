@@ -35,6 +35,8 @@ LEAST_STEPS = 2**22
 """Steps that are granted to any sequence, since other methods have larger start-up costs."""
 MOST_POOLS = 8
 """Number of pools of edge scores for which tables are kept."""
+MOST_SCORES = 2**22
+"""Scores of the tokens, or of the classes of tokens, beyond which new tables are made; an eighth of it for a pool that is kept."""
 
 
 class Tables:
@@ -58,6 +60,12 @@ class Tables:
         self._first: dict[tuple[int, ...], int] = {}
         self._entries: dict[tuple[int, int], Entry] = {}
         self._machines: dict[tuple[int, ...], tuple[Any, list[MachineKey], list[MachineKey]]] = {}
+
+    @property
+    def full(self) -> bool:
+        """Whether they hold as much as they may, so that new tables must be made."""
+        classes = len(self.vocabulary.truths[EDGES])
+        return self.vocabulary.full or (classes * self._size**2 > MOST_SCORES and classes > 1)
 
     def holds(self, trellis: Trellis, time_limit: float | None = None) -> bool:
         """Whether kernels can decode a sequence in time under the rules on tokens and their neighbours."""
@@ -226,7 +234,7 @@ class Tables:
         entry = Entry(
             pool, vocabulary.changes, handle, keys, components, (PASSES * K * padded_K, LEAST_STEPS, DIRECT)
         )
-        if not given.own:
+        if not given.own and pool.size <= MOST_SCORES // MOST_POOLS:
             if not any(kept is pool for kept, _ in self._pools):
                 content = pool.tobytes() if len(pool) == 1 else b""
                 self._pools = ((pool, content), *self._pools)[:MOST_POOLS]
@@ -263,12 +271,11 @@ def tables_of(rules: RuleCompiler, labels: LabelSet) -> Tables:
     """The tables of rules for a label set, from a cache."""
     recent = rules.recent(Tables)
     for tables in recent.items:
-        if tables.rules.labels is labels and not tables.vocabulary.full:
+        if tables.rules.labels is labels and not tables.full:
             return tables
     compiled = rules.compiled(labels)
-    return recent.find(
-        lambda one: one.rules is compiled and not one.vocabulary.full, lambda: Tables(compiled)
-    )
+    recent.drop(lambda one: one.full)
+    return recent.find(lambda one: one.rules is compiled, lambda: Tables(compiled))
 
 
 def _example() -> tuple[Tables, Trellis]:

@@ -13,7 +13,7 @@ from formulations.problem.compiled_rules import CompiledRules
 from formulations.problem.token_scores import TokenScores
 from ilpinfer.core.rule_compiler import RuleCompiler
 from ilpinfer.exact.calls import NO_STEPS, Input, Outcome, single
-from ilpinfer.exact.compiled import Read, Tables
+from ilpinfer.exact.compiled import MOST_SCORES, Read, Tables
 from ilpinfer.exact.lists import Ranked
 from ilpinfer.kernels.work import Steps
 
@@ -35,6 +35,10 @@ class TokenTables(Tables):
         self._emissions: Grid = np.empty((64, len(rules.labels)), np.int64)
         self._entered, self._largest = 0, _largest(scores.pool)
         self._enter([""])
+
+    @property
+    def full(self) -> bool:
+        return super().full or self._entered * self._size > MOST_SCORES
 
     def decode_text(self, words: Sequence[str], time_limit: float | None = None) -> Outcome | None:
         """As `decode_texts`, for a single sequence."""
@@ -122,9 +126,9 @@ def token_tables_of(rules: RuleCompiler, scores: TokenScores) -> TokenTables:
     """The tables of rules and a model's scores, from a cache."""
     recent = rules.recent(TokenTables)
     for tables in recent.items:
-        if tables.scores is scores and not tables.vocabulary.full:
+        if tables.scores is scores and not tables.full:
             return tables
+    recent.drop(lambda one: one.full)
     return recent.find(
-        lambda one: one.scores is scores and not one.vocabulary.full,
-        lambda: TokenTables(rules.compiled(scores.labels), scores),
+        lambda one: one.scores is scores, lambda: TokenTables(rules.compiled(scores.labels), scores)
     )

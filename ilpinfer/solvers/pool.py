@@ -10,6 +10,8 @@ from ilpinfer.solvers.process import Worker
 
 _lock = threading.Lock()
 _idle: dict[str, list[Worker]] = {}
+MOST_IDLE = max(4, os.cpu_count() or 1)
+"""Idle processes of each solver that wait for the next request."""
 _loaded: set[str] = set()
 """Solvers that this process has loaded once."""
 
@@ -38,7 +40,12 @@ def borrow_worker(name: str, module: str, deadline: float) -> Iterator[tuple[Wor
         worker.end()
         worker = Worker(name, module)
     with _lock:
-        _idle.setdefault(name, []).append(worker)
+        idle = _idle.setdefault(name, [])
+        kept = len(idle) < MOST_IDLE
+        if kept:
+            idle.append(worker)
+    if not kept:
+        worker.end()
 
 
 def _idle_worker(name: str, module: str) -> Worker:

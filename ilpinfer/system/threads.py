@@ -6,25 +6,33 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 MOST_IDLE = 4
-"""Idle pools of each size that wait for the next call."""
-_idle: dict[int, list[ThreadPoolExecutor]] = {}
+"""Idle pools that wait for the next call, whatever their sizes."""
+_idle: list[tuple[int, ThreadPoolExecutor]] = []
+"""Number of threads and pool, the latest last."""
 
 
 @contextmanager
 def thread_pool(number: int) -> Iterator[ThreadPoolExecutor]:
     """A pool of so many threads for one caller; it is reused afterwards."""
-    idle = _idle.setdefault(number, [])
-    try:
-        pool = idle.pop()
-    except IndexError:
-        pool = ThreadPoolExecutor(number, "ilpinfer")
+    pool = _taken(number) or ThreadPoolExecutor(number, "ilpinfer")
     try:
         yield pool
     finally:
-        if len(idle) < MOST_IDLE:
-            idle.append(pool)
-        else:
-            pool.shutdown(wait=False)
+        _idle.append((number, pool))
+        if len(_idle) > MOST_IDLE and (oldest := _taken()):
+            oldest.shutdown(wait=False)
+
+
+def _taken(number: int | None = None) -> ThreadPoolExecutor | None:
+    """An idle pool of this size, or of any; None where there is none, or another thread takes it at this moment."""
+    for entry in tuple(_idle):
+        if number in (None, entry[0]):
+            try:
+                _idle.remove(entry)
+            except ValueError:
+                continue
+            return entry[1]
+    return None
 
 
 if hasattr(os, "register_at_fork"):

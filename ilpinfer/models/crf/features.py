@@ -6,6 +6,7 @@ from functools import cached_property
 from itertools import product
 from typing import Any
 
+from formulations.caches import LONGEST_TEXT, make_room
 from ilpinfer.corpus.tokens import column
 from ilpinfer.models.crf.attributes import NUMBERED_ATTRIBUTES, WORD_ATTRIBUTES, Values, WordAttribute
 from ilpinfer.models.crf.contexts import CONTEXT_ATTRIBUTES, Column, nearby_values, phrases
@@ -14,9 +15,6 @@ from ilpinfer.models.crf.line_breaks import token_positions
 Features = list[list[str]]
 """Names of the features that hold at each of T tokens."""
 ContextAttribute = Callable[[Sequence[str]], Column]
-
-CACHED = 1 << 17
-"""How many different words keep their attributes."""
 
 
 @dataclass(frozen=True)
@@ -116,25 +114,28 @@ class Template:
             part = self._joined_atoms[atom]
             return [words[t + offset][1][part] if 0 <= t + offset < T else () for t in at]
         known = self._value_cache.setdefault(atom, {})
-        if len(known) >= CACHED:
-            known.clear()
-        for values in set(column) - known.keys():
-            known[values] = _names(atom, values)
+        make_room(known)
+        new = {values: _names(atom, values) for values in set(column) - known.keys()}
+        if all(sum(map(len, values)) <= LONGEST_TEXT for values in new):
+            known.update(new)
+        else:
+            known = known | new
         return [known[column[t + offset]] if 0 <= t + offset < T else () for t in at]
 
     def _word(self, word: str) -> "_Word":
         """The features of a word at each offset, and its values for each atom of a conjunction."""
         known = self._cache.get(word)
         if known is None:
-            if len(self._cache) >= CACHED:
-                self._cache.clear()
             values = {name: attribute(word) for name, attribute in self._word_attributes.items()}
             singles = {
                 offset: [name for atom in atoms for name in _names(atom, values[atom.attribute])]
                 for offset, atoms in self._singles.items()
             }
             value_names = [_names(atom, values[atom.attribute]) for atom in self._joined_atoms]
-            known = self._cache[word] = singles, value_names
+            known = singles, value_names
+            if len(word) <= LONGEST_TEXT:
+                make_room(self._cache)
+                self._cache[word] = known
         return known
 
     @cached_property

@@ -12,15 +12,13 @@ from itertools import groupby
 import numpy as np
 
 from formulations import LabelSet, Rule
+from formulations.caches import LONGEST_TEXT, make_room
 from formulations.constraints.lexical import TagAt
 from formulations.constraints.template import Template as Statement
 from formulations.dtypes import Booleans
 
 Allowed = list[int]
 """For each of T tokens the set of labels that are left to it."""
-
-REMEMBERED = 1 << 17
-"""Size of the cache of words."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +86,7 @@ class TokenRules:
         """(K,) which labels a set has."""
         known = self._masks.get(labels)
         if known is None:
+            make_room(self._masks)
             known = self._masks[labels] = np.array([labels >> k & 1 for k in range(len(self.labels))], bool)
         return known
 
@@ -106,6 +105,7 @@ class TokenRules:
         """Labels that can follow one of the given ones; no labels stand for the start."""
         known = self._after.get(labels)
         if known is None:
+            make_room(self._after)
             rows = self._steps[1:][self.mask(labels)] if labels else self._steps[:1]
             known = self._after[labels] = bits(np.asarray(np.any(rows, axis=0)))
         return known
@@ -114,6 +114,7 @@ class TokenRules:
         """Labels that can stand before one of the given ones; no labels stand for the end."""
         known = self._before.get(labels)
         if known is None:
+            make_room(self._before)
             invalid = self.labels.invalid
             fits = np.any(self._steps[1:, self.mask(labels)], axis=1) if labels else ~invalid[1]
             known = self._before[labels] = bits(np.asarray(fits))
@@ -123,12 +124,13 @@ class TokenRules:
         """The labels that remain to a token after the rules about the token alone."""
         known = self._words.get((token, left, stage))
         if known is None:
-            if len(self._words) >= REMEMBERED:
-                self._words.clear()
             result = [left]
             for rule in self._stages[stage]:
                 self._restrict(result, rule, (token,))
-            known = self._words[token, left, stage] = result[0]
+            known = result[0]
+            if len(token) <= LONGEST_TEXT:
+                make_room(self._words)
+                self._words[token, left, stage] = known
         return known
 
     def _restrict(self, result: Allowed, rule: Rule, tokens: Sequence[str]) -> None:

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 
+from formulations.caches import remembered
 from formulations.messages import suggestion
 
 CLASSES: tuple[tuple[str, str], ...] = (
@@ -113,7 +113,7 @@ class Vocabulary:
 
     def ladder(self, word: str) -> tuple[str, ...]:
         """Keys of a word from its class to the finest, empty for uniform."""
-        return _ladder(self.by, word)
+        return _ladder(word, self.by)
 
 
 def as_vocabulary(vocabulary: Vocabulary | str) -> Vocabulary:
@@ -121,7 +121,7 @@ def as_vocabulary(vocabulary: Vocabulary | str) -> Vocabulary:
     return Vocabulary(vocabulary) if isinstance(vocabulary, str) else vocabulary
 
 
-@lru_cache(maxsize=2**16)
+@remembered
 def _representative(token: str) -> str:
     """A token of the same class, shape included for numbers with other signs in them."""
     name = CLASSES[token_class(token)][0]
@@ -132,8 +132,8 @@ def _representative(token: str) -> str:
     return _ALIKE.get(name, token)
 
 
-@lru_cache(maxsize=2**16)
-def _ladder(by: str, word: str) -> tuple[str, ...]:
+@remembered
+def _ladder(word: str, by: str) -> tuple[str, ...]:
     finer = LADDERS[by]
     if finer is None:
         return ()
