@@ -1,5 +1,6 @@
 """The mathematics of constrained inference for sequence models: problems, rules and integer programs, without solvers."""
 
+import formulations.forks  # noqa: F401 - locks in forked children
 from formulations import constraints
 from formulations.constraints import Feature, Rule
 from formulations.constraints.rule_set import RuleError, RuleSet

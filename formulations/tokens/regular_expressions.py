@@ -4,18 +4,24 @@ The syntax is that of Python's `re`; the engine is that of the `regex` module, w
 and on every platform.
 """
 
+import math
 import re
+import time
 import warnings
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
 from formulations import time_limits
+from formulations.caches import remembered
 from formulations.errors import InferenceError
 from formulations.messages import brief
 
 TIME_LIMIT = 1.0
 """Seconds of processor time for one token."""
+FIRST_ATTEMPT, LEAST_ATTEMPT = 0.02, 0.005
+"""Seconds of processor time for a first match, which tells the pace of the processor, and for any, where a time limit is set. The
+engine knows processor time alone, of which a busy machine grants little and several threads use much."""
 LONGEST = 200_000
 """Characters of an expression."""
 DEEPEST = 200
@@ -76,14 +82,20 @@ class Expression:
         formulations.time_limits.OutOfTime
             Where a time limit is set and passes before.
         """
-        seconds = 0.0
+        time_limits.check()
+        seconds, pace, most = 0.0, 1.0, FIRST_ATTEMPT
         while seconds < TIME_LIMIT:
-            timeout = min(TIME_LIMIT - seconds, max(time_limits.seconds_left(), 0.01))
+            left = time_limits.seconds_left()
+            if math.isinf(left):
+                most = TIME_LIMIT
+            timeout = min(TIME_LIMIT - seconds, most, max(left / (2 * pace), LEAST_ATTEMPT))
+            began = time.perf_counter()
             try:
                 return self._engine.fullmatch(token, timeout=timeout) is not None
             except TimeoutError:
                 time_limits.check()
-                seconds += timeout
+                pace = (time.perf_counter() - began) / timeout
+                seconds, most = seconds + timeout, TIME_LIMIT
             except MemoryError:
                 break
         raise TooSlow(
@@ -92,7 +104,7 @@ class Expression:
         )
 
 
-@lru_cache(maxsize=1024)
+@remembered
 def _check_syntax(pattern: str) -> None:
     """Raise ValueError for a syntax error, and for an expression that is too large to compile."""
     if len(pattern) > LONGEST:

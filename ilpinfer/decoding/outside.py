@@ -11,6 +11,7 @@ from typing import Any
 
 from formulations import RuleSet, Trellis, time_limits
 from formulations.dtypes import LabelIds
+from formulations.forks import fork_safe
 from formulations.problem.problem import Problem
 from ilpinfer.core.certificate import VITERBI_BOUND
 from ilpinfer.core.deadline import Deadline
@@ -23,7 +24,7 @@ from ilpinfer.search.parameters import Parameters, within
 logger = logging.getLogger("ilpinfer")
 GRACE = 0.1
 """Seconds that a process has after its time limit to hand its labelling over."""
-_lock = threading.Lock()
+_lock = fork_safe(threading.Lock())
 _workers: dict[Function, Workers] = {}
 """The process of each decoder that has one; its time limit counts from when it is ready."""
 

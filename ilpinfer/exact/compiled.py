@@ -11,6 +11,7 @@ from formulations import LabelSet, Trellis
 from formulations import constraints as C
 from formulations.automata.machine import TooManyStates, longest
 from formulations.dtypes import Integers
+from formulations.forks import fork_safe
 from formulations.grid import SPARE, Grid, add
 from formulations.problem.compiled_rules import CompiledRules, compile_rules
 from formulations.problem.folding import EDGES, MACHINES, Folding
@@ -51,7 +52,7 @@ class Tables:
     """
 
     def __init__(self, rules: CompiledRules, first: Grid | None = None, last: Grid | None = None) -> None:
-        self.rules, self.folding, self._lock = rules, Folding(rules, first, last), Lock()
+        self.rules, self.folding, self._lock = rules, Folding(rules, first, last), fork_safe(Lock())
         self._size = len(rules.labels)
         self.vocabulary: Vocabulary = self.folding.vocabulary()
         self.vocabulary.rows([""])

@@ -6,9 +6,10 @@ import threading
 import time
 from collections.abc import Iterator
 
+from formulations.forks import fork_safe
 from ilpinfer.solvers.process import Worker
 
-_lock = threading.Lock()
+_lock = fork_safe(threading.Lock())
 _idle: dict[str, list[Worker]] = {}
 MOST_IDLE = max(4, os.cpu_count() or 1)
 """Idle processes of each solver that wait for the next request."""
@@ -64,10 +65,8 @@ def _idle_worker(name: str, module: str) -> Worker:
 
 def _forget() -> None:
     """In a forked child: the processes are the parent's."""
-    global _lock
     _idle.clear()
     _loaded.clear()
-    _lock = threading.Lock()
 
 
 os.register_at_fork(after_in_child=_forget)

@@ -9,7 +9,7 @@ import warnings
 import pytest
 
 import ilpinfer
-from formulations import Trellis, parse_rules
+from formulations import Trellis, parse_rules, time_limits
 from formulations import constraints as C
 from formulations.tokens import regular_expressions as expressions
 from formulations.tokens.regular_expressions import Expression, TooSlow
@@ -100,6 +100,32 @@ def test_a_time_limit_ends_a_match(monkeypatch):
     trellis = Trellis([0.0, 0.0], [], labels=["a", "b"], tokens=[TOKEN])
     solution = ilpinfer.decode(trellis, [C.tag_at("a", pattern=SLOW)], time_limit=0.1)
     assert (solution.status, solution.has_labelling) == ("unknown", False)
+
+
+@pytest.mark.parametrize("pace", [0.5, 1.0, 3.6, 20.0])
+def test_a_busy_processor_does_not_delay_the_end_of_a_match(monkeypatch, pace):
+    """A stand-in for the engine, which measures processor time; a second of it takes `pace` seconds here."""
+    clock, attempts = [0.0], []
+
+    class Engine:
+        def fullmatch(self, token, timeout):
+            attempts.append(timeout)
+            clock[0] += pace * timeout
+            raise TimeoutError
+
+    monkeypatch.setattr(expressions.time, "perf_counter", lambda: clock[0])
+    monkeypatch.setattr(expressions, "TIME_LIMIT", 1000.0)
+    expression = Expression(SLOW)
+    expression.__dict__["_engine"] = Engine()
+    with time_limits.time_limit(lambda: clock[0] >= 1.0, lambda: 1.0 - clock[0]):
+        with pytest.raises(time_limits.OutOfTime):
+            expression.matches(TOKEN)
+        done = len(attempts)
+        with pytest.raises(time_limits.OutOfTime):
+            expression.matches("another")
+    assert 1.0 <= clock[0] <= 1.0 + pace * expressions.LEAST_ATTEMPT
+    assert len(attempts) == done
+    assert max(attempts) >= min(0.2 / pace, expressions.FIRST_ATTEMPT)
 
 
 @pytest.mark.parametrize(

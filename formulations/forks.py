@@ -1,0 +1,38 @@
+"""Locks that are free in a forked child, where no thread exists that could release them."""
+
+import os
+import sys
+from collections.abc import Iterator
+from functools import cached_property
+from threading import RLock
+from typing import Any
+from weakref import WeakSet
+
+_locks: WeakSet[Any] = WeakSet()
+
+
+def fork_safe(lock: Any) -> Any:
+    """A lock of `threading` that is made anew in a forked child. What it guards must be sound at every line of its owner."""
+    _locks.add(lock)
+    return lock
+
+
+def _cached_properties() -> Iterator[Any]:
+    """Those of both packages, which have a lock each before Python 3.12."""
+    for name, module in list(sys.modules.items()):
+        if name.partition(".")[0] in ("formulations", "ilpinfer"):
+            owners = [value for value in vars(module).values() if isinstance(value, type)]
+            for owner in owners:
+                yield from (value for value in vars(owner).values() if isinstance(value, cached_property))
+
+
+def _renew() -> None:
+    for lock in list(_locks):
+        lock._at_fork_reinit()
+    if sys.version_info < (3, 12):
+        for each in _cached_properties():
+            each.lock = RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew)
