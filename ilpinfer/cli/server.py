@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import logging
+import math
 import signal
 import socket
 from collections.abc import Iterator
@@ -11,24 +12,38 @@ from typing import Any
 
 import uvicorn
 
-KEEP_ALIVE = 60
-"""Seconds that a connection is kept open without requests."""
+from ilpinfer.serving.connections import limited
+from ilpinfer.serving.limits import Limits
+
+AT_ONCE, BACKLOG = 8, 2048
+"""Connections that are accepted before others can be closed, and those that wait in the system."""
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
-def configuration(app: Any, grace: float) -> uvicorn.Config:
-    """Running requests have `grace` seconds to end; only the application logs."""
+def configuration(app: Any, grace: float, limits: Limits, most: int) -> uvicorn.Config:
+    """At most so many connections; running requests have `grace` seconds to end; only the application logs."""
     return uvicorn.Config(
         app,
+        loop="asyncio",
+        http=limited(limits, most),
+        backlog=AT_ONCE,
         log_config=None,
         log_level=logging.CRITICAL,
         access_log=False,
         lifespan="on",
         ws="none",
         server_header=False,
-        timeout_keep_alive=KEEP_ALIVE,
+        timeout_keep_alive=math.ceil(limits.idle_time) + 1,
         timeout_graceful_shutdown=grace,  # type: ignore[arg-type]
     )
+
+
+def _report(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Log what the system refuses, such as another file descriptor, as one line, and anything else with its traceback."""
+    if isinstance(context.get("exception"), OSError):
+        logging.getLogger("ilpinfer.serving").warning("%s: %s", context["message"], context["exception"])
+    else:
+        loop.default_exception_handler(context)
 
 
 class Server(uvicorn.Server):
@@ -47,6 +62,13 @@ class Server(uvicorn.Server):
         finally:
             for number, handler in self._before.items():
                 signal.signal(number, handler)
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to accept connections."""
+        asyncio.get_running_loop().set_exception_handler(_report)
+        await super().startup(sockets)
+        for listening in sockets or ():
+            listening.listen(BACKLOG)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Stop; at the second signal at once."""

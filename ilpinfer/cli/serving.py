@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 SWITCH_SECONDS = 0.001
 """Seconds after which a decoding thread releases the interpreter lock for the thread that answers."""
+RESERVED, RESERVED_EACH = 48, 8
+"""File descriptors for files, libraries and connections that are about to close, and those for the solver of each thread."""
+LEAST_CONNECTIONS = 8
 
 
 @dataclass(frozen=True)
@@ -62,14 +65,16 @@ def run_serve(options: ServeOptions) -> None:
 
     Errors of options and files are found before the service listens.
     """
-    require("the service", "serve", "fastapi", "jinja2", "prometheus_client", "uvicorn")
+    require("the service", "serve", "fastapi", "httptools", "jinja2", "prometheus_client", "uvicorn")
     app = application(options)
+    limits = _limits(options.limits)
     with _listening(options.host, options.port) as listening:
         host, port = listening.getsockname()[:2]
+        most = _most_connections(limits.connections, options.workers)
         shown = f"[{host}]" if ":" in host else host
         remark(f"ilpinfer: serving at http://{shown}:{port}, {options.workers} threads")
         sys.setswitchinterval(SWITCH_SECONDS)
-        _serve(app, listening, options.grace)
+        _serve(app, listening, options.grace, limits, most)
 
 
 def application(options: ServeOptions) -> "FastAPI":
@@ -96,7 +101,7 @@ def _limits(values: Mapping[str, Any]) -> Limits:
     try:
         return Limits(**values)
     except ValueError as error:
-        raise InputError(f"--{str(error).replace('longest_deadline', 'longest-deadline')}") from None
+        raise InputError(f"--{str(error).replace('_', '-')}") from None
 
 
 def _listening(host: str, port: int) -> socket.socket:
@@ -116,10 +121,28 @@ def _listening(host: str, port: int) -> socket.socket:
     return listening
 
 
-def _serve(app: "FastAPI", listening: socket.socket, grace: float) -> None:
+def _most_connections(wanted: int, workers: int) -> int:
+    """The number of connections that file descriptors are left for; a notice where it is less than wanted."""
+    try:
+        import resource
+    except ImportError:  # no such limit on this platform
+        return wanted
+    descriptors = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    if descriptors == resource.RLIM_INFINITY:
+        return wanted
+    most = max(LEAST_CONNECTIONS, descriptors - RESERVED - RESERVED_EACH * workers)
+    if most >= wanted:
+        return wanted
+    notice(
+        f"at most {most} connections, as there are {descriptors} file descriptors; raise ulimit -n for more"
+    )
+    return most
+
+
+def _serve(app: "FastAPI", listening: socket.socket, grace: float, limits: Limits, most: int) -> None:
     from ilpinfer.cli.server import Server, configuration
 
-    server = Server(configuration(app, grace))
+    server = Server(configuration(app, grace, limits, most))
     server.run(sockets=[listening])
     if server.unfinished:
         raise Failure(

@@ -47,6 +47,14 @@ def _serve(
     sequences: Annotated[int, _limit("NUMBER", "Most sequences of a request.")] = 256,
     labels: Annotated[int, _limit("NUMBER", "Most labels of scores in a request.")] = 200,
     top: Annotated[int, _limit("NUMBER", "Most labellings of a sequence.")] = 50,
+    headers: Annotated[int, _limit("BYTES", "Largest size of the headers of a request, in bytes.")] = 32
+    * 2**10,
+    headers_time: Annotated[
+        float, _limit("SECONDS", "Time in which headers must arrive, in seconds.")
+    ] = 10.0,
+    connections: Annotated[int, _limit("NUMBER", "Most connections.")] = 1000,
+    idle: Annotated[int, _limit("NUMBER", "Most connections without a request.")] = 500,
+    idle_time: Annotated[float, _limit("SECONDS", "Time that they are kept, in seconds.")] = 60.0,
     grace: Annotated[
         float,
         typer.Option(
@@ -69,6 +77,11 @@ def _serve(
         "sequences": sequences,
         "labels": labels,
         "top": top,
+        "headers": headers,
+        "headers_time": headers_time,
+        "connections": connections,
+        "idle": idle,
+        "idle_time": idle_time,
     }
     run_serve(
         ServeOptions(

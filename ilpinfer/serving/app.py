@@ -11,10 +11,11 @@ from importlib.metadata import version
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
+from starlette.requests import ClientDisconnect
 
 from ilpinfer.errors import describe, where
 from ilpinfer.serving.page import page
-from ilpinfer.serving.refusal import FAILED, TOO_SLOW, Refusal, too_large
+from ilpinfer.serving.refusal import FAILED, GONE, TOO_SLOW, Refusal, too_large
 from ilpinfer.serving.schemas import batch_operation, complete, decode_operation
 from ilpinfer.serving.service import Service
 
@@ -72,6 +73,7 @@ def build(service: Service) -> FastAPI:
     async def metrics() -> Response:
         return Response(service.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
+    @app.get("/", include_in_schema=False)
     @app.get("/docs", include_in_schema=False)
     async def docs() -> Response:
         return Response(page(app.openapi()), media_type="text/html")
@@ -113,6 +115,8 @@ async def _body(request: Request, most: int, seconds: float) -> bytes:
     except TimeoutError:
         message = f"body: not complete after {seconds:g} s; send it at once"
         raise Refusal(TOO_SLOW, message, "slow") from None
+    except ClientDisconnect:
+        raise Refusal(GONE, "body: the client closed the connection before its end", "gone") from None
     return bytes(body)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits on the size and the time of a request.
+    """Limits on the size and the time of requests, and on connections.
 
     Parameters
     ----------
@@ -26,6 +26,16 @@ class Limits:
         Largest number of labels of scores.
     top : int, default 50
         Largest number of labellings of a sequence.
+    headers : int, optional
+        Largest size of the headers of a request in bytes.
+    headers_time : float, default 10.0
+        Seconds in which they must arrive.
+    connections : int, default 1000
+        Largest number of connections; beyond it, the one that has waited for its client the longest is closed.
+    idle : int, default 500
+        Largest number of connections without a request.
+    idle_time : float, default 60.0
+        Seconds that they are kept.
 
     Raises
     ------
@@ -46,6 +56,11 @@ class Limits:
     sequences: int = 256
     labels: int = 200
     top: int = 50
+    headers: int = 32 * 2**10
+    headers_time: float = 10.0
+    connections: int = 1000
+    idle: int = 500
+    idle_time: float = 60.0
 
     def __post_init__(self) -> None:
         for each in fields(self):

@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-TOO_LARGE, INVALID, FAILED, UNAVAILABLE, TOO_SLOW = 413, 422, 500, 503, 408
+TOO_LARGE, INVALID, FAILED, UNAVAILABLE, TOO_SLOW, GONE = 413, 422, 500, 503, 408, 499
 
 
 class Refusal(Exception):

@@ -165,7 +165,7 @@ def _parse(body: bytes) -> dict[str, Any]:
 
 
 def _number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and not math.isnan(value)
+    return type(value) is int or (isinstance(value, float) and not math.isnan(value))
 
 
 def _shown(value: Any) -> str:

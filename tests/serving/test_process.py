@@ -1,20 +1,14 @@
 """`ilpinfer serve` as a process of its own, on loopback."""
 
-import json
-import os
 import signal
 import socket
-import subprocess
-import sys
 import threading
-import time
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
 from support.command_line import run
-from support.places import ROOT
+from support.served import Served
 from support.service import EDGES, GENEROUS
 
 ENDLESS = ("--method", "evolutionary", "--option", "iterations=0")
@@ -25,60 +19,6 @@ LONG = {
     "transitions": [[0.0, 0.0], [0.0, 0.0]],
     "deadline": 3.0,
 }
-
-
-class Served:
-    """A service in a process of its own, that is ready."""
-
-    def __init__(self, folder: Path, *arguments: str) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "ilpinfer", "serve", "--port", "0", *arguments],
-            cwd=folder,
-            stderr=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
-        )
-        assert self.process.stderr is not None
-        lines = iter(self.process.stderr.readline, "")
-        self.line = next(line for line in lines if "notice" not in line)
-        assert "serving at http://127.0.0.1:" in self.line
-        self.client = httpx.Client(base_url=self.line.split()[3].rstrip(","), timeout=GENEROUS)
-        self.until(lambda: self.client.get("/ready").status_code == 200)
-
-    def __enter__(self) -> "Served":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.client.close()
-        self.process.kill()
-        self.process.communicate()
-
-    def until(self, happened) -> None:
-        end = time.monotonic() + 10 * GENEROUS
-        while not happened():
-            assert self.process.poll() is None and time.monotonic() < end
-            time.sleep(0.01)
-
-    @property
-    def address(self) -> tuple[str, int]:
-        return self.client.base_url.host, self.client.base_url.port or 0
-
-    def sent(self, record: Any) -> socket.socket:
-        """A connection whose request is in work."""
-        body = json.dumps(record)
-        connection = socket.create_connection(self.address)
-        head = f"POST /decode HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n"
-        connection.sendall((head + body).encode())
-        self.until(self.working)
-        return connection
-
-    def working(self) -> bool:
-        return "ilpinfer_running 1.0" in self.client.get("/metrics").text
-
-    def ended(self) -> tuple[int, str]:
-        """Exit code, and what it said."""
-        _, said = self.process.communicate(timeout=GENEROUS)
-        return self.process.returncode, said
 
 
 @pytest.mark.parametrize(
@@ -155,6 +95,8 @@ BAD = [
     (["--deadline", "nan"], "--deadline is nan; expected seconds above 0"),
     (["--deadline", "31"], "raise that, or lower the deadline"),
     (["--longest-deadline", "-1"], "--longest-deadline is -1.0; expected seconds above 0"),
+    (["--headers-time", "0"], "--headers-time is 0.0; expected seconds above 0"),
+    (["--connections", "0"], "--connections is 0; expected a whole number from 1"),
     (["--queue", "0"], "--queue is 0; expected a whole number from 1"),
     (["--port", "70000"], "--port"),
     (["--workers", "0"], "--workers"),

@@ -81,6 +81,13 @@ BAD = [
     (b'{"tokens": ["a"], "deadline": -1}', "deadline is -1; expected seconds above 0"),
     (b'{"tokens": ["a"], "deadline": 1e9}', "deadline is 1000000000.0; expected seconds above 0, at most 60"),
     (b'{"tokens": ["a"], "deadline": true}', "deadline is true"),
+    (
+        b'{"tokens": ["a"], "deadline": 1' + b"0" * 400 + b"}",
+        "deadline is 1000000000000000000000000000000000000000…",
+    ),
+    (b'{"tokens": ["a"], "deadline": -1' + b"0" * 400 + b"}", "deadline is -100"),
+    (b'{"tokens": ["a"], "deadline": 1e400}', "deadline is Infinity"),
+    (b'{"emissions": [[0, 1' + b"0" * 400 + b']], "transitions": [[0, 0], [0, 0]]}', "beyond 2^31"),
     (b'{"tokens": ["a"], "deadline": "1"}', 'deadline is "1"'),
     (b'{"tokens": ["a"], "top": 0}', "top is 0; expected a whole number from 1 to 50"),
     (b'{"tokens": ["a"], "top": 51}', "top is 51"),
