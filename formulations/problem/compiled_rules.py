@@ -15,9 +15,9 @@ from formulations.constraints.rule_set import RuleSet
 from formulations.constraints.template import Template
 from formulations.labels.label_set import LabelSet
 from formulations.problem.digest import digest
-from formulations.problem.missing_tokens import MissingTokens, guard_tokens, was_read
+from formulations.problem.missing_tokens import MissingTokens, NoTokens, guard_tokens, was_read
 from formulations.problem.priority import Demand, Priorities, mask_tokens
-from formulations.problem.problem import GroundRule, Problem, RuleNotice, WordNotice, check_totals
+from formulations.problem.problem import GroundRule, Problem, RuleNotice, check_totals
 from formulations.problem.trellis import Trellis
 
 
@@ -186,13 +186,12 @@ class CompiledRules:
         ------
         ValueError
             For other labels than those the rules were compiled for; for weights whose total could pass 2^31
-            nats; and for a hard rule that looks at tokens where the trellis has none. Penalties and features
-            that do are a `WordNotice`.
+            nats; and for a rule or feature that looks at tokens where the trellis has none.
         """
         self.check(trellis.labels)
         words = guard_tokens(trellis.tokens)
         without_tokens = isinstance(words, MissingTokens)
-        window, priorities, blind = Window(words), Priorities(), list[str]()
+        window, priorities = Window(words), Priorities()
         ground, tables = list[GroundRule](), list[StepTable]()
         for item in self.items:
             try:
@@ -200,17 +199,11 @@ class CompiledRules:
                     tables.append(window.steps(item.steps))
                 else:
                     ground.append(item.ground(window, item.overruled(priorities, window)))
-                if was_read(words) or (without_tokens and item.reads_tokens):
-                    blind.append(item.name)
-                    if isinstance(item, CompiledRule) and item.rule.hard:
-                        raise ValueError(
-                            "a hard rule that looks at tokens, but the trellis has none; give it tokens"
-                        )
             except ValueError as error:
                 raise ValueError(f"{item.name}: {error}") from None
+            if was_read(words) or (without_tokens and item.reads_tokens):
+                raise NoTokens(item.name)
         check_totals(trellis.lattice, tables, ground)
-        if blind and not quiet:
-            warnings.warn(_blindness(blind), WordNotice, stacklevel=stack_level())
         if not quiet:
             self.warn()
         return Problem(trellis.lattice, trellis.lattice.plus(tables), tuple(ground), trellis.labels)
@@ -303,11 +296,6 @@ def unique_names(items: Iterable[Rule | Feature]) -> list[str]:
         names_in_use.add(name)
         names.append(name)
     return names
-
-
-def _blindness(names: list[str]) -> str:
-    more = f" and {len(names) - 1} more look" if len(names) > 1 else " looks"
-    return f"rule {names[0]!r}{more} at tokens, but the trellis has none; give it tokens"
 
 
 def _description(labels: LabelSet) -> str:

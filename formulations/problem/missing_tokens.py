@@ -4,6 +4,25 @@ from collections.abc import Iterator
 from typing import Any, SupportsIndex
 
 
+class NoTokens(ValueError):
+    """A rule or feature that looks at tokens, on a sequence that has none.
+
+    Parameters
+    ----------
+    rule : str
+        Its name.
+    way : str, optional
+        How to give tokens.
+    """
+
+    def __init__(self, rule: str, way: str = "give it tokens, or leave the rule out") -> None:
+        super().__init__(rule, way)
+        self.rule, self.way = rule, way
+
+    def __str__(self) -> str:
+        return f"{self.rule}: it looks at tokens, but the sequence has none; {self.way}"
+
+
 class MissingTokens(tuple[str, ...]):
     """Empty texts in place of tokens, which record whether one was read."""
 

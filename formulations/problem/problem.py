@@ -26,10 +26,6 @@ from formulations.grid import (
 from formulations.labels.label_set import LabelSet
 
 
-class WordNotice(RuleNotice):
-    """Rules and features that look at tokens of a trellis that has none."""
-
-
 @dataclass(frozen=True)
 class GroundRule:
     """A rule made concrete for one sequence.

@@ -36,8 +36,8 @@ class Trellis:
     labels : LabelSet or sequence of str, optional
         K names, or a LabelSet; `0`, `1`, … where not given.
     tokens : sequence of str, optional
-        T texts that rules may look at; empty texts where not given. Without tokens, a hard rule that looks at
-        them is an error, and a soft rule or a feature that does is a warning.
+        T texts that rules may look at; empty texts where not given. A rule or a feature that looks at tokens
+        is an error on a trellis without them.
     scheme : str, optional
         "plain", "bio", "iob1", "iobes", "bilou", "bmes" or "paths"; inferred from the names where not given.
 

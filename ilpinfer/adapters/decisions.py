@@ -10,11 +10,16 @@ from formulations.automata.machine import TooManyStates
 from formulations.dtypes import Floats, Integers
 from formulations.errors import InferenceError
 from formulations.messages import suggestion
+from formulations.problem.missing_tokens import NoTokens
 from ilpinfer.core.rule_compiler import Rules
 from ilpinfer.decoding.decoder import Decoder
 
 PROBABILITIES = ("rules", "model")
 """Kinds of scores of entities: probabilities under the rules, or probabilities of the model alone."""
+
+
+WITH_TOKENS = "give text= and offset_mapping=, or pieces="
+"""How to give tokens to `ilpinfer.adapters.huggingface.entities`; all other adapters have tokens."""
 
 
 class AdapterError(InferenceError, ValueError):
@@ -55,9 +60,13 @@ def best_ids(trellis: Trellis, decoder: Decoder) -> Integers:
     Raises
     ------
     AdapterError
-        If no labelling keeps the hard rules, or none was found in time.
+        If no labelling keeps the hard rules, or none was found in time, and if rules look at tokens that are not
+        known.
     """
-    solution = decoder.decode(trellis)
+    try:
+        solution = decoder.decode(trellis)
+    except NoTokens as error:
+        raise AdapterError(str(NoTokens(error.rule, WITH_TOKENS))) from None
     if not solution.has_labelling or solution.score == -np.inf:
         found = "no labelling keeps the hard rules"
         if solution.status != "infeasible":

@@ -1,13 +1,11 @@
 """Whether rules can be stated for the labels of sequences."""
 
-import warnings
 from collections.abc import Iterable
 
-from formulations import RuleSet, Trellis
+from formulations import RuleSet
 from formulations.labels.label_set import LabelSet
 from formulations.labels.scheme_notices import remark
 from formulations.problem.compiled_rules import notices
-from formulations.problem.problem import RuleNotice, WordNotice
 from ilpinfer.core.rule_compiler import compiler_of
 from ilpinfer.corpus.examples import InputError
 from ilpinfer.errors import describe
@@ -35,10 +33,8 @@ class RuleCheck:
     def __init__(self, rules: RuleSet) -> None:
         self._rules = rules
         self._odd: dict[str, None] = {}
-        self._blind: dict[str, str] = {}
         self._tried: dict[Kind, list[InputError]] = {}
         self._fitting: set[Kind] = set()
-        self._without_tokens = 0
 
     @property
     def remarks(self) -> list[str]:
@@ -50,27 +46,16 @@ class RuleCheck:
         """Whether the rules fit all labels that were met."""
         return self._tried.keys() <= self._fitting
 
-    @property
-    def blind(self) -> list[str]:
-        """Which rules look at tokens where there are none."""
-        more = ""
-        if self._without_tokens > 1:
-            count = self._without_tokens - 1
-            more = f"; {count} more sequence{'s have' if count > 1 else ' has'} none either"
-        return [f"{place}: {text}{more}" for text, place in self._blind.items()]
-
     def add(self, item: ScoredSequence) -> None:
         """Look at a sequence; InputError where the rules do not fit its labels, nor several others that have them."""
         if item.trellis is None:
             return
         kind = (item.trellis.labels, any(item.trellis.tokens))
-        self._without_tokens += not kind[1]
         if kind in self._fitting:
             return
         self._odd.update(dict.fromkeys([_remark(kind[0]), *notices(self._rules, kind[0])]))
         try:
-            for text in _compile(item.trellis, self._rules):
-                self._blind.setdefault(text, item.example.where)
+            compiler_of(self._rules).quietly(item.trellis)
             self._fitting.add(kind)
         except (ValueError, MemoryError, RecursionError) as error:
             tried = self._tried.setdefault(kind, [])
@@ -91,17 +76,9 @@ def check_rules(scored: Iterable[ScoredSequence], rules: RuleSet) -> list[str]:
     for item in scored:
         check.add(item)
     check.finish()
-    return [*check.remarks, *check.blind]
+    return check.remarks
 
 
 def _remark(labels: LabelSet) -> str:
     """Remarks on unusual labels. Models also have the scheme plain if it was inferred."""
     return labels.notice or (remark(labels.names, "plain") if labels.scheme == "plain" else "")
-
-
-def _compile(trellis: Trellis, rules: RuleSet) -> list[str]:
-    """Notices of the compilation of rules about tokens; ValueError if they do not fit."""
-    with warnings.catch_warnings(record=True) as result:
-        warnings.simplefilter("always", RuleNotice)
-        compiler_of(rules).problem(trellis)
-    return [str(each.message) for each in result if issubclass(each.category, WordNotice)]

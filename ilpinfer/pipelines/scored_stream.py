@@ -105,8 +105,6 @@ class ScoredStream:
             raise InputError(f"{first.example.where}: {describe(first.error)}") from first.error
         self._check.finish()
         self._say()
-        for text in self._check.blind:
-            self._notify(text)
         yield from self._released()
 
     def _score(self, example: Example) -> ScoredSequence:

@@ -160,6 +160,19 @@ def test_a_crf_layer_joins_in():
     assert ("ORG", "Microsoft Ltd") not in [(e["entity_group"], e["word"]) for e in found("first", crf=crf)]
 
 
+@pytest.mark.parametrize("penalty", [math.inf, 1.0])
+def test_rules_that_look_at_tokens_need_a_text_or_pieces(penalty):
+    rules = [C.tag_at("ORG", words=["Ltd", "ltd"], penalty=penalty)]
+    for missing in ({"text": None}, {"offset_mapping": None}):
+        with pytest.raises(
+            AdapterError, match=r"it looks at tokens, .*; give text= and offset_mapping=, or pieces="
+        ):
+            found("first", rules, **missing)
+        assert found("first", [C.at_most_runs("PER", 1)], **missing)
+        assert found("first", rules, pieces=PIECES, **missing)
+    assert found("first", rules)
+
+
 def test_a_text_without_tokens_has_no_entities():
     nothing = entities(
         [[0.0, 1.0]] * 2, ["O", "x"], [None, None], [(0, 0), (0, 0)], [C.exactly_runs("x")], text=""

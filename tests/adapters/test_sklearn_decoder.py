@@ -1,5 +1,6 @@
 """Rules for models of sklearn-crfsuite and python-crfsuite."""
 
+import math
 import pickle
 
 import pytest
@@ -105,6 +106,15 @@ def test_with_rules_it_predicts_as_decode_does(crf, model):
         assert ilpinfer.verify(trellis, rules, solution).proved
         (chances,) = decoder.predict_marginals([features(tokens)])
         assert sum(chances[0].values()) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("penalty", [math.inf, 2.0])
+def test_rules_that_look_at_tokens_need_the_feature_that_is_the_token(model, penalty):
+    rules = [C.tag_at("date", words=["Engineer"], penalty=penalty)]
+    for ask in ("predict", "predict_marginals", "decode"):
+        with pytest.raises(SequenceError, match=r'X\[0\]: .*: it looks at tokens, .*, such as token="word"'):
+            getattr(ConstrainedDecoder(model, rules), ask)(X[HELD_OUT])
+    assert len(ConstrainedDecoder(model, rules, token="word").predict(X[:2])) == 2
 
 
 def test_fit_fits_a_clone():

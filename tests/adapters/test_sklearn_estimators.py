@@ -5,6 +5,7 @@ import math
 import pickle
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -196,10 +197,14 @@ def test_rules_look_at_the_token_among_the_features():
     by_names = clone(estimator).set_params(token="word").fit([[[f"word={w}"] for w in x] for x in X], Y)
     assert by_names.predict([[[name] for name in names[0]]])[0][0] == "date"
     blind = ConstrainedCRF([rule], None, **ITERATIONS).fit(of_features(X), Y)
-    with pytest.raises(
-        SequenceError, match=r'X\[0\]: .*, but X has features only; token="word" names the feature'
-    ):
-        blind.predict(of_features(texts))
+    for rules in ([rule], [replace(rule, penalty=1.0)], "citations"):
+        blind.set_params(rules=rules).fit(of_features(X), Y)
+        for ask in (blind.predict, blind.predict_marginals, blind.decode):
+            with pytest.raises(
+                SequenceError, match=r'X\[0\]: .*: it looks at tokens, .*, such as token="word"'
+            ):
+                ask(of_features(texts))
+    blind.set_params(rules=[rule]).fit(of_features(X), Y)
     with pytest.raises(SequenceError, match=r"X\[0\]\[1\]: the feature 'form' is None; expected the text"):
         blind.set_params(token="form").predict([[{"form": "a"}, {"word": "b"}]])
 

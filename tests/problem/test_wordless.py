@@ -1,6 +1,8 @@
 """Rules that look at tokens, on trellises that have none."""
 
 import json
+import math
+import pickle
 import warnings
 from pathlib import Path
 
@@ -8,12 +10,13 @@ import numpy as np
 import pytest
 from support.command_line import SCORES, run
 
+import formulations
 import ilpinfer
 from formulations import Trellis, catalogue, load_rules
 from formulations import constraints as C
 from formulations.constraints.feature import Feature
 from formulations.problem.compiled_rules import compile_problem
-from formulations.problem.missing_tokens import MissingTokens
+from formulations.problem.missing_tokens import MissingTokens, NoTokens
 from formulations.problem.problem import RuleNotice
 
 WORDS = ("Ada", ",", "1843", "vol")
@@ -50,20 +53,25 @@ BLIND = [
 ]
 
 
+@pytest.mark.parametrize("penalty", [math.inf, 1.0])
 @pytest.mark.parametrize("make", READING)
-def test_a_hard_rule_about_tokens_needs_tokens(make):
-    with pytest.raises(
-        ValueError, match=": a hard rule that looks at tokens, but the trellis has none; give it tokens"
-    ):
-        ilpinfer.decode(trellis(), [make()])
-    assert ilpinfer.decode(trellis(WORDS), [make()]).status in ("optimal", "infeasible")
-
-
-@pytest.mark.parametrize("make", READING)
-def test_a_penalty_about_tokens_is_a_notice(make):
-    with pytest.warns(RuleNotice, match="looks at tokens, but the trellis has none; give it tokens$"):
-        assert ilpinfer.decode(trellis(), [make(penalty=1.0)]).status == "optimal"
-    ilpinfer.decode(trellis(WORDS), [make(penalty=1.0)])
+def test_a_rule_about_tokens_needs_tokens(make, penalty):
+    rules = [make(penalty=penalty)]
+    doors = [
+        ilpinfer.decode,
+        lambda *given: ilpinfer.decode(*given, top=2),
+        lambda *given: ilpinfer.decode(*given, method="viterbi"),
+        lambda *given: list(ilpinfer.decode_many([given[0]], given[1])),
+        ilpinfer.marginals,
+        formulations.formulate,
+        lambda *given: ilpinfer.evaluate_labelling(*given, ["a"] * 4),
+    ]
+    for door in doors:
+        with pytest.raises(
+            NoTokens, match=": it looks at tokens, but the sequence has none; give it tokens, or"
+        ):
+            door(trellis(), rules)
+    assert ilpinfer.decode(trellis(WORDS), rules).status in ("optimal", "infeasible")
 
 
 @pytest.mark.parametrize("make", BLIND)
@@ -72,36 +80,32 @@ def test_rules_that_look_at_labels_alone_need_none(make, distance):
     compile_problem(trellis(), [make(distance=distance), make(penalty=1.0, name="soft")])
 
 
-def test_features_and_several_rules_are_one_notice():
-    rules = [
-        Feature(1.0, "a", words=("Ada",)),
-        C.tag_at("a", words=["Ada"], penalty=1.0),
-        C.at_most_runs("a", 1),
-    ]
-    with pytest.warns(RuleNotice, match="rule 'feature a' and 1 more look at tokens") as result:
-        compile_problem(trellis(), rules)
-    assert len(result) == 1
+def test_a_feature_about_tokens_needs_tokens():
+    with pytest.raises(NoTokens, match=r"^feature a: it looks at tokens"):
+        compile_problem(trellis(), [Feature(1.0, "a", words=("Ada",)), C.at_most_runs("a", 1)])
     compile_problem(trellis(), [Feature(1.0, "a")])
-    compile_problem(trellis([" ", "", "", ""]), rules)
+    compile_problem(trellis([" ", "", "", ""]), [Feature(1.0, "a", words=("Ada",))])
 
 
-def test_every_rule_of_the_catalogue_says_whether_it_needs_tokens():
-    needing = {}
+def test_the_error_names_the_rule_and_survives_a_process():
+    error = NoTokens("a word", "give tokens")
+    again = pickle.loads(pickle.dumps(error))
+    assert str(again) == str(error) == "a word: it looks at tokens, but the sequence has none; give tokens"
+    assert (again.rule, again.way) == ("a word", "give tokens")
+
+
+def test_every_rule_set_of_the_catalogue_that_looks_at_tokens_needs_them():
+    needing = set()
     for name in catalogue():
         rules = load_rules(name)
-        labels = [*rules.fields, "O"]
-        K = len(set(labels))
-        bare = Trellis(np.zeros(K), np.zeros((2, K, K)), labels=list(dict.fromkeys(labels)))
-        hard = [rule for rule in rules.rules if rule.hard]
-        with warnings.catch_warnings(record=True, action="always") as result:
+        labels = list(dict.fromkeys([*rules.fields, "O"]))
+        K = len(labels)
+        with warnings.catch_warnings(action="ignore", category=RuleNotice):
             try:
-                compile_problem(bare, rules)
-            except ValueError as error:
-                needing[name] = str(error)
-            else:
-                needing[name] = " ".join(str(w.message) for w in result)
-        assert hard or "hard rule" not in needing[name]
-    assert "look at tokens" in needing["citations"]
+                compile_problem(Trellis(np.zeros(K), np.zeros((2, K, K)), labels=labels), rules)
+            except NoTokens:
+                needing.add(name)
+    assert "citations" in needing and needing != set(catalogue())
 
 
 def test_words_know_whether_they_are_looked_at():
@@ -119,17 +123,11 @@ def test_commands_say_that_scores_have_no_tokens(folder, capsys):
     text = (
         'fields = ["title"]\n[[rule]]\nname = "a word"\ntemplate = "tag_at"\nfield = "title"\nwords = ["b"]\n'
     )
-    Path("words.toml").write_text(text)
-    code, out, err = run(["decode", "bare.jsonl", "--rules", "words.toml"], capsys)
-    assert (code, out) == (2, "")
-    assert err == (
-        "ilpinfer: bare.jsonl, line 1: a word: a hard rule that looks at tokens, but the trellis has none; give it tokens\n"
-    )
-    Path("words.toml").write_text(text + "penalty = 2\n")
-    code, out, err = run(["decode", "bare.jsonl", "--rules", "words.toml"], capsys)
-    assert code == 0
-    assert [json.loads(line)["violations"] for line in out.splitlines()] == [{"a word": 0}] * 4
-    assert err == (
-        "ilpinfer: notice: bare.jsonl, line 1: rule 'a word' looks at tokens, but the trellis has none; give it tokens; 2 more "
-        "sequences have none either\n"
-    )
+    for penalty in ("", "penalty = 2\n"):
+        Path("words.toml").write_text(text + penalty)
+        assert run(["decode", "bare.jsonl", "--rules", "words.toml"], capsys) == (
+            2,
+            "",
+            "ilpinfer: bare.jsonl, line 1: a word: it looks at tokens, but the sequence has none; give it tokens, or "
+            "leave the rule out\n",
+        )

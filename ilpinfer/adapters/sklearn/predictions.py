@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations.callers import stack_level
+from formulations.problem.missing_tokens import NoTokens
 from ilpinfer.adapters.sklearn.inputs import SequenceError
 from ilpinfer.core.solution import Solution
 from ilpinfer.core.status import Status
@@ -18,8 +19,7 @@ ON_INFEASIBLE = ("raise", "relax", "none")
 predict None.
 """
 
-NO_TOKENS = "but the trellis has none; give it tokens"
-NO_TOKENS_HERE = 'but X has features only; token="word" names the feature that is the token'
+WITH_TOKENS = 'name the feature that is the token, such as token="word"'
 
 
 class InfeasibleError(SequenceError):
@@ -148,8 +148,8 @@ def numbered(made: Iterable[Made]) -> list[Made]:
     except SequenceError:
         raise
     except ValueError as cause:
-        text = str(cause).replace(NO_TOKENS, NO_TOKENS_HERE)
-        raise SequenceError(f"X[{len(result)}]: {text}") from cause
+        told = NoTokens(cause.rule, WITH_TOKENS) if isinstance(cause, NoTokens) else cause
+        raise SequenceError(f"X[{len(result)}]: {told}") from cause
     return result
 
 
