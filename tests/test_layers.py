@@ -34,6 +34,25 @@ def test_an_import_upwards_is_noticed():
     assert list(upward({"formulations.programs.rows": {"ilpinfer.errors"}}, layers())) != []
 
 
+def test_methods_and_the_checker_of_their_proofs_share_no_code():
+    """Methods reach the checker by the entrance to verify alone, and it reads records of `core` only."""
+    methods = (
+        "ilpinfer.kernels.",
+        "ilpinfer.solvers.",
+        "ilpinfer.exact.",
+        "ilpinfer.search.",
+        "ilpinfer.decoding.",
+    )
+    arrows = [(name, target) for name, targets in graph().items() for target in targets]
+    entrances = {a for a in arrows if a[0].startswith(methods) and a[1].startswith("ilpinfer.proof")}
+    assert entrances == {("ilpinfer.decoding.decoder", "ilpinfer.proof.verification")}
+    used = {a[1] for a in arrows if a[0].startswith("ilpinfer.proof") and a[1].startswith("ilpinfer")}
+    assert {name for name in used if not name.startswith("ilpinfer.proof.")} == {
+        "ilpinfer.core.certificate",
+        "ilpinfer.core.rule_compiler",
+    }
+
+
 def test_no_files_import_each_other_in_a_circle():
     try:
         TopologicalSorter(graph()).prepare()

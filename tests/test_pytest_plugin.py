@@ -3,6 +3,9 @@
 import subprocess
 import sys
 
+from support.pages import blocks
+from support.places import ROOT
+
 pytest_plugins = ["pytester"]
 
 PASSING = """
@@ -35,6 +38,12 @@ def test_same_object(ilpinfer_references, request):
 
 def test_a_right_decoder_passes(pytester):
     pytester.makepyfile(PASSING)
+    pytester.runpytest_subprocess("-q").assert_outcomes(passed=1)
+
+
+def test_the_example_of_the_page_passes(pytester):
+    (example,) = blocks((ROOT / "docs" / "references.md").read_text("utf-8"), "python")
+    pytester.makepyfile(example.text)
     pytester.runpytest_subprocess("-q").assert_outcomes(passed=1)
 
 

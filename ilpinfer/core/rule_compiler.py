@@ -48,15 +48,19 @@ class RuleCompiler:
         ValueError
             For other labels than those they are for; as `compile_rules`.
         """
+        return self._compiled.find(
+            lambda one: one.labels is labels or one.labels == labels,
+            lambda: self.anew(labels),
+        )
+
+    def anew(self, labels: LabelSet) -> CompiledRules:
+        """The rules for a label set, compiled for this call alone; errors as `compiled`."""
         if self.labels is not None and labels != self.labels:
             raise ValueError(
                 f"the rules are compiled for the labels {shown(self.labels)}, but the trellis has {shown(labels)}; "
                 "make a Decoder for these, or give it no labels"
             )
-        return self._compiled.find(
-            lambda one: one.labels is labels or one.labels == labels,
-            lambda: compile_rules(self.rules, labels),
-        )
+        return compile_rules(self.rules, labels)
 
     def recent(self, kind: type[Item]) -> Recent[Item]:
         """The last few objects of a class that were made from these rules."""

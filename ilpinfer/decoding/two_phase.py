@@ -13,6 +13,7 @@ from formulations.dtypes import LabelIds
 from formulations.grid import UNITS_PER_NAT, nats
 from formulations.plain_values import choice, number
 from formulations.problem.problem import Value
+from formulations.problem.two_phases import hard_only
 from formulations.programs.formulation import Formulation, exclude_labelling, formulate, score_floor
 from formulations.programs.record import IntegerProgram
 from ilpinfer.core.certificate import NONE, Certificate, Leaf, Phases, proof
@@ -26,7 +27,6 @@ from ilpinfer.decoding.reporting import full_solution
 from ilpinfer.decoding.single import with_reasons
 from ilpinfer.exact.programs import FASTEST, Reply, solve
 from ilpinfer.exact.viterbi import VITERBI
-from ilpinfer.proof.phases import hard_only
 from ilpinfer.solvers import SOLVERS
 
 Floor = Literal["relative", "odds"]

@@ -5,14 +5,13 @@ Any weight rules out most labellings by the value score - weight · cost. The le
 the others (Handler and Zang 1980).
 """
 
-import math
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from formulations.grid import HARD, is_forbidden
+from formulations.grid import HARD
 from formulations.problem.problem import GroundRule, Problem
+from formulations.problem.two_phases import cost_unit, hard_only, lowest_score
 from ilpinfer.core.certificate import Phases
 from ilpinfer.proof.accounts import Account
 from ilpinfer.proof.checker import check_tree
@@ -49,16 +48,6 @@ class _CostRule(GroundRule):
         return False
 
 
-def hard_only(problem: Problem) -> Problem:
-    """The problem of the first phase: no soft rule."""
-    return replace(problem, rules=tuple(rule for rule in problem.rules if rule.hard))
-
-
-def cost_unit(rules: Iterable[GroundRule]) -> int:
-    """The greatest common divisor of the penalties, grid units; 1 where there is none."""
-    return math.gcd(*(rule.finite_penalty for rule in rules)) or 1
-
-
 def weighted_problem(problem: Problem, weight: int) -> Problem:
     """The problem with penalties of `weight` grid units for each unit of cost; hard rules are folded."""
     problem = problem.fold(soft=False)
@@ -72,14 +61,6 @@ def _cost_rule(rule: GroundRule, weight: int, unit: int) -> GroundRule:
     if penalty >= HARD:
         raise CheckFailure(f"weight: {weight} makes a penalty too large to check")
     return _CostRule(rule.name, penalty, rule.binary, rule.components, rule.forced, rule.overruled)
-
-
-def lowest_score(problem: Problem) -> int:
-    """Grid units that no labelling scores less than."""
-    least = (
-        np.where(is_forbidden(x), 0, x).min(initial=0) for x in (problem.lattice.node, problem.lattice.pool)
-    )
-    return len(problem.lattice.node) * sum(map(int, least))
 
 
 def check_phases(

@@ -115,7 +115,7 @@ def verify(
     """
     _check_limits(max_steps, time_limit)
     _check_list_options(top, within)
-    compiled = compiler_of(rules).compiled(trellis.labels)
+    compiled = compiler_of(rules).anew(trellis.labels)
     problem = compiled.problem(trellis)
     case = Case(trellis, compiled, problem)
     began = time.monotonic()

@@ -53,10 +53,22 @@ def test_the_python_blocks_run_and_print_what_is_shown(name, tmp_path):
         if importlib.util.find_spec(module) is None:
             pytest.skip(f"{module} is not installed")
     for block, printed in zip(given, run(page, given, tmp_path)):
-        if block.output is not None:
-            assert printed.rstrip() == block.output.rstrip(), f"{name}, line {block.line}"
+        assert printed.rstrip() == (block.output or "").rstrip(), f"{name}, line {block.line}"
     if name in WITH_COMMANDS:
         run_commands(page, tmp_path)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_no_page_installs_from_an_index(name):
+    """An extra may be named once ilpinfer is installed: pip then looks for nothing but the extra's packages."""
+    assert not re.search(r"pip install ilpinfer\b(?!\[)", (ROOT / name).read_text("utf-8"))
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_what_a_block_prints_stands_in_a_text_block(name):
+    for block in blocks((ROOT / name).read_text("utf-8"), "python"):
+        for at, line in enumerate(block.text.splitlines()):
+            assert not re.match(r"\s*print\(.*\)\s+# ", line), f"{name}, line {block.line + at}: {line}"
 
 
 def run_commands(page: Path, folder: Path) -> None:

@@ -17,10 +17,11 @@ from formulations import Trellis
 from formulations import constraints as C
 from formulations.grid import nats
 from formulations.problem.compiled_rules import compile_problem
+from formulations.problem.two_phases import hard_only
 from formulations.programs.formulation import score_floor
 from ilpinfer.core.certificate import Certificate, Leaf, Phases, Rest, Split
 from ilpinfer.decoding.two_phase import TwoPhaseSolution
-from ilpinfer.proof.phases import hard_only, weighted_problem
+from ilpinfer.proof.phases import weighted_problem
 
 NEAR = problems(NEAR_TIES, st.one_of(st.just(math.inf), st.integers(1, 3).map(lambda k: k * UNIT)))
 TAUS = st.sampled_from((0.0, 0.3, 0.9, 1.0))

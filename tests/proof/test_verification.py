@@ -24,6 +24,7 @@ from formulations.grid import HARD, nats
 from formulations.problem.compiled_rules import compile_problem, compile_rules
 from formulations.problem.problem import GroundRule
 from ilpinfer.core.certificate import Certificate, Leaf, Split
+from ilpinfer.core.rule_compiler import compiler_of
 from ilpinfer.core.solution import Solution
 from ilpinfer.proof.checker import check_tree
 from ilpinfer.proof.meter import CheckFailure
@@ -385,6 +386,18 @@ def test_rules_that_have_folded_cannot_be_named():
     solution = claimed(TRELLIS, rules, path, follow_all(TRELLIS, rules))
     assert verify(TRELLIS, rules, solution).proved
     refused(with_tree(Leaf(stages=(((len(PROBLEM.rules), 0),),)), solution), "folded", TRELLIS, rules)
+
+
+def test_rules_are_compiled_anew():
+    """A fault among the compiled rules that decode keeps is found."""
+    trellis = Trellis([1.0, 0.0], np.zeros((2, 2, 2)), labels=["a", "O"])
+    rules = [C.at_most_tokens("a", 0)]
+    wrong = [C.at_most_tokens("a", 3)]
+    compiler_of(rules)._compiled.find(lambda _: False, lambda: compile_rules(wrong, trellis.labels))
+    solution = ilpinfer.decode(trellis, rules)
+    assert solution.status == "optimal" and solution.labels[0] == "a"
+    verdict = ilpinfer.verify(trellis, rules, solution)
+    assert not verdict.ok and "penalty: 0.0 is claimed, and inf found" in verdict.reasons
 
 
 def test_deep_and_endless_trees_are_rejected():
