@@ -4,7 +4,9 @@ import contextlib
 import logging
 from collections.abc import Iterator
 
+from ilpinfer.cli.progress import compilation
 from ilpinfer.cli.streams import remark, say
+from ilpinfer.kernels import notices
 
 
 class _Lines(logging.Handler):
@@ -17,12 +19,14 @@ class _Lines(logging.Handler):
 
 @contextlib.contextmanager
 def show_logs() -> Iterator[None]:
-    """Show the warnings of the logger `ilpinfer`."""
+    """Show the warnings of the logger `ilpinfer`, and the steps of compilations."""
     logger, lines = logging.getLogger("ilpinfer"), _Lines(logging.WARNING)
     before, logger.propagate = logger.propagate, False
     logger.addHandler(lines)
+    ignored, notices.watch = notices.watch, compilation
     try:
         yield
     finally:
+        notices.watch = ignored
         logger.removeHandler(lines)
         logger.propagate = before

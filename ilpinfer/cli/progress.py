@@ -4,8 +4,29 @@ import contextlib
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from ilpinfer.cli import settings
+from ilpinfer.kernels.notices import Step
+
+
+@dataclass(eq=False)
+class _Line:
+    """A bar or line on the screen: its text, and the function that shows another one in its place."""
+
+    text: str
+    show: Callable[[str], None]
+
+    def update(self, text: str) -> None:
+        """Change the text."""
+        self.text = text
+        self.show(text)
+
+
+_lines: list[_Line] = []
+"""What is on the screen, the newest last."""
+_own = contextlib.ExitStack()
+"""The line for steps of compilation where there is no other."""
 
 
 def shown() -> bool:
@@ -23,10 +44,11 @@ def progress(task: str, total: int | None, done: int = 0) -> Iterator[Callable[[
 
     from ilpinfer.cli.screen import console
 
-    columns = (TextColumn(task), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console(stderr=True), transient=True) as bar:
         number = bar.add_task(task, total=total, completed=done)
-        yield lambda: bar.advance(number)
+        with _on_screen(_Line(task, lambda text: bar.update(number, description=text))):
+            yield lambda: bar.advance(number)
 
 
 @contextlib.contextmanager
@@ -39,7 +61,12 @@ def rate_progress(task: str, total: int | None) -> Iterator[Callable[[int, int, 
 
     from ilpinfer.cli.screen import console
 
-    columns = (TextColumn(task), BarColumn(), TextColumn("{task.fields[rows]}"), TimeRemainingColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.fields[rows]}"),
+        TimeRemainingColumn(),
+    )
     began = time.monotonic()
     with Progress(*columns, console=console(stderr=True), transient=True) as bar:
         number = bar.add_task(task, total=total, rows="")
@@ -49,7 +76,8 @@ def rate_progress(task: str, total: int | None) -> Iterator[Callable[[int, int, 
             text = f"{rows} sequences, {rate:.0f}/s, {100 * proved / max(rows, 1):.1f} % proved"
             bar.update(number, completed=size, rows=text)
 
-        yield show
+        with _on_screen(_Line(task, lambda text: bar.update(number, description=text))):
+            yield show
 
 
 @contextlib.contextmanager
@@ -60,5 +88,28 @@ def status(text: str) -> Iterator[Callable[[str], None] | None]:
         return
     from ilpinfer.cli.screen import console
 
-    with console(stderr=True).status(text) as line:
-        yield line.update
+    with console(stderr=True).status(text) as line, _on_screen(_Line(text, line.update)) as own:
+        yield own.update
+
+
+def compilation(step: Step | None) -> None:
+    """Show a step of the compilation of kernels in the bar or line on the screen, or in one of its own; None at the end."""
+    if not shown():
+        return
+    if step is None:
+        _own.close()
+        if _lines:
+            _lines[-1].show(_lines[-1].text)
+        return
+    if not _lines:
+        _own.enter_context(status(str(step)))
+    _lines[-1].show(str(step))
+
+
+@contextlib.contextmanager
+def _on_screen(line: _Line) -> Iterator[_Line]:
+    _lines.append(line)
+    try:
+        yield line
+    finally:
+        _lines.remove(line)

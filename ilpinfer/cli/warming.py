@@ -8,9 +8,9 @@ from ilpinfer.kernels.jit import place
 
 def warm_up(as_json: bool = False) -> None:
     """Compile or load the kernels of every stage, and print the folder where they are stored."""
-    screen, done = console(), []
-    for stage in stages():
-        text = f"{stage.name}: {stage.purpose}"
+    screen, done, every = console(), [], stages()
+    for number, stage in enumerate(every, 1):
+        text = f"{number} of {len(every)}, {stage.name}: {stage.purpose}"
         with status(text):
             seconds = stage.warm()
         done.append({"name": stage.name, "purpose": stage.purpose, "seconds": seconds})

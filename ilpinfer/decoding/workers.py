@@ -136,8 +136,10 @@ def _answer(child: Child) -> Reply[Any]:
     try:
         while True:
             kind, value, messages = child.pipe.recv()
-            if kind == "compiling":
+            if kind == "announced":
                 notices.announce(*value)
+            elif kind == "compiling":
+                notices.watch(value)
             elif kind == "returned":
                 return Reply(value, messages)
             else:
@@ -168,7 +170,8 @@ def main(arguments: Sequence[str]) -> None:
         return pickle.loads(data)
 
     function, common = loaded(pipe.recv_bytes())
-    notices.announce = lambda *what: pipe.send(("compiling", what, []))
+    notices.announce = lambda *what: pipe.send(("announced", what, []))
+    notices.watch = lambda step: pipe.send(("compiling", step, []))
     requests: SimpleQueue[bytes | None] = SimpleQueue()
     threading.Thread(target=_read, args=(pipe, requests), daemon=True).start()
     while (request := requests.get()) is not None:

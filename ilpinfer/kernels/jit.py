@@ -31,7 +31,7 @@ def kernel(function: Callable[..., Any]) -> Any:
     try:
         compiled._cache = KernelCache(function)
     except (RuntimeError, OSError):  # nowhere to write
-        compiled._cache = NoCache()
+        compiled._cache = NoCache(function)
     return compiled
 
 
@@ -86,9 +86,12 @@ class NoCache:
 
     cache_path = None
 
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+
     def load_overload(self, signature: Any, target: Any) -> None:
         notices.cacheable = False
-        notices.begins()
+        notices.begins(functions_of(self._function))
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
         pass
@@ -117,7 +120,7 @@ class KernelCache(FunctionCache):
             notices.announce(text, "reading")
             return None
         if result is None:
-            notices.begins()
+            notices.begins(functions_of(self._py_func))
         return result
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
@@ -151,6 +154,18 @@ class SealedFiles(IndexDataCacheFile):
         if not seal or hashlib.sha256(content).digest() != digest:
             raise ValueError("its content has changed")
         return super()._load_data(name)
+
+
+def functions_of(function: Callable[..., Any]) -> set[Callable[..., Any]]:
+    """A function and all that are compiled with it, since it calls them."""
+    known, waiting = set[Callable[..., Any]](), [function]
+    while waiting:
+        one = waiting.pop()
+        if one not in known:
+            known.add(one)
+            named = (one.__globals__.get(name) for name in one.__code__.co_names)
+            waiting += [value.py_func for value in named if hasattr(value, "py_func")]
+    return known
 
 
 def _digest(function: Callable[..., Any]) -> str:

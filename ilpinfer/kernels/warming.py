@@ -50,6 +50,7 @@ class Stage:
             self._example()
         finally:
             busy = False
+            notices.ends()
             if collecting:
                 gc.enable()
         self._ready = True

@@ -5,6 +5,7 @@ import io
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,9 @@ from support.command_line import SCORES, run
 
 from ilpinfer import __version__
 from ilpinfer.cli import screen, settings
+from ilpinfer.cli.logs import show_logs
 from ilpinfer.cli.progress import progress, rate_progress, status
+from ilpinfer.kernels import notices
 
 
 def test_versions(capsys):
@@ -94,6 +97,41 @@ def test_progress_is_shown_on_a_terminal_unless_the_run_is_quiet(monkeypatch, qu
         assert [word in text for word in ("decoding", "reprocessing", "learning")] == [not quiet] * 3
     finally:
         settings.configure()
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+def test_a_bar_says_what_is_compiled(monkeypatch, quiet):
+    """The step is shown in the bar or line on the screen, or in one of its own; then the bar has its text again."""
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    settings.configure(quiet_run=quiet)
+    step, before = "compiling {} for a test, {} of 2", notices.watch
+
+    def compiled(*functions):
+        with show_logs():
+            for done, function in enumerate(functions):
+                notices.watch(notices.Step("a test", function, done, 2))
+                time.sleep(0.15)  # the screen is drawn every tenth of a second
+            notices.watch(None)
+
+    try:
+        with progress("decoding", 400) as advance:
+            compiled("first")
+            advance()
+        with rate_progress("reprocessing", 10):
+            compiled("_second")
+        with status("learning"):
+            compiled("third", "fourth")
+        compiled("fifth")
+        with progress("comparing", 2) as advance:  # nothing is left on the screen
+            advance()
+        text = sys.stderr.getvalue()
+        expected = [step.format(*each) for each in (("first", 1), ("second", 1), ("fourth", 2), ("fifth", 1))]
+        assert [each in text for each in (*expected, "comparing")] == [not quiet] * 5
+        assert quiet or text.rindex("decoding") > text.index(expected[0])
+    finally:
+        settings.configure()
+    assert notices.watch is before
 
 
 @pytest.mark.parametrize("stderr", [False, True])

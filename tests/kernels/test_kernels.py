@@ -10,7 +10,7 @@ from pathlib import Path
 import numba
 import pytest
 
-from ilpinfer.kernels import notices
+from ilpinfer.kernels import notices, warming
 from ilpinfer.kernels.jit import SealedFiles
 
 SOURCE = "from ilpinfer.kernels.jit import kernel\n@kernel\ndef three_times(x):\n    return 3 * x\n"
@@ -143,10 +143,70 @@ def test_the_same_is_announced_once(monkeypatch, caplog):
     for purpose in ("one thing", "one thing", "another", "one thing"):
         monkeypatch.setattr(notices, "purpose", purpose)
         notices.begins()
-    assert [(r.levelname, "one thing" in r.getMessage()) for r in caplog.records] == [
-        ("WARNING", True),
-        ("INFO", False),
+    assert [(r.levelname, r.getMessage()) for r in caplog.records] == [
+        ("WARNING", "compiling kernels for one thing, once for this installation: this can take minutes"),
+        ("WARNING", "compiling kernels for another, once for this installation"),
     ]
+
+
+STEPS = """
+from ilpinfer.kernels.jit import kernel, subroutine
+from ilpinfer.kernels.warming import Stage
+
+@subroutine
+def _inner(x):
+    return x + 1
+
+@subroutine
+def middle(x):
+    return 2 * _inner(x)
+
+@kernel
+def outer(x):
+    return middle(x) + _inner(x)
+
+def unused(x):
+    return outer(x)
+"""
+
+
+@pytest.mark.parametrize("cached", [True, False])
+def test_each_step_of_a_compilation_is_told(tmp_path, monkeypatch, cached):
+    name, steps = next(NAMES), []
+    (tmp_path / f"{name}.py").write_text(STEPS)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "cache"))
+    if not cached:
+        monkeypatch.setattr("numba.core.caching.CacheImpl._locator_classes", [])
+    monkeypatch.setattr(notices, "watch", steps.append)
+    monkeypatch.setattr(notices, "_announced", set())
+    monkeypatch.setattr(warming, "STAGES", [])
+    module = importlib.import_module(name)
+    stage = warming.Stage("small", "a test", lambda: module.outer(3))
+    stage.warm()
+    assert [(s.purpose, s.function, s.done, s.total) for s in dict.fromkeys(steps) if s] == [
+        ("a test", "outer", 0, 3),
+        ("a test", "middle", 0, 3),
+        ("a test", "_inner", 0, 3),
+        ("a test", "middle", 1, 3),
+        ("a test", "outer", 2, 3),
+    ]
+    assert steps[-1] is None and str(steps[-2]) == "compiling outer for a test, 3 of 3"
+
+
+def test_a_kernel_that_fails_to_compile_leaves_no_step(tmp_path, monkeypatch):
+    name, steps = next(NAMES), []
+    (tmp_path / f"{name}.py").write_text(
+        "from ilpinfer.kernels.jit import kernel\n@kernel\ndef bad(x):\n    return x.missing\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(notices, "watch", steps.append)
+    monkeypatch.setattr(warming, "STAGES", [])
+    module = importlib.import_module(name)
+    with pytest.raises(numba.core.errors.TypingError):
+        warming.Stage("bad", "a test", lambda: module.bad(3)).warm()
+    assert steps[-1] is None and not notices._compilation.stack
 
 
 def test_no_place_for_a_cache_at_all(load, tmp_path, monkeypatch):
