@@ -1,6 +1,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 LOWEST ?= .venv-lowest
+CORE := $(VENV)/.core
 READY := $(VENV)/.ready
 NEW_ENOUGH = $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
   { echo "Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11"; exit 1; }
@@ -9,7 +10,7 @@ INSTALL = -m pip install --quiet --disable-pip-version-check
 
 .PHONY: demo test docs wheel sizes pythons pages strict fuzz signals references lowest check clean
 
-demo: $(READY)  ## set up, and run the main job on the embedded example
+demo: $(CORE)  ## set up the core alone, and run the main job on the embedded example
 	$(VENV)/bin/ilpinfer demo
 
 test: $(READY)  ## set up, and run the tests, on up to four cores
@@ -60,11 +61,12 @@ check: $(READY)  ## linter, formatter and type checker
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
 
-$(READY): pyproject.toml constraints.txt
+$(READY): EXTRAS = [dev]
+$(CORE) $(READY): pyproject.toml constraints.txt
 	@$(NEW_ENOUGH)
 	$(PYTHON) -m venv $(VENV)
-	$(VENV)/bin/python $(INSTALL) --constraint constraints.txt --editable '.[dev]'
-	@touch $@
+	$(VENV)/bin/python $(INSTALL) --constraint constraints.txt --editable '.$(EXTRAS)'
+	@touch $@ $(CORE)
 
 $(VENV)/.docs $(VENV)/.package: $(VENV)/.%: $(READY)
 	$(VENV)/bin/python $(INSTALL) --constraint constraints.txt --editable '.[$*]'
