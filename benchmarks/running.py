@@ -13,7 +13,7 @@ from threading import Thread
 from benchmarks.journal import Journal
 from benchmarks.optimum import take_counts
 from benchmarks.study import Cell, Missing, Row, Sources, study_named
-from formulations.problem.problem import RuleNotice
+from formulations.errors import RuleNotice
 from ilpinfer.cli.progress import progress
 
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")

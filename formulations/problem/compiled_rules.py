@@ -13,11 +13,12 @@ from formulations.constraints.feature import Feature
 from formulations.constraints.rule import Rule
 from formulations.constraints.rule_set import RuleSet
 from formulations.constraints.template import Template
+from formulations.errors import RuleNotice
 from formulations.labels.label_set import LabelSet
 from formulations.problem.digest import digest
 from formulations.problem.missing_tokens import MissingTokens, NoTokens, guard_tokens, was_read
 from formulations.problem.priority import Demand, Priorities, mask_tokens
-from formulations.problem.problem import GroundRule, Problem, RuleNotice, check_totals
+from formulations.problem.problem import GroundRule, Problem, check_totals
 from formulations.problem.trellis import Trellis
 
 

@@ -11,7 +11,6 @@ from formulations.automata.hamming import HammingDistance
 from formulations.automata.lattice import Lattice, StepTable
 from formulations.automata.machine import Machine
 from formulations.dtypes import Integers, LabelIds
-from formulations.errors import RuleNotice as RuleNotice
 from formulations.grid import (
     FORBIDDEN,
     HARD,

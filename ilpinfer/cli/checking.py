@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from rich.console import Console
 
 from formulations import Feature, LabelSet, Rule, RuleSet, dump_rules
+from formulations.errors import RuleNotice
 from formulations.labels import schemes
 from formulations.problem.compiled_rules import notices, unique_names
-from formulations.problem.problem import RuleNotice
 from ilpinfer.cli.inputs import check_streams, checked_scheme, comments, files_read, read_rules
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import add_row, console_beside, numbers, print_json, table

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from formulations import RuleSet, Trellis
-from formulations.problem.problem import RuleNotice
+from formulations.errors import RuleNotice
 from formulations.programs.formulation import score_floor
 from ilpinfer import __version__
 from ilpinfer.cli.failure import Findings

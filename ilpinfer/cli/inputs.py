@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from formulations import Feature, RuleSet, join_rules, load_rules, parse_rules
+from formulations.errors import RuleNotice
 from formulations.labels.schemes import ALIASES, SCHEMES, scheme_name
 from formulations.messages import suggestion
 from formulations.problem.digest import digest
-from formulations.problem.problem import RuleNotice
 from formulations.rulefiles.loading import LARGEST, catalogue
 from ilpinfer.cli import signals
 from ilpinfer.cli.streams import STDOUT, notice

@@ -8,7 +8,7 @@ from importlib.metadata import version
 from typing import Any
 
 from formulations import RuleSet, dump_rules
-from formulations.problem.problem import RuleNotice
+from formulations.errors import RuleNotice
 from ilpinfer.cli.inputs import about, check_streams, checked_scheme, comments, files_read, read_rules
 from ilpinfer.cli.learning_options import LearnOptions
 from ilpinfer.cli.progress import status

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from formulations.errors import RuleNotice
 from formulations.problem.digest import digest
-from formulations.problem.problem import RuleNotice
 from ilpinfer.cli.failure import Failure
 from ilpinfer.cli.inputs import InputOptions, Job, about, check_streams, job_of, parameters
 from ilpinfer.cli.progress import rate_progress

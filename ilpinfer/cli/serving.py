@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from formulations.errors import RuleNotice
 from formulations.problem.compiled_rules import notices
-from formulations.problem.problem import RuleNotice
 from ilpinfer.cli.failure import Failure
 from ilpinfer.cli.inputs import about, checked_scheme, parameters, read_rules, rewarded
 from ilpinfer.cli.streams import notice, remark

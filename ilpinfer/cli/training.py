@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.table import Table
 
 from formulations import LabelSet, RuleSet
+from formulations.errors import RuleNotice
 from formulations.messages import suggestion
-from formulations.problem.problem import RuleNotice
 from ilpinfer.cli.inputs import about, check_streams, checked_scheme, files_read, parameters, read_rules
 from ilpinfer.cli.progress import progress, status
 from ilpinfer.cli.screen import add_row, console_beside, numbers, print_json, table

@@ -8,8 +8,8 @@ from itertools import groupby
 import numpy as np
 
 from formulations import Trellis
+from formulations.errors import RuleNotice
 from formulations.grid import nats
-from formulations.problem.problem import RuleNotice
 from ilpinfer.comparison.record import Record
 from ilpinfer.core.rule_compiler import RuleCompiler, compiler_of
 from ilpinfer.core.solution import Solution

@@ -164,7 +164,7 @@ def functions_of(function: Callable[..., Any]) -> set[Callable[..., Any]]:
         if one not in known:
             known.add(one)
             named = (one.__globals__.get(name) for name in one.__code__.co_names)
-            waiting += [value.py_func for value in named if hasattr(value, "py_func")]
+            waiting += [value.py_func for value in named if value is not None and hasattr(value, "py_func")]
     return known
 
 

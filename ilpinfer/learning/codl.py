@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from formulations.errors import RuleNotice
 from formulations.messages import suggestion
-from formulations.problem.problem import RuleNotice
 from ilpinfer.core.rule_compiler import Rules, compiler_of
 from ilpinfer.learning.codl_result import CODLResult, Progress, Row, provenance
 from ilpinfer.learning.codl_run import Run

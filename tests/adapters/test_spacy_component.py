@@ -15,7 +15,7 @@ from spacy.tokens import Doc, Span, SpanGroup  # noqa: E402
 from spacy.training import Example  # noqa: E402
 
 from formulations import constraints as C  # noqa: E402
-from formulations.problem.problem import RuleNotice  # noqa: E402
+from formulations.errors import RuleNotice  # noqa: E402
 from ilpinfer.adapters.decisions import AdapterError  # noqa: E402
 
 TEXT = "Ada met Bob Byron today"

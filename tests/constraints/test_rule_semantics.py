@@ -5,8 +5,8 @@ import pytest
 
 from formulations import LabelSet, Trellis
 from formulations import constraints as C
+from formulations.errors import RuleNotice
 from formulations.problem.compiled_rules import compile_problem
-from formulations.problem.problem import RuleNotice
 
 PLAIN = LabelSet(("A", "B", "C", "O"), "plain")
 BIO = LabelSet(("B-x", "I-x", "B-y", "I-y", "O"))

@@ -20,8 +20,9 @@ from support.strategies import UNIT, cost_units, problems
 import ilpinfer
 from formulations import LabelSet, RuleSet, Trellis
 from formulations import constraints as C
+from formulations.errors import RuleNotice
 from formulations.problem.compiled_rules import CompiledRules, compile_problem
-from formulations.problem.problem import Problem, RuleNotice
+from formulations.problem.problem import Problem
 from ilpinfer import Decoder
 from ilpinfer.core import rule_compiler
 from ilpinfer.core.solution import Solution

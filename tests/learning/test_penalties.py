@@ -246,7 +246,7 @@ def test_features_with_negative_weights_start_as_they_are():
     assert [verdict.learnt for verdict in result.verdicts] == pytest.approx([-1.0, 0.5, 2.0])
 
 
-@pytest.mark.filterwarnings("ignore::formulations.problem.problem.RuleNotice")
+@pytest.mark.filterwarnings("ignore::formulations.errors.RuleNotice")
 def test_weights_that_run_to_the_cap_are_told_and_given_ones_are_not():
     rules = RuleSet((C.at_least_tokens("q", 1, penalty=2.0, name="some q"),), ("q",))
     examples = [scored(i, ("a", "q", "b", "a")) for i in range(12)]

@@ -144,7 +144,7 @@ def test_a_penalty_of_a_rule_that_gold_breaks_more_often_than_predictions_is_dri
     assert not capped.any()
 
 
-@pytest.mark.filterwarnings("ignore::formulations.problem.problem.RuleNotice")
+@pytest.mark.filterwarnings("ignore::formulations.errors.RuleNotice")
 def test_a_weight_that_no_labelling_stops_runs_to_the_cap_and_is_told():
     """Gold has a field that the model lacks, so that every labelling breaks the rule."""
     rules = RuleSet((C.at_least_tokens("q", 1, penalty=2.0), C.feature(label="q", weight=1.0)), ("q",))
@@ -237,7 +237,7 @@ def test_smoothed_penalties_of_rules_that_are_as_good_as_hard(given):
     assert smoothed_penalty(0, 5, math.inf) == smoothed_penalty(0, 5, CRUDE)
 
 
-@pytest.mark.filterwarnings("ignore::formulations.problem.problem.RuleNotice")
+@pytest.mark.filterwarnings("ignore::formulations.errors.RuleNotice")
 def test_gold_labels_that_the_model_lacks_count_for_log_odds():
     rules = RuleSet((C.at_most_tokens("q", 0, penalty=1.0),), ("q",))
     data = TrainingSet([ScoredExample(scored(0).trellis, ("q", "a", "b", "c"))], rules)

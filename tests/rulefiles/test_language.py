@@ -15,8 +15,8 @@ from support.strategies import LABEL_SETS, cases
 import ilpinfer
 from formulations import LabelSet, RuleError, RuleSet, Trellis, catalogue, dump_rules, load_rules, parse_rules
 from formulations import constraints as C
+from formulations.errors import RuleNotice
 from formulations.problem.compiled_rules import compile_problem
-from formulations.problem.problem import RuleNotice
 from formulations.rulefiles.loading import CATALOGUE
 from formulations.rulefiles.schema import schema
 

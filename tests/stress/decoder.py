@@ -28,9 +28,9 @@ from support.strategies import TOKENS
 
 import ilpinfer
 from formulations import LabelSet, RuleSet, Trellis
+from formulations.errors import RuleNotice
 from formulations.problem import vocabulary
 from formulations.problem.compiled_rules import compile_problem
-from formulations.problem.problem import RuleNotice
 from formulations.problem.token_scores import TokenScores
 from ilpinfer.exact import compiled
 from ilpinfer.exact.compiled import tables_of

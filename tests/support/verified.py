@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 import ilpinfer
-from formulations.problem.problem import RuleNotice
+from formulations.errors import RuleNotice
 from ilpinfer.core.certificate import Phases
 from ilpinfer.core.solution import Solution, Status
 from ilpinfer.decoding import single
