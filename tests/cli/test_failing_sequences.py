@@ -44,10 +44,10 @@ def mixed(folder):
     return folder
 
 
-def check_mixed(result, err, code):
+def check_mixed(result, err, code, method=""):
     assert code == 1
     assert err.count("\n") == 1
-    assert err.startswith("ilpinfer: 2 sequences could not be decoded: first in.jsonl, line 2: ")
+    assert err.startswith(f"ilpinfer: 2 sequences could not be decoded: first in.jsonl, line 2{method}: ")
     assert "lower the penalty" in err
     assert [row["sequence"] for row in result] == list(range(5))
     assert [row["status"] == "unknown" for row in result] == [False, True, False, False, True]
@@ -55,7 +55,7 @@ def check_mixed(result, err, code):
         assert ("error" in row) == (row["status"] == "unknown")
     assert result[1]["labels"] is None and result[1]["error"] == "ValueError"
     assert result[1].get("tokens", ["x"] * 9) == ["x"] * 9
-    assert result[4]["reason"].startswith("in.jsonl, line 5: ")
+    assert result[4]["reason"].startswith(f"in.jsonl, line 5{method}: ")
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_a_comparison_goes_on_too(mixed, capsys):
     ]
     code, out, err = run(arguments, capsys)
     result = rows(Path("out/results.jsonl").read_text())
-    check_mixed(result[::2], err, code)
+    check_mixed(result[::2], err, code, ", method auto")
     assert [row["status"] for row in result[1::2]].count("unknown") >= 2
     assert "auto" in out and Path("out/report.html").exists()
     summary = json.loads(Path("out/summary.json").read_text())["methods"]
@@ -163,14 +163,15 @@ def test_whatever_is_raised(folder, capsys, monkeypatch, error, words, command):
     monkeypatch.setattr(module, name, failing_second(getattr(module, name), error))
     more = ["--output", "x.jsonl"] if command == "decode" else ["--methods", "auto", "--output", "out"]
     code, _, err = run([command, "in.jsonl", *more], capsys)
+    place = "in.jsonl, line 2" if command == "decode" else "in.jsonl, line 2, method auto"
     assert (code, err) == (
         1,
-        f"ilpinfer: 1 sequence could not be decoded: in.jsonl, line 2: {words}{err[err.index(words) + len(words) :]}",
+        f"ilpinfer: 1 sequence could not be decoded: {place}: {words}{err[err.index(words) + len(words) :]}",
     )
     result = rows(Path("x.jsonl" if command == "decode" else "out/results.jsonl").read_text())
     assert [row["status"] for row in result] == ["optimal", "unknown", "optimal"]
     assert result[1]["error"] == type(error).__name__
-    assert result[1]["reason"].startswith(f"in.jsonl, line 2: {words}")
+    assert result[1]["reason"].startswith(f"{place}: {words}")
 
 
 def test_a_model_that_cannot_score_one_sequence(folder, capsys, monkeypatch):
