@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from formulations.labels.schemes import SCHEMES
 from formulations.plain_values import choice, flag, items, strings, table, text
 from ilpinfer.checker import FORMAT, LARGEST, UNITS, CheckError, Machine, whole
 
@@ -26,8 +27,9 @@ def check_form(record: Any) -> None:
     if not isinstance(record, dict) or record.get("format") != FORMAT:
         raise ValueError(f'its "format" is not {FORMAT!r}')
     table(record, KEYS, "it")
-    for key in ("name", "scheme", "rules"):
+    for key in ("name", "rules"):
         text(record[key], key)
+    choice(record["scheme"], "scheme", SCHEMES)
     choice(record["status"], "status", ("optimal", "infeasible"))
     labels, tokens = (strings(record[key], key) for key in ("labels", "tokens"))
     if not (labels and tokens):

@@ -78,6 +78,7 @@ MALFORMED = [
     (altered("tokens", to=["u"]), "tables: node"),
     (altered("tokens", to="uv"), "tokens is a text"),
     (altered("rules", to={}), "rules is an object"),
+    (altered("scheme", to=""), "scheme is ''"),
     (altered("digest", to="x"), "digest"),
     (altered("made", to={"python": 3}), "made"),
     (altered("status", to="best"), "status"),

@@ -6,6 +6,7 @@ from random import Random
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from stress.references import MEGABYTES, check, sources
 from support.effort import examples
 from support.reference_mutations import falsehood, mutated
 from support.strategies import NEAR_TIES, problems
@@ -86,3 +87,12 @@ def test_no_prices_and_stages_prove_what_is_false(drawn, data):
     ) or (len(levels) == 1 and record["status"] == "infeasible")
     if len(levels) > 2:
         assert not accepted({**record, "levels": [levels[0], *levels[2:]]})
+
+
+def test_no_door_ends_in_a_raw_error_or_takes_much_memory():
+    """A part of `python -m stress.references`: show, verify at each depth, programs and the single file."""
+    report = check(600, 11, sources(11, 40))
+    assert not report["faults"] and report["peak"] < MEGABYTES
+    counts = report["counts"]
+    for door in ("checker", "tables", "meaning", "show", "programs"):
+        assert counts[f"{door} accepts"] > 10 and counts[f"{door} refuses"] > 100, counts
