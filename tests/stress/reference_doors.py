@@ -101,6 +101,7 @@ def altered(source: Any, random: Random) -> bytes:
                 del parent[key]
             elif kind == 8 and random.random() < 0.2:
                 parent[key] = nested(random.choice((20, 300, 990)), cases=random.random() < 0.5)
+                break
             else:
                 parent[key] = deepcopy(random.choice(VALUES))
     data = _text(record).encode("utf-8", "surrogatepass")
