@@ -184,11 +184,12 @@ def judged(record: Any, source: Any) -> str:
 
 def accepted_records(path: Path) -> list[Any]:
     content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-    lines = content.splitlines() if ".jsonl" in path.name else [content]
-    return [json.loads(line) for line in lines]
+    lines = content.split(b"\n") if ".jsonl" in path.name else [content]
+    return [json.loads(line) for line in lines if line]
 
 
-MEANT = ("labels", "scheme", "tokens", "rules", "model", "tables", "digest")
+MEANT = ("labels", "scheme", "tokens", "model", "tables", "digest")
+"""What must be as in the source where the meaning holds; the digest stands for the rules, whose text may have other spaces."""
 
 
 def faults(path: Path, source: Any, folder: Path, counts: Counter[str]) -> list[str]:
