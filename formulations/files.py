@@ -1,29 +1,88 @@
-"""Reading files with a limit on their size, and writing them atomically."""
+"""Reading files with a limit on their size, and writing them atomically; files whose names end in `.gz` are compressed."""
 
+import contextlib
+import errno
 import gzip
 import io
 import json
 import os
 import stat
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO, cast
 
 from formulations.errors import InferenceError
+
+PACKED = ".gz"
 
 
 class Unreadable(InferenceError, ValueError):
     """Error for a file that cannot be read; the message has the reason, without the name."""
 
 
+class UnpackedFile(gzip.GzipFile):
+    """The content of a compressed file; errors of its format are errors of the operating system, like all others of reading."""
+
+    def read(self, size: int | None = -1) -> bytes:
+        with _as_os_errors():
+            return self._checked(super().read(size))
+
+    def read1(self, size: int = -1) -> bytes:
+        with _as_os_errors():
+            return self._checked(super().read1(size))
+
+    def _checked(self, data: bytes) -> bytes:
+        """What was read; EOFError for an empty file, which gzip takes for an empty content."""
+        if not data and not self.position:
+            raise EOFError("it is empty")
+        return data
+
+    @property
+    def position(self) -> int:
+        """Bytes of the compressed file that were read."""
+        stream = cast(BinaryIO | None, self.fileobj)
+        return 0 if stream is None else stream.tell()
+
+
+@contextlib.contextmanager
+def _as_os_errors() -> Iterator[None]:
+    try:
+        yield
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise OSError(errno.EINVAL, f"not a whole gzip file: {error}") from None
+
+
+def is_packed(path: str | Path) -> bool:
+    """Whether a name says that the file is compressed."""
+    return str(path).lower().endswith(PACKED)
+
+
+def plain_name(path: str | Path) -> str:
+    """A name without the ending of compressed files, which says what the content is."""
+    name = str(path)
+    return name[: -len(PACKED)] if is_packed(path) else name
+
+
+def open_bytes(path: str | Path) -> BinaryIO:
+    """The bytes of a file, unpacked where its name ends in `.gz`."""
+    return cast(BinaryIO, UnpackedFile(path, "rb")) if is_packed(path) else Path(path).open("rb")
+
+
+def packed(path: str | Path, content: bytes) -> bytes:
+    """Content as the name of its file says, compressed or not; equal for equal content, as it holds neither time nor name."""
+    return gzip.compress(content, mtime=0) if is_packed(path) else content
+
+
 def read_text(path: str | Path, largest: int, instead: str = "") -> str:
-    """The text of a UTF-8 file, without a byte order mark, line ends as `\\n`.
+    """The text of a UTF-8 file, without a byte order mark, line ends as `\\n`; unpacked where its name ends in `.gz`.
 
     Parameters
     ----------
     path : str or Path
         A regular file, or a link to one.
     largest : int
-        Bytes that it may have.
+        Bytes that it may have, compressed or not.
     instead : str, optional
         Advice for a larger one.
 
@@ -50,50 +109,37 @@ def read_json_text(path: str | Path, largest: int) -> str:
     FileNotFoundError, Unreadable
         As `read_text`; Unreadable for another suffix, and for a compressed file that is cut short or damaged.
     """
-    compressed = is_compressed_json(path)
-    content = _content(path, largest, "")
-    if not compressed:
-        return _decoded(content)
-    try:
-        with gzip.GzipFile(fileobj=io.BytesIO(content)) as stream:
-            content = stream.read(largest + 1)
-    except (OSError, EOFError, zlib.error) as error:
-        raise Unreadable(f"not a whole gzip file: {error}") from None
-    if len(content) > largest:
-        raise Unreadable(f"more than {largest // 2**20} MiB when it is unpacked")
-    return _decoded(content)
+    check_json_name(path)
+    return _decoded(_content(path, largest, ""))
 
 
-def is_compressed_json(path: str | Path) -> bool:
-    """Whether a name ends in `.json.gz` rather than `.json`; Unreadable where it ends in neither."""
-    name = str(path).lower()
-    if not name.endswith((".json", ".json.gz")):
+def check_json_name(path: str | Path) -> None:
+    """Raise Unreadable for a name that ends neither in `.json` nor in `.json.gz`."""
+    if not plain_name(path).lower().endswith(".json"):
         raise Unreadable("its name ends neither in .json nor in .json.gz; name such a file")
-    return name.endswith(".gz")
 
 
 def write_whole(path: str | Path, content: bytes) -> None:
-    """Write a file as `path.part`, which is renamed at the end."""
+    """Write a file as `path.part`, which is renamed at the end; compressed where its name ends in `.gz`."""
     target = Path(path)
     part = target.with_name(f"{target.name}.part")
     try:
-        part.write_bytes(content)
+        part.write_bytes(packed(path, content))
         os.replace(part, target)
     finally:
         part.unlink(missing_ok=True)
 
 
 def json_bytes(path: str | Path, values: object) -> bytes:
-    """Plain values as JSON in the form given by the name of a file, `.json` or `.json.gz`; equal for equal values.
+    """Plain values as JSON for a file whose name ends in `.json` or `.json.gz`, not compressed yet.
 
     Raises
     ------
     Unreadable
         For another suffix.
     """
-    compressed = is_compressed_json(path)
-    content = (json.dumps(values, ensure_ascii=False, allow_nan=False) + "\n").encode()
-    return gzip.compress(content, mtime=0) if compressed else content
+    check_json_name(path)
+    return (json.dumps(values, ensure_ascii=False, allow_nan=False) + "\n").encode()
 
 
 def _content(path: str | Path, largest: int, instead: str) -> bytes:
@@ -116,7 +162,18 @@ def _content(path: str | Path, largest: int, instead: str) -> bytes:
     size = max(size, len(content))
     if size > largest:
         raise Unreadable(f"{size / 2**20:.1f} MiB, and it may have {largest // 2**20}{instead}")
-    return content
+    return _unpacked(content, largest, instead) if is_packed(path) else content
+
+
+def _unpacked(content: bytes, largest: int, instead: str) -> bytes:
+    try:
+        with UnpackedFile(fileobj=io.BytesIO(content)) as stream:
+            result = stream.read(largest + 1)
+    except OSError as error:
+        raise Unreadable(error.strerror) from None
+    if len(result) > largest:
+        raise Unreadable(f"more than {largest // 2**20} MiB when it is unpacked{instead}")
+    return result
 
 
 def _decoded(content: bytes) -> str:

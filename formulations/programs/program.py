@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from formulations.dtypes import Floats, Integers
-from formulations.files import write_whole
+from formulations.files import plain_name, write_whole
 from formulations.grid import UNITS_PER_NAT
 from formulations.messages import brief
 from formulations.problem.digest import digest
@@ -290,7 +290,7 @@ class Program:
         Parameters
         ----------
         path : str or Path
-            A path that ends in `.lp` or `.mps`.
+            A path that ends in `.lp` or `.mps`, or in either with `.gz`, which is compressed.
         units : str, default "nats"
             "nats" or "grid", as for `text`.
 
@@ -300,9 +300,11 @@ class Program:
             For another suffix.
         """
         target = Path(path)
-        suffix = target.suffix.lower().removeprefix(".")
+        suffix = Path(plain_name(target)).suffix.lower().removeprefix(".")
         if suffix not in FORMATS:
-            raise ValueError(f"{target}: programs are written as .lp or .mps; name such a file")
+            raise ValueError(
+                f"{target}: programs are written as .lp or .mps, or either with .gz; name such a file"
+            )
         write_whole(target, self.text(suffix, units=units).encode("ascii"))
 
     def general(self) -> "Program":

@@ -4,12 +4,12 @@ import contextlib
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import ilpinfer
 from formulations import LabelSet, RuleSet
 from formulations.errors import RuleNotice
+from formulations.files import plain_name
 from formulations.messages import suggestion
 from formulations.problem.compiled_rules import notices
 from ilpinfer.cli.inputs import about, check_streams, checked_scheme, files_read, parameters, read_rules
@@ -166,7 +166,7 @@ def _method(options: CodlOptions) -> CODL:
 
 def _pool(options: CodlOptions, labelled: Sequence[Labelled], scheme: str) -> list[tuple[str, ...]]:
     """The tokens of the pool; one notice if labels of the pool are ignored that the model does not have."""
-    if options.text or Path(options.pool).suffix == ".txt":
+    if options.text or plain_name(options.pool).endswith(".txt"):
         examples = read_plain_text(options.pool, options.split)
     else:
         examples = read(options.pool, column=options.column, notify=notice)

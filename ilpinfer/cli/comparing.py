@@ -39,7 +39,7 @@ from ilpinfer.pipelines.trellises import ScoredSequence
 from ilpinfer.system.checkpoint import Row, RowCheckpoint, RowPosition
 from ilpinfer.system.extras import MissingLibrary
 from ilpinfer.system.files import digest, write_atomically
-from ilpinfer.system.output_paths import OutputError, output_path
+from ilpinfer.system.output_paths import OutputError, check_folder, output_path
 
 FILES = ("results.jsonl", "summary.json", "report.html")
 """Files of every comparison."""
@@ -88,6 +88,7 @@ def compare(options: CompareOptions) -> None:
     inputs, output = [*options.input.files, *files.values()], options.output
     check_streams(False, [], inputs)
     tables = _tables(options.tables)
+    check_folder(output)
     places = [output_path(Path(output, name), inputs) for name in (*FILES, *tables)]
     if places[0].direct:
         raise OutputError(f"{places[0].name}: the rows are read back, so the output must be a file; name one")

@@ -65,5 +65,5 @@ def _files(incomplete: str, ending: str) -> Iterator[Completion]:
     for path in sorted(glob.glob(f"{glob.escape(incomplete)}*")):
         if os.path.isdir(path):
             yield f"{path}/", "folder"
-        elif path.endswith(ending):
+        elif path.endswith((ending, f"{ending}.gz")):
             yield path, "file"

@@ -17,7 +17,7 @@ from ilpinfer.corpus.sequences import InputError
 from ilpinfer.errors import describe, traceback_wanted
 from ilpinfer.pipelines.trellises import ScoredSequence
 from ilpinfer.system.files import write_atomically
-from ilpinfer.system.output_paths import output_path
+from ilpinfer.system.output_paths import check_folder, output_path
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,7 @@ def export(options: ExportOptions) -> None:
     check_streams(False, [], inputs)
     if not options.output:
         raise InputError("--output is empty; name a folder")
+    check_folder(options.output)
     scored, rules, _ = prepare(options.input, options.input.reading, options.first)
     names = numbers(len(scored))
     for name in names:

@@ -18,7 +18,7 @@ from ilpinfer.references.integer_programs import write_programs
 from ilpinfer.references.making import make
 from ilpinfer.references.record import InvalidReference, Reference
 from ilpinfer.references.shipped import instances
-from ilpinfer.system.output_paths import output_path
+from ilpinfer.system.output_paths import check_folder, output_path
 
 
 @dataclass(frozen=True)
@@ -79,6 +79,7 @@ def write_reference_programs(files: Sequence[str], output: str, units: str, *, a
     check_streams(False, [], files)
     if not output:
         raise InputError("--output is empty; name a folder")
+    check_folder(output)
     failures, count, taken = list[str](), 0, set[str]()
     for path in files:
         for number, each in numbered(path):

@@ -9,6 +9,7 @@ from typing import Any
 
 from formulations import Program, RuleSet, Trellis
 from formulations.dtypes import Integers
+from formulations.files import plain_name
 from formulations.grid import UNITS_PER_NAT
 from formulations.programs.program import UNITS
 from ilpinfer.cli.exporting import check_texts, known_trellis, numbers
@@ -148,7 +149,9 @@ def _places(solutions: Sequence[str], count: int) -> list[tuple[int, Path]]:
 def _files(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
-    files = sorted(file for file in path.iterdir() if file.suffix.lower() in ENDS and file.is_file())
+    files = sorted(
+        file for file in path.iterdir() if plain_name(file).lower().endswith(ENDS) and file.is_file()
+    )
     if not files:
         raise InputError(f"{path}: contains no solution file; expected files such as 0001.sol")
     return files

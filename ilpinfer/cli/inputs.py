@@ -11,6 +11,7 @@ from typing import Any
 
 from formulations import Feature, RuleSet, join_rules, load_rules, parse_rules
 from formulations.errors import RuleNotice
+from formulations.files import open_bytes, read_text
 from formulations.labels.schemes import ALIASES, SCHEMES, scheme_name
 from formulations.messages import suggestion
 from formulations.problem.digest import digest
@@ -206,7 +207,7 @@ def files_read(*paths: str | None, toml: Sequence[str | None] = ()) -> list[str]
     for path in (Path(name) for name in toml if name in result):
         with contextlib.suppress(OSError, ValueError, RecursionError):
             if path.is_file() and path.stat().st_size <= LARGEST:
-                record = tomllib.loads(path.read_text("utf-8-sig"))
+                record = tomllib.loads(read_text(path, LARGEST))
                 result += [str(path.parent / name) for name in _named_files(record)]
     return result
 
@@ -274,7 +275,8 @@ def comments(lines: Iterable[str]) -> str:
 def _content(path: str | None) -> str:
     if path is None or path in BUILT_IN:
         return path or ""
-    return Path(path).read_text("utf-8")
+    with open_bytes(path) as stream:
+        return stream.read().decode()
 
 
 def _contents(examples: list[Example]) -> list[Any]:

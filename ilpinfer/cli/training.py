@@ -1,5 +1,6 @@
 """`ilpinfer train`."""
 
+import io
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from rich.table import Table
 
 from formulations import LabelSet, RuleSet
 from formulations.errors import RuleNotice
+from formulations.files import open_bytes
 from formulations.messages import suggestion
 from ilpinfer.cli.inputs import about, check_streams, checked_scheme, files_read, parameters, read_rules
 from ilpinfer.cli.progress import progress, status
@@ -231,7 +233,8 @@ def _documents(options: TrainOptions, number: int) -> Sequence[Any]:
     if not path:
         return range(number)
     try:
-        names = Path(path).read_text("utf-8").split("\n")
+        with open_bytes(path) as stream:
+            names = io.TextIOWrapper(stream, "utf-8").read().split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: cannot be read: {error}") from None
     names = [name.strip() for name in names if name.strip()]

@@ -11,7 +11,7 @@ from ilpinfer.comparison.tables import COLUMNS, lines_of, table_of
 from ilpinfer.comparison.text import readable, shown
 from ilpinfer.system.extras import require
 from ilpinfer.system.files import write_atomically
-from ilpinfer.system.output_paths import output_path
+from ilpinfer.system.output_paths import check_folder, output_path
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,6 +57,7 @@ def write_tables(
         For another format, where pyarrow is missing, and for a place that cannot be written to.
     """
     check_format(format)
+    check_folder(folder)
     summary = record.summary()
     contents = {}
     for name in COLUMNS:

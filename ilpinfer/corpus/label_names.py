@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from formulations.files import open_bytes
 from ilpinfer.errors import ModelError
 
 
@@ -75,7 +76,8 @@ def read_label_names(path: str | Path) -> tuple[str, ...]:
     ('O', 'B-name')
     """
     try:
-        record = json.loads(Path(path).read_text("utf-8"))
+        with open_bytes(path) as stream:
+            record = json.loads(stream.read().decode())
     except OSError as error:
         raise ModelError(f"{path}: cannot be read: {error.strerror}") from None
     except (ValueError, RecursionError) as error:

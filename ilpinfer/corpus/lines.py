@@ -9,9 +9,12 @@ from collections.abc import Callable
 from itertools import islice
 from typing import BinaryIO
 
+from formulations.files import UnpackedFile
 from ilpinfer.corpus.examples import Rejection
 from ilpinfer.system.text_files import CHUNK_SIZE
 
+GZIP = b"\x1f\x8b"
+"""The first bytes of compressed files."""
 LONGEST = 2**28
 """Bytes of the longest line that is read from a stream."""
 
@@ -34,8 +37,6 @@ class Lines:
     Attributes
     ----------
     live : whether the stream is a pipe or terminal, on which the next bytes may have to be waited for
-    size : bytes read so far
-    taken : letters of the lines that were taken, line ends included
     """
 
     def __init__(self, stream: BinaryIO, name: str, longest: int | None = LONGEST) -> None:
@@ -43,7 +44,7 @@ class Lines:
         self._lines: deque[str | Rejection] = deque()
         self._rest, self._number, self._ended = list[bytes](), 0, False
         self._returns = False
-        self.live, self.size, self.taken = _is_live(stream), 0, 0
+        self.live, self._size, self._taken = _is_live(stream), 0, 0
 
     def __iter__(self) -> "Lines":
         return self
@@ -55,8 +56,18 @@ class Lines:
             self._fill()
         self._number += 1
         line = self._lines.popleft()
-        self.taken += len(line) + 1 if isinstance(line, str) else 1
+        self._taken += len(line) + 1 if isinstance(line, str) else 1
         return self._number, line
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file that were read so far; of a compressed one, compressed bytes."""
+        return self._stream.position if isinstance(self._stream, UnpackedFile) else self._size
+
+    @property
+    def taken(self) -> int:
+        """About how many of them belong to the lines that were taken."""
+        return self._taken * self.size // max(self._size, 1)
 
     @property
     def paused(self) -> bool:
@@ -79,10 +90,10 @@ class Lines:
 
     def _suffices(self, most: int, enough: Callable[[list[str]], bool]) -> bool:
         """Whether the lines that were read are enough to look at; one with a text has to be among them."""
-        if self.size < most and not self.live:
+        if self._size < most and not self.live:
             return False
         texts = self._texts()
-        return any(map(str.strip, texts)) and (self.size >= most or enough(texts))
+        return any(map(str.strip, texts)) and (self._size >= most or enough(texts))
 
     def _texts(self) -> list[str]:
         return ["" if isinstance(line, Rejection) else line for line in self._lines]
@@ -105,12 +116,15 @@ class Lines:
         except OSError as error:
             self._end(f": cannot be read: {error.strerror}")
             return
-        if not self.size:
+        if not self._size:
             if chunk.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
                 self._end(", line 1: UTF-16; save it as UTF-8")
                 return
+            if chunk.startswith(GZIP):
+                self._end(": compressed by gzip; unpack it, or let the name of a file end in .gz")
+                return
             chunk = chunk.removeprefix(codecs.BOM_UTF8)
-        self.size += len(chunk)
+        self._size += len(chunk)
         text, zero, _ = chunk.partition(b"\0")
         if text or not zero:
             self._take(text)
@@ -141,7 +155,7 @@ class Lines:
     def _is_macintosh(self, chunk: bytes) -> bool:
         """Whether a text of some length, or all of it, has carriage returns alone."""
         whole = [*self._rest, chunk]
-        enough = not chunk or self.size > CHUNK_SIZE
+        enough = not chunk or self._size > CHUNK_SIZE
         return enough and any(b"\r" in part for part in whole) and not any(b"\n" in part for part in whole)
 
     def _add(self, line: bytes) -> None:

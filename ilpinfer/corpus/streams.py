@@ -15,6 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self
 
+from formulations.files import open_bytes, plain_name
 from formulations.messages import suggestion
 from ilpinfer.corpus import brat, conllu, docbin
 from ilpinfer.corpus.archives import read_logits
@@ -34,7 +35,9 @@ SUFFIXES = (
     *(brat.ANNOTATIONS, docbin.SUFFIX),
     *TABLES,
 )
-"""Endings of the files that are read of a folder."""
+"""Endings of the files that are read of a folder; `.gz` may follow."""
+UNPACKED = (".npz", brat.ANNOTATIONS, docbin.SUFFIX, *TABLES)
+"""Endings of files that cannot be read compressed: most are compressed themselves, and BRAT needs two files."""
 
 Found = Example | Rejection
 
@@ -144,7 +147,9 @@ class ExampleStream:
             yield Rejection(self.files[0], 0, f"{self.files[0]}: no sequence")
 
     def _file(self, file: str) -> Iterator[Found]:
-        form = self._form
+        form, name = self._form, plain_name(file)
+        if name != file and name.endswith(UNPACKED):
+            raise InputError(f"{file}: {Path(name).suffix} files are not read compressed; unpack it")
         if file.endswith(".npz"):
             for number, each in enumerate(read_logits(file, form.logits or LogitsOptions()), 1):
                 yield with_place(each, file, number, form.longest)
@@ -162,7 +167,7 @@ class ExampleStream:
         else:
             with opened_lines(file, form.longest_line) as lines:
                 self._lines = lines
-                if file.endswith(conllu.SUFFIXES):
+                if name.endswith(conllu.SUFFIXES):
                     yield from conllu.read_conllu(lines, form.column, self._notify, form.longest, form.most)
                 else:
                     yield from _of_text(lines, form, self._notify)
@@ -212,7 +217,7 @@ def files_of(source: str | Path) -> list[str]:
         paths = sorted(
             str(each)
             for each in path.rglob("*")
-            if each.name.endswith(SUFFIXES)
+            if plain_name(each.name).endswith(SUFFIXES)
             and not any(part.startswith((".", "_")) for part in each.relative_to(path).parts)
             and not (each.name.endswith(brat.TEXT) and brat.is_brat(str(each)))
             and each.is_file()
@@ -238,7 +243,7 @@ def opened_lines(source: str | Path, longest: int | None = LONGEST) -> Iterator[
             stream: BinaryIO = sys.stdin.buffer
         else:
             try:
-                stream = stack.enter_context(Path(source).open("rb"))
+                stream = stack.enter_context(open_bytes(source))
             except OSError as error:
                 raise InputError(f"{source}: cannot be read: {error.strerror}") from None
         yield Lines(stream, "standard input" if str(source) == "-" else str(source), longest)

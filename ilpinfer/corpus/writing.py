@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from formulations.files import is_packed, plain_name
 from formulations.messages import suggestion
 from ilpinfer.corpus import label_studio, prodigy
 from ilpinfer.corpus.brat import UNITS, brat_files
@@ -20,7 +21,7 @@ from ilpinfer.corpus.examples import Example, InputError
 from ilpinfer.corpus.passages import Passage, Span
 from ilpinfer.system.extras import require
 from ilpinfer.system.files import write_atomically
-from ilpinfer.system.output_paths import OutputError, output_path
+from ilpinfer.system.output_paths import OutputError, check_folder, output_path
 
 BY_SUFFIX = {
     **dict.fromkeys((".tsv", ".conll", ".bio", ".iob", ".iob2", ".txt"), "columns"),
@@ -31,6 +32,7 @@ BY_SUFFIX = {
     ".parquet": "parquet",
 }
 """The format of a file that ends so; a name without a suffix is a folder of BRAT documents."""
+BINARY = ("parquet", "spacy")
 FORMATS = ("columns", "json", "parquet", "conllu", "brat", "spacy", "prodigy", "label-studio")
 
 
@@ -94,7 +96,7 @@ class WriteOptions:
             if self.format not in FORMATS:
                 raise InputError(f'no format "{self.format}"{suggestion(self.format, FORMATS)}')
             return self.format
-        suffix = Path(path).suffix
+        suffix = Path(plain_name(path)).suffix
         known = "brat" if Path(path).is_dir() or (not suffix and path != "-") else BY_SUFFIX.get(suffix, "")
         if not known:
             raise InputError(
@@ -155,6 +157,8 @@ def write(
         if not example.tokens:
             raise InputError(f"{example.where}: scores without tokens; add tokens")
     known, scheme = _in_scheme(known, options.scheme)
+    if format_ in BINARY and is_packed(name):
+        raise InputError(f"{name}: format {format_} is compressed itself; name the file {plain_name(name)}")
     if format_ == "brat":
         return _write_brat(known, name, scheme, options, inputs)
     data = _WRITERS[format_](known, scheme, options, name)
@@ -200,6 +204,7 @@ def _write_brat(
 ) -> int:
     if not path or path == "-" or os.path.isfile(path):
         raise OutputError(f"{path or '--output'}: BRAT documents need a folder; name one")
+    check_folder(path)
     known, spans = _spans(examples, scheme, whole=True)
     files = list(brat_files(known, [each or [] for each in spans], options.unit))
     places = [Path(path, name) for name, _ in files]

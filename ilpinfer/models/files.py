@@ -8,6 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from formulations.files import open_bytes
 from ilpinfer.errors import ModelError
 from ilpinfer.models.sequence_model import SequenceModel, TrainedModel
 from ilpinfer.system.files import digest, write_atomically
@@ -142,7 +143,7 @@ def _digest(body: dict[str, Any]) -> str:
 
 def _record(path: str | Path) -> dict[str, Any]:
     try:
-        with Path(path).open("rb") as stream:
+        with open_bytes(path) as stream:
             record = json.loads(read_text_bytes(stream).decode("utf-8"))
     except OSError as error:
         raise ModelError(f"{path}: the model cannot be read: {error.strerror}") from None

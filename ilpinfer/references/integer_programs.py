@@ -8,6 +8,7 @@ from formulations import Program, formulate, parse_rules
 from formulations.programs.program import FORMATS
 from ilpinfer.references.record import Reference
 from ilpinfer.system.files import write_atomically
+from ilpinfer.system.output_paths import check_folder
 
 
 def program_of(reference: Reference) -> Program:
@@ -85,6 +86,7 @@ def write_programs(
     ...     sorted(path.name for path in pathlib.Path(folder).iterdir())
     ['first.lp', 'first.mps']
     """
+    check_folder(folder)
     written, used = list[Path](), set[str]() if taken is None else taken
     for reference in references:
         program, name = program_of(reference), _file_name(reference.name, used)

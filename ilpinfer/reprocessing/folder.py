@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 from ilpinfer.reprocessing.manifest import MANIFEST, Manifest, read_manifest
 from ilpinfer.reprocessing.tables import Entry, read_shard, shard_name
 from ilpinfer.system.files import lock_output
-from ilpinfer.system.output_paths import OutputError, OutputPath, write_errors
+from ilpinfer.system.output_paths import OutputError, OutputPath, check_folder, write_errors
 
 REJECTED, UNPROVED = "rejected.jsonl", "unproved.jsonl"
 PART = ".part"
@@ -36,6 +36,7 @@ class Folder:
 
         Incomplete files of a killed run are removed.
         """
+        check_folder(self.path)
         if self.path.exists() and not self.path.is_dir():
             raise OutputError(f"{self.path}: is a file; name a folder")
         with lock_output(OutputPath(str(self.path), self.path / "run")):

@@ -7,6 +7,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from formulations.errors import InferenceError
+from formulations.files import open_bytes
 from formulations.messages import brief
 from formulations.programs.program import Program
 from ilpinfer.system.text_files import read_text_bytes
@@ -111,7 +112,7 @@ def read_solution_file(path: str | Path) -> SolutionFile:
     {'x': 1.0}
     """
     try:
-        with Path(path).open("rb") as stream:
+        with open_bytes(path) as stream:
             return parse_solution(read_text_bytes(stream).decode("utf-8-sig"))
     except OSError as error:
         raise SolutionFileError(f"{path}: cannot be read: {error.strerror or error}") from None

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from formulations.files import is_packed
 from ilpinfer.system.files import (
     create_part,
     keep_part,
@@ -41,7 +42,7 @@ class RowCheckpoint:
 
     Rows come in groups, those of one sequence. Only where they are is kept in memory. While the checkpoint is entered no
     other run can write to the same place. A device, named pipe or descriptor is written to as it stands, and nothing
-    is resumed from it.
+    is resumed from it. Where the name ends in `.gz`, the file is compressed when it is complete; its part is not.
 
     Parameters
     ----------
@@ -75,6 +76,10 @@ class RowCheckpoint:
     ) -> None:
         self.job, self._position = job, position
         self.place = output_path(path, inputs)
+        if self.place.direct and is_packed(self.place.name):
+            raise OutputError(
+                f"{self.place.name}: is no file, and rows are compressed only when all are there; choose a name without .gz"
+            )
         self.groups = 0
         self.unfinished: list[Row] = []
         self.damage = ""
@@ -139,9 +144,13 @@ class RowCheckpoint:
             if kind is None:
                 with write_errors(self.place.name):
                     if self._content is not None:
-                        replace_part(self.place, self._content)
-                    os.fsync(self._stream.fileno())
-                    replace_target(self.place)
+                        replace_part(self.place, io.BytesIO(self._content))
+                    elif is_packed(self.place.name):
+                        self._stream.seek(0)
+                        replace_part(self.place, self._stream)
+                    else:
+                        os.fsync(self._stream.fileno())
+                        replace_target(self.place)
                 return
             with contextlib.suppress(OSError):
                 self._cut(self._end)

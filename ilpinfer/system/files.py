@@ -1,15 +1,18 @@
 """Atomic writing of output files, by one run at a time."""
 
 import contextlib
+import gzip
 import hashlib
 import io
 import os
+import shutil
 import stat
 import threading
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
+from formulations.files import is_packed, packed
 from ilpinfer.system.locks import LockError, hold_lock
 from ilpinfer.system.output_paths import (
     OutputError,
@@ -27,7 +30,7 @@ _unfinished: set[Path] = set()
 
 
 def write_atomically(path: str | Path, text: str | bytes, inputs: Iterable[str | Path | None] = ()) -> None:
-    """Write text or bytes to `path.part`, which is renamed to `path` at the end.
+    """Write text or bytes to `path.part`, which is renamed to `path` at the end; compressed if the name ends in `.gz`.
 
     Devices, named pipes and open descriptors are written to as they stand. What UTF-8 cannot hold, such as a file name
     in another encoding, is written as an escape.
@@ -39,7 +42,7 @@ def write_atomically(path: str | Path, text: str | bytes, inputs: Iterable[str |
         `path.part`.
     """
     place = output_path(path, inputs)
-    data = text if isinstance(text, bytes) else text.encode("utf-8", "backslashreplace")
+    data = packed(place.name, text if isinstance(text, bytes) else text.encode("utf-8", "backslashreplace"))
     with write_errors(place.name), reserve(place):
         if place.direct:
             with open_direct(place) as stream:
@@ -113,6 +116,11 @@ def create_part(place: OutputPath) -> io.FileIO:
 def replace_target(place: OutputPath) -> None:
     """Rename the part, which is on the disk, to its final path."""
     os.replace(place.part, place.target)
+    _keep_name(place)
+
+
+def _keep_name(place: OutputPath) -> None:
+    """Write the folder of a new name to the disk."""
     with contextlib.suppress(OSError):  # some file systems cannot do that with a folder
         folder = os.open(place.target.parent, os.O_RDONLY)
         try:
@@ -121,18 +129,27 @@ def replace_target(place: OutputPath) -> None:
             os.close(folder)
 
 
-def replace_part(place: OutputPath, content: bytes) -> None:
-    """Put other content into the part; the file appears under its name only when it is complete."""
+def replace_part(place: OutputPath, content: BinaryIO) -> None:
+    """Write other content than that of the part, compressed if the name ends in `.gz`, and rename it to the final path.
+
+    The part goes last, so that a run that is killed meanwhile resumes from it.
+    """
     new = place.part.with_name(place.part.name + ".new")
     try:
         with new.open("wb") as stream:
-            stream.write(content)
+            if is_packed(place.name):
+                with gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0) as packing:
+                    shutil.copyfileobj(content, packing)
+            else:
+                shutil.copyfileobj(content, stream)
             stream.flush()
             os.fsync(stream.fileno())
         os.chmod(new, stat.S_IMODE(place.part.stat().st_mode))
-        os.replace(new, place.part)
+        os.replace(new, place.target)
     finally:
         new.unlink(missing_ok=True)
+    place.part.unlink()
+    _keep_name(place)
 
 
 def keep_part(place: OutputPath) -> None:

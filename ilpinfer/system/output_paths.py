@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from formulations.errors import InferenceError
+from formulations.files import is_packed
 
 
 class OutputError(InferenceError, ValueError):
@@ -73,6 +74,14 @@ def output_path(path: str | Path, inputs: Iterable[str | Path | None] = ()) -> O
                 what = "standard input" if str(path_read) == "-" else str(path_read)
                 raise OutputError(f"{name}: is an input of this command ({what}); choose another output")
         return place
+
+
+def check_folder(path: str | Path) -> None:
+    """Raise OutputError for a folder whose name is that of a compressed file."""
+    if is_packed(path) and not Path(path).is_dir():
+        raise OutputError(
+            f"{path}: is to be a folder, and its files are not compressed; choose a name without .gz"
+        )
 
 
 def check_direct(place: OutputPath) -> None:

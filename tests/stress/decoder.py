@@ -32,6 +32,7 @@ from formulations.errors import RuleNotice
 from formulations.problem import vocabulary
 from formulations.problem.compiled_rules import compile_problem
 from formulations.problem.token_scores import TokenScores
+from ilpinfer.decoding import chunks
 from ilpinfer.exact import compiled
 from ilpinfer.exact.compiled import tables_of
 from ilpinfer.kernels.work import finished
@@ -352,6 +353,8 @@ def run(number: int, start: int, seconds: float = math.inf, longest: int = 5) ->
             if rounds % 30 == 0:
                 text = f"{tally.cases['all']} cases, {len(tally.findings)} findings"
                 print(text, *tally.findings[-1:], file=sys.stderr, flush=True)
+    if chunks.unexplained:
+        tally.findings.append(f"{chunks.unexplained} errors of calls for several sequences, and of none alone")
     return tally
 
 

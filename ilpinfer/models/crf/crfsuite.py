@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from formulations.dtypes import Floats, Integers
+from formulations.files import open_bytes
 from formulations.labels.label_set import check_label_count
 from ilpinfer.errors import ModelError
 
@@ -61,7 +62,8 @@ def read_crfsuite(path: str | Path) -> Weights:
         For a file that is missing, of another kind, or damaged.
     """
     try:
-        data = Path(path).read_bytes()
+        with open_bytes(path) as stream:
+            data = stream.read()
     except OSError as error:
         raise ModelError(f"{path}: the model cannot be read: {error.strerror}") from None
     if data[:4] != b"lCRF" or data[8:12] != b"FOMC":

@@ -1,0 +1,299 @@
+"""Files whose names end in `.gz` are compressed: every command reads and writes them, or says that it does not."""
+
+import gzip
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from support.command_line import SCORES, TRAIN, run
+
+from ilpinfer.system import files
+from ilpinfer.system.checkpoint import RowCheckpoint, RowPosition
+from ilpinfer.system.output_paths import OutputError
+
+WORDS = """
+fields = ["author", "title", "date", "pages"]
+[[rule]]
+template = "tag_at"
+field = "date"
+words = { file = "words.txt.gz" }
+penalty = 2.0
+"""
+SHORT = gzip.compress(TRAIN.encode())[:-9]
+TIMES = ("seconds", "warm_up_seconds", "incumbents", "job")
+
+
+def pack(path):
+    """A compressed file beside a file."""
+    Path(f"{path}.gz").write_bytes(gzip.compress(Path(path).read_bytes()))
+    return f"{path}.gz"
+
+
+def rows(text):
+    return [
+        {name: value for name, value in json.loads(line).items() if name not in TIMES}
+        for line in text.splitlines()
+    ]
+
+
+@pytest.fixture
+def packed(folder):
+    """Input of every kind, plain and compressed."""
+    Path("words.txt").write_text("1843\n1952\n")
+    pack("words.txt")
+    Path("words.toml").write_text(WORDS)
+    Path("names.json").write_text('["title", "O"]')
+    Path("in.conllu").write_text("1\tAda\t_\tNOUN\t_\t_\t_\t_\t_\t_\n2\truns\t_\tVERB\t_\t_\t_\t_\t_\t_\n\n")
+    Path("in.jsonl").write_text((json.dumps(SCORES) + "\n") * 3)
+    bare = {name: value for name, value in SCORES.items() if name != "label_names"}
+    Path("bare.jsonl").write_text(json.dumps(bare) + "\n")
+    shutil.copy("train.tsv", "in.csv")
+    for name in [
+        "train.tsv",
+        "in.csv",
+        "in.conllu",
+        "in.jsonl",
+        "bare.jsonl",
+        "words.toml",
+        "rules.toml",
+        "hmm.json",
+        "names.json",
+    ]:
+        pack(name)
+    return folder
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["decode", "train.tsv", "--model", "hmm.json", "--rules", "words.toml"],
+        ["decode", "in.csv", "--model", "hmm.json"],
+        ["decode", "in.conllu", "--model", "hmm.json"],
+        ["decode", "in.jsonl", "--rules", "rules.toml", "--jobs", "2"],
+        ["decode", "bare.jsonl", "--label-names", "names.json"],
+    ],
+    ids=lambda given: given[1],
+)
+def test_compressed_input_is_read_as_the_plain_one(packed, capsys, arguments):
+    plain = run(arguments, capsys)
+    names = [
+        f"{each}.gz" if Path(f"{each}.gz").exists() and not each.startswith("-") else each
+        for each in arguments
+    ]
+    assert names != arguments
+    code, out, err = run(names, capsys)
+    assert (code, rows(out)) == (plain[0], rows(plain[1]))
+    assert plain[0] == 0 and rows(out) and err.replace(".gz", "") == plain[2]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "output"),
+    [
+        (["train", "train.tsv"], "model.json"),
+        (["train", "train.tsv", "--kind", "crf"], "crf.json"),
+        (["mine", "train.tsv", "--support", "1", "--folds", "0", "--gain", "0"], "mined.toml"),
+        (["reference", "make", "in.jsonl", "--rules", "rules.toml"], "references.jsonl"),
+        (["convert", "train.tsv"], "out.conllu"),
+        (["convert", "train.tsv"], "out.jsonl"),
+        (["convert", "train.tsv"], "tasks.json"),
+        (["convert", "in.jsonl.gz", "--to", "columns"], "out.tsv"),
+    ],
+    ids=lambda given: given if isinstance(given, str) else None,
+)
+def test_compressed_output_is_the_plain_one(packed, capsys, arguments, output):
+    if "in.jsonl.gz" in arguments:
+        Path("in.jsonl").write_text('{"tokens": ["a", "b"], "labels": ["x", "O"]}\n')
+        pack("in.jsonl")
+    for name in (output, f"{output}.gz"):
+        where = [name] if arguments[0] == "convert" else ["--output", name]
+        code, _, err = run([*arguments, *where], capsys)
+        assert code == 0, err
+    data = Path(f"{output}.gz").read_bytes()
+    assert data[:2] == b"\x1f\x8b" and data[3:8] == b"\0" * 5, "neither a name nor a time"
+    plain, unpacked = Path(output).read_text(), gzip.decompress(data).decode()
+    if output.endswith(("toml", "conllu", "tsv", "jsonl")) and not output.startswith("references"):
+        assert unpacked == plain
+    assert unpacked and not list(Path().glob(f"{output}.gz.*"))
+    if output.startswith("model"):
+        assert run(["decode", "train.tsv", "--model", f"{output}.gz"], capsys)[0] == 0
+    if output.startswith("references"):
+        assert run(["reference", "verify", f"{output}.gz"], capsys)[0] == 0
+
+
+def test_rows_and_what_reads_them(packed, capsys):
+    given = ["decode", "train.tsv", "--model", "hmm.json", "--rules", "words.toml"]
+    assert run([*given, "--output", "rows.jsonl"], capsys)[0] == 0
+    assert run([*given, "--output", "rows.jsonl.gz"], capsys)[0] == 0
+    text = gzip.decompress(Path("rows.jsonl.gz").read_bytes()).decode()
+    assert rows(text) == rows(Path("rows.jsonl").read_text())
+    assert sorted(Path().glob("rows.jsonl*")) == [Path("rows.jsonl"), Path("rows.jsonl.gz")]
+    code, _, err = run(["evaluate", "rows.jsonl.gz", "train.tsv.gz", "--output", "scores.json.gz"], capsys)
+    assert code == 0, err
+    assert json.loads(gzip.decompress(Path("scores.json.gz").read_bytes()))
+    arguments = ["compare", "train.tsv.gz", "--model", "hmm.json.gz", "--rules", "words.toml.gz"]
+    code, _, err = run(
+        [*arguments, "--methods", "auto", "--predictions", "mine=rows.jsonl.gz", "--output", "both"], capsys
+    )
+    assert code == 0, err
+    methods = {json.loads(line)["method"] for line in Path("both/results.jsonl").read_text().splitlines()}
+    assert methods == {"auto", "mine"}
+    code, _, err = run(["check", "words.toml.gz", "train.tsv.gz", "--write", "checked.toml.gz"], capsys)
+    assert code == 0, err
+    assert run(["explain", "checked.toml.gz"], capsys)[0] == 0
+
+
+def test_a_folder_is_searched_for_compressed_files(packed, capsys):
+    os.mkdir("corpus")
+    shutil.move("train.tsv.gz", "corpus/one.tsv.gz")
+    shutil.copy("train.tsv", "corpus/two.tsv")
+    code, out, _ = run(["decode", "corpus", "--model", "hmm.json"], capsys)
+    assert code == 0 and len(rows(out)) == 4
+
+
+def test_an_interrupted_run_resumes(packed, capsys):
+    """The part holds plain rows, so that a run that is killed loses none of them."""
+    arguments = ["decode", "in.jsonl", "--rules", "rules.toml", "--output", "x.jsonl.gz"]
+    assert run(arguments, capsys)[0] == 0
+    first, second, _ = gzip.decompress(Path("x.jsonl.gz").read_bytes()).decode().splitlines(keepends=True)
+    Path("x.jsonl.gz").unlink()
+    Path("x.jsonl.gz.part").write_text(first + second.replace('"penalty": 0.0', '"penalty": 7.0') + '{"torn')
+    assert run(arguments, capsys)[0] == 0
+    resumed = gzip.decompress(Path("x.jsonl.gz").read_bytes()).decode().splitlines()
+    assert len(resumed) == 3 and '"penalty": 7.0' in resumed[1]
+    assert list(Path().glob("x.jsonl*")) == [Path("x.jsonl.gz")]
+
+
+@pytest.mark.parametrize("moment", ["unlink", "replace"])
+def test_a_run_that_ends_while_it_compresses_resumes(tmp_path, monkeypatch, moment):
+    target = tmp_path / "x.gz"
+
+    def checkpoint():
+        return RowCheckpoint(target, "job", lambda row: RowPosition(row["n"]))
+
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    def interrupted(patched):
+        with checkpoint() as rows:
+            rows.write([{"n": 0}, {"n": 1}])
+            if moment == "replace":
+                patched.setattr(files.os, "replace", interrupt)
+            else:
+                patched.setattr(files, "_keep_name", interrupt)
+                patched.setattr(Path, "unlink", lambda path, missing_ok=False: None)
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        interrupted(patched)
+    left = {path.name for path in tmp_path.iterdir()} - {"x.gz.lock", "x.gz.part.new"}
+    assert left == ({"x.gz.part"} if moment == "replace" else {"x.gz", "x.gz.part"})
+    for path in tmp_path.glob("*.lock"):
+        path.unlink()
+    with checkpoint() as rows:
+        assert (rows.groups, rows.damage) == (2, "")
+    assert gzip.decompress(target.read_bytes()).count(b"\n") == 2
+    assert not (tmp_path / "x.gz.part").exists()
+
+
+def test_equal_rows_give_equal_files(tmp_path):
+    for name in ("a.jsonl.gz", "b.jsonl.gz"):
+        with RowCheckpoint(tmp_path / name, "job", lambda row: RowPosition(row["n"])) as rows:
+            rows.write([{"n": 0}])
+    assert (tmp_path / "a.jsonl.gz").read_bytes() == (tmp_path / "b.jsonl.gz").read_bytes()
+
+
+def test_a_pipe_cannot_have_compressed_rows(tmp_path):
+    os.mkfifo(tmp_path / "x.gz")
+    with pytest.raises(OutputError, match=r"x\.gz: is no file, .*; choose a name without \.gz"):
+        RowCheckpoint(tmp_path / "x.gz", "job", lambda row: RowPosition(row["n"]))
+
+
+@pytest.mark.parametrize("output", ["out.gz", "out.GZ"])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["compare", "in.jsonl", "--rules", "rules.toml", "--methods", "auto"],
+        ["export", "in.jsonl", "--rules", "rules.toml"],
+        ["reprocess", "in.jsonl", "--rules", "rules.toml"],
+        ["convert", "train.tsv", "--to", "brat"],
+        ["reference", "programs", "references.jsonl"],
+    ],
+    ids=lambda given: given[0],
+)
+def test_folders_are_not_compressed(packed, capsys, arguments, output):
+    if arguments[0] == "reference":
+        run(["reference", "generate", "plain", "--count", "1", "--output", "references.jsonl"], capsys)
+    where = [output] if arguments[0] == "convert" else ["--output", output]
+    code, out, err = run([*arguments, *where], capsys)
+    assert (code, out) == (2, "")
+    assert err.splitlines()[-1] == (
+        f"ilpinfer: {output}: is to be a folder, and its files are not compressed; choose a name without .gz"
+    )
+    assert not Path(output).exists()
+
+
+@pytest.mark.parametrize("name", ["x.parquet", "x.spacy"])
+def test_formats_that_are_compressed_themselves(packed, capsys, name):
+    code, _, err = run(["convert", "train.tsv", f"{name}.gz"], capsys)
+    kind = name.partition(".")[2]
+    assert (code, err) == (
+        2,
+        f"ilpinfer: {name}.gz: format {kind} is compressed itself; name the file {name}\n",
+    )
+
+
+@pytest.mark.parametrize("ending", [".npz", ".parquet", ".spacy", ".ann", ".arrow"])
+def test_files_that_are_not_read_compressed(packed, capsys, ending):
+    Path(f"x{ending}.gz").write_bytes(gzip.compress(b"x"))
+    code, _, err = run(["decode", f"x{ending}.gz", "--model", "hmm.json"], capsys)
+    assert (code, err) == (2, f"ilpinfer: x{ending}.gz: {ending} files are not read compressed; unpack it\n")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"", TRAIN.encode(), SHORT, gzip.compress(TRAIN.encode() * 500)[:200]],
+    ids=["empty", "plain", "short", "cut"],
+)
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["decode", "x.gz", "--model", "hmm.json"],
+        ["decode", "train.tsv", "--model", "x.gz"],
+        ["decode", "train.tsv", "--model", "hmm.json", "--rules", "x.gz"],
+        ["decode", "bare.jsonl", "--label-names", "x.gz"],
+        ["train", "train.tsv", "--cross-validate", "2", "--documents", "x.gz", "--output", "m.json"],
+    ],
+    ids=["input", "model", "rules", "names", "documents"],
+)
+def test_damaged_files_are_one_line(packed, capsys, arguments, data):
+    Path("x.gz").write_bytes(data)
+    code, out, err = run(arguments, capsys)
+    assert code == 2 and (out == "" or data != TRAIN.encode()), (
+        "rows are written as soon as their sequence is read"
+    )
+    assert "x.gz: " in err and "not a whole gzip file: " in err and err.count("\n") <= 1 + ("notice" in err)
+
+
+def test_compressed_data_under_another_name(packed, capsys, monkeypatch):
+    shutil.copy("train.tsv.gz", "plain.tsv")
+    code, _, err = run(["decode", "plain.tsv", "--model", "hmm.json"], capsys)
+    assert (code, err) == (
+        2,
+        "ilpinfer: plain.tsv: compressed by gzip; unpack it, or let the name of a file end in .gz\n",
+    )
+
+
+def test_reprocess_reads_compressed_input_and_counts_its_bytes(packed, capsys):
+    pytest.importorskip("pyarrow")
+    big = "".join(TRAIN + "\n" for _ in range(300))
+    Path("big.tsv").write_text(big)
+    pack("big.tsv")
+    given = ["--model", "hmm.json.gz", "--jobs", "1"]
+    for name in ("big.tsv", "big.tsv.gz"):
+        code, out, err = run(["reprocess", name, *given, "--dry-run", "--json", "--output", "d"], capsys)
+        assert code == 0, err
+        assert json.loads(out)["sequences"] == pytest.approx(600, rel=0.5)
+    code, out, err = run(["reprocess", "big.tsv.gz", *given, "--output", "done", "--json"], capsys)
+    assert code == 0, err
+    assert json.loads(out)["sequences"] == 600
