@@ -9,17 +9,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from llvmlite.binding import ffi
 from numba import njit, types
 from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
-from numba.core.compiler_lock import global_compiler_lock
 
-from formulations.forks import fork_safe
 from ilpinfer.kernels import notices
 from ilpinfer.kernels.linking import Kernel, Subroutine
-
-for _owner in (global_compiler_lock, ffi.lib._lock):
-    fork_safe(_owner._lock)  # a child compiles although another thread of its parent did
 
 SEAL = b"ilpinfer sha256 "
 """Separates the content of a file from its digest."""
@@ -163,8 +157,8 @@ def functions_of(function: Callable[..., Any]) -> set[Callable[..., Any]]:
         one = waiting.pop()
         if one not in known:
             known.add(one)
-            named = (one.__globals__.get(name) for name in one.__code__.co_names)
-            waiting += [value.py_func for value in named if value is not None and hasattr(value, "py_func")]
+            named = (getattr(one.__globals__.get(name), "py_func", None) for name in one.__code__.co_names)
+            waiting += filter(None, named)
     return known
 
 
