@@ -6,9 +6,10 @@ READY := $(VENV)/.ready
 NEW_ENOUGH = $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
   { echo "Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11"; exit 1; }
 CORES = --numprocesses auto --maxprocesses 4
+CHECKED = NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(abspath $(VENV)/bounds)
 INSTALL = -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test docs wheel sizes pythons pages strict fuzz signals references lowest check clean
+.PHONY: demo test docs wheel sizes pythons pages strict bounds quiet fuzz signals references lowest check clean
 
 demo: $(CORE)  ## set up the core alone, and run the main job on the embedded example
 	$(VENV)/bin/ilpinfer demo
@@ -36,8 +37,18 @@ pythons: wheel  ## tests with each Python from 3.11 to 3.14 that is installed; b
 pages: wheel  ## each page of the documentation, followed in an empty environment with the wheel alone
 	$(VENV)/bin/python tests/packaging/follow_pages.py dist/*.whl
 
-strict: $(READY)  ## all tests, slow ones too, with the time limits that a quiet machine keeps
-	ILPINFER_STRICT=1 $(VENV)/bin/python -m pytest -m ""
+strict: $(READY) bounds  ## what `make test` leaves out: slow tests, all random examples, bounds checks, stress cases
+	ILPINFER_STRICT=1 $(VENV)/bin/python -m pytest -m "" $(CORES)
+	cd tests && ../$(VENV)/bin/python -m stress.references 600
+	$(VENV)/bin/python tests/stress/fuzz.py --cases 2000 --processes 20
+
+bounds: $(READY)  ## tests of compiled code, and 20 000 random problems, with a check of each index
+	$(CHECKED) $(VENV)/bin/python -m pytest $(CORES) $(addprefix tests/,kernels decoding exact search learning)
+	printf '%s\n' '--seed 1' '--seed 2 --longest 3' | \
+	  $(CHECKED) xargs -P 2 -L 1 $(VENV)/bin/python tests/stress/decoder.py --cases 10000
+
+quiet: $(READY)  ## tests with the time limits that a machine keeps which does nothing else
+	ILPINFER_QUIET=1 $(VENV)/bin/python -m pytest $(addprefix tests/,solvers search decoding rulefiles logic)
 
 fuzz: $(READY)  ## 100 000 commands on changed input
 	$(VENV)/bin/python tests/stress/fuzz.py

@@ -354,7 +354,9 @@ def run(number: int, start: int, seconds: float = math.inf, longest: int = 5) ->
                 text = f"{tally.cases['all']} cases, {len(tally.findings)} findings"
                 print(text, *tally.findings[-1:], file=sys.stderr, flush=True)
     if chunks.unexplained:
-        tally.findings.append(f"{chunks.unexplained} errors of calls for several sequences, and of none alone")
+        tally.findings.append(
+            f"{chunks.unexplained} errors of calls for several sequences, and of none alone"
+        )
     return tally
 
 
