@@ -12,6 +12,8 @@ import pytest
 from support.pages import blocks, run
 from support.places import ROOT
 
+from formulations import constraints
+
 DOCS = ROOT / "docs"
 BUILT = DOCS / "_build"
 OF_DOCS = sorted(page for page in DOCS.rglob("*.md") if BUILT not in page.parents)
@@ -69,6 +71,27 @@ def test_what_a_block_prints_stands_in_a_text_block(name):
     for block in blocks((ROOT / name).read_text("utf-8"), "python"):
         for at, line in enumerate(block.text.splitlines()):
             assert not re.match(r"\s*print\(.*\)\s+# ", line), f"{name}, line {block.line + at}: {line}"
+
+
+def claims() -> list[tuple[str, str, str]]:
+    """Rules of all pages with a comment on their kind or penalty: place, rule, comment."""
+    return [
+        (f"{name}, line {block.line + at}", match[1], match[2])
+        for name in PAGES
+        for block in blocks((ROOT / name).read_text("utf-8"), "python")
+        for at, line in enumerate(block.text.splitlines())
+        if (match := re.fullmatch(r"\s*(C\.\w+\(.*\)),\s+# (.*\b(?:hard|soft|nats?)\b.*)", line))
+    ]
+
+
+def test_comments_on_rules_are_true():
+    found = claims()
+    assert len(found) >= 8
+    for place, text, comment in found:
+        rule = eval(text, {"C": constraints})
+        assert rule.hard == ("hard" in comment), place
+        number = re.search(r"(\d+(?:\.\d+)?) nat", comment)
+        assert rule.hard or (number and float(number[1]) == rule.penalty), place
 
 
 def run_commands(page: Path, folder: Path) -> None:
