@@ -6,9 +6,29 @@ import sys
 import pytest
 from hypothesis import HealthCheck, settings
 from support.command_line import folder  # noqa: F401
+from support.costs import function_of, slow_tests
+from support.effort import STRICT
 
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("busy")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark slow tests; `make strict` leaves out those that are the same in `make test`."""
+    slow = slow_tests()
+    for item in items:
+        if function_of(item.nodeid) in slow:
+            item.add_marker("slow")
+    if STRICT:
+        more = [item for item in items if _has_more(item)]
+        config.hook.pytest_deselected(items=[item for item in items if not _has_more(item)])
+        items[:] = more
+
+
+def _has_more(item: pytest.Item) -> bool:
+    """Whether a test is slow, or has more random examples with `make strict`."""
+    random = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
+    return random or any(item.iter_markers("slow")) or any(item.iter_markers("examples"))
 
 
 @pytest.fixture(autouse=True)

@@ -63,6 +63,7 @@ def undirected(monkeypatch, trellises, rules):
         return [(s.score, s.ids.tolist()) for s in (ilpinfer.decode(t, rules) for t in trellises)]
 
 
+@pytest.mark.examples
 def test_random_problems_against_brute_force():
     tally = stress.run(4000 if STRICT else 120, 1)
     assert not tally.findings

@@ -49,6 +49,7 @@ def test_one_label_and_scores_that_forbid_everything(labels, T):
             assert ilpinfer.verify(trellis, rules, solution).proved
 
 
+@pytest.mark.examples
 @pytest.mark.parametrize("passes", [0, compiled.PASSES])
 def test_random_problems_against_brute_force(monkeypatch, passes):
     monkeypatch.setattr(compiled, "PASSES", passes)

@@ -63,6 +63,7 @@ class Problem:
         return max(score - self.penalty * violations for score, violations in zip(scores, away))
 
 
+@pytest.mark.examples
 @pytest.mark.parametrize("distance", ["count", "binary", "hamming"])
 def test_every_optimum_of_a_sum_is_proved_and_right(distance, monkeypatch):
     by_multipliers = 0
