@@ -5,8 +5,10 @@ value.
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Set
+import os
+from collections.abc import Callable, Collection, Iterable, Mapping, Set
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -86,12 +88,42 @@ def text(value: Any, what: str, shown: Callable[[Any], str] = brief) -> str:
     return value
 
 
+def choice(value: Any, what: str, options: Collection[str], more: str = "") -> str:
+    """One of a few texts."""
+    if not isinstance(value, str) or value not in options:
+        raise ValueError(f"{what} is {brief(value)}; expected {' or '.join(map(repr, options))}{more}")
+    return value
+
+
+def path(value: Any, what: str = "path") -> Path:
+    """The path of a file."""
+    try:
+        good = (
+            isinstance(value, str | os.PathLike)
+            and b"\0" not in os.fsencode(value)
+            and isinstance(os.fspath(value), str)
+        )
+    except UnicodeEncodeError:
+        good = False
+    if not good:
+        raise ValueError(f"{what} is {brief(value)}; expected a path")
+    return Path(value)
+
+
 def items(value: Any, what: str, of: str = "values") -> list[Any]:
     """The items of an iterable that has an order and is no text."""
     flat = getattr(value, "ndim", 1) == 0
     if isinstance(value, str | bytes | bytearray | Mapping | Set) or not isinstance(value, Iterable) or flat:
         raise ValueError(f"{what} is {brief(value)}; expected a list of {of}")
     return list(value)
+
+
+def iterable(value: Any, what: str, of: str) -> Iterable[Any]:
+    """What can be iterated over and is no text, such as a generator; its items are not looked at."""
+    flat = getattr(value, "ndim", 1) == 0
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable) or flat:
+        raise ValueError(f"{what} is {brief(value)}; expected {of}")
+    return value
 
 
 def texts(value: Any, what: str, of: str = "texts") -> tuple[str, ...]:
@@ -103,6 +135,18 @@ def texts(value: Any, what: str, of: str = "texts") -> tuple[str, ...]:
         for place, each in enumerate(result):
             text(each, f"{what}[{place}]")
     return result
+
+
+def names(value: Any, what: str) -> frozenset[str]:
+    """Texts without an order."""
+    return frozenset(texts(list(value) if isinstance(value, Set) else value, what, "names"))
+
+
+def instances(value: Any, kind: type[Kind], what: str, expected: str) -> list[Kind]:
+    """Values of a class."""
+    return [
+        instance(each, kind, f"{what}[{place}]", expected) for place, each in enumerate(items(value, what))
+    ]
 
 
 def instance(value: Any, kind: type[Kind], what: str, expected: str) -> Kind:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from formulations.dtypes import Booleans, Floats, Integers
+from formulations.messages import brief
 
 Grid = Integers
 
@@ -130,10 +131,12 @@ def check_total(terms: list[tuple[str, Grid, int | Grid]], extra: int = 0) -> No
 
 
 def _floats(values: ArrayLike, what: str) -> Floats:
+    if _masked(values):
+        raise ValueError(f"{what} is a masked array; fill it: filled(-inf) forbids what is masked")
     try:
         array = np.asarray(values)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{what} must hold numbers in rows of equal length: {error}") from None
+    except (TypeError, ValueError):
+        raise ValueError(f"{what} must hold numbers in rows of equal length, not {brief(values)}") from None
     if array.dtype.kind in "iuf":
         return array.astype(np.float64)
     if array.size == 0:
@@ -147,7 +150,14 @@ def _floats(values: ArrayLike, what: str) -> Floats:
             raise ValueError(
                 f"{what} holds a number beyond 2^31 nats: rescale the scores; -inf forbids"
             ) from None
-    raise ValueError(f"{what} must hold numbers, not {array.reshape(-1).tolist()[0]!r}")
+    raise ValueError(f"{what} must hold numbers, not {brief(array.reshape(-1).tolist()[0])}")
+
+
+def _masked(values: Any) -> bool:
+    """Whether an array, or one in a list, is masked."""
+    if isinstance(values, list | tuple):
+        return not isinstance(next(iter(values), 0.0), float) and any(map(_masked, values))
+    return isinstance(values, np.ma.MaskedArray)
 
 
 def _number(value: float, what: str) -> float:

@@ -1,9 +1,8 @@
 """Types of the parameters of templates and features: how values of each are checked, and its JSON Schema."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import reduce
-from numbers import Integral, Real
 from operator import or_
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -11,6 +10,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from formulations import arguments
 from formulations.errors import InferenceError
 from formulations.messages import brief, cut, suggestion
 
@@ -67,10 +67,7 @@ class Kind:
 
 def whole_number(value: Any, what: str, least: int = 0) -> int:
     """Check a whole number of at most 2^31."""
-    if not isinstance(value, Integral) or isinstance(value, bool) or not least <= int(value) <= 2**31:
-        from_where = "" if least else " from 0"
-        raise ParameterError(f"{what} is {brief(value)}; expected a whole number{from_where} to 2^31")
-    return int(value)
+    return arguments.whole(value, what, least, 2**31)
 
 
 def _position(value: Any, what: str) -> int:
@@ -78,7 +75,7 @@ def _position(value: Any, what: str) -> int:
 
 
 def _number(value: Any, what: str) -> Any:
-    if not isinstance(value, Real) or isinstance(value, bool):
+    if not arguments.real(value):
         raise ParameterError(f"{what} is {brief(value)}; expected a number")
     return value
 
@@ -91,21 +88,18 @@ def _boolean(value: Any, what: str) -> bool:
 
 def text(value: Any, what: str) -> str:
     """Check a text."""
-    if not isinstance(value, str):
-        raise ParameterError(f"{what} is {brief(value)}; expected a text")
-    return value
+    return arguments.text(value, what)
 
 
 def words(value: Any, what: str) -> Words:
     """Check a list of non-empty words."""
     if isinstance(value, Words):
         return value
-    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
-        raise ParameterError(f"{what} is {brief(value)}; expected a list of words")
-    result = Words(value)
+    result = Words(arguments.items(value, what, "words"))
     for number, word in enumerate(result):
         if not isinstance(word, str) or not word:
             raise ParameterError(f"word {brief(word)} in {what}: expected a non-empty text", number)
+        text(word, f"word {number} in {what}")
     return result
 
 
@@ -183,5 +177,5 @@ def check_parameters(record: Any) -> None:
         key = name.rstrip("_")
         try:
             object.__setattr__(record, name, kind.check(getattr(record, name), key))
-        except ParameterError as error:
-            raise ParameterError(str(error), key, *error.path) from None
+        except ValueError as error:
+            raise ParameterError(str(error), key, *getattr(error, "path", ())) from None

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from formulations.arguments import instances, text, texts
 from formulations.constraints.formulas import apply_template
 from formulations.constraints.rule import COMMON, Rule
 from formulations.constraints.rule_functions import pop_common
@@ -11,6 +12,7 @@ from formulations.labels.selectors import Group, Selector
 from formulations.logic.names import POSITIONS
 from formulations.logic.resolver import ATOMS
 from formulations.logic.syntax import NamedFormula, check_body, check_named_formulas
+from formulations.messages import brief
 
 RESERVED = (*ATOMS, *POSITIONS, "true", "false", "count", "runs", "tokens", "changes", "steps", "at")
 """Reserved words of formulas."""
@@ -21,7 +23,7 @@ KEYS = ("template", "linear", "logic", *COMMON)
 def named_formula(
     name: str,
     parameters: Sequence[str],
-    text: str,
+    formula_text: str,
     kind: str,
     resolve: Callable[[str], Selector] = str,
     named: Sequence[NamedFormula] = (),
@@ -35,7 +37,7 @@ def named_formula(
     """
     for what, word in (("template", name), *(("parameter", p) for p in parameters)):
         if not isinstance(word, str) or not word.isidentifier():
-            raise ValueError(f"{word!r} is no name for a {what}: use letters, digits and _")
+            raise ValueError(f"{brief(word)} is no name for a {what}: use letters, digits and _")
         if (
             word in RESERVED
             or (what == "template" and word in TEMPLATES)
@@ -44,7 +46,7 @@ def named_formula(
             raise ValueError(f"{word!r} means something already: choose another name for the {what}")
     if len(set(parameters)) < len(parameters):
         raise ValueError(f"two parameters of {name} have the same name")
-    formula = NamedFormula(name, tuple(parameters), text)
+    formula = NamedFormula(name, tuple(parameters), formula_text)
     check_named_formulas([formula], "inequality" if kind == "linear" else "formula")
     check_body(formula, kind, resolve, {f.name: f for f in named})
     return formula
@@ -92,7 +94,9 @@ def define(
     >>> before("author", "title").violations(["title", "author", "title"])
     1
     """
-    if bool(logic) == bool(linear):
+    parameters = texts(parameters, "parameters", "names")
+    groups = instances(groups, Group, "groups", "a group")
+    if bool(text(logic, "logic")) == bool(text(linear, "linear")):
         raise ValueError(f"{name}: give either logic or linear")
     kind = "linear" if linear else "logic"
     by_name = {group.name: group for group in groups}

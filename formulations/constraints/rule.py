@@ -179,6 +179,7 @@ class Rule:
         ValueError
             For an unknown field.
         """
+        labels = label_set(labels)
         names = tuple(field.name for field in labels.each_field)
         result = [statement.components(labels) for statement in self.statements(names)]
         if any(components is None for components in result):
@@ -205,6 +206,9 @@ class Rule:
         ValueError
             For an unknown field, and for distance "hamming" where a rule has no small machine.
         """
+        labels = label_set(labels)
+        if isinstance(tokens, str | bytes) or not isinstance(tokens, Sequence):
+            raise ValueError(f"tokens is {brief(tokens)}; expected a list of texts")
         names = tuple(field.name for field in labels.each_field)
         components = tuple(
             component for s in self.statements(names) for component in s.ground(labels, tokens)

@@ -7,6 +7,7 @@ from typing import Any, ParamSpec, cast, overload
 
 from formulations.constraints.rule import COMMON, Rule
 from formulations.constraints.template import TEMPLATES, Template
+from formulations.messages import brief, suggestion
 from formulations.parameters import parameter_types
 
 INTERNAL = ("named", "arguments", "template")
@@ -41,7 +42,15 @@ def maker(statement: str | Callable[..., Template]) -> Callable[..., Rule]:
     >>> C.maker("at_most_runs")("title", 2)
     Rule('at_most_runs(title, 2)', hard)
     """
+    if isinstance(statement, str) and statement not in TEMPLATES:
+        raise ValueError(f"no template {brief(statement)}{suggestion(statement, TEMPLATES)}")
     template = TEMPLATES[statement] if isinstance(statement, str) else cast(type[Template], statement)
+    if (
+        not isinstance(template, type)
+        or not issubclass(template, Template)
+        or not hasattr(template, "rule_name")
+    ):
+        raise ValueError(f"statement is {brief(template)}; expected the name or the class of a template")
 
     def make(*arguments: Any, **parameters: Any) -> Rule:
         common = pop_common(parameters)

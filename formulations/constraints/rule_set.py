@@ -3,13 +3,14 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from formulations.arguments import instances, items, text, texts
 from formulations.constraints.feature import Feature
 from formulations.constraints.rule import Rule
 from formulations.errors import InferenceError
-from formulations.labels.label_set import LabelSet
+from formulations.labels.label_set import LabelSet, label_set
 from formulations.labels.selectors import Group
 from formulations.logic.syntax import NamedFormula
-from formulations.messages import cut
+from formulations.messages import brief, cut
 
 LONGEST_MESSAGE = 2000
 """Characters of a message about a rule file."""
@@ -78,6 +79,24 @@ class RuleSet:
     title: str = ""
     source: str = ""
 
+    def __post_init__(self) -> None:
+        rules = tuple(items(self.items, "items", "rules and features"))
+        for position, item in enumerate(rules):
+            if not isinstance(item, Rule | Feature):
+                raise ValueError(
+                    f"rule {position + 1} is {brief(item)}; expected a rule such as at_most_runs(...) or a feature"
+                )
+        object.__setattr__(self, "items", rules)
+        object.__setattr__(self, "fields", texts(self.fields, "fields", "names"))
+        object.__setattr__(self, "groups", tuple(instances(self.groups, Group, "groups", "a group")))
+        templates = items(self.templates, "templates")
+        for place, each in enumerate(templates):
+            if not isinstance(each, tuple) or len(each) != 2 or not isinstance(each[0], NamedFormula):
+                raise ValueError(f"templates[{place}] is {brief(each)}; expected a formula and its form")
+        object.__setattr__(self, "templates", tuple(templates))
+        for name in ("name", "title", "source"):
+            text(getattr(self, name), name)
+
     def __repr__(self) -> str:
         counts = f"{len(self.rules)} rules, {len(self) - len(self.rules)} features, {len(self.fields)} fields"
         return f"RuleSet({self.name!r}: {counts})"
@@ -101,7 +120,8 @@ class RuleSet:
         list of str
             Names of declared fields that no label carries.
         """
-        return [f for f in self.fields if f not in labels.fields and f not in labels.names]
+        known = label_set(labels)
+        return [f for f in self.fields if f not in known.fields and f not in known.names]
 
     @property
     def rules(self) -> list[Rule]:

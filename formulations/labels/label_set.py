@@ -8,11 +8,14 @@ from warnings import warn
 
 import numpy as np
 
+from formulations.arguments import items, text
+from formulations.arguments import names as frozen_names
 from formulations.caches import MOST_LABEL_SETS, Recent
 from formulations.dtypes import Booleans, Integers
 from formulations.labels import schemes
 from formulations.labels.scheme_notices import remark
 from formulations.labels.selectors import EACH_FIELD, Group, Selector
+from formulations.labels.selectors import selector as check_selector
 from formulations.messages import brief, suggestion
 
 OUTSIDE = "O"
@@ -75,17 +78,19 @@ class LabelSet:
     notice: str = field(init=False, default="", compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        names = tuple(self.names)
+        names = tuple(items(self.names, "names", "label names"))
         if not names:
             raise ValueError("a label set needs at least one label")
         check_label_count(len(names))
         for position, name in enumerate(names):
             if not isinstance(name, str) or not name:
-                raise ValueError(f"label {position} is {name!r}: a label is a non-empty text")
+                raise ValueError(f"label {position} is {brief(name)}: a label is a non-empty text")
+            text(name, f"label {position}")
             if name in names[:position]:
                 raise ValueError(f"label {name!r} is given twice: names must differ")
         object.__setattr__(self, "names", names)
-        scheme = schemes.scheme_name(self.scheme) or schemes.infer(names)
+        object.__setattr__(self, "optional_fields", frozen_names(self.optional_fields, "optional_fields"))
+        scheme = schemes.scheme_name(text(self.scheme, "scheme")) or schemes.infer(names)
         if scheme not in schemes.SCHEMES:
             raise ValueError(f"no scheme {scheme!r}; there are {', '.join(schemes.SCHEMES)}")
         object.__setattr__(self, "notice", "" if self.scheme else remark(names, scheme))
@@ -112,7 +117,7 @@ class LabelSet:
         LabelSet
             The same labels, with these fields added to `optional_fields`.
         """
-        wanted = self.optional_fields | frozenset(fields)
+        wanted = self.optional_fields | frozen_names(fields, "fields")
         if wanted == self.optional_fields:
             return self
         same = self.names, self.scheme, wanted
@@ -160,17 +165,22 @@ class LabelSet:
         ValueError
             For an unknown label.
         """
-        return np.array([self._id(label, t) for t, label in enumerate(labelling)], np.int64)
+        each = labelling if isinstance(labelling, str) else items(labelling, "labelling", "labels")
+        return np.array([self._id(label, t) for t, label in enumerate(each)], np.int64)
 
     def _id(self, label: object, position: int) -> int:
         if isinstance(label, str):
             if label not in self._index:
-                raise ValueError(f"token {position}: no label {label!r}{suggestion(label, self.names)}")
+                raise ValueError(f"token {position}: no label {brief(label)}{suggestion(label, self.names)}")
             return self._index[label]
-        if isinstance(label, int | np.integer) and 0 <= int(label) < len(self):
+        if (
+            isinstance(label, int | np.integer)
+            and not isinstance(label, bool)
+            and 0 <= int(label) < len(self)
+        ):
             return int(label)
         raise ValueError(
-            f"token {position}: {label!r} is neither a label name nor an id from 0 to {len(self) - 1}"
+            f"token {position}: {brief(label)} is neither a label name nor an id from 0 to {len(self) - 1}"
         )
 
     @cached_property
@@ -238,6 +248,9 @@ class LabelSet:
         if isinstance(selector, Group):
             return self._group(selector)
         if not isinstance(selector, str):
+            selector = check_selector(selector, "field")
+            if isinstance(selector, str | Group):
+                return self.field(selector)
             return self._group(
                 Group(brief(" or ".join(map(str, selector)), quoted=False) or "nothing", tuple(selector))
             )
@@ -303,7 +316,7 @@ def label_set(value: object, what: str = "labels") -> LabelSet:
         return inner
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
         raise ValueError(f"{what} is {brief(value)}; expected a label set, a trellis or a list of names")
-    return LabelSet(tuple(value))
+    return LabelSet(tuple(items(value, what, "names")))
 
 
 def check_label_count(labels: int) -> None:

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 from warnings import warn
 
+from formulations.arguments import flag, items, text
 from formulations.messages import brief
 from formulations.parameters import KINDS, Kind, ParameterError
 
@@ -52,20 +53,19 @@ class Group:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
             raise ValueError(f"group {brief(self.name)}: a name is a non-empty text")
-        if isinstance(self.members, str | Group) or not isinstance(self.members, Iterable):
-            raise ValueError(
-                f"group {self.name!r}: members is {brief(self.members)}; expected a list of names"
-            )
-        members = tuple(self.members)
+        text(self.name, "the name of a group")
+        members = tuple(items(self.members, f"group {self.name!r}: members", "names"))
         for member in members:
             if not isinstance(member, str | Group) or not member:
                 raise ValueError(f"group {self.name!r}: member {brief(member)} is neither a name nor a group")
+            if isinstance(member, str):
+                text(member, f"group {self.name!r}: a member")
         members = tuple(dict.fromkeys(members))
         depth = 1 + max((member._depth for member in members if isinstance(member, Group)), default=0)
         if depth > DEEPEST:
             raise ValueError(f"group {self.name!r}: groups lie more than {DEEPEST} deep inside one another")
         object.__setattr__(self, "members", members)
-        object.__setattr__(self, "complement", bool(self.complement))
+        object.__setattr__(self, "complement", flag(self.complement, f"group {self.name!r}: complement"))
         object.__setattr__(self, "_depth", depth)
         object.__setattr__(self, "_key", self._digest())
 
@@ -196,7 +196,7 @@ def group(name: str, members: Iterable["str | Group"]) -> Group:
     >>> C.at_most_runs(C.group("venue", ["journal", "booktitle"]), 1)
     Rule('at_most_runs(venue, 1)', hard)
     """
-    return Group(name, tuple(members))
+    return Group(name, members)  # type: ignore[arg-type]
 
 
 def other_than(*members: "str | Group") -> Group:
@@ -223,9 +223,12 @@ def other_than(*members: "str | Group") -> Group:
 
 def selector(value: Any, what: str) -> Selector:
     """Check a field, label or group, or a list of them, which becomes a tuple."""
-    if isinstance(value, Group) or (isinstance(value, str) and value):
+    if isinstance(value, Group):
         return value
-    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+    if isinstance(value, str) and value:
+        return text(value, what)
+    flat = getattr(value, "ndim", 1) == 0
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable) or flat:
         raise ParameterError(
             f"{what} is {brief(value)}; expected a field, a label, a group, or a list of them"
         )

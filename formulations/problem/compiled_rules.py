@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from formulations.arguments import instance
 from formulations.automata.lattice import StepTable
 from formulations.automata.windows import Condition, StepChoice, UnboundComponent, Window
 from formulations.callers import stack_level
@@ -20,6 +21,7 @@ from formulations.problem.missing_tokens import MissingTokens, NoTokens, guard_t
 from formulations.problem.priority import Demand, Priorities, mask_tokens
 from formulations.problem.problem import GroundRule, Problem, check_totals
 from formulations.problem.trellis import Trellis
+from formulations.rulefiles.loading import rule_set
 
 
 @dataclass(frozen=True)
@@ -189,6 +191,7 @@ class CompiledRules:
             For other labels than those the rules were compiled for; for weights whose total could pass 2^31
             nats; and for a rule or feature that looks at tokens where the trellis has none.
         """
+        instance(trellis, Trellis, "trellis", "a Trellis")
         self.check(trellis.labels)
         words = guard_tokens(trellis.tokens)
         without_tokens = isinstance(words, MissingTokens)
@@ -229,16 +232,15 @@ def compile_rules(rules: Iterable[Rule | Feature], labels: LabelSet) -> Compiled
     ValueError
         For an object that is no rule, an unknown field, and a name given twice.
     """
-    if isinstance(rules, str | Rule | Feature):
-        raise ValueError(f"rules is {rules!r}; expected a list of rules, or a rule set from load_rules")
-    rule_set = rules if isinstance(rules, RuleSet) else RuleSet(tuple(rules))
-    names, known = unique_names(rule_set), labels.with_optional_fields(rule_set.fields)
-    items = tuple(_compiled(item, name, known) for item, name in zip(rule_set, names, strict=True))
-    return CompiledRules(rule_set, labels, items, tuple(notices(rule_set, labels)))
+    given = rule_set(rules)
+    names, known = unique_names(given), labels.with_optional_fields(given.fields)
+    items = tuple(_compiled(item, name, known) for item, name in zip(given, names, strict=True))
+    return CompiledRules(given, labels, items, tuple(notices(given, labels)))
 
 
 def compile_problem(trellis: Trellis, rules: Iterable[Rule | Feature]) -> Problem:
     """Compile rules for one trellis, and ground them on it; as `compile_rules` and `CompiledRules.problem`."""
+    instance(trellis, Trellis, "trellis", "a Trellis")
     return compile_rules(rules, trellis.labels).problem(trellis)
 
 
@@ -277,11 +279,6 @@ def absence(rules: RuleSet, labels: LabelSet) -> str:
 def unique_names(items: Iterable[Rule | Feature]) -> list[str]:
     """Names of rules: the given ones, which must differ, and numbered titles where statements repeat."""
     items = list(items)
-    for position, item in enumerate(items):
-        if not isinstance(item, Rule | Feature):
-            raise ValueError(
-                f"rule {position + 1} is {item!r}; expected a rule such as at_most_runs(...) or a feature"
-            )
     given = Tally(item.name for item in items if item.name)
     repeated = [name for name, times in given.items() if times > 1]
     if repeated:

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from formulations.arguments import instances, items, text
 from formulations.labels.label_set import OUTSIDE
 from formulations.problem.trellis import Trellis
 
@@ -53,11 +54,12 @@ class Document:
         ValueError
             If the number of values is not that of the tokens.
         """
+        values = items(values, "values")
         if len(values) != len(self.trellis):
             raise ValueError(
                 f"{len(values)} values are given, but the document has {len(self.trellis)} tokens"
             )
-        return [list(values[first:end]) for first, end in self.sequences]
+        return [values[first:end] for first, end in self.sequences]
 
 
 def join(trellises: Iterable[Trellis], separator: str | None = "\n") -> Document:
@@ -91,10 +93,10 @@ def join(trellises: Iterable[Trellis], separator: str | None = "\n") -> Document
     >>> join(sentences).sequences, join(sentences, separator=None).sequences
     (((0, 1), (2, 3)), ((0, 1), (1, 2)))
     """
-    result = list(trellises)
+    result = instances(trellises, Trellis, "trellises", "a Trellis")
     if not result:
         raise ValueError("a document has at least one sequence, but none is given")
-    between = [] if separator is None else [_separator(result[0], separator)]
+    between = [] if separator is None else [_separator(result[0], text(separator, "separator"))]
     pieces = [piece for each in result for piece in (*between, each)][len(between) :]
     ends = np.cumsum([len(piece) for piece in pieces])[:: 1 + len(between)].tolist()
     sequences = tuple((end - len(each), end) for each, end in zip(result, ends, strict=True))

@@ -7,6 +7,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from formulations.arguments import instances, items, texts
 from formulations.automata.lattice import Lattice
 from formulations.dtypes import Integers
 from formulations.files import Unreadable, json_bytes, read_json_text, write_whole
@@ -182,6 +183,7 @@ class Trellis:
         ValueError
             If there are none, if they differ in labels or order, and for totals beyond 2^31 nats.
         """
+        trellises = instances(trellises, Trellis, "trellises", "a Trellis")
         if not trellises:
             raise ValueError("no trellis to join")
         first = trellises[0]
@@ -211,24 +213,22 @@ class Trellis:
         scheme: str,
     ) -> None:
         T, K = lattice.shape
-        names = labels.names if isinstance(labels, LabelSet) else labels
-        if isinstance(names, str):
-            raise ValueError(f"labels is the text {names!r}; expected a list of {K} names")
         check_label_count(K)
-        names = tuple(str(k) for k in range(K)) if names is None else tuple(names)
+        if isinstance(labels, LabelSet):
+            names = labels.names
+        elif labels is None:
+            names = tuple(str(k) for k in range(K))
+        else:
+            names = tuple(items(labels, "labels", f"{K} names"))
+        scheme = text(scheme, "scheme")
         if len(names) != K:
             raise ValueError(f"{len(names)} labels are named, but the scores have {K}")
         scheme = scheme_name(scheme) or (labels.scheme if isinstance(labels, LabelSet) else "")
         same = isinstance(labels, LabelSet) and labels.scheme == scheme
         label_set = labels if same and isinstance(labels, LabelSet) else LabelSet(names, scheme)
-        if isinstance(tokens, str):
-            raise ValueError(f"tokens is the text {tokens!r}; expected a list of {T} tokens")
-        words = ("",) * T if tokens is None else tuple(tokens)
+        words = ("",) * T if tokens is None else texts(tokens, "tokens", f"{T} tokens")
         if len(words) != T:
             raise ValueError(f"{len(words)} tokens are given, but the scores cover {T}")
-        for t, word in enumerate(words):
-            if not isinstance(word, str):
-                raise ValueError(f"token {t} is {word!r}: tokens are texts")
         object.__setattr__(self, "lattice", lattice)
         object.__setattr__(self, "labels", label_set)
         object.__setattr__(self, "tokens", words)

@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from formulations import time_limits
+from formulations.arguments import choice, number
 from formulations.automata.lattice import Lattice, states_of
 from formulations.dtypes import Integers, LabelIds
 from formulations.errors import InferenceError
@@ -164,10 +165,7 @@ def score_floor(best: int, tau: float, bound: str) -> int | None:
     which lies above the optimum for log-probabilities. It depends on where the scores' zero is. "odds":
     Z* + log τ, which does not. Both are rounded up to the grid.
     """
-    if not 0 <= tau <= 1:
-        raise ValueError(f"tau is {tau}; expected a number from 0 to 1")
-    if bound == "relative":
+    tau = number(tau, "tau", 0, 1)
+    if choice(bound, "bound", ("relative", "odds")) == "relative":
         return math.ceil(best - (1 - Fraction(tau)) * abs(best))
-    if bound == "odds":
-        return best + math.ceil(math.log(tau) * UNITS_PER_NAT) if tau else None
-    raise ValueError(f"bound is {bound!r}; expected 'relative' or 'odds'")
+    return best + math.ceil(math.log(tau) * UNITS_PER_NAT) if tau else None

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal, get_args
 
+from formulations.arguments import flag, number
 from formulations.constraints.feature import Feature
 from formulations.constraints.rule import Rule
 from formulations.constraints.rule_set import RuleSet
@@ -90,11 +91,12 @@ def formulate(
     """
     if not isinstance(trellis, Trellis):
         raise ValueError(f"trellis is {brief(trellis)}; expected a Trellis")
-    if program not in PROGRAMS:
+    if not isinstance(program, str) or program not in PROGRAMS:
         raise ValueError(f"no program {brief(program)}; there are {', '.join(PROGRAMS)}")
     if best_score is not None and program != "two-phase":
         raise ValueError(f"best_score is for two-phase programs; leave it out for {program}")
     score_floor(0, tau, bound)
+    folded = flag(folded, "folded")
     problem = _problem(trellis, rules, program)
     base = problem.fold(soft=program != "two-phase") if folded else problem
     formulation = rows_and_columns(base)
@@ -136,7 +138,7 @@ def _floor(problem: Problem, tau: float, bound: str, best_score: float | None) -
             )
         best = highest
     else:
-        best = int(snap(best_score, "best_score"))
+        best = int(snap(number(best_score, "best_score"), "best_score"))
         if best > highest:
             raise ValueError(
                 f"best_score is {best_score:.9g} nats, but no labelling scores more than {nats(highest):.9g}: give "

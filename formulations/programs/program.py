@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from formulations.arguments import path as check_path
 from formulations.dtypes import Floats, Integers
 from formulations.files import plain_name, write_whole
 from formulations.grid import UNITS_PER_NAT
@@ -299,7 +300,7 @@ class Program:
         ValueError
             For another suffix.
         """
-        target = Path(path)
+        target = check_path(path)
         suffix = Path(plain_name(target)).suffix.lower().removeprefix(".")
         if suffix not in FORMATS:
             raise ValueError(

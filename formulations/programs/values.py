@@ -49,7 +49,7 @@ def by_column(values: Any, names: Sequence[str]) -> Floats:
 def _array(values: Any, names: Sequence[str]) -> Floats:
     try:
         array = np.asarray(values, float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ValueError(
             f"values are {brief(values)}; expected a mapping from columns to numbers, or an array"
         ) from None

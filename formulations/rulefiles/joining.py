@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from formulations.arguments import instances
 from formulations.constraints.feature import Feature
 from formulations.constraints.rule import Rule
 from formulations.constraints.rule_set import RuleError, RuleSet
@@ -41,7 +42,7 @@ def join_rules(rule_sets: Iterable[RuleSet]) -> RuleSet:
     >>> [rule.name for rule in join_rules([a, b]).rules]
     ['one', 'one #2']
     """
-    sets = list(rule_sets)
+    sets = instances(rule_sets, RuleSet, "rule_sets", "a rule set")
     if len(sets) == 1:
         return sets[0]
     groups = _united(sets, "group", lambda each: {group.name: group for group in each.groups})

@@ -1,16 +1,20 @@
 """Loading of rule sets, by path or by the name of a catalogue entry, and writing."""
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
+from formulations.arguments import items
+from formulations.arguments import path as check_path
+from formulations.arguments import text as check_text
 from formulations.callers import stack_level
 from formulations.constraints.feature import Feature
 from formulations.constraints.rule import Rule
 from formulations.constraints.rule_set import RuleError, RuleSet
 from formulations.errors import RuleNotice
 from formulations.files import Unreadable, read_text
-from formulations.messages import suggestion
+from formulations.messages import brief, suggestion
 from formulations.rulefiles.joining import join_rules
 from formulations.rulefiles.reader import read
 from formulations.rulefiles.writer import write
@@ -79,12 +83,14 @@ def load_rules(source: str | Path, *more: str | Path) -> RuleSet:
 
 
 def _load(source: str | Path) -> RuleSet:
+    if isinstance(source, str) and not source:
+        raise RuleError(
+            f": no such rule file, and no catalogue entry of that name{suggestion('', catalogue())}"
+        )
+    path = check_path(source, "the rule file")
     if str(source) in catalogue():
         return parse_rules((CATALOGUE / f"{source}.toml").read_text("utf-8"), str(source))
-    path = Path(source)
     try:
-        if not str(source):
-            raise FileNotFoundError
         instead = ': put long lists of words into files of their own, words = { file = "words.txt" }'
         return parse_rules(read_text(path, LARGEST, instead), str(source), path.parent)
     except FileNotFoundError:
@@ -128,16 +134,38 @@ def parse_rules(text: str, source: str = "rules", folder: Path | None = None) ->
     >>> list(parse_rules(text))
     [Rule('at_most_runs(title, 1)', penalty=1.5)]
     """
-    return read(text, source, folder or Path())
+    source = check_text(source, "source")
+    return read(check_text(text, "text"), source, Path() if folder is None else check_path(folder, "folder"))
 
 
-def dump_rules(rules: RuleSet | Iterable[Rule | Feature]) -> str:
+def rule_set(rules: Any) -> RuleSet:
+    """The rule set of rules in any form: a rule set, rules and features, or the path or name of a rule file.
+
+    Raises
+    ------
+    ValueError
+        For anything else.
+    """
+    if isinstance(rules, RuleSet):
+        return rules
+    if isinstance(rules, str | Path):
+        return load_rules(rules)
+    if isinstance(rules, Rule | Feature):
+        raise ValueError(f"rules is {rules!r}; expected a list of rules: [{rules!r}]")
+    if isinstance(rules, bytes | Mapping) or not isinstance(rules, Iterable):
+        raise ValueError(
+            f"rules is {brief(rules)}; expected a list of rules ([] for none), a rule set, or the path or name of a rule file"
+        )
+    return RuleSet(tuple(items(rules, "rules", "rules")))
+
+
+def dump_rules(rules: RuleSet | Iterable[Rule | Feature] | str | Path) -> str:
     """Rules as TOML text, from which `parse_rules` reads equal rules.
 
     Parameters
     ----------
-    rules : RuleSet or iterable of Rule or Feature
-        Rules and features.
+    rules : RuleSet, iterable of Rule or Feature, str or Path
+        Rules and features, or the path or name of a rule file.
 
     Returns
     -------
@@ -161,4 +189,4 @@ def dump_rules(rules: RuleSet | Iterable[Rule | Feature]) -> str:
     penalty = 1.5
     <BLANKLINE>
     """
-    return write(rules if isinstance(rules, RuleSet) else RuleSet(tuple(rules)))
+    return write(rule_set(rules))

@@ -212,8 +212,8 @@ class _Reader(Declarations):
                 value = with_word_files(value, name, at, self.folder, kind is WORDS)
             try:
                 result[f.name] = kind.check(value, name)
-            except ParameterError as error:
-                raise DocumentError(str(error), *at, *error.path) from None
+            except ValueError as error:
+                raise DocumentError(str(error), *at, *getattr(error, "path", ())) from None
         return result
 
 

@@ -5,7 +5,8 @@ import pickle
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
-from formulations.messages import suggestion
+from formulations.arguments import flag
+from formulations.messages import brief, suggestion
 from ilpinfer.core.methods import BUILT_IN, Function, Method
 
 GROUP = "ilpinfer.methods"
@@ -71,7 +72,7 @@ def register_method(name: str, decoder: Function, *, process: bool = False) -> N
         raise ValueError(f"name is {name!r}; expected a text without comma, colon and equals sign")
     if any(name == known.name for known in BUILT_IN):
         raise ValueError(f'"{name}" is a built-in method; choose another name')
-    method = outside_method(name, decoder, process)
+    method = outside_method(name, decoder, flag(process, "process"))
     if process:
         try:
             pickle.dumps(decoder)
@@ -92,6 +93,8 @@ def method(name: str) -> Method:
     ValueError
         For an unknown name, with the nearest known one, and for a decoder that cannot be imported.
     """
+    if not isinstance(name, str):
+        raise ValueError(f"method is {brief(name)}; expected the name of a method")
     for candidate in methods():
         if candidate.name == name:
             return candidate
@@ -107,10 +110,8 @@ def outside_method(name: str, decoder: Any, process: bool = False) -> Method:
         raise ValueError(f"{name} is {decoder!r}; expected a decoder that can be called")
     try:
         inspect.signature(decoder).bind(None, None, time_limit=None, seed=0)
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"{name} cannot be called as decoder(trellis, rules, *, time_limit, seed): {error}"
-        ) from None
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} cannot be called as decoder(trellis, rules, *, time_limit, seed)") from None
     summary = (inspect.getdoc(decoder) or "").partition("\n")[0].rstrip(".") or "a user's decoder"
     return Method(name, False, summary, "", parameters=f"{_OUTSIDE}:Draw", function=decoder, process=process)
 

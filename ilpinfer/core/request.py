@@ -1,12 +1,11 @@
 """Requests: a method and its options, checked once for any number of sequences."""
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from numbers import Integral, Real
 from typing import Any
 
+from formulations.arguments import number, seconds, whole
 from formulations.grid import snap
 from ilpinfer.core.configurations import configuration
 from ilpinfer.core.deadline import Deadline
@@ -14,8 +13,6 @@ from ilpinfer.core.methods import Method
 from ilpinfer.core.registry import method as method_named
 from ilpinfer.core.result import Task
 
-LONGEST = 1e6
-"""Seconds; a longer limit counts as no limit."""
 MOST = {
     "top": 10_000,
     "most": 10_000_000,
@@ -71,8 +68,7 @@ class Request:
             )
         own = {name: value for name, value in options.items() if name not in chosen.options}
         parameters = chosen.record(**own) if chosen.record else None
-        deadline_for(time_limit)
-        return cls(chosen, time_limit, {"parameters": parameters, **_checked(options)})
+        return cls(chosen, seconds(time_limit), {"parameters": parameters, **_checked(options)})
 
     @cached_property
     def direct(self) -> bool:
@@ -81,29 +77,24 @@ class Request:
 
     def task(self, top: int | None = None, watch: Callable[[float, int, float], None] | None = None) -> Task:
         """The task for one sequence, the time running from now; ValueError for an invalid `top`."""
-        number = 1 if top is None else natural(top, "top")
-        return Task(deadline_for(self.time_limit), top=number, watch=watch, **self.settings)
+        most = 1 if top is None else natural(top, "top")
+        return Task(deadline_for(self.time_limit), top=most, watch=watch, **self.settings)
 
 
 def deadline_for(time_limit: float | None) -> Deadline:
-    """A deadline from now; none for a limit beyond LONGEST.
+    """A deadline from now; none for a limit beyond `MOST_SECONDS`.
 
     Raises
     ------
     ValueError
         Unless the limit is a positive number of seconds, or None.
     """
-    if time_limit is not None and not (isinstance(time_limit, Real) and time_limit > 0):
-        raise ValueError(f"time_limit is {time_limit!r}; expected seconds above 0, or None for no limit")
-    return Deadline(None if time_limit is None or time_limit > LONGEST else float(time_limit))
+    return Deadline(seconds(time_limit))
 
 
 def natural(value: Any, name: str) -> int:
     """The value, which must be an integer from 1 to the largest value of the option."""
-    most = MOST[name]
-    if not isinstance(value, Integral) or isinstance(value, bool) or not 1 <= int(value) <= most:
-        raise ValueError(f"{name} is {value!r}; expected a whole number from 1 to {most}")
-    return int(value)
+    return whole(value, name, 1, MOST[name])
 
 
 def _checked(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -115,6 +106,4 @@ def _checked(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _distance(within: Any) -> int:
-    if not (isinstance(within, Real) and 0 <= float(within) < math.inf):
-        raise ValueError(f"within is {within!r}; expected nats from 0")
-    return int(snap(float(within), "within"))
+    return int(snap(number(within, "within", 0), "within"))

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from operator import is_
+from pathlib import Path
 from typing import Any, TypeVar
 
 from formulations import Feature, Rule, RuleSet, Trellis
@@ -9,8 +10,10 @@ from formulations.caches import MOST_LABEL_SETS, Recent
 from formulations.labels.label_set import LabelSet
 from formulations.problem.compiled_rules import CompiledRules, compile_rules, unique_names
 from formulations.problem.problem import Problem
+from formulations.rulefiles.loading import rule_set
 
-Rules = Iterable[Rule | Feature]
+Rules = Iterable[Rule | Feature] | str | Path
+"""Rules and features, a rule set, or the path or name of a rule file."""
 Item = TypeVar("Item")
 
 MOST_RULES, MOST_LEFT_OUT = 8, 8
@@ -108,16 +111,16 @@ def compiler_of(rules: Rules | RuleCompiler) -> RuleCompiler:
     Raises
     ------
     ValueError
-        For a name or a single rule in place of several.
+        For what is no rule in any form.
     """
     if isinstance(rules, RuleCompiler):
         return rules
-    if isinstance(rules, str | Rule | Feature):
-        raise ValueError(f"rules is {rules!r}; expected a list of rules, or a rule set from load_rules")
+    given = rule_set(rules)
     if isinstance(rules, RuleSet):
-        return _recent.find(lambda one: one.rules is rules, lambda: RuleCompiler(rules))
-    items = tuple(rules)
-    return _recent.find(lambda one: _same(one.rules, items), lambda: RuleCompiler(RuleSet(items)))
+        return _recent.find(lambda one: one.rules is given, lambda: RuleCompiler(given))
+    if isinstance(rules, str | Path):
+        return _recent.find(lambda one: one.rules == given, lambda: RuleCompiler(given))
+    return _recent.find(lambda one: _same(one.rules, given.items), lambda: RuleCompiler(given))
 
 
 def _same(known: RuleSet, items: tuple[Rule | Feature, ...]) -> bool:

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 from warnings import warn
@@ -299,7 +300,8 @@ class Solution:
         """
         given, incumbents = solution_fields(values, cls.FURTHER)
         result = cls(**given)
-        if finite(result.gap) != values["gap"]:
+        gap = finite(result.gap)
+        if gap is not values["gap"] and not (isinstance(values["gap"], Real) and gap == values["gap"]):
             raise ValueError(
                 f"gap is {values['gap']!r}, where bound and score make it {finite(result.gap)!r}"
             )

@@ -12,6 +12,7 @@ from typing import TypeVar, Unpack, overload
 import numpy as np
 
 from formulations import Trellis
+from formulations.arguments import iterable
 from formulations.callers import stack_level
 from formulations.problem.token_scores import TokenScores
 from ilpinfer.core.explanation import Context
@@ -132,7 +133,7 @@ def decode_many(
     >>> [solution.score for solution in solutions]
     [-0.5, -0.5, -0.5]
     """
-    threads = options.pop("threads", 1) if method == "auto" else 1
+    threads = options.pop("threads", 1) if isinstance(method, str) and method == "auto" else 1
     compiler, request = compiler_of(rules), Request.of(method, time_limit, options)
     batch = Batch(compiler, request, threads, n_jobs, on_error)
     return batch.best(trellises, callback) if top is None else batch.top(trellises, top, callback)
@@ -167,6 +168,7 @@ class Batch:
         """The best labelling of each trellis."""
         direct = callback is None and self.request.direct
         self._check(direct, callback)
+        trellises = iterable(trellises, "trellises", "trellises one by one")
         if self.n_jobs > 1:
             return self._in_processes(iter(trellises), _best_alone, _with_context, self._failure)
         if direct:
@@ -181,6 +183,7 @@ class Batch:
         """At most `top` labellings of each trellis, best first."""
         number, direct = natural(top, "top"), callback is None and self.request.direct
         self._check(direct, callback)
+        trellises = iterable(trellises, "trellises", "trellises one by one")
         if self.n_jobs > 1:
             return self._in_processes(
                 iter(trellises), partial(_top_alone, number), _all_with_context, self._failures
@@ -199,6 +202,7 @@ class Batch:
         """As `top`, as arrays."""
         number = natural(top, "top")
         self._check(self.request.direct, None)
+        trellises = iterable(trellises, "trellises", "trellises one by one")
 
         def finish(trellis: Trellis, answer: Labellings | Exception | None) -> Labellings:
             if isinstance(answer, Labellings):

@@ -4,7 +4,9 @@ from dataclasses import replace
 from typing import Any
 
 from formulations import Trellis
+from formulations.arguments import instance
 from formulations.grid import UNITS_PER_NAT
+from formulations.messages import brief
 from ilpinfer.core.registry import method
 from ilpinfer.core.request import Request
 from ilpinfer.core.result import Result
@@ -56,9 +58,8 @@ def prove(trellis: Trellis, rules: Rules, solution: Solution, *, time_limit: flo
     if hasattr(solution, "best_score"):
         raise ValueError("the solution is of two-phase inference, which decode_two_phase itself proves")
     if not hasattr(solution, "path"):
-        raise ValueError(
-            f"the solution is of type {type(solution).__name__}; expected one that decode returns"
-        )
+        raise ValueError(f"the solution is {brief(solution)}; expected one that decode returns")
+    instance(trellis, Trellis, "trellis", "a Trellis")
     incumbent = None if solution.path is None else trellis.ids(solution.path)
     request = Request(method("auto"), time_limit, {"incumbent": incumbent})
     task = request.task()

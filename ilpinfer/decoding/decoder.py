@@ -4,13 +4,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol, Unpack, overload
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, Unpack, cast, overload
 
 from formulations import RuleSet, Trellis
-from formulations.labels.label_set import LabelSet
+from formulations.arguments import iterable, path, seconds, texts
+from formulations.labels.label_set import LabelSet, label_set
+from formulations.messages import brief
 from formulations.problem.token_scores import TokenScores
 from ilpinfer.core.options import Options
-from ilpinfer.core.request import Request, deadline_for
+from ilpinfer.core.request import Request
 from ilpinfer.core.rule_compiler import RuleCompiler, Rules, compiler_of, shown
 from ilpinfer.core.solution import Solution
 from ilpinfer.decoding.batch import Batch
@@ -48,8 +52,8 @@ class Decoder:
         K names or a label set, which all trellises then must have; those of the model if there is one. If
         neither is given, rules are compiled for the labels of each trellis, and kept for the last few label
         sets.
-    model : Scorer, optional
-        A model that scores tokens by `trellis(tokens)`.
+    model : Scorer, str or Path, optional
+        A model that scores tokens by `trellis(tokens)`, or the path of a model file.
     method : str, default "auto"
         "auto", or a name from `methods()`.
     time_limit : float, optional
@@ -82,12 +86,13 @@ class Decoder:
         rules: Rules,
         labels: LabelSet | Sequence[str] | None = None,
         *,
-        model: Scorer | None = None,
+        model: Scorer | str | Path | None = None,
         method: str = "auto",
         time_limit: float | None = None,
         **options: Unpack[Options],
     ) -> None:
         request, compiler = Request.of(method, time_limit, options), compiler_of(rules)
+        model = _loaded(model)
         known = _known(labels, model)
         if known is not None:
             compiler = compiler.only(known)
@@ -133,8 +138,7 @@ class Decoder:
         ValueError
             Unless the limit is above 0, or None.
         """
-        deadline_for(time_limit)
-        result, request = copy(self), replace(self._request, time_limit=time_limit)
+        result, request = copy(self), replace(self._request, time_limit=seconds(time_limit))
         object.__setattr__(result, "_request", request)
         object.__setattr__(result, "_direct", Direct(Calls(self._rules, request, decode)))
         return result
@@ -326,10 +330,11 @@ class Decoder:
             If the decoder has no model.
         """
         batch = Batch(self._rules, self._request, threads, on_error=on_error)
+        given = iterable(texts, "texts", "lists of tokens one by one")
         if self._scores is None:
-            scored = (self._scored(tokens) for tokens in texts)
+            scored = (self._scored(tokens) for tokens in given)
             return batch.best(scored) if top is None else batch.top(scored, top)
-        return batch.texts(texts, self._scores) if top is None else batch.top_texts(texts, self._scores, top)
+        return batch.texts(given, self._scores) if top is None else batch.top_texts(given, self._scores, top)
 
     def best_labellings(
         self, trellises: Iterable[Trellis], top: int, *, threads: int = 1
@@ -494,16 +499,24 @@ class Decoder:
     def _scored(self, tokens: Sequence[str]) -> Trellis:
         if self.model is None:
             raise ValueError("a Decoder without a model decodes no tokens: give it one, or decode a trellis")
-        if isinstance(tokens, str):
-            raise ValueError(f"tokens is the text {tokens!r}; expected a list of tokens")
-        return self.model.trellis(tuple(tokens))
+        return self.model.trellis(texts(tokens, "tokens"))
+
+
+def _loaded(model: Any) -> Scorer | None:
+    """The model, read where it is the path of one."""
+    if isinstance(model, str | Path):
+        files = import_module("ilpinfer.models.files")  # not an import: models stand above decoding
+        return cast(Scorer, files.load_model(path(model, "model")))
+    if model is not None and not callable(getattr(model, "trellis", None)):
+        raise ValueError(
+            f"model is {brief(model)}; expected a model, which has trellis(tokens), or the path of one"
+        )
+    return cast(Scorer | None, model)
 
 
 def _known(labels: LabelSet | Sequence[str] | None, model: Scorer | None) -> LabelSet | None:
     """The labels that are known before a trellis is."""
-    if isinstance(labels, str):
-        raise ValueError(f"labels is the text {labels!r}; expected a list of names")
-    given = labels if labels is None or isinstance(labels, LabelSet) else LabelSet(tuple(labels))
+    given = None if labels is None else label_set(labels)
     own = getattr(model, "labels", None)
     own = own if isinstance(own, LabelSet) else None
     if given is not None and own is not None and given != own:

@@ -3,12 +3,12 @@
 import math
 from collections.abc import Iterable
 from functools import partial
-from numbers import Real
 
 import numpy as np
 from numpy.typing import NDArray
 
 from formulations import Trellis
+from formulations.arguments import instance, number
 from formulations.grid import UNITS_PER_NAT, is_forbidden
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.explanation import Context
@@ -60,10 +60,8 @@ def evaluate_labelling(
     >>> worth.score, worth.penalty, worth.gap
     (-0.75, 0.75, 0.25)
     """
-    if not isinstance(trellis, Trellis):
-        raise ValueError(f"trellis is {trellis!r}; expected a Trellis")
-    if bound is not None and (isinstance(bound, bool) or not isinstance(bound, Real) or math.isnan(bound)):
-        raise ValueError(f"bound is {bound!r}; expected nats, or None for no bound")
+    instance(trellis, Trellis, "trellis", "a Trellis")
+    bound = None if bound is None else number(bound, "bound", more=" of nats, or None for no bound")
     deadline, path = Deadline(), trellis.ids(labels)
     context = _context(trellis, rules)
     limit = math.inf if bound is None else float(bound) * UNITS_PER_NAT

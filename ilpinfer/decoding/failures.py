@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 from typing import Any, Literal, TypeVar, get_args, overload
 
+from formulations.arguments import choice
 from ilpinfer.core.solution import Solution, Status
 from ilpinfer.errors import describe
 
@@ -16,9 +17,7 @@ OnError = Literal["raise", "row"]
 
 def check_on_error(on_error: str) -> None:
     """Raise ValueError for a value that is no `OnError`."""
-    known = get_args(OnError)
-    if on_error not in known:
-        raise ValueError(f"on_error is {on_error!r}; expected {' or '.join(map(repr, known))}")
+    choice(on_error, "on_error", get_args(OnError))
 
 
 def attempt(

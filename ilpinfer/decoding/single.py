@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations import Trellis, time_limits
+from formulations.arguments import function, instance
 from formulations.grid import nats
 from formulations.problem.problem import Problem
 from ilpinfer.core.deadline import Deadline
@@ -176,9 +177,10 @@ def _run(
     top: int | None = None,
 ) -> list[Solution]:
     rules.prepare()
+    if callback is not None:
+        function(callback, "callback", "of seconds, incumbent and bound")
     task = request.task(top, None if callback is None else _in_nats(callback))
-    if not isinstance(trellis, Trellis):
-        raise ValueError(f"trellis is {trellis!r}; expected a Trellis")
+    instance(trellis, Trellis, "trellis", "a Trellis")
     solutions = run_task(trellis, rules, request, replace(task, incumbent=incumbent))
     if callback is not None:
         callback(solutions[0].seconds, solutions[0].score, solutions[0].bound)

@@ -5,10 +5,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
-from numbers import Real
 from typing import Any, ClassVar, Literal, overload
 
 from formulations import Trellis, time_limits
+from formulations.arguments import instance
+from formulations.arguments import number as real_number
 from formulations.dtypes import LabelIds
 from formulations.grid import UNITS_PER_NAT, nats
 from formulations.plain_values import choice, number
@@ -98,7 +99,7 @@ class TwoPhaseSolution(Solution):
 
 def check_method(method: str) -> None:
     """Raise ValueError for a method that is not exact."""
-    if method not in ("auto", *SOLVERS):
+    if not isinstance(method, str) or method not in ("auto", *SOLVERS):
         raise ValueError(
             f"two-phase inference needs an exact method: auto, {', '.join(SOLVERS)}; not {method!r}"
         )
@@ -195,6 +196,7 @@ def decode_two_phase(
     given = None if floor is None else floor_units(floor)
     check_method(method)
     wanted = 1 if top is None else natural(top, "top")
+    instance(trellis, Trellis, "trellis", "a Trellis")
     compiler, deadline, threads = compiler_of(rules), deadline_for(time_limit), natural(threads, "threads")
     options = {"tau": tau, "bound": bound, "method": method, "time_limit": time_limit, "threads": threads}
     options["floor"] = floor
@@ -402,7 +404,7 @@ class TwoPhaseSearch:
 
 def floor_units(floor: float) -> int:
     """A floor in grid units, rounded up; ValueError unless it is a finite number."""
-    if not isinstance(floor, Real) or not math.isfinite(float(floor)):
+    if not math.isfinite(real_number(floor, "floor", more=" of nats, or None for tau's")):
         raise ValueError(f"floor is {floor!r}; expected a finite number of nats, or None for tau's")
     return math.ceil(Fraction(float(floor)) * UNITS_PER_NAT)
 

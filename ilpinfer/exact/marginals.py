@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from formulations import Trellis
+from formulations.arguments import instance, whole
 from formulations.automata.machine import Machine
 from formulations.dtypes import Floats, Integers
 from formulations.errors import InferenceError
@@ -113,6 +114,8 @@ class Marginals:
         ndarray of int, shape (n, T)
             Label ids.
         """
+        if not isinstance(seed, np.random.Generator | None):
+            whole(seed, "seed", 0)
         uniform = np.random.default_rng(seed).random((natural(n, "n"), len(self.labels)))
         return self.product.draw(uniform)
 
@@ -164,6 +167,7 @@ def marginals(trellis: Trellis, rules: Rules = (), *, budget: int = BUDGET) -> M
     [[1.0, 0.0], [0.5, 0.5]]
     """
     budget = natural(budget, "budget")
+    instance(trellis, Trellis, "trellis", "a Trellis")
     VITERBI.warm()
     MARGINALS.warm()
     if trellis.order > 1:

@@ -6,10 +6,10 @@ A labelling is evaluated again, by the compiled rules and by the plain checker. 
 import math
 import time
 from dataclasses import dataclass
-from numbers import Integral, Real
 from typing import Any
 
 from formulations import Trellis
+from formulations.arguments import instance, number, seconds, whole
 from formulations.grid import snap
 from ilpinfer.core.rule_compiler import Rules, compiler_of
 from ilpinfer.proof.certificates import baseless_claims, proof_gaps
@@ -115,6 +115,7 @@ def verify(
     """
     _check_limits(max_steps, time_limit)
     _check_list_options(top, within)
+    instance(trellis, Trellis, "trellis", "a Trellis")
     compiled = compiler_of(rules).anew(trellis.labels)
     problem = compiled.problem(trellis)
     case = Case(trellis, compiled, problem)
@@ -122,10 +123,10 @@ def verify(
     if not isinstance(solution, list | tuple):
         return _verdict(case, solution, Meter(max_steps, time_limit, began=began))
     verdicts, reasons, before = [], [], list[Any]()
-    for number, each in enumerate(solution):
+    for place, each in enumerate(solution):
         verdict = _verdict(case, each, Meter(max_steps, time_limit, began=began), tuple(before))
         verdicts.append(verdict)
-        reasons += [f"solution {number}: {reason}" for reason in verdict.reasons]
+        reasons += [f"solution {place}: {reason}" for reason in verdict.reasons]
         if not verdict.ok:
             break
         before.append(read_path(each.path, problem))
@@ -141,17 +142,15 @@ def verify(
 
 
 def _check_limits(max_steps: Any, time_limit: Any) -> None:
-    if not isinstance(max_steps, Integral) or isinstance(max_steps, bool) or max_steps < 1:
-        raise ValueError(f"max_steps is {max_steps!r}; expected a whole number from 1")
-    if time_limit is not None and not (isinstance(time_limit, Real) and float(time_limit) > 0):
-        raise ValueError(f"time_limit is {time_limit!r}; expected seconds above 0, or None for no limit")
+    whole(max_steps, "max_steps", 1)
+    seconds(time_limit)
 
 
 def _check_list_options(top: Any, within: Any) -> None:
-    if top is not None and (not isinstance(top, Integral) or isinstance(top, bool) or top < 1):
-        raise ValueError(f"top is {top!r}; expected a whole number from 1")
-    if within is not None and not (isinstance(within, Real) and 0 <= float(within) < math.inf):
-        raise ValueError(f"within is {within!r}; expected nats from 0")
+    if top is not None:
+        whole(top, "top", 1)
+    if within is not None:
+        snap(number(within, "within", 0), "within")
 
 
 def excess(solutions: Any, top: int | None, within: float | None) -> str:

@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import field, fields
-from numbers import Integral, Real
 from typing import Any
+
+from formulations.arguments import number, whole
 
 
 class Parameters:
@@ -35,7 +36,7 @@ def one_of(usual: str, *others: str) -> Any:
     """A parameter with a fixed set of values."""
 
     def check(value: Any, name: str) -> None:
-        if value not in (usual, *others):
+        if not isinstance(value, str) or value not in (usual, *others):
             raise ValueError(f"{name} is {value!r}; expected one of {', '.join((usual, *others))}")
 
     return field(default=usual, metadata={"check": check})
@@ -43,11 +44,12 @@ def one_of(usual: str, *others: str) -> Any:
 
 def within(usual: float, low: float, high: float) -> Any:
     """A parameter from a number to another, whole where the usual value is."""
-    kind, what = (Integral, "a whole number") if isinstance(usual, int) else (Real, "a number")
 
     def check(value: Any, name: str) -> None:
-        if not isinstance(value, kind) or isinstance(value, bool) or not low <= float(value) <= high:
-            raise ValueError(f"{name} is {value!r}; expected {what} from {low:g} to {high:g}")
+        if isinstance(usual, int):
+            whole(value, name, int(low), int(high))
+        else:
+            number(value, name, low, high)
 
     return field(default=usual, metadata={"check": check})
 

@@ -214,7 +214,7 @@ CHANGES = [
     ({"status": "best"}, "status is 'best'; there are feasible, infeasible, optimal, unknown"),
     ({"status": 1}, "status is 1; expected a text"),
     ({"score": "1"}, "score is a text; expected a number"),
-    ({"score": True}, "score is True; expected a number"),
+    ({"score": True}, "score is true; expected a number"),
     ({"score": math.nan}, "score is nan; expected a finite number, or null for -inf"),
     ({"bound": math.inf}, "bound is inf; expected a finite number, or null for inf"),
     ({"bound": 10**400}, "bound is a number of 1329 bits; expected a finite number"),

@@ -71,7 +71,7 @@ def test_an_iterable_that_fails_leaves_no_process():
         ({"n_jobs": 2, "method": "best"}, "no method"),
         ({"n_jobs": 2, "callback": print}, "leave n_jobs out"),
         ({"n_jobs": 2, "width": 3}, "no option 'width'"),
-        ({"n_jobs": 2, "rules": [lambda: 0]}, "cannot be sent"),
+        ({"n_jobs": 2, "rules": [lambda: 0]}, "rule 1 is <function .*; expected a rule"),
     ],
 )
 def test_bad_options_are_named_before_any_work(options, words):

@@ -126,7 +126,7 @@ def test_tokens_are_scored_by_the_model():
     expected = ilpinfer.decode(model.trellis(tokens), RULES)
     assert content(decoder.decode_tokens(list(tokens))) == content(expected)
     assert len(decoder.decode_tokens(tokens, top=2)) == 2
-    with pytest.raises(ValueError, match="expected a list of tokens"):
+    with pytest.raises(ValueError, match=r"tokens is .*; expected a list of texts"):
         decoder.decode_tokens("one two")
     with pytest.raises(ValueError, match="without a model decodes no tokens"):
         Decoder(RULES).decode_tokens(tokens)
@@ -152,7 +152,7 @@ def test_other_labels_are_refused_by_both_names():
             call(trellis(0, labels=("a", "b", "c")))
     with pytest.raises(ValueError, match="but the trellis has"):
         list(decoder.decode_many([trellis(0), trellis(0, labels=("a", "b", "c"))]))
-    with pytest.raises(ValueError, match="expected a list of names"):
+    with pytest.raises(ValueError, match="expected a label set, a trellis or a list of names"):
         Decoder(RULES, "ab")
     with pytest.raises(ValueError, match="no field"):
         Decoder([C.at_most_runs("title", 1)], ["a", "b"]).decode(trellis(0, labels=("a", "b")))
@@ -175,7 +175,8 @@ def test_without_labels_each_label_set_is_compiled_once(counted):
         ({"method": "beam", "width": 0}, "width is 0"),
         ({"time_limit": -1}, "time_limit is -1"),
         ({"within": -1.0}, "within is -1"),
-        ({"rules": "citations"}, "expected a list of rules"),
+        ({"rules": "citatoins"}, 'did you mean "citations"'),
+        ({"rules": None}, r"expected a list of rules \(\[\] for none\)"),
         ({"rules": RULES[0]}, "expected a list of rules"),
     ],
 )

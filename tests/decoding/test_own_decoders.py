@@ -122,7 +122,7 @@ def test_seeds_are_checked_and_used():
         ([0, 1, 2], "token 2: 2 is neither a label name nor an id"),
         ([0.5, 0, 0], "token 0: 0.5 is neither"),
         ([None] * 3, "token 0: None is neither"),
-        (3, "'int' object is not iterable"),
+        (3, "labelling is 3; expected a list of labels"),
         ("aab", None),
     ],
 )

@@ -130,7 +130,7 @@ def general(change):
             {**BASE, "start": [0, -math.inf]},
             r"start\[1\] is -inf; expected a finite number, or null for -inf",
         ),
-        ({**BASE, "start": [0, True]}, r"start\[1\] is True; expected a number"),
+        ({**BASE, "start": [0, True]}, r"start\[1\] is true; expected a number"),
         ({**BASE, "start": [0, "1"]}, r"start\[1\] is a text; expected a number"),
         ({**BASE, "edges": [[[0, 1], [2]]]}, "edges must hold numbers in rows of equal length"),
         ({**BASE, "edges": [[[0, 1, 2]]]}, "edges has shape"),
