@@ -198,7 +198,7 @@ def test_records_made_by_hand_are_findings(depth):
 
 
 def test_scores_of_pairs_that_no_labelling_has_are_refused():
-    reference = ShippedReferences()["second-order-0-0"].to_dict()
+    reference = deepcopy(ShippedReferences()["second-order-0-0"].to_dict())
     K = len(reference["labels"])
     check_form(reference)
     reference["tables"]["node"][0][K] = 5
