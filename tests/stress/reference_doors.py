@@ -29,7 +29,7 @@ from ilpinfer.cli.referencing import show_references, verify_references
 from stress import mutations
 
 STEPS = 3 * 10**6
-MOST_LABELLINGS = 5_000
+MOST_LABELLINGS = 70_000
 RAW = re.compile(
     r"\b(Key|Index|Type|Attribute|Overflow|Memory|Recursion|Unicode\w*|Arithmetic|Assertion|Name)Error\b"
 )
