@@ -20,8 +20,8 @@ OVERHEAD = 8
 """Bytes that a chunk of a body may take for each byte of content, beyond the limit on headers."""
 MOST_AHEAD = 8
 """Requests of a connection that may follow one in work."""
-LINGER = 2.0
-"""Seconds in which a client can read an answer before its connection is ended."""
+LINGER, MOST_UNREAD = 2.0, 2**20
+"""Seconds in which a client can read an answer before its connection is ended, and bytes that it may send meanwhile."""
 
 
 class TooManyRequests(ValueError):
@@ -63,6 +63,11 @@ class Connection(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
+        if self._refused:
+            self._received += len(data)
+            if self._received > MOST_UNREAD:
+                self.end()
+            return
         if self in self.idle:
             self._wait(self.limits.headers_time)
         for place in range(0, len(data), PIECE):
@@ -170,7 +175,7 @@ class Connection(HttpToolsProtocol):
 
     def _refuse(self, status: int, detail: str) -> None:
         """Answer, and end the connection when the client has had time to read."""
-        self._refused = True
+        self._refused, self._received = True, 0
         self._wait(LINGER)
         body = json.dumps({"detail": detail}).encode()
         head = b"content-type: application/json\r\nconnection: close\r\ncontent-length: %d\r\n\r\n" % len(
