@@ -9,11 +9,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from llvmlite.binding import ffi
 from numba import njit, types
 from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
+from numba.core.compiler_lock import global_compiler_lock
 
+from formulations.forks import fork_safe
 from ilpinfer.kernels import notices
 from ilpinfer.kernels.linking import Kernel, Subroutine
+
+for _owner in (global_compiler_lock, ffi.lib._lock):
+    fork_safe(_owner._lock)  # a child compiles although another thread of its parent did
 
 SEAL = b"ilpinfer sha256 "
 """Separates the content of a file from its digest."""
