@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from formulations.arguments import instances, items, text, texts
+from formulations.arguments import instance, instances, items, text, texts
 from formulations.constraints.feature import Feature
 from formulations.constraints.rule import Rule
 from formulations.errors import InferenceError
@@ -94,7 +94,8 @@ class RuleSet:
             if not isinstance(each, tuple) or len(each) != 2 or not isinstance(each[0], NamedFormula):
                 raise ValueError(f"templates[{place}] is {brief(each)}; expected a formula and its form")
         object.__setattr__(self, "templates", tuple(templates))
-        for name in ("name", "title", "source"):
+        instance(self.name, str, "name", "a text")  # that of a file may have bytes that are no text
+        for name in ("title", "source"):
             text(getattr(self, name), name)
 
     def __repr__(self) -> str:

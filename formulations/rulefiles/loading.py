@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from formulations.arguments import items
+from formulations.arguments import instance, items
 from formulations.arguments import path as check_path
 from formulations.arguments import text as check_text
 from formulations.callers import stack_level
@@ -134,7 +134,7 @@ def parse_rules(text: str, source: str = "rules", folder: Path | None = None) ->
     >>> list(parse_rules(text))
     [Rule('at_most_runs(title, 1)', penalty=1.5)]
     """
-    source = check_text(source, "source")
+    source = instance(source, str, "source", "a text")
     return read(check_text(text, "text"), source, Path() if folder is None else check_path(folder, "folder"))
 
 

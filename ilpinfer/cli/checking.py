@@ -61,7 +61,7 @@ def check(options: CheckOptions) -> None:
     label_set = read_labels.with_optional_fields(rule_set.fields)
     about_scheme = "" if scheme else iob1_remark(labels_of, scheme) or read_labels.notice
     warnings.simplefilter("ignore", RuleNotice)
-    for text in (about_scheme, *notices(rule_set, label_set)):
+    for text in dict.fromkeys((about_scheme, *notices(rule_set, label_set))):
         if text:
             notice(text)
     sequences = [

@@ -233,8 +233,8 @@ def _documents(options: TrainOptions, number: int) -> Sequence[Any]:
     if not path:
         return range(number)
     try:
-        with open_bytes(path) as stream:
-            names = io.TextIOWrapper(stream, "utf-8").read().split("\n")
+        with io.TextIOWrapper(open_bytes(path), "utf-8") as stream:
+            names = stream.read().split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: cannot be read: {error}") from None
     names = [name.strip() for name in names if name.strip()]

@@ -403,7 +403,7 @@ class TwoPhaseSearch:
 
 
 def floor_units(floor: float) -> int:
-    """A floor in grid units, rounded up; ValueError unless it is a finite number."""
+    """A floor in grid units, rounded up; ValueError unless it is finite."""
     if not math.isfinite(real_number(floor, "floor", more=" of nats, or None for tau's")):
         raise ValueError(f"floor is {floor!r}; expected a finite number of nats, or None for tau's")
     return math.ceil(Fraction(float(floor)) * UNITS_PER_NAT)

@@ -21,11 +21,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from support.served import Served
-from support.service import EDGES
+from support.service import EDGES as SCORES
 
 from formulations import RuleSet, dump_rules
 from stress.label_sets import problem, rules
 
+EDGES = {**SCORES, "tokens": ["a", "b"]}
 DESCRIPTORS, SLOW, WORKERS = 128, 200, 4
 """File descriptors of the service, slow clients, and clients that want answers."""
 DEADLINE, TOLERANCE = 5.0, 0.5
