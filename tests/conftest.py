@@ -17,7 +17,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Mark slow tests; `make strict` leaves out those that are the same in `make test`."""
     slow = slow_tests()
     for item in items:
-        if function_of(item.nodeid) in slow:
+        if function_of(item.nodeid) in slow and not item.get_closest_marker("examples"):
             item.add_marker("slow")
     if STRICT:
         more = [item for item in items if _has_more(item)]

