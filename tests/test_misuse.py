@@ -336,7 +336,7 @@ REFUSED = [
     ("Trellis", "labels", "[surrogate]", "label 0 has half of a surrogate pair"),
     ("Trellis.ids", "labelling", "True", "labelling is True; expected a list of labels"),
     ("RuleSet", "items", "[None]", "rule 1 is None; expected a rule"),
-    ("RuleSet", "name", "surrogate", "name has half of a surrogate pair"),
+    ("RuleSet", "title", "surrogate", "title has half of a surrogate pair"),
     ("parse_rules", "text", "b'x'", "text is b'x'; expected a text"),
     ("C.at_most_runs", "reason", "surrogate", "reason has half of a surrogate pair"),
     ("C.at_most_runs", "field", "surrogate", "field has half of a surrogate pair"),

@@ -1,6 +1,6 @@
 """Which tests are slow, by measurement: `python -m pytest -p support.costs -m ""` writes `tests/slow.txt` anew.
 
-A test function is slow where its cases take more than a second of processor time each, in the mean, child processes
+A test function is slow where its cases take more than 0.6 s of processor time each, in the mean, child processes
 included. `make test` leaves slow tests out, and `make strict` runs them.
 """
 
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 SLOW = Path(__file__).parents[1] / "slow.txt"
-LIMIT = 1.0
+LIMIT = 0.6
 """Processor seconds of a case."""
 _costs: dict[str, list[float]] = defaultdict(list)
 _began = pytest.StashKey[float]()
