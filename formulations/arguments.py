@@ -16,7 +16,6 @@ import numpy as np
 from formulations.messages import brief
 
 Kind = TypeVar("Kind")
-NO_SUCH_TEXT = "half of a surrogate pair, which is no text"
 MOST_SECONDS = 1e6
 """A longer time limit counts as no limit."""
 
@@ -84,7 +83,7 @@ def text(value: Any, what: str, shown: Callable[[Any], str] = brief) -> str:
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise ValueError(f"{what} has {NO_SUCH_TEXT}") from None
+        raise ValueError(f"{what} has half of a surrogate pair, which is no text") from None
     return value
 
 

@@ -11,10 +11,10 @@ from dataclasses import MISSING, fields, is_dataclass
 from types import MappingProxyType, NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
+from formulations import arguments
 from formulations.messages import brief, suggestion
 
 Record = TypeVar("Record")
-NO_SUCH_TEXT = "half of a surrogate pair, which is no text"
 
 
 def table(value: Any, keys: Collection[str], what: str, optional: Iterable[str] = ()) -> dict[str, Any]:
@@ -43,13 +43,7 @@ def items(value: Any, what: str, length: int | None = None) -> list[Any]:
 
 def text(value: Any, what: str) -> str:
     """A text that can be written as UTF-8."""
-    if not isinstance(value, str):
-        raise ValueError(f"{what} is {kind_of(value)}; expected a text")
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        raise ValueError(f"{what} has {NO_SUCH_TEXT}") from None
-    return value
+    return arguments.text(value, what, kind_of)
 
 
 def choice(value: Any, what: str, options: Collection[str]) -> str:
@@ -68,11 +62,8 @@ def flag(value: Any, what: str) -> bool:
 
 def whole(value: Any, what: str, end: int | None = None) -> int:
     """A whole number, from 0 and below an end where there is one."""
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise ValueError(f"{what} is {kind_of(value)}; expected a whole number")
-    if end is not None and not 0 <= value < end:
-        raise ValueError(f"{what} is {brief(value)}; expected a whole number from 0 to {end - 1}")
-    return value
+    least, most = (None, None) if end is None else (0, end - 1)
+    return arguments.whole(value, what, least, most, kind_of)
 
 
 def number(value: Any, what: str, null: float | None = None) -> float:
