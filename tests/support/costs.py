@@ -1,7 +1,7 @@
 """Which tests are slow, by measurement: `python -m pytest -p support.costs -m ""` writes `tests/slow.txt` anew.
 
-A test function is slow where its cases take more than 0.6 s of processor time each, in the mean, child processes
-included. `make test` leaves slow tests out, and `make strict` runs them.
+A test function is slow where its cases take more than 0.6 s of processor time each, in the mean, or more than 6 s
+together, child processes included. `make test` leaves slow tests out, and `make strict` runs them.
 """
 
 import os
@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 SLOW = Path(__file__).parents[1] / "slow.txt"
-LIMIT = 0.6
-"""Processor seconds of a case."""
+LIMIT, TOGETHER = 0.6, 6.0
+"""Processor seconds of a case, and of all cases of a function."""
 _costs: dict[str, list[float]] = defaultdict(list)
 _began = pytest.StashKey[float]()
 
@@ -51,5 +51,7 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     if not hasattr(session.config, "workerinput"):
-        slow = sorted(name for name, costs in _costs.items() if sum(costs) > LIMIT * len(costs))
+        slow = sorted(
+            name for name, costs in _costs.items() if sum(costs) > min(TOGETHER, LIMIT * len(costs))
+        )
         SLOW.write_text("".join(f"{name}\n" for name in slow), encoding="utf-8")
