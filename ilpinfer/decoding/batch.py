@@ -172,8 +172,11 @@ class Batch:
         if self.n_jobs > 1:
             return self._in_processes(iter(trellises), _best_alone, _with_context, self._failure)
         if direct:
-            compiled = Direct(self._calls)
-            return decode_chunks(trellises, compiled.trellises, self._finish, self.threads)
+
+            def finish(trellis: Trellis, answer: Answer | Exception | None) -> Solution:
+                return self._finish(lambda: trellis, answer)
+
+            return decode_chunks(trellises, Direct(self._calls).trellises, finish, self.threads)
         calls = (partial(decode_best, t, self.rules, self.request, callback) for t in trellises)
         return (attempt(call, self.on_error, self._failure) for call in calls)
 
@@ -219,9 +222,7 @@ class Batch:
         direct = Direct(self._calls)
 
         def finish(words: Sequence[str], answer: Answer | Exception | None) -> Solution:
-            if isinstance(answer, Solution):
-                return answer
-            return attempt(lambda: self._solve(scores.trellis(words), answer), self.on_error, self._failure)
+            return self._finish(lambda: scores.trellis(words), answer)
 
         return decode_chunks(texts, partial(direct.texts, scores=scores), finish, self.threads)
 
@@ -260,14 +261,15 @@ class Batch:
         if self.n_jobs > 1 and callback is not None:
             raise ValueError("a callback follows one process: leave n_jobs out")
 
-    def _finish(self, trellis: Trellis, answer: Answer | Exception | None) -> Solution:
+    def _finish(self, make: Callable[[], Trellis], answer: Answer | Exception | None) -> Solution:
         if isinstance(answer, Solution):
             return answer
-        return attempt(partial(self._solve, trellis, answer), self.on_error, self._failure)
-
-    def _solve(self, trellis: Trellis, answer: Answer | Exception | None) -> Solution:
         incumbent = answer if isinstance(answer, np.ndarray) else None
-        return _checked(run_method(trellis, self.rules, self.request, incumbent=incumbent), answer)
+
+        def solve() -> Solution:
+            return _checked(run_method(make(), self.rules, self.request, incumbent=incumbent), answer)
+
+        return attempt(solve, self.on_error, self._failure)
 
     def _failure(self, error: Exception, seconds: float) -> Solution:
         return failure(error, self.request.method.name, seconds=seconds)
