@@ -43,7 +43,7 @@ strict: $(READY) bounds  ## what `make test` leaves out: slow tests, all random 
 	$(VENV)/bin/python tests/stress/fuzz.py --cases 2000 --processes 20
 
 bounds: $(READY)  ## tests of compiled code, and 20 000 random problems, with a check of each index
-	$(CHECKED) $(VENV)/bin/python -m pytest $(CORES) $(addprefix tests/,kernels decoding exact search learning)
+	$(CHECKED) $(VENV)/bin/python -m pytest -m "" $(CORES) $(addprefix tests/,kernels decoding exact search learning)
 	printf '%s\n' '--seed 1' '--seed 2 --longest 3' | \
 	  $(CHECKED) xargs -P 2 -L 1 $(VENV)/bin/python tests/stress/decoder.py --cases 10000
 
