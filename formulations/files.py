@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import os
+import secrets
 import stat
 import zlib
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from formulations.errors import InferenceError
+from formulations.forks import emptied_by_forks
 
 PACKED = ".gz"
 
@@ -75,40 +77,16 @@ def packed(path: str | Path, content: bytes) -> bytes:
 
 
 def read_text(path: str | Path, largest: int, instead: str = "") -> str:
-    """The text of a UTF-8 file, without a byte order mark, line ends as `\\n`; unpacked where its name ends in `.gz`.
+    """The text of a UTF-8 file, or of a link to one, without a byte order mark, line ends as `\\n`; unpacked where it ends in `.gz`.
 
-    Parameters
-    ----------
-    path : str or Path
-        A regular file, or a link to one.
-    largest : int
-        Bytes that it may have, compressed or not.
-    instead : str, optional
-        Advice for a larger one.
-
-    Raises
-    ------
-    FileNotFoundError
-        Where there is none.
-    Unreadable
-        For a folder, a device, a pipe, a file that is too large, and a text that is not UTF-8.
+    Raises FileNotFoundError where there is none, and Unreadable for all else that is no file of text, and for one of more bytes
+    than the largest, compressed or not, with the advice of `instead`.
     """
     return _decoded(_content(path, largest, instead))
 
 
 def read_json_text(path: str | Path, largest: int) -> str:
-    """The text of a `.json` file, or of one that is compressed, `.json.gz`.
-
-    Parameters
-    ----------
-    largest : int
-        Bytes that it may have, compressed or not.
-
-    Raises
-    ------
-    FileNotFoundError, Unreadable
-        As `read_text`; Unreadable for another suffix, and for a compressed file that is cut short or damaged.
-    """
+    """The text of a `.json` or `.json.gz` file, as by `read_text`; Unreadable for another suffix, too."""
     check_json_name(path)
     return _decoded(_content(path, largest, ""))
 
@@ -119,25 +97,57 @@ def check_json_name(path: str | Path) -> None:
         raise Unreadable("its name ends neither in .json nor in .json.gz; name such a file")
 
 
+unfinished: set[Path] = emptied_by_forks(set())
+"""Incomplete files of this process, which are removed where it ends at once."""
+
+
 def write_whole(path: str | Path, content: bytes) -> None:
-    """Write a file as `path.part`, which is renamed at the end; compressed where its name ends in `.gz`."""
-    target = Path(path)
-    part = target.with_name(f"{target.name}.part")
+    """Write a file that appears under its name when it is complete; compressed where its name ends in `.gz`."""
+    with new_file(Path(path)) as stream:
+        stream.write(packed(path, content))
+
+
+@contextlib.contextmanager
+def new_file(target: Path, part: Path | None = None) -> Iterator[BinaryIO]:
+    """A stream to a file that replaces the target at the end, with its permissions; after an error it is removed.
+
+    Its name is its own, so that runs that write to one target do not disturb each other: the last one stays. Whoever has
+    locked the target may name it.
+    """
+    part = part or target.with_name(f"{target.name}.{secrets.token_hex(4)}.part")
+    descriptor = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+    unfinished.add(part)
     try:
-        part.write_bytes(packed(path, content))
+        with open(descriptor, "wb") as stream:
+            keep_permissions(descriptor, target)
+            yield stream
+            stream.flush()
+            os.fsync(descriptor)
         os.replace(part, target)
+        sync_folder(target.parent)
     finally:
         part.unlink(missing_ok=True)
+        unfinished.discard(part)
+
+
+def keep_permissions(descriptor: int, target: Path) -> None:
+    """Give an open file the permissions of the file that it will replace."""
+    with contextlib.suppress(OSError):  # there may be none yet
+        os.fchmod(descriptor, stat.S_IMODE(target.stat().st_mode))
+
+
+def sync_folder(folder: Path) -> None:
+    """Write new names in a folder to the disk."""
+    with contextlib.suppress(OSError):  # some file systems cannot do that with a folder
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def json_bytes(path: str | Path, values: object) -> bytes:
-    """Plain values as JSON for a file whose name ends in `.json` or `.json.gz`, not compressed yet.
-
-    Raises
-    ------
-    Unreadable
-        For another suffix.
-    """
+    """Plain values as JSON, not compressed yet, for a file `.json` or `.json.gz`; Unreadable for another suffix."""
     check_json_name(path)
     return (json.dumps(values, ensure_ascii=False, allow_nan=False) + "\n").encode()
 

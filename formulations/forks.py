@@ -1,20 +1,34 @@
-"""Locks that are free in a forked child, where no thread exists that could release them."""
+"""Locks that are free in a forked child, where no thread exists that could release them, and collections that are empty."""
 
 import os
 import sys
 from collections.abc import Iterator
 from functools import cached_property
 from threading import RLock
-from typing import Any
+from typing import Any, Protocol, TypeVar
 from weakref import WeakSet
 
 _locks: WeakSet[Any] = WeakSet()
+
+
+class _Clearable(Protocol):
+    def clear(self) -> None: ...
+
+
+Collection = TypeVar("Collection", bound=_Clearable)
 
 
 def fork_safe(lock: Any) -> Any:
     """A lock of `threading` that is made anew in a forked child. What it guards must be sound at every line of its owner."""
     _locks.add(lock)
     return lock
+
+
+def emptied_by_forks(collection: Collection) -> Collection:
+    """A collection that is emptied in a forked child, as what it holds is the parent's."""
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=collection.clear)
+    return collection
 
 
 def _cached_properties() -> Iterator[Any]:

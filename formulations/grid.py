@@ -30,19 +30,15 @@ HARD = -FORBIDDEN
 
 
 def snap(values: ArrayLike, what: str = "score") -> Grid:
-    """Round nats to the grid: int64 of the same shape, `FORBIDDEN` for -inf.
-
-    Raises
-    ------
-    ValueError
-        For NaN, +inf and finite numbers beyond 2^31 nats, naming the place.
-    """
+    """Round nats to the grid: int64, `FORBIDDEN` for -inf; ValueError for NaN, +inf and finite numbers beyond 2^31 nats, with their place."""
     array = _floats(values, what)
+    with np.errstate(invalid="ignore", over="ignore"):
+        units = np.rint(array * UNITS_PER_NAT)
+    if np.abs(units).max(initial=0) <= LIMIT:  # false for NaN, too
+        return units.astype(np.int64)
     bad = np.isnan(array) | (array == np.inf)
     if bad.any():
         raise ValueError(f"{_place(what, bad)} is {array[bad][0]}: give a finite number, or -inf to forbid")
-    with np.errstate(invalid="ignore", over="ignore"):
-        units = np.rint(array * UNITS_PER_NAT)
     large = np.isfinite(array) & (np.abs(units) > LIMIT)
     if large.any():
         raise ValueError(
@@ -53,10 +49,7 @@ def snap(values: ArrayLike, what: str = "score") -> Grid:
 
 
 def snap_weight(value: float, what: str, *, allow_inf: bool = False) -> int:
-    """Round one weight or penalty to the grid; infinity becomes `HARD`, where that is allowed.
-
-    A finite number that rounds to 0 would have no effect and is refused.
-    """
+    """Round one weight or penalty to the grid, infinity to `HARD` where it is allowed; ValueError for a number that rounds to 0."""
     number = _number(value, what)
     if allow_inf and number == math.inf:
         return HARD
@@ -102,14 +95,14 @@ def add(*terms: Grid) -> Grid:
 def check_total(terms: list[tuple[str, Grid, int | Grid]], extra: int = 0) -> None:
     """Refuse input whose total could pass 2^31 nats.
 
-    Parameters
-    ----------
-    terms : list of tuple of (str, Grid, int or Grid)
-        Terms for each array its name, and how many of its entries a labelling uses: one number for the whole
-        array, or one for each first index.
-    extra : int, default 0
-        Units to add to the total.
+    A term is the name of an array, the array, and how many of its entries a labelling uses, in all or for each first index;
+    `extra` units are added.
     """
+    quick = extra
+    for _, array, times in terms:
+        quick += int(np.abs(array).max(initial=0)) * (times if isinstance(times, int) else int(times.sum()))
+    if quick <= LIMIT:
+        return
     total = extra
     largest = (0, "")
     for name, array, times in terms:

@@ -1,9 +1,12 @@
 """Types of the parameters of templates and features: how values of each are checked, and its JSON Schema."""
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import reduce
+from inspect import Parameter, cleandoc, signature
 from operator import or_
+from textwrap import fill, indent
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 from weakref import WeakKeyDictionary
@@ -11,6 +14,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from formulations import arguments
+from formulations.arguments import text
 from formulations.errors import InferenceError
 from formulations.messages import brief, cut, suggestion
 
@@ -18,8 +22,8 @@ KEY = object()
 """Last element of a path that refers to a key and not to its value."""
 KeyPath = tuple[object, ...]
 """Path to a value in a document: keys of tables and numbers of list elements."""
-Position = Annotated[int, "position"]
-"""A token by its number; negative numbers count from the end."""
+Position = Annotated[int, "Number of the token; negative numbers count from the end, -1 is the last."]
+"""A token by its number. The text of an annotated type describes parameters of that type in documentation."""
 
 
 class ParameterError(InferenceError, ValueError):
@@ -47,31 +51,23 @@ class Words(tuple[str, ...]):
 class Kind:
     """A type of parameters.
 
-    Parameters
-    ----------
-    check : callable
-        Returns the value in its normal form, given it and the parameter's name; raises ParameterError.
-    schema : mapping of str to object
-        The JSON Schema of the value in files.
-    names_fields : bool, default False
-        Whether values name fields, labels or groups.
-    always_shown : bool, default False
-        Whether names of rules show the value even where it is the default.
+    `check` returns the normal form of a value, given its parameter's name, or raises ValueError; `schema` is the JSON Schema in
+    files, and `name` the type in documentation. Values may name fields; names of rules may always show them.
     """
 
     check: Callable[[Any, str], Any]
     schema: Mapping[str, Any]
+    name: str
     names_fields: bool = False
     always_shown: bool = False
 
 
-def whole_number(value: Any, what: str, least: int = 0) -> int:
-    """Check a whole number of at most 2^31."""
-    return arguments.whole(value, what, least, 2**31)
+def _count(value: Any, what: str) -> int:
+    return arguments.whole(value, what, 0, 2**31)
 
 
 def _position(value: Any, what: str) -> int:
-    return whole_number(value, what, -(2**31))
+    return arguments.whole(value, what, -(2**31), 2**31)
 
 
 def _number(value: Any, what: str) -> Any:
@@ -84,11 +80,6 @@ def _boolean(value: Any, what: str) -> bool:
     if not isinstance(value, bool | np.bool_):
         raise ParameterError(f"{what} is {brief(value)}; expected true or false")
     return bool(value)
-
-
-def text(value: Any, what: str) -> str:
-    """Check a text."""
-    return arguments.text(value, what)
 
 
 def words(value: Any, what: str) -> Words:
@@ -104,18 +95,18 @@ def words(value: Any, what: str) -> Words:
 
 
 _TEXT = {"type": "string"}
-WORDS = Kind(words, {"$ref": "#/definitions/words"})
+WORDS = Kind(words, {"$ref": "#/definitions/words"}, "sequence of str")
 KINDS: dict[Any, Kind] = {
-    int: Kind(whole_number, {"type": "integer", "minimum": 0}, always_shown=True),
-    Position: Kind(_position, {"type": "integer"}, always_shown=True),
-    float: Kind(_number, {"type": "number"}),
-    bool: Kind(_boolean, {"type": "boolean"}),
-    str: Kind(text, _TEXT),
+    int: Kind(_count, {"type": "integer", "minimum": 0}, "int", always_shown=True),
+    Position: Kind(_position, {"type": "integer"}, "int", always_shown=True),
+    float: Kind(_number, {"type": "number"}, "float"),
+    bool: Kind(_boolean, {"type": "boolean"}, "bool"),
+    str: Kind(text, _TEXT, "str"),
     Sequence[str]: WORDS,
     tuple[str, ...]: WORDS,
 }
 """Declared types of parameters; modules that define a type of their own add it."""
-_ANYTHING = Kind(lambda value, _: tuple(value) if isinstance(value, list) else value, _TEXT)
+_ANYTHING = Kind(lambda value, _: tuple(value) if isinstance(value, list) else value, _TEXT, "object")
 
 
 def kinds(record: type[Any]) -> Mapping[str, Kind]:
@@ -137,7 +128,42 @@ def parameter_types(record: type[Any], *, include_extras: bool = False) -> dict[
         return {f.name: f.type for f in fields(record)}
 
 
+def described(record: type[Any], text: str | None, *more: str, internal: Container[str] = ()) -> str:
+    """A docstring with a section of the parameters of a dataclass, those of annotated types, and more entries."""
+    said, heading, sections = re.split(r"(\n\n(?=\w+\n---)|\Z)", cleandoc(text or ""), maxsplit=1)
+    hints = parameter_types(record, include_extras=True)
+    entries = [
+        f"{name} : {kinds(record)[name].name}{_default(parameter.default)}\n"
+        + indent(fill(hints[name].__metadata__[-1], 100), "    ")
+        for name, parameter in signature(record).parameters.items()
+        if name not in internal and get_origin(hints.get(name)) is Annotated
+    ]
+    return f"{said.rstrip()}\n\nParameters\n----------\n" + "\n".join([*entries, *more]) + heading + sections
+
+
+def describe(record: type[Any]) -> None:
+    """Put the parameters of a dataclass into its docstring, and their plain types into its signature."""
+    record.__doc__ = described(record, record.__doc__)
+    plain_signature(record)
+
+
+def plain_signature(record: type[Any]) -> None:
+    """Give the signature of a dataclass the types of its parameters without their descriptions."""
+    annotations = record.__init__.__annotations__
+    annotations |= {name: kind for name, kind in parameter_types(record).items() if name in annotations}
+
+
+def _default(value: Any) -> str:
+    if value is Parameter.empty:
+        return ""
+    if value is None or value in ("", ()):
+        return ", optional"
+    return f', default "{value}"' if isinstance(value, str) else f", default {value}"
+
+
 def _kind(hint: Any) -> Kind:
+    if get_origin(hint) is Annotated and hint not in KINDS:
+        return _kind(hint.__origin__)
     if get_origin(hint) is Literal:
         return _choice(get_args(hint))
     optional = get_origin(hint) in (Union, UnionType) and NoneType in get_args(hint)
@@ -162,17 +188,11 @@ def _choice(options: Sequence[str]) -> Kind:
             raise ParameterError(f"{what} is {brief(value)}{suggestion(value, shown)}")
         return str(value)
 
-    return Kind(check, {"enum": shown})
+    return Kind(check, {"enum": shown}, "{" + ", ".join(f'"{option}"' for option in shown) + "}")
 
 
 def check_parameters(record: Any) -> None:
-    """Check every parameter of a frozen dataclass, and bring it into its normal form.
-
-    Raises
-    ------
-    ParameterError
-        For a value that is not of the declared type.
-    """
+    """Check every parameter of a frozen dataclass, and bring it into its normal form; ParameterError for a wrong value."""
     for name, kind in kinds(type(record)).items():
         key = name.rstrip("_")
         try:

@@ -60,12 +60,6 @@ def flag(value: Any, what: str) -> bool:
     return value
 
 
-def whole(value: Any, what: str, end: int | None = None) -> int:
-    """A whole number, from 0 and below an end where there is one."""
-    least, most = (None, None) if end is None else (0, end - 1)
-    return arguments.whole(value, what, least, most, kind_of)
-
-
 def number(value: Any, what: str, null: float | None = None) -> float:
     """A finite number, or what null stands for where it stands for something."""
     if value is None and null is not None:
@@ -87,11 +81,6 @@ def strings(value: Any, what: str) -> tuple[str, ...]:
     return tuple(text(each, f"{what}[{at}]") for at, each in enumerate(items(value, what)))
 
 
-def wholes(value: Any, what: str, end: int | None = None) -> tuple[int, ...]:
-    """Whole numbers; see `whole`."""
-    return tuple(whole(each, f"{what}[{at}]", end) for at, each in enumerate(items(value, what)))
-
-
 def record(
     kind: type[Record],
     value: Any,
@@ -100,17 +89,8 @@ def record(
     derived: Iterable[str] = (),
     null: Mapping[str, float] = MappingProxyType({}),
 ) -> Record:
-    """A dataclass from an object with its fields, read by their types.
-
-    Parameters
-    ----------
-    kind : type
-        Its fields are texts, numbers, truth values, tuples, lists, dicts with texts as keys, dataclasses, or
-        None.
-    derived : iterable of str, optional
-        Further keys that follow from the fields.
-    null : mapping of str to float, optional
-        What null stands for in fields that are numbers.
+    """A dataclass from an object with its fields, read by their types: texts, numbers, truth values, sequences, dicts with texts
+    as keys, dataclasses, or None. Derived keys follow from the fields; `null` has what null stands for in fields that are numbers.
     """
     declared = [each for each in fields(kind) if each.init]  # type: ignore[arg-type]
     names = [each.name for each in declared]
@@ -152,7 +132,12 @@ def of_type(hint: Any, value: Any, what: str) -> Any:
     return READERS[hint](value, what)
 
 
-READERS: Mapping[Any, Callable[[Any, str], Any]] = {str: text, int: whole, float: number, bool: flag}
+READERS: Mapping[Any, Callable[[Any, str], Any]] = {
+    str: text,
+    int: lambda value, what: arguments.whole(value, what, shown=kind_of),
+    float: number,
+    bool: flag,
+}
 
 
 def kind_of(value: Any) -> str:

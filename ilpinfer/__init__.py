@@ -1,37 +1,34 @@
 """Exact, constrained inference for sequence models: scores and rules in, a proved labelling out."""
 
-from ilpinfer.former_names import install
-
 TYPE_CHECKING = (
     False  # `typing` is not imported: a program's first line must be able to deal with an interrupt
 )
 
 if TYPE_CHECKING:
-    from ilpinfer import api as api
-    from ilpinfer.api import Comparison as Comparison
-    from ilpinfer.api import Decoder as Decoder
-    from ilpinfer.api import Frontier as Frontier
-    from ilpinfer.api import FrontierPoint as FrontierPoint
-    from ilpinfer.api import Incumbent as Incumbent
-    from ilpinfer.api import InferenceError as InferenceError
-    from ilpinfer.api import Labellings as Labellings
-    from ilpinfer.api import Marginals as Marginals
-    from ilpinfer.api import Solution as Solution
-    from ilpinfer.api import Status as Status
-    from ilpinfer.api import TwoPhaseSolution as TwoPhaseSolution
-    from ilpinfer.api import Verdict as Verdict
-    from ilpinfer.api import compare as compare
-    from ilpinfer.api import decode as decode
-    from ilpinfer.api import decode_frontier as decode_frontier
-    from ilpinfer.api import decode_many as decode_many
-    from ilpinfer.api import decode_two_phase as decode_two_phase
-    from ilpinfer.api import evaluate_labelling as evaluate_labelling
-    from ilpinfer.api import marginals as marginals
-    from ilpinfer.api import methods as methods
-    from ilpinfer.api import prove as prove
-    from ilpinfer.api import register_method as register_method
-    from ilpinfer.api import verify as verify
-    from ilpinfer.api import warm_up as warm_up
+    from ilpinfer.comparison.comparison import Comparison as Comparison
+    from ilpinfer.comparison.comparison import compare as compare
+    from ilpinfer.core.incumbents import Incumbent as Incumbent
+    from ilpinfer.core.registry import methods as methods
+    from ilpinfer.core.registry import register_method as register_method
+    from ilpinfer.core.solution import Solution as Solution
+    from ilpinfer.core.solution import Status as Status
+    from ilpinfer.decoding.certification import prove as prove
+    from ilpinfer.decoding.decode import decode as decode
+    from ilpinfer.decoding.decode import decode_many as decode_many
+    from ilpinfer.decoding.decoder import Decoder as Decoder
+    from ilpinfer.decoding.evaluation import evaluate_labelling as evaluate_labelling
+    from ilpinfer.decoding.found import Labellings as Labellings
+    from ilpinfer.decoding.frontier import Frontier as Frontier
+    from ilpinfer.decoding.frontier import FrontierPoint as FrontierPoint
+    from ilpinfer.decoding.frontier import decode_frontier as decode_frontier
+    from ilpinfer.decoding.two_phase import TwoPhaseSolution as TwoPhaseSolution
+    from ilpinfer.decoding.two_phase import decode_two_phase as decode_two_phase
+    from ilpinfer.decoding.warming import warm_up as warm_up
+    from ilpinfer.errors import InferenceError as InferenceError
+    from ilpinfer.exact.marginals import Marginals as Marginals
+    from ilpinfer.exact.marginals import marginals as marginals
+    from ilpinfer.proof.verification import Verdict as Verdict
+    from ilpinfer.proof.verification import verify as verify
 
 __version__ = "0.1.0"
 _HOMES = {
@@ -41,16 +38,16 @@ _HOMES = {
     "FrontierPoint": "decoding.frontier",
     "Incumbent": "core.incumbents",
     "InferenceError": "errors",
-    "Labellings": "decoding.labellings",
+    "Labellings": "decoding.found",
     "Marginals": "exact.marginals",
     "Solution": "core.solution",
     "Status": "core.solution",
     "TwoPhaseSolution": "decoding.two_phase",
     "Verdict": "proof.verification",
     "compare": "comparison.comparison",
-    "decode": "decoding.single",
+    "decode": "decoding.decode",
     "decode_frontier": "decoding.frontier",
-    "decode_many": "decoding.batch",
+    "decode_many": "decoding.decode",
     "decode_two_phase": "decoding.two_phase",
     "evaluate_labelling": "decoding.evaluation",
     "marginals": "exact.marginals",
@@ -60,7 +57,7 @@ _HOMES = {
     "verify": "proof.verification",
     "warm_up": "decoding.warming",
 }
-"""The module of each name of `ilpinfer.api`; modules are imported at first access."""
+"""The module of each public name; modules are imported at first access."""
 __all__ = list(_HOMES)
 
 
@@ -79,6 +76,3 @@ if not TYPE_CHECKING:  # so that type checkers report unknown names
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
-
-
-install()

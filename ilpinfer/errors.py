@@ -3,7 +3,7 @@
 import os
 import traceback
 
-from formulations.errors import InferenceError
+from formulations.errors import InferenceError as InferenceError
 
 TRACEBACK = "ILPINFER_TRACEBACK"
 """The environment variable for errors with tracebacks."""

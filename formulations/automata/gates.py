@@ -15,10 +15,9 @@ LITERAL, AND, OR = range(3)
 
 
 class Gates:
-    """Nodes by number: 0 is false, 1 is true, and children have lower numbers than their gates.
+    """Nodes by number: 0 is false, 1 is true, and children have lower numbers.
 
-    A literal is a token and the number of a table (K, K), or (1, K) where the previous label does not matter:
-    true where the step into the token is.
+    A literal is a token and a table's number.
     """
 
     def __init__(self, labels: int) -> None:
@@ -30,7 +29,7 @@ class Gates:
         self._table: dict[bytes, int] = {}
 
     def table(self, table: Booleans) -> int:
-        """The number of a table (K, K) or (1, K)."""
+        """The number of a table (K, K), or (1, K) where the previous label does not matter: true where a step is."""
         if len(table) > 1 and (table == table[0]).all():
             table = table[:1]
         key = table.tobytes()
@@ -49,7 +48,6 @@ class Gates:
         return TRUE if values.all() else self._node(LITERAL, token, table, token, token)
 
     def both(self, a: int, b: int) -> int:
-        """a and b."""
         if a == FALSE or b == FALSE:
             return FALSE
         if a in (TRUE, b):
@@ -57,7 +55,6 @@ class Gates:
         return a if b == TRUE else self._gate(AND, a, b)
 
     def either(self, a: int, b: int) -> int:
-        """a or b."""
         if a == TRUE or b == TRUE:
             return TRUE
         if a in (FALSE, b):
@@ -92,7 +89,6 @@ class Gates:
         return sorted(seen)
 
     def is_local(self, node: int) -> bool:
-        """Whether the node looks at one step only."""
         first, last = self.first[node], self.last[node]
         if last - first > 1:
             return False

@@ -31,29 +31,14 @@ Costs = frozenset[tuple[Place, int]]
 
 @dataclass(frozen=True, eq=False)
 class HammingDistance:
-    """The fewest tokens to relabel until no machine emits a violation; T where that is impossible.
-
-    Parameters
-    ----------
-    rule : sequence of Machine
-        The rule's machines.
-    labels : int
-        K.
-    length : int
-        T.
-    hard : bool, default False
-        Whether it only matters that the distance is 0, so that the rule's machines will do.
-
-    Raises
-    ------
-    TooManyStates
-        Where their product would pass `MOST_PLACES`.
-    """
+    """The fewest tokens to relabel until no machine emits a violation; T where that is impossible."""
 
     rule: Sequence[Machine]
-    labels: int
-    length: int
-    hard: bool = False
+    labels: int  # K
+    length: int  # T
+    hard: bool = (
+        False  # whether it only matters that the distance is 0, so that the machines of the rule will do
+    )
 
     is_local = False
 
@@ -64,9 +49,7 @@ class HammingDistance:
 
     @cached_property
     def classes(self) -> tuple[Integers, Integers]:
-        """The class of each label (K,), where all machines read the labels of a class alike, and a member of each
-        class.
-        """
+        """The class (K,) of each label, where all machines read the labels of a class alike, and a member of each class."""
         return label_classes(self.rule, self.labels)
 
     @cached_property
@@ -75,11 +58,9 @@ class HammingDistance:
 
     @property
     def most(self) -> int:
-        """An upper bound on the distance of any labelling."""
         return self.length
 
     def violations(self, path: LabelIds) -> int:
-        """The distance of label ids (T,)."""
         return self.nearest(path)[0]
 
     def nearest(self, path: LabelIds) -> tuple[int, list[int]]:
@@ -147,7 +128,6 @@ class Repairs:
 
     @property
     def start(self) -> Place:
-        """Before token 0."""
         return (-1, *(0 for _ in self.machines))
 
     def _feasible(self) -> list[set[Place]]:

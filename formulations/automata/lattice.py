@@ -13,21 +13,12 @@ from formulations.grid import FORBIDDEN, Grid, add, is_forbidden
 
 @dataclass(frozen=True)
 class StepTable:
-    """An integer for each step: values[index[t], previous + 1, next], where previous = -1 is START.
+    """An integer for each step: values[index[t], previous + 1, next], where previous = -1 is START."""
 
-    Parameters
-    ----------
-    values : ndarray of int, shape (P, K+1, K)
-        Or (P, 1, K) where the previous label does not matter.
-    index : ndarray of int, shape (T,)
-        Which of the P tables token t uses.
-    """
-
-    values: Integers
-    index: Integers
+    values: Integers  # (P, K+1, K), or (P, 1, K) where the previous label does not matter
+    index: Integers  # (T,) which of the P tables token t uses
 
     def at(self, t: int) -> Integers:
-        """(K+1, K) or (1, K) table of token t."""
         table: Integers = self.values[self.index[t]]
         return table
 
@@ -46,23 +37,15 @@ class StepTable:
 class Lattice:
     """Scores on the grid, edges kept as a pool so that K = 136 needs no (T-1, K, K) array.
 
-    Parameters
-    ----------
-    node : Grid
-        (T, K) score of label k at token t; start and end scores are included.
-    pool : Grid
-        (P, K, K) edge scores [previous, next].
-    step : ndarray of int, shape (T-1,)
-        Which of the pool leads from token t to t+1.
-    A second-order lattice has a state for each pair of labels: state (i + 1)·K + j for label j after label i, i = -1
-    before token 0. There `node` is (T, (K+1)·K), and `pool` (P, (K+1)·K, K), since only pairs that begin with j can
-    follow: edge b of state s leads to state `base[s] + b`. The state that a step enters is then all that a `StepTable`
-    looks at. Rules and labellings speak of labels, states stay between here and the code that walks the lattice.
+    States are labels, S = K. A second-order lattice has a state for each pair of labels, S = (K+1)·K: state (i + 1)·K + j
+    for label j after label i, i = -1 before token 0. Only pairs that begin with j can follow: edge b of state s leads to
+    state `base[s] + b`. The state that a step enters is then all that a `StepTable` looks at. Rules and labellings speak of
+    labels, states stay between here and the code that walks the lattice.
     """
 
-    node: Grid
-    pool: Grid
-    step: Integers
+    node: Grid  # (T, S) score of each state at token t; start and end scores are included
+    pool: Grid  # (P, S, K) edge scores [previous state, next label]
+    step: Integers  # (T-1,) which of the pool leads from token t to t+1
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Lattice):
@@ -99,7 +82,6 @@ class Lattice:
         return (np.arange(S) % K + 1) * K if self.order == 2 else np.zeros(S, np.int64)
 
     def states_of(self, path: LabelIds) -> Integers:
-        """States (T,) that label ids (T,) pass."""
         return states_of(path, self.shape[1], self.states)
 
     def labels_of(self, states: Integers) -> Integers:
@@ -115,7 +97,6 @@ class Lattice:
         return StepTable(values, table.index)
 
     def at_targets(self, values: Grid) -> Grid:
-        """Values (…, S) of states as values (…, S or 1, K) of the states that each edge leads to."""
         return at_targets(values, self.shape[1])
 
     def score(self, path: LabelIds) -> int:
@@ -169,16 +150,8 @@ def at_targets(values: NDArray[Any], labels: int) -> NDArray[Any]:
 def pair_lattice(node: Grid, first: Grid, later: Grid, step: Integers) -> Lattice:
     """A second-order lattice.
 
-    Parameters
-    ----------
-    node : Grid
-        (T, K) score of label k at token t.
-    first : Grid
-        (K, K) score of the step into token 1 [previous, next].
-    later : Grid
-        (P, K, K, K) scores of steps [before, previous, next].
-    step : ndarray of int, shape (T-2,)
-        Which of them leads into each token from token 2 on.
+    Nodes (T, K), the step (K, K) into token 1, and scores (P, K, K, K) [before, previous, next], of which `step`
+    (T-2,) has one for each token from token 2 on.
     """
     T, K = node.shape
     nodes = np.tile(node, (1, K + 1))

@@ -26,23 +26,14 @@ class TooManyStates(InferenceError, ValueError):
 
 @dataclass(frozen=True)
 class Automaton:
-    """Q states, S symbols; state 0 is the first.
+    """Q states, of which 0 is the first, and S symbols."""
 
-    Parameters
-    ----------
-    next_state : ndarray of int, shape (Q, S)
-    emits : ndarray of int, shape (Q, S)
-        Violations emitted on reading a symbol.
-    final : ndarray of int, shape (Q,)
-        Violations emitted after the last token.
-    backward : Automaton, optional
-        Where that is smaller, an automaton that reads from right to left and emits as much in all.
-    """
-
-    next_state: Integers
-    emits: Integers
-    final: Integers
-    backward: "Automaton | None" = None
+    next_state: Integers  # (Q, S)
+    emits: Integers  # (Q, S) violations on reading a symbol
+    final: Integers  # (Q,) violations after the last token
+    backward: "Automaton | None" = (
+        None  # where that is smaller, one that reads from right to left and emits as much in all
+    )
 
     @property
     def states(self) -> int:
@@ -50,16 +41,12 @@ class Automaton:
 
     @property
     def is_local(self) -> bool:
-        """Whether there is one state and no emission at the end. Such an automaton depends on single tokens or edges, so
-        it folds."""
+        """Whether there is one state and no emission at the end, so that it depends on single steps and folds."""
         return self.states == 1 and not self.final.any()
 
     @cached_property
     def floor(self) -> Integers:
-        """(Q,) least number of violations that can still follow, for any number of remaining labels.
-
-        These are shortest paths to an end. They are computed by a few sweeps or, for long chains of states, by single steps.
-        """
+        """(Q,) least number of violations that can still follow, whatever the number of tokens: shortest paths to an end."""
         least = self.final
         for _ in range(_SWEEPS):
             lower = np.minimum(least, (self.emits + least[self.next_state]).min(axis=1))
@@ -69,7 +56,6 @@ class Automaton:
         return self._shortest(least.tolist())
 
     def _shortest(self, least: list[int]) -> Integers:
-        """Lower bounds by single steps until none is left."""
         arrive = np.argsort(self.next_state, axis=None, kind="stable")
         begins = np.searchsorted(self.next_state.reshape(-1)[arrive], np.arange(self.states + 1)).tolist()
         before, cost = (arrive // self.emits.shape[1]).tolist(), self.emits.reshape(-1)[arrive].tolist()
@@ -102,10 +88,7 @@ class Automaton:
 
     @cached_property
     def early(self) -> "Automaton":
-        """The automaton that emits each violation as soon as no continuation avoids it. Totals are the same.
-
-        The violations of a prefix are then the best lower bound that a state can give.
-        """
+        """The automaton that emits each violation as soon as no continuation avoids it; totals are the same."""
         rise = self.floor - self.floor[0]
         if not rise.any():
             return self
@@ -153,7 +136,6 @@ class Automaton:
         return (self.next_state * self.emits.shape[1]).reshape(-1).tolist(), self.emits.reshape(-1).tolist()
 
     def violations(self, symbols: Integers) -> int:
-        """Violations of a word, symbols (T,)."""
         if self.is_local:
             return int(self.emits[0, symbols].sum())
         first, total = 0, 0
@@ -166,22 +148,13 @@ class Automaton:
 
 @dataclass(frozen=True, eq=False)
 class Machine:
-    """An automaton on the steps of one sequence.
-
-    Parameters
-    ----------
-    steps : StepTable
-        The symbol of each step of a labelling.
-    automaton : Automaton
-        Reads them.
-    """
+    """An automaton on the steps of one sequence."""
 
     steps: StepTable
     automaton: Automaton
 
     @property
     def machines(self) -> tuple["Machine", ...]:
-        """The machine itself."""
         return (self,)
 
     @property
@@ -206,17 +179,14 @@ class Machine:
 
     @property
     def early(self) -> "Machine":
-        """The machine of `Automaton.early`."""
         return Machine(self.steps, self.automaton.early)
 
     @property
     def once(self) -> "Machine":
-        """The machine of `Automaton.once`."""
         return Machine(self.steps, self.automaton.once)
 
     @property
     def backward(self) -> "Machine | None":
-        """The machine of `Automaton.backward`, which reads the steps from right to left."""
         other = self.automaton.backward
         return None if other is None else Machine(self.steps, other)
 
@@ -228,11 +198,9 @@ class Machine:
 
     @property
     def most(self) -> int:
-        """An upper bound on the violations of any labelling."""
         return int(self.emits.max(initial=0)) * len(self.steps.index) + int(self.final.max(initial=0))
 
     def violations(self, path: LabelIds) -> int:
-        """Violations of label ids (T,)."""
         return self.automaton.violations(self.steps.along(path))
 
 
@@ -261,13 +229,7 @@ def automaton(
     *,
     symbols: int,
 ) -> Automaton:
-    """An automaton from a function `read(state, symbol) -> (state, violations)`.
-
-    Raises
-    ------
-    TooManyStates
-        Where there are more than `MOST_STATES`.
-    """
+    """An automaton from a function `read(state, symbol) -> (state, violations)`; TooManyStates beyond `MOST_STATES`."""
     number, order, arcs = {start: 0}, [start], []
     for state in order:
         for symbol in range(symbols):

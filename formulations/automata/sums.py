@@ -12,15 +12,7 @@ from formulations.dtypes import Integers, LabelIds
 
 @dataclass(frozen=True)
 class Sum:
-    """low <= Σ weights of the steps <= high; each unit outside is a violation.
-
-    Parameters
-    ----------
-    steps : StepTable
-        An integer weight for each step.
-    low, high : int or None
-        None for a side that is open.
-    """
+    """low <= Σ weights of the steps <= high, None for an open side; each unit outside is a violation."""
 
     steps: StepTable
     low: int | None
@@ -29,12 +21,10 @@ class Sum:
     is_local = False
 
     def away(self, total: int) -> int:
-        """Excess or shortfall."""
         missing = 0 if self.low is None else self.low - total
         return max(0, missing, 0 if self.high is None else total - self.high)
 
     def violations(self, path: LabelIds) -> int:
-        """Violations of label ids (T,)."""
         return self.away(int(self.steps.along(path).sum()))
 
     @cached_property
@@ -50,7 +40,6 @@ class Sum:
 
     @property
     def most(self) -> int:
-        """An upper bound on the violations of any labelling."""
         return max(self.away(total) for total in self.reach)
 
     @cached_property
@@ -97,10 +86,7 @@ def _automaton(weights: tuple[int, ...], low: int | None, high: int | None, long
 
 
 def _counter(weights: Integers, low: int | None, high: int | None, longest: int) -> Automaton:
-    """The automaton of weights that are not negative. Its states end at the higher side.
-
-    Excess is emitted as it is read, a shortfall at the end.
-    """
+    """The automaton of weights that are not negative: it emits excess as it is read, and a shortfall at the end."""
     top = max(low or 0, high or 0)
     if high is not None and high < 0:
         top = 0

@@ -21,25 +21,10 @@ def unroll(
     certain: int = 0,
     most: int = MOST_STATES,
 ) -> Machine:
-    """A machine from a function `read(token, state, symbol) -> (state, violations)`.
+    """A machine from a function `read(token, state, symbol) -> (state, violations)`; TooManyStates beyond `most`.
 
-    Parameters
-    ----------
-    steps : StepTable
-        Symbols of the steps.
-    symbols : sequence of sequence of int
-        Which symbols a token can have.
-    final : callable, optional
-        Violations that a state emits after the last token.
-    certain : int, default 0
-        Violations of every labelling.
-    most : int, default MOST_STATES
-        States allowed.
-
-    Raises
-    ------
-    TooManyStates
-        Where there are more.
+    `symbols` has those that each token can have. Every labelling has `certain` violations, and those that `final`
+    counts for its last state.
     """
     width = max(len(s) for s in symbols)
     next_state, emits = [], []

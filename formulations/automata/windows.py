@@ -21,19 +21,12 @@ class Pattern(Protocol):
 class Literal:
     """A condition on one token of a window.
 
-    Parameters
-    ----------
-    place : int
-        -1 for the token before, 0 for the token itself, 1 for the one after it.
-    pattern : Pattern, optional
-        That the token there matches, or does not; None asks whether there is one.
-    holds : bool, default True
-        False where it must exist and not match, or not exist.
+    With a pattern, the token matches it, or exists and does not; without one, the token exists, or does not.
     """
 
-    place: int
+    place: int  # -1 for the token before, 0 for the token itself, 1 for the one after it
     pattern: Pattern | None = None
-    holds: bool = True
+    holds: bool = True  # False for the second of each
 
 
 Condition = tuple[Literal, ...]
@@ -48,13 +41,7 @@ def fits(pattern: Pattern, place: int = 0, *, holds: bool = True) -> Literal:
 
 
 class Window:
-    """A sequence for conditions to be evaluated on.
-
-    Parameters
-    ----------
-    tokens : sequence of str
-        T texts.
-    """
+    """The tokens of a sequence, on which conditions are evaluated."""
 
     def __init__(self, tokens: Sequence[str]) -> None:
         self.tokens = tokens
@@ -82,12 +69,10 @@ class Window:
         return held
 
     def positions(self, condition: Condition) -> list[int]:
-        """The tokens at which a condition holds."""
         result: list[int] = np.flatnonzero(self.where(condition)).tolist()
         return result
 
     def steps(self, choice: "StepChoice") -> StepTable:
-        """The steps of the sequence."""
         if len(choice.values) == 1:
             return StepTable(choice.values, self._everywhere)
         return StepTable(choice.values, self.where(choice.condition).astype(np.int64))
@@ -95,39 +80,21 @@ class Window:
 
 @dataclass(frozen=True)
 class StepChoice:
-    """A small integer for each step, from one table, or from a second one where a condition holds.
+    """A small integer for each step, from one table, or from a second one where a condition holds."""
 
-    Parameters
-    ----------
-    values : ndarray of int, shape (P, K+1, K)
-        Or (P, 1, K), as in `StepTable`; P is 1 without a condition, else 2.
-    condition : Condition, optional
-        Where the second table holds.
-    """
-
-    values: Integers
+    values: Integers  # (1 or 2, K+1, K), or (1 or 2, 1, K), as in `StepTable`
     condition: Condition = ()
 
     def map(self, function: Integers) -> "StepChoice":
-        """The same choice with every value v replaced by function[v]."""
         return StepChoice(function[self.values], self.condition)
 
 
 @dataclass(frozen=True)
 class UnboundComponent:
-    """A component of a rule before the sequence is known.
-
-    Parameters
-    ----------
-    steps : StepChoice
-        Symbols or weights of steps.
-    make : callable
-        The component on the steps of a sequence.
-    """
+    """A component of a rule before the sequence is known."""
 
     steps: StepChoice
     make: Callable[[StepTable], Component]
 
     def on(self, window: Window) -> Component:
-        """The component on a sequence."""
         return self.make(window.steps(self.steps))

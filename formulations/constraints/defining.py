@@ -28,13 +28,7 @@ def named_formula(
     resolve: Callable[[str], Selector] = str,
     named: Sequence[NamedFormula] = (),
 ) -> NamedFormula:
-    """A named formula that may call others.
-
-    Raises
-    ------
-    ValueError
-        For a name that means something already, or a text that cannot be used.
-    """
+    """A named formula that may call others; ValueError for a name that means something already, and a text that is no formula."""
     for what, word in (("template", name), *(("parameter", p) for p in parameters)):
         if not isinstance(word, str) or not word.isidentifier():
             raise ValueError(f"{brief(word)} is no name for a {what}: use letters, digits and _")

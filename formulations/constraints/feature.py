@@ -1,7 +1,7 @@
 """Features: signed scores for labels, edges and tokens, which are part of the score, not penalties."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
+from typing import Annotated
 
 import numpy as np
 
@@ -12,8 +12,8 @@ from formulations.grid import snap_weight
 from formulations.labels.label_set import LabelSet
 from formulations.labels.selectors import Selector
 from formulations.messages import cut
-from formulations.parameters import check_parameters
-from formulations.tokens.token_pattern import TokenPattern
+from formulations.parameters import check_parameters, describe
+from formulations.tokens.token_pattern import IgnoreCase, Regex, Texts, TokenPattern
 
 
 @dataclass(frozen=True)
@@ -23,21 +23,6 @@ class Feature:
     A step that stays within a field counts like any other step. Give `label` for a score of tokens, or `from_` and `to`
     for a score of steps. Words or a pattern restrict the score to matching tokens; for a step, the token that it enters
     must match.
-
-    Parameters
-    ----------
-    weight : float
-        Score of each match, nats.
-    label : str, Group or list of str, optional
-        Field, label or group of the token.
-    from_, to : str, Group or list of str, optional
-        Fields, labels or groups of the step. If one of them is missing, any label fits there.
-    words, pattern, ignore_case : sequence of str, str or bool, optional
-        Tokens to which the score is restricted; see `TokenPattern`.
-    name : str, optional
-        Name in messages.
-    reason : str, optional
-        Why the feature is there.
 
     Raises
     ------
@@ -51,15 +36,16 @@ class Feature:
     'feature title → O'
     """
 
-    weight: float
-    label: Selector | None = None
-    from_: Selector | None = None
-    to: Selector | None = None
-    words: Sequence[str] = ()
-    pattern: str = ""
-    ignore_case: bool = True
-    name: str = ""
-    reason: str = ""
+    weight: Annotated[float, "Score of each match, nats."]
+    label: Annotated[Selector | None, "Field, label or group of the token."] = None
+    _: KW_ONLY
+    from_: Annotated[Selector | None, "Field, label or group that a step leaves; any if not given."] = None
+    to: Annotated[Selector | None, "Field, label or group that a step enters; any if not given."] = None
+    words: Texts = ()
+    pattern: Regex = ""
+    ignore_case: IgnoreCase = True
+    name: Annotated[str, "Name in messages."] = ""
+    reason: Annotated[str, "Why the feature is there."] = ""
 
     def __post_init__(self) -> None:
         check_parameters(self)
@@ -102,55 +88,5 @@ class Feature:
         return steps.map(np.array([0, snap_weight(self.weight, "weight")], np.int64))
 
 
-def feature(
-    *,
-    weight: float,
-    label: Selector | None = None,
-    from_: Selector | None = None,
-    to: Selector | None = None,
-    words: Sequence[str] = (),
-    pattern: str = "",
-    ignore_case: bool = True,
-    name: str = "",
-    reason: str = "",
-) -> Feature:
-    """A score for each matching label, step or token; see `Feature`.
-
-    Parameters
-    ----------
-    weight : float
-        Score of each match, nats.
-    label : str, Group or list of str, optional
-        Field, label or group of the token.
-    from_ : str, Group or list of str, optional
-        Field, label or group that a step leaves; any if not given.
-    to : str, Group or list of str, optional
-        Field, label or group that a step enters; any if not given.
-    words : sequence of str, optional
-        Texts, compared with whole tokens.
-    pattern : str, optional
-        A regular expression that must match the whole token.
-    ignore_case : bool, default True
-        Whether letter case is ignored in words and pattern.
-    name : str, optional
-        Name in messages.
-    reason : str, optional
-        Explanation of the feature, for readers.
-
-    Returns
-    -------
-    Feature
-        The feature.
-
-    Raises
-    ------
-    ValueError
-        As for `Feature`.
-
-    Examples
-    --------
-    >>> from formulations import constraints as C
-    >>> C.feature(from_="title", to="title", weight=0.05).title
-    'feature title → title'
-    """
-    return Feature(weight, label, from_, to, words, pattern, ignore_case, name, reason)
+describe(Feature)
+feature = Feature

@@ -1,9 +1,9 @@
 """Templates whose statement is a text: inequalities over counts, and first-order formulas."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -13,9 +13,9 @@ from formulations.automata.gates import Gates
 from formulations.automata.sums import bounded
 from formulations.automata.windows import LATER, StepChoice, UnboundComponent
 from formulations.caches import MOST_LABEL_SETS, RecentValues
-from formulations.constraints.rule_functions import maker
+from formulations.constraints.rule_functions import template
 from formulations.constraints.steps import sum_component
-from formulations.constraints.template import Template, Trial, bind_selector, template
+from formulations.constraints.template import Groups, Template, Trial, bind_selector
 from formulations.dtypes import Booleans, Integers
 from formulations.labels import schemes
 from formulations.labels.label_set import LabelSet
@@ -25,34 +25,18 @@ from formulations.logic import ast, semantics
 from formulations.logic.grounding import Grounder
 from formulations.logic.syntax import FormulaError, NamedFormula, mentions, read
 
-__all__ = ["linear", "logic"]
-
 Arguments = tuple[tuple[str, Selector], ...]
 
 
-@dataclass(frozen=True)
 class Text(Template):
-    """A template whose statement is a text about fields; groups and formulas that the text does not name are left out.
+    """A template whose statement is a text about fields; groups and formulas that the text does not name are left out."""
 
-    Parameters
-    ----------
-    text : str
-        See `Linear` and `Logic`.
-    groups : sequence of Group, optional
-        Groups that the text may name.
-    named : tuple of NamedFormula, optional
-        Formulas that the text may call.
-    arguments : Arguments, optional
-        Names that stand for something else.
-    template : NamedFormula, optional
-        The user's template with this text, where the arguments are for its parameters.
-    """
-
-    text: str
-    groups: Sequence[Group] = ()
+    text: Annotated[str, "The inequality or the formula."]
+    groups: Groups = ()
     named: tuple[NamedFormula, ...] = ()
     arguments: Arguments = ()
     template: NamedFormula | None = None
+    """The user's template with this text, where the arguments are for its parameters."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -69,13 +53,7 @@ class Text(Template):
         return mentions(self.form, self.text, self.named, tuple(name for name, _ in self.arguments))
 
     def read(self, known: LabelSet | None = None) -> Any:
-        """The formula or inequality of the text; where labels are given, every name must be one of theirs.
-
-        Raises
-        ------
-        FormulaError
-            For a text that cannot be used.
-        """
+        """The formula or inequality of the text; where labels are given, every name must be one of theirs, or FormulaError is raised."""
         return self._readings.get(known, lambda: _read(self, known))
 
     @cached_property
@@ -125,7 +103,6 @@ def _read(statement: Text, known: LabelSet | None) -> Any:
     return result
 
 
-@template("linear")
 class Linear(Text):
     """An inequality over counts: `2*runs(title) - tokens(note) <= 3`. Each unit of excess or shortfall is a violation.
 
@@ -134,16 +111,6 @@ class Linear(Text):
     term has an integer coefficient. Relations are <=, <, >=, > and =. For =, the absolute difference counts; in Stokman 2011,
     eq. 56, a negative difference would be a reward. The constraints of Table 2 there are written in this form.
 
-    Parameters
-    ----------
-    text : str
-        The inequality.
-    groups : sequence of Group, optional
-        Groups that it may name.
-
-    Examples
-    --------
-    >>> from formulations import constraints as C
     >>> C.linear("2*runs(title) - tokens(note) <= 3").violations(["title", "note", "title"])
     0
     """
@@ -207,7 +174,6 @@ class Linear(Text):
 _UNIFORM = (ast.Member, ast.Begins, ast.Change, ast.Edge)
 
 
-@template("logic")
 class Logic(Text):
     """A first-order formula: `forall t: title(t) -> exists s < t: author(s)`. Each failing grounding is a violation.
 
@@ -215,18 +181,6 @@ class Logic(Text):
     shared gates of one polarity each, so that a program grows linearly with the ground formula. Conjunctive normal form, which
     Stokman 2011, section 4.1.1, tried, may grow exponentially.
 
-    Parameters
-    ----------
-    text : str
-        The formula.
-    groups : sequence of Group, optional
-        Groups that it may name.
-    named : tuple of NamedFormula, optional
-        Formulas that the text may call.
-
-    Examples
-    --------
-    >>> from formulations import constraints as C
     >>> rule = C.logic("forall t: title(t) -> exists s < t: author(s)")
     >>> rule.violations(["title", "author", "title"])
     1
@@ -265,22 +219,7 @@ def apply_template(
     named: tuple[NamedFormula, ...],
     kind: str,
 ) -> Text:
-    """The statement of a user's template, with a field, label or group for each of its parameters.
-
-    Parameters
-    ----------
-    formula : NamedFormula
-        The template.
-    groups, named : tuple of Group or tuple of NamedFormula
-        As in `Logic`.
-    kind : str
-        "logic" or "linear".
-
-    Raises
-    ------
-    ValueError
-        For more or fewer values than parameters, and for an argument that names no field.
-    """
+    """The statement of a user's template, with a field, label or group for each of its parameters."""
     if len(values) != len(formula.parameters):
         usage = f"{formula.name}({', '.join(formula.parameters)})"
         raise ValueError(f"{len(values)} arguments; expected {usage}")
@@ -288,5 +227,5 @@ def apply_template(
     return (Linear if kind == "linear" else Logic)(formula.text, groups, named, arguments, formula)
 
 
-linear = maker(Linear)
-logic = maker(Logic)
+linear = template(Linear)
+logic = template(Logic)

@@ -1,22 +1,19 @@
 """Lengths of runs and distances between them."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from formulations.automata.machine import Automaton, automaton
 from formulations.automata.windows import StepChoice, UnboundComponent
-from formulations.constraints.rule_functions import maker
+from formulations.constraints.rule_functions import template
 from formulations.constraints.steps import bits, counting_machine, everywhere
-from formulations.constraints.template import Template, Trial, template
+from formulations.constraints.template import CheckedField, EveryField, Template, Trial
 from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
 from formulations.labels.selectors import Selector
-
-__all__ = ["max_gap", "max_run_length", "min_run_length"]
 
 
 def _begins_and_stays(labels: LabelSet, field: Selector) -> StepChoice:
@@ -68,88 +65,60 @@ def _too_far(n: int, longest: int) -> Automaton:
     return automaton(-1, read, symbols=4)
 
 
-@dataclass(frozen=True)
-class _RunLength(Template):
-    """A bound on the number of tokens of the runs of a field.
+class RunLength(Template):
+    """A bound on the number of tokens of the runs of a field."""
 
-    Parameters
-    ----------
-    field : str, Group or list of str
-        A field, label or group; "each field" applies the rule to every field separately.
-    n : int
-        Number of tokens of a run.
-    """
-
-    field: Selector
-    n: int
-    _sign: ClassVar[int]
+    field: EveryField
+    n: Annotated[int, "Number of tokens of a run."]
+    sign: ClassVar[int]
     """1 where more are violations, -1 where fewer are."""
 
     def components(self, labels: LabelSet) -> list[UnboundComponent]:
-        broken = counting_machine(_too_long if self._sign > 0 else _too_short, self.n)
+        broken = counting_machine(_too_long if self.sign > 0 else _too_short, self.n)
         return [UnboundComponent(_begins_and_stays(labels, self.field), broken)]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         for first, last in reading.runs(self.field):
-            yield Trial((first, last), max(0, self._sign * (last - first + 1 - self.n)))
+            yield Trial((first, last), max(0, self.sign * (last - first + 1 - self.n)))
 
 
-@template("min_run_length")
-class MinRunLength(_RunLength):
+min_run_length = template(
+    RunLength,
+    "min_run_length",
     """Runs of a field have at least n tokens. Each missing token of a run is a violation.
 
     Chang et al. 2007, Table 1, rule (b) 2.
 
-    Examples
-    --------
-    >>> from formulations import constraints as C
     >>> C.min_run_length("title", 3).violations(["title", "O"])
     2
-    """
-
-    _sign = -1
-
-
-@template("max_run_length")
-class MaxRunLength(_RunLength):
+    """,
+    sign=-1,
+)
+max_run_length = template(
+    RunLength,
+    "max_run_length",
     """Runs of a field have at most n tokens. Each excess token of a run is a violation.
 
-    Examples
-    --------
-    >>> from formulations import constraints as C
     >>> C.max_run_length("title", 1).violations(["title", "title", "O"])
     1
-    """
+    """,
+    sign=1,
+)
 
-    _sign = 1
 
-
-@template("max_gap")
 class MaxGap(Template):
     """At most n tokens lie between the last token of one field and a run of another.
 
     Each run of the other field that begins further away is a violation. A run without an earlier token of the first field is
     not restricted.
 
-    Parameters
-    ----------
-    field : str, Group or list of str
-        The field that comes first.
-    other : str, Group or list of str
-        The field whose runs are checked.
-    n : int
-        Tokens allowed between them.
-
-    Examples
-    --------
-    >>> from formulations import constraints as C
     >>> C.max_gap("author", "title", 1).violations(["author", "O", "O", "title"])
     1
     """
 
-    field: Selector
-    other: Selector
-    n: int
+    field: Annotated[Selector, "The field that comes first."]
+    other: CheckedField
+    n: Annotated[int, "Tokens allowed between them."]
 
     def components(self, labels: LabelSet) -> list[UnboundComponent]:
         member = np.tile(labels.field(self.field).member, (len(labels) + 1, 1))
@@ -164,6 +133,4 @@ class MaxGap(Template):
                 yield Trial((earlier[-1], start), int(start - earlier[-1] - 1 > self.n))
 
 
-min_run_length = maker(MinRunLength)
-max_run_length = maker(MaxRunLength)
-max_gap = maker(MaxGap)
+max_gap = template(MaxGap)

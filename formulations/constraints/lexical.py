@@ -2,36 +2,32 @@
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
+from typing import Annotated, Literal
 
 import numpy as np
 
-from formulations.automata.machine import Machine, local
+from formulations.automata.agreement import Agreement
+from formulations.automata.lattice import StepTable
+from formulations.automata.machine import Machine, automaton, local
 from formulations.automata.windows import Condition, UnboundComponent, Window, fits
 from formulations.constraints.matching import Matching
-from formulations.constraints.rule_functions import maker
+from formulations.constraints.rule_functions import template
 from formulations.constraints.steps import at_tokens, only_at, violations_at
-from formulations.constraints.template import Template, Trial, template
+from formulations.constraints.template import AnyField, Template, Trial
 from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
+from formulations.labels.schemes import strip
 from formulations.labels.selectors import Selector
+from formulations.tokens.item_numbers import continues, item_numbers
 from formulations.tokens.token_pattern import TokenPattern
 
-__all__ = ["contains_only", "right_before", "tag_at", "tag_phrases", "tag_sequence"]
 
-
-@dataclass(frozen=True)
 class _Required(Matching):
-    """Tokens that must belong to a field wherever a condition holds.
+    """Tokens that must belong to a field wherever a condition holds."""
 
-    Parameters
-    ----------
-    field : str, Group or list of str
-        Field, label or group.
-    """
-
-    field: Selector
+    field: AnyField
 
     @property
     @abstractmethod
@@ -45,28 +41,24 @@ class _Required(Matching):
         return self.condition, self.field
 
 
-@template("tag_at")
 class TagAt(_Required):
     """Every matching token belongs to the field. Each matching token outside it is a violation.
 
     Chang et al. 2007, Table 1, rules 4-11: words that are known to lie in a field.
 
-    Parameters
-    ----------
-    previous, following : TokenPattern, optional
-        Predicates on the token before and the token after, made by `tokens(...)`. A missing token does not
-        match.
-
-    Examples
-    --------
-    >>> from formulations import constraints as C
     >>> rule = C.tag_at("date", token_class="year", previous=C.tokens(["in"]))
     >>> rule.violations(["O", "O"], tokens=["in", "1998"])
     1
     """
 
-    previous: TokenPattern | None = None
-    following: TokenPattern | None = None
+    previous: Annotated[
+        TokenPattern | None,
+        "Predicate on the token before, made by `tokens(...)`. A missing token does not match.",
+    ] = None
+    following: Annotated[
+        TokenPattern | None,
+        "Predicate on the token after, made by `tokens(...)`. A missing token does not match.",
+    ] = None
 
     @cached_property
     def condition(self) -> Condition:
@@ -81,15 +73,11 @@ class TagAt(_Required):
             yield Trial((t,), int(not reading.has(t, self.field)))
 
 
-@template("right_before")
 class RightBefore(_Required):
     """The token before each matching token belongs to the field. Each such token outside it is a violation.
 
     Example: a company before every ticker symbol (Liao et al. 2009, section 1). A match at token 0 has no effect.
 
-    Examples
-    --------
-    >>> from formulations import constraints as C
     >>> C.right_before("company", words=["Inc"]).violations(["O", "O"], tokens=["Acme", "Inc"])
     1
     """
@@ -100,27 +88,18 @@ class RightBefore(_Required):
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         for t in range(1, len(reading)):
-            if self.pattern_of_tokens.matches(reading.tokens[t]):
+            if self.matches(reading, t):
                 yield Trial((t - 1, t), int(not reading.has(t - 1, self.field)))
 
 
-@template("contains_only")
 class ContainsOnly(Matching):
     """A field contains matching tokens only. Each other token in it is a violation.
 
-    Parameters
-    ----------
-    field : str, Group or list of str
-        Field, label or group.
-
-    Examples
-    --------
-    >>> from formulations import constraints as C
     >>> C.contains_only("date", token_class="year").violations(["date", "date"], tokens=["May", "1998"])
     1
     """
 
-    field: Selector
+    field: AnyField
 
     def components(self, labels: LabelSet) -> list[UnboundComponent]:
         others = fits(self.pattern_of_tokens, holds=False)
@@ -128,20 +107,13 @@ class ContainsOnly(Matching):
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         for t in reading.positions(self.field):
-            yield Trial((t,), int(not self.pattern_of_tokens.matches(reading.tokens[t])))
+            yield Trial((t,), int(not self.matches(reading, t)))
 
 
-@dataclass(frozen=True)
 class _Spans(Template):
-    """Spans of tokens that lie in one run of a field.
+    """Spans of tokens that lie in one run of a field."""
 
-    Parameters
-    ----------
-    field : str, Group or list of str
-        Field, label or group.
-    """
-
-    field: Selector
+    field: AnyField
 
     @abstractmethod
     def _spans(self, tokens: Sequence[str]) -> Iterable[tuple[int, int]]:
@@ -174,7 +146,6 @@ class _Spans(Template):
         return dict.fromkeys(sorted(self._span_tokens(tokens)[0]), self.field)
 
 
-@template("tag_phrases")
 class TagPhrases(_Spans):
     """The tokens of each occurrence of a phrase must lie in one run of the field.
 
@@ -184,25 +155,13 @@ class TagPhrases(_Spans):
     end after it. Where occurrences overlap, a token counts once for all of them; it is a first token only if it is not a later
     token of another occurrence. Example: names from a list (Liao et al. 2009, section 3.1, rules 1 and 3).
 
-    Parameters
-    ----------
-    phrases : sequence of str
-        Texts, split into tokens at white space.
-    longer_than : int, default 0
-        Phrases of at most this many tokens are ignored.
-    ignore_case : bool, default True
-        Compare without regard to case.
-
-    Examples
-    --------
-    >>> from formulations import constraints as C
     >>> C.tag_phrases("place", ["New York"]).violations(["place", "O"], tokens=["New", "York"])
     1
     """
 
-    phrases: Sequence[str]
-    longer_than: int = 0
-    ignore_case: bool = True
+    phrases: Annotated[Sequence[str], "Texts, split into tokens at white space."]
+    longer_than: Annotated[int, "Phrases of at most this many tokens are ignored."] = 0
+    ignore_case: Annotated[bool, "Compare without regard to case."] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -229,27 +188,18 @@ class TagPhrases(_Spans):
                     yield t, t + len(words) - 1
 
 
-@template("tag_sequence")
 class TagSequence(_Spans):
     """Wherever tokens match a sequence of patterns, they lie in one run of the field.
 
     Violations are counted as for `tag_phrases`. A capitalised word before `Inc` (Liao et al. 2009, section 3.1,
     rule 2): `tag_sequence("company", [tokens(token_class="capitalised"), tokens(["Inc", "Ltd"])])`.
 
-    Parameters
-    ----------
-    sequence : sequence of TokenPattern
-        A pattern for each token.
-
-    Examples
-    --------
-    >>> from formulations import constraints as C
     >>> company = C.tag_sequence("company", [C.tokens(token_class="capitalised"), C.tokens(["Inc", "Ltd"])])
     >>> company.violations(["O", "company"], tokens=["Acme", "Inc"])
     1
     """
 
-    sequence: Sequence[TokenPattern]
+    sequence: Annotated[Sequence[TokenPattern], "A pattern for each token."]
 
     def _spans(self, tokens: Sequence[str]) -> Iterable[tuple[int, int]]:
         width = len(self.sequence)
@@ -258,8 +208,86 @@ class TagSequence(_Spans):
                 yield t, t + width - 1
 
 
-tag_at = maker(TagAt)
-right_before = maker(RightBefore)
-contains_only = maker(ContainsOnly)
-tag_phrases = maker(TagPhrases)
-tag_sequence = maker(TagSequence)
+class Consistent(Matching):
+    """Tokens that are equal must have the same field.
+
+    A token is a violation if its field differs from that of the nearest equal token before it. Fields are the innermost
+    ones, and `O` is one of them. Finkel, Grenager, Manning 2005; as edges that skip tokens: Sutton and McCallum 2004. If no words or pattern are given, the rule applies to tokens with a letter or digit.
+
+    >>> C.consistent().violations(["person", "O", "O"], tokens=["Paris", "and", "Paris"])
+    1
+    """
+
+    same: Annotated[
+        Literal["token", "lower"],
+        '"token" for tokens that are equal as they stand, "lower" for those that are equal in lower case.',
+    ] = "token"
+    _default = TokenPattern(pattern=r".*[^\W_].*")
+
+    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Agreement]:
+        fields = [strip(name, labels.scheme) for name in labels.names]
+        number = {field: kind for kind, field in enumerate(dict.fromkeys(fields))}
+        kind = np.array([number[field] for field in fields], np.int64)
+        if len(number) == 1:
+            return []
+        return [Agreement(kind, np.array(group, np.int64), len(tokens)) for group in self._groups(tokens)]
+
+    def trials(self, reading: Reading) -> Iterable[Trial]:
+        fields = [strip(name, reading.labels.scheme) for name in reading.names]
+        for group in self._groups(reading.tokens):
+            for before, token in pairwise(group):
+                yield Trial((token, before), int(fields[before] != fields[token]))
+
+    def _groups(self, tokens: Sequence[str]) -> list[list[int]]:
+        """Places of equal tokens, where there are two or more."""
+        places: dict[str, list[int]] = {}
+        for place, token in enumerate(tokens):
+            if self.pattern_of_tokens.matches(token):
+                places.setdefault(token.lower() if self.same == "lower" else token, []).append(place)
+        return [group for group in places.values() if len(group) > 1]
+
+
+class NumbersContinue(Template):
+    """Item numbers of a field continue each other: 2 after 1, and 1.1, 2 or 1.3 after 1.2.
+
+    A token of the field is a violation if it is an item number and does not continue the last item number of the field before
+    it. The first one is never a violation. Digits (1, 2., 1.3), roman numerals and letters are read; a letter that is also a
+    roman numeral may be either. Trompper 2016, the deterministic tagger.
+
+    >>> C.numbers_continue("item").violations(["item", "O", "item"], tokens=["1", "of", "3"])
+    1
+    """
+
+    field: AnyField
+
+    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
+        texts = [token for token in dict.fromkeys(tokens) if item_numbers(token)]
+        number = {token: i for i, token in enumerate(texts, 1)}
+        member = labels.field(self.field).member[None, :].astype(np.int64)
+        values = np.arange(len(texts) + 1)[:, None, None] * member
+        steps = StepTable(values, np.array([number.get(token, 0) for token in tokens], np.int64))
+
+        def read(last: int, symbol: int) -> tuple[int, int]:
+            """State: the last item number so far; 0 for none."""
+            if not symbol:
+                return last, 0
+            return symbol, int(last > 0 and not continues(texts[last - 1], texts[symbol - 1]))
+
+        yield Machine(steps, automaton(0, read, symbols=len(texts) + 1))
+
+    def trials(self, reading: Reading) -> Iterable[Trial]:
+        last = None
+        for t in reading.positions(self.field):
+            if item_numbers(reading.tokens[t]):
+                if last is not None:
+                    yield Trial((last, t), int(not continues(reading.tokens[last], reading.tokens[t])))
+                last = t
+
+
+tag_at = template(TagAt)
+right_before = template(RightBefore)
+contains_only = template(ContainsOnly)
+tag_phrases = template(TagPhrases)
+tag_sequence = template(TagSequence)
+consistent = template(Consistent)
+numbers_continue = template(NumbersContinue)

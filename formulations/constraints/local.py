@@ -2,8 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
@@ -11,51 +10,31 @@ from formulations.automata.component import Component
 from formulations.automata.machine import local
 from formulations.automata.windows import FIRST, LAST, UnboundComponent, fits
 from formulations.constraints.matching import Matching
-from formulations.constraints.rule_functions import maker
+from formulations.constraints.rule_functions import template
 from formulations.constraints.steps import at_tokens, between, everywhere, only_at, violations_at
-from formulations.constraints.template import Position, Template, Trial, template
+from formulations.constraints.template import AnyField, Template, Trial
 from formulations.dtypes import Booleans
 from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
 from formulations.labels.selectors import Selector
+from formulations.parameters import Position
 from formulations.tokens.token_pattern import TokenPattern
-
-__all__ = [
-    "adjacency",
-    "changes_never_after",
-    "changes_only_after",
-    "directly_after",
-    "ends_with",
-    "forbidden_transition",
-    "should_be_tagged",
-    "should_not_precede",
-    "starts_with",
-]
 
 _ENDS = {0: FIRST, -1: LAST}
 """Positions that a condition on a token and its neighbours can express."""
 
 
-@template("forbidden_transition")
 class ForbiddenTransition(Template):
     """No token of one field directly before a token of another. Each such step is a violation.
 
     Stokman 2011, Table 4, ShouldNotPrecede, at every token.
 
-    Parameters
-    ----------
-    from_, to : str, Group or list of str
-        Field, label or group.
-
-    Examples
-    --------
-    >>> from formulations import constraints as C
     >>> C.forbidden_transition("title", "date").violations(["title", "date", "O"])
     1
     """
 
-    from_: Selector
-    to: Selector
+    from_: AnyField
+    to: AnyField
 
     def components(self, labels: LabelSet) -> list[UnboundComponent]:
         step = between(labels.field(self.from_).member, labels.field(self.to).member)
@@ -67,7 +46,6 @@ class ForbiddenTransition(Template):
                 yield Trial((t - 1, t), int(reading.has(t, self.to)))
 
 
-@dataclass(frozen=True)
 class _AtPosition(Template):
     position: Position
 
@@ -87,28 +65,17 @@ class _AtPosition(Template):
         return [local(at_tokens([np.zeros_like(table), table], here.astype(np.int64)))]
 
 
-@template("should_not_precede")
 class ShouldNotPrecede(_AtPosition):
     """At one token, forbid one field directly before another; at most one violation.
 
     Stokman 2011, Tables 2-4, row 1. A position outside the sequence has no effect.
 
-    Parameters
-    ----------
-    position : int
-        The later token; negative numbers count from the end, -1 is the last.
-    first, second : str, Group or list of str
-        Field, label or group of the earlier and of the later token.
-
-    Examples
-    --------
-    >>> from formulations import constraints as C
     >>> C.should_not_precede(1, "title", "date").violations(["title", "date"])
     1
     """
 
-    first: Selector
-    second: Selector
+    first: Annotated[Selector, "Field, label or group of the token before it."]
+    second: Annotated[Selector, "Field, label or group of the token itself."]
 
     def _table(self, labels: LabelSet) -> Booleans:
         return between(labels.field(self.first).member, labels.field(self.second).member)
@@ -119,27 +86,16 @@ class ShouldNotPrecede(_AtPosition):
             yield Trial((t - 1, t), int(reading.has(t, self.second)))
 
 
-@template("should_be_tagged")
 class ShouldBeTagged(_AtPosition):
     """One token belongs to the field; one violation if it does not.
 
     Stokman 2011, Tables 2-4, row 2. A position outside the sequence has no effect.
 
-    Parameters
-    ----------
-    position : int
-        The token; negative numbers count from the end, -1 is the last.
-    field : str, Group or list of str
-        Field, label or group.
-
-    Examples
-    --------
-    >>> from formulations import constraints as C
     >>> C.should_be_tagged(-1, "date").violations(["date", "O"])
     1
     """
 
-    field: Selector
+    field: AnyField
 
     def _table(self, labels: LabelSet) -> Booleans:
         outside: Booleans = ~labels.field(self.field).member[None, :]
@@ -151,75 +107,53 @@ class ShouldBeTagged(_AtPosition):
             yield Trial((t,), int(not reading.has(t, self.field)))
 
 
-@dataclass(frozen=True)
-class _Ending(Template):
-    """Parameters
-    ----------
-    field : str, Group or list of str
-        Field, label or group.
-    """
+class Ending(Template):
+    """A token at an end belongs to a field."""
 
-    field: Selector
-    _position: ClassVar[int]
+    field: AnyField
+    position: ClassVar[int]
 
     def components(self, labels: LabelSet) -> list[UnboundComponent] | None:
-        return ShouldBeTagged(self._position, self.field).components(labels)
+        return ShouldBeTagged(self.position, self.field).components(labels)
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
-        return ShouldBeTagged(self._position, self.field).trials(reading)
+        return ShouldBeTagged(self.position, self.field).trials(reading)
 
 
-@template("starts_with")
-class StartsWith(_Ending):
+starts_with = template(
+    Ending,
+    "starts_with",
     """The first token belongs to the field; one violation if it does not.
 
-    Examples
-    --------
-    >>> from formulations import constraints as C
     >>> C.starts_with("author").violations(["title", "author"])
     1
-    """
-
-    _position = 0
-
-
-@template("ends_with")
-class EndsWith(_Ending):
+    """,
+    position=0,
+)
+ends_with = template(
+    Ending,
+    "ends_with",
     """The last token belongs to the field; one violation if it does not.
 
-    Examples
-    --------
-    >>> from formulations import constraints as C
     >>> C.ends_with("date").violations(["title", "date"])
     0
-    """
+    """,
+    position=-1,
+)
 
-    _position = -1
 
-
-@template("adjacency")
 class Adjacency(Template):
     """Every token of a field, except at the end of the sequence, is followed directly by a token of another.
 
     Each token of the field without such a neighbour is a violation. Fersini et al. 2014, section 3.1, eq. 17, read as
     A@t <= B@(t+1) + σ_t for t <= n-2. The printed form, together with eq. 13, forbids A everywhere.
 
-    Parameters
-    ----------
-    field : str, Group or list of str
-        Field, label or group that requires the other.
-    next : str, Group or list of str
-        Field, label or group of the token after it.
-
-    Examples
-    --------
-    >>> from formulations import constraints as C
     >>> C.adjacency("day", "month").violations(["day", "O"])
     1
     """
 
-    field: Selector
-    next: Selector
+    field: Annotated[Selector, "Field, label or group that requires the other."]
+    next: Annotated[Selector, "Field, label or group of the token after it."]
 
     def components(self, labels: LabelSet) -> list[UnboundComponent]:
         step = between(labels.field(self.field).member, ~labels.field(self.next).member)
@@ -231,29 +165,16 @@ class Adjacency(Template):
                 yield Trial((t, t + 1), int(not reading.has(t + 1, self.next)))
 
 
-@template("directly_after")
 class DirectlyAfter(Template):
     """Runs of a field begin directly after allowed fields only. Each run that begins elsewhere is a violation.
 
-    Parameters
-    ----------
-    field : str, Group or list of str
-        Field, label or group whose runs are checked.
-    allowed : str, Group or list of str
-        Field, label or group of the token before a run.
-    at_start : bool, default True
-        Whether a run may begin the sequence.
-
-    Examples
-    --------
-    >>> from formulations import constraints as C
     >>> C.directly_after("title", "author").violations(["author", "title", "O", "title"])
     1
     """
 
-    field: Selector
-    allowed: Selector
-    at_start: bool = True
+    field: Annotated[Selector, "Field, label or group whose runs are checked."]
+    allowed: Annotated[Selector, "Field, label or group of the token before a run."]
+    at_start: Annotated[bool, "Whether a run may begin the sequence."] = True
 
     def components(self, labels: LabelSet) -> list[UnboundComponent]:
         step = labels.field(self.field).begins.copy()
@@ -267,16 +188,12 @@ class DirectlyAfter(Template):
             yield Trial((t - 1, t) if t else (t,), int(not held))
 
 
-@template("changes_only_after")
 class ChangesOnlyAfter(Matching):
     """Fields change only after a matching token. Without words or a pattern, punctuation matches.
 
     A change at token t is a step that begins any run or enters `O`. It is a violation if token t-1 does not match. Chang et
     al. 2007, Table 1, rules (a) 2 and (b) 1.
 
-    Examples
-    --------
-    >>> from formulations import constraints as C
     >>> C.changes_only_after().violations(["title", "title", "date"], tokens=["A", "title", "1998"])
     1
     """
@@ -290,33 +207,26 @@ class ChangesOnlyAfter(Matching):
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         for t in reading.changes():
-            broken = self.pattern_of_tokens.matches(reading.tokens[t - 1]) == self._breaks_where
+            broken = self.matches(reading, t - 1) == self._breaks_where
             yield Trial((t - 1, t), int(broken))
 
 
-@template("changes_never_after")
-class ChangesNeverAfter(ChangesOnlyAfter):
+changes_never_after = template(
+    ChangesOnlyAfter,
+    "changes_never_after",
     """Fields do not change after a matching token. Each change right after one is a violation.
 
     Chang et al. 2007, Figure 1: fields do not end with words such as "the".
 
-    Examples
-    --------
-    >>> from formulations import constraints as C
     >>> C.changes_never_after(words=["the"]).violations(["title", "date"], tokens=["the", "1998"])
     1
-    """
-
-    _default = None
-    _breaks_where = True
-
-
-forbidden_transition = maker(ForbiddenTransition)
-should_not_precede = maker(ShouldNotPrecede)
-should_be_tagged = maker(ShouldBeTagged)
-starts_with = maker(StartsWith)
-ends_with = maker(EndsWith)
-adjacency = maker(Adjacency)
-directly_after = maker(DirectlyAfter)
-changes_only_after = maker(ChangesOnlyAfter)
-changes_never_after = maker(ChangesNeverAfter)
+    """,
+    _default=None,
+    _breaks_where=True,
+)
+forbidden_transition = template(ForbiddenTransition)
+should_not_precede = template(ShouldNotPrecede)
+should_be_tagged = template(ShouldBeTagged)
+adjacency = template(Adjacency)
+directly_after = template(DirectlyAfter)
+changes_only_after = template(ChangesOnlyAfter)

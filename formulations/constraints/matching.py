@@ -1,37 +1,21 @@
 """Parameters that templates about tokens share."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
 from formulations.constraints.template import Template
-from formulations.tokens.token_pattern import TokenClass, TokenPattern
+from formulations.labels.reading import Reading
+from formulations.tokens.token_pattern import Class, Exceptions, IgnoreCase, Regex, Texts, TokenPattern
 
 
-@dataclass(frozen=True, kw_only=True)
-class Matching(Template):
-    """Base class of templates about tokens that match words, a pattern or a class.
+class Matching(Template, kw_only=True):
+    """Base class of templates about tokens that match words, a pattern or a class."""
 
-    Parameters
-    ----------
-    words : sequence of str, optional
-        Texts, compared with whole tokens.
-    pattern : str, optional
-        Regular expression that must match the whole token.
-    ignore_case : bool, default True
-        Whether letter case is ignored in words, pattern and exceptions.
-    token_class : str, optional
-        "punctuation", "number", "year", "newline", "capitalised", "uppercase", "lowercase" or "numbering".
-    unless : sequence of str, optional
-        Exceptions, words that do not match; alone, every other word matches.
-    """
-
-    words: Sequence[str] = ()
-    pattern: str = ""
-    ignore_case: bool = True
-    token_class: TokenClass = ""
-    unless: Sequence[str] = ()
+    words: Texts = ()
+    pattern: Regex = ""
+    ignore_case: IgnoreCase = True
+    token_class: Class = ""
+    unless: Exceptions = ()
     _default: ClassVar[TokenPattern | None] = None
 
     def __post_init__(self) -> None:
@@ -49,3 +33,6 @@ class Matching(Template):
     def pattern_of_tokens(self) -> TokenPattern:
         """The predicate that the parameters describe."""
         return self._own_pattern or self._default or TokenPattern()
+
+    def matches(self, reading: Reading, token: int) -> bool:
+        return self.pattern_of_tokens.matches(reading.tokens[token])

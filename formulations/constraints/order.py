@@ -2,25 +2,111 @@
 (`precedence`), no B stands before any A (`presence_precedence`), each B has an earlier A (`requires_before`).
 
 Before a run is before its first token, and after a run is after its last one. What a run shares with the other field, as
-with nested paths and groups, is neither before nor after it.
+with nested paths and groups, is neither before nor after it. Where the two fields have no label in common, no token of the
+other can be inside a run, so that a run counts as ended at its first token; otherwise the states also include whether a run
+continues.
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
+from functools import lru_cache
+from typing import Annotated
 
 import numpy as np
 
-from formulations.automata.machine import automaton
+from formulations.automata.machine import Automaton, automaton
 from formulations.automata.windows import EARLIER, LATER, UnboundComponent, fits
 from formulations.constraints.matching import Matching
-from formulations.constraints.neighbours import begin_symbols, enclosure, successor
-from formulations.constraints.rule_functions import maker
-from formulations.constraints.steps import automaton_component, bits, choose, everywhere
-from formulations.constraints.template import Template, Trial, template
+from formulations.constraints.rule_functions import template
+from formulations.constraints.steps import automaton_component, bits, choose, counting_machine, everywhere
+from formulations.constraints.template import CheckedField, Template, Trial
+from formulations.dtypes import Integers
 from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
 from formulations.labels.selectors import Selector
 
-__all__ = ["inside", "precedence", "presence_precedence", "requires_before", "state_change"]
+_BEGINS, _OTHER, _GOES_ON = 1, 2, 4
+"""Bits of a symbol: a run begins, the token belongs to the other field, a run continues."""
+
+
+def _successor(labels: LabelSet, field: Selector, other: Selector, *, forbid: bool) -> UnboundComponent:
+    """Counts the runs of a field that a token of the other follows, if `forbid`, else those that none follows."""
+    table, overlap = _symbols(labels, field, other)
+    return UnboundComponent(everywhere(table), counting_machine(_successors, forbid, overlap))
+
+
+def _enclosure(labels: LabelSet, field: Selector, span: Selector) -> UnboundComponent:
+    """Counts the runs of a field that have no token of the span before them, or none after them."""
+    table, overlap = _symbols(labels, field, span)
+    return UnboundComponent(everywhere(table), counting_machine(_enclosures, overlap))
+
+
+@lru_cache(maxsize=64)
+def _enclosures(overlap: bool, longest: int) -> Automaton:
+    def pending(state: tuple[bool, int, bool]) -> int:
+        return min(state[1] + state[2], longest)
+
+    def read(state: tuple[bool, int, bool], symbol: int) -> tuple[tuple[bool, int, bool], int]:
+        """State: whether the span was seen, how many runs have no later token of it yet, and whether another such run
+        continues.
+        """
+        seen, begins = state[0], bool(symbol & _BEGINS)
+        waiting, running = state[1:] if symbol & _GOES_ON else (pending(state), begins and seen)
+        waiting = 0 if symbol & _OTHER else waiting
+        if not overlap:
+            waiting, running = min(waiting + running, longest), False
+        return (seen or bool(symbol & _OTHER), waiting, running), int(begins and not seen)
+
+    return automaton((False, 0, False), read, pending, symbols=8 if overlap else 4)
+
+
+def _begin_symbols(labels: LabelSet, field: Selector, other: Selector) -> Integers:
+    """Symbols (K+1, K) of the beginning of runs and of the other field."""
+    return bits(labels.field(field).begins, np.tile(labels.field(other).member, (len(labels) + 1, 1)))
+
+
+def _symbols(labels: LabelSet, field: Selector, other: Selector) -> tuple[Integers, bool]:
+    """Symbols (K+1, K), and whether the two have labels in common, so that symbols also mark where runs continue."""
+    result, shared = labels.field(field), labels.field(other).member
+    if not (result.member & shared).any():
+        return _begin_symbols(labels, field, other), False
+    member = np.tile(shared, (len(labels) + 1, 1))
+    return bits(result.begins, member, result.member[None, :] & ~result.begins), True
+
+
+@lru_cache(maxsize=64)
+def _successors(forbid: bool, overlap: bool, longest: int) -> Automaton:
+    """Counts the runs that no token of the other field has followed yet; emits them when one does, or at the end."""
+
+    def pending(state: tuple[int, bool]) -> int:
+        return min(state[0] + state[1], longest)
+
+    def read(state: tuple[int, bool], symbol: int) -> tuple[tuple[int, bool], int]:
+        """State: how many runs have no successor yet, and whether another run continues."""
+        waiting = state[0] if symbol & _GOES_ON else pending(state)
+        seen, running = bool(symbol & _OTHER), bool(symbol & (_BEGINS | _GOES_ON))
+        emitted, waiting = waiting if seen and forbid else 0, 0 if seen else waiting
+        return ((waiting, running) if overlap else (min(waiting + running, longest), False)), emitted
+
+    symbols = 8 if overlap else 4
+    forward = automaton((0, False), read, (lambda state: 0) if forbid else pending, symbols=symbols)
+    return replace(forward, backward=_successors_backward(forbid, symbols))
+
+
+def _successors_backward(forbid: bool, symbols: int) -> Automaton:
+    """The automaton that reads from right to left: it emits at the first token of each run."""
+
+    def read(state: tuple[bool, bool | None], symbol: int) -> tuple[tuple[bool, bool | None], int]:
+        """State: whether the other field was seen, and whether it was at the end of the run; None where no run
+        continues.
+        """
+        seen, at_end = state
+        at_end = seen if at_end is None else at_end
+        emitted = int(bool(symbol & _BEGINS) and at_end == forbid)
+        return (seen or bool(symbol & _OTHER), at_end if symbol & _GOES_ON else None), emitted
+
+    start: tuple[bool, bool | None] = (False, None)
+    return automaton(start, read, symbols=symbols)
 
 
 def _around(state: int, symbol: int) -> tuple[int, int]:
@@ -33,32 +119,21 @@ _BEFORE = automaton(0, lambda seen, now: (seen | now >> 1, now & 1 & ~seen), sym
 _AROUND = automaton(0, _around, symbols=8)
 
 
-@template("requires_before")
 class RequiresBefore(Template):
     """Each run of a field has a token of another somewhere before it. Each run without one is a violation.
 
     Before a run is before its first token. `requires_before("author", "title")`: an author before a title.
     Stokman 2011, section 5.3.
 
-    Parameters
-    ----------
-    earlier : str, Group or list of str
-        The field that must come first.
-    field : str, Group or list of str
-        The field whose runs are checked.
-
-    Examples
-    --------
-    >>> from formulations import constraints as C
     >>> C.requires_before("author", "title").violations(["title", "author"])
     1
     """
 
-    earlier: Selector
-    field: Selector
+    earlier: Annotated[Selector, "The field that must come first."]
+    field: CheckedField
 
     def components(self, labels: LabelSet) -> list[UnboundComponent]:
-        return [automaton_component(_BEFORE, everywhere(begin_symbols(labels, self.field, self.earlier)))]
+        return [automaton_component(_BEFORE, everywhere(_begin_symbols(labels, self.field, self.earlier)))]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         first = min(reading.positions(self.earlier), default=len(reading))
@@ -66,7 +141,6 @@ class RequiresBefore(Template):
             yield Trial((start,), int(start <= first))
 
 
-@template("precedence")
 class Precedence(Template):
     """Each run of a field is followed by a token of another, directly or later. Each run without one is a violation.
 
@@ -76,25 +150,15 @@ class Precedence(Template):
 
     Fersini et al. 2014, section 3.1, eq. 18, with z >= 1; the printed sum includes z = 0, the token itself.
 
-    Parameters
-    ----------
-    field : str, Group or list of str
-        The field whose runs are checked.
-    later : str, Group or list of str
-        The field that must follow.
-
-    Examples
-    --------
-    >>> from formulations import constraints as C
     >>> C.precedence("title", "date").violations(["title", "date", "title"])
     1
     """
 
-    field: Selector
-    later: Selector
+    field: CheckedField
+    later: Annotated[Selector, "The field that must follow."]
 
     def components(self, labels: LabelSet) -> list[UnboundComponent]:
-        return [successor(labels, self.field, self.later, forbid=False)]
+        return [_successor(labels, self.field, self.later, forbid=False)]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         last = max(reading.positions(self.later), default=-1)
@@ -102,7 +166,6 @@ class Precedence(Template):
             yield Trial((start,), int(end >= last))
 
 
-@template("presence_precedence")
 class PresencePrecedence(Template):
     """No run of one field stands before any token of another. Each run that does is a violation.
 
@@ -113,25 +176,15 @@ class PresencePrecedence(Template):
     Fersini et al. 2014, section 3.1, eq. 21: where A appears, B does not appear before it, A@t + B@z <= 1 + σ for all z < t.
     The printed sum omits token 0.
 
-    Parameters
-    ----------
-    field : str, Group or list of str
-        A, the field that must not be preceded.
-    other : str, Group or list of str
-        B, the field whose runs are checked.
-
-    Examples
-    --------
-    >>> from formulations import constraints as C
     >>> C.presence_precedence("title", "date").violations(["date", "title"])
     1
     """
 
-    field: Selector
-    other: Selector
+    field: Annotated[Selector, "A, the field that must not be preceded."]
+    other: Annotated[Selector, "B, the field whose runs are checked."]
 
     def components(self, labels: LabelSet) -> list[UnboundComponent]:
-        return [successor(labels, self.other, self.field, forbid=True)]
+        return [_successor(labels, self.other, self.field, forbid=True)]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         last = max(reading.positions(self.field), default=None)
@@ -140,7 +193,6 @@ class PresencePrecedence(Template):
                 yield Trial((start,), int(end < last))
 
 
-@template("inside")
 class Inside(Template):
     """Each run of a field lies between two tokens of another field, one before it and one after it.
 
@@ -148,25 +200,15 @@ class Inside(Template):
     run that belong to both fields do not count. Under paths, `inside("v/p", "v")` counts one for `B-v/B-p I-v`, where no
     token of v comes before p, and none for `B-v I-v/B-p I-v`.
 
-    Parameters
-    ----------
-    field : str, Group or list of str
-        The field whose runs are checked.
-    span : str, Group or list of str
-        The field whose first and last token enclose them.
-
-    Examples
-    --------
-    >>> from formulations import constraints as C
     >>> C.inside("issue", "journal").violations(["journal", "issue", "O"])
     1
     """
 
-    field: Selector
-    span: Selector
+    field: CheckedField
+    span: Annotated[Selector, "The field whose first and last token enclose them."]
 
     def components(self, labels: LabelSet) -> list[UnboundComponent]:
-        return [enclosure(labels, self.field, self.span)]
+        return [_enclosure(labels, self.field, self.span)]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         span = reading.positions(self.span)
@@ -174,7 +216,6 @@ class Inside(Template):
             yield Trial((start,), int(not (span and span[0] < start and end < span[-1])))
 
 
-@template("state_change")
 class StateChange(Matching):
     """If one field stands directly before a delimiter, another stands directly after it.
 
@@ -182,23 +223,15 @@ class StateChange(Matching):
     and the second is not after it. Fersini et al. 2014, section 3.1, eq. 19, in the form that several pairs of fields can
     satisfy: A@(t-1) <= B@(t+1) + σ_t, where x_t is the delimiter.
 
-    Parameters
-    ----------
-    before, after : str, Group or list of str
-        Field, label or group of the token before and after the delimiter.
-    both : bool, default False
-        Whether every delimiter needs the first field before it and the second after it, as printed.
-
-    Examples
-    --------
-    >>> from formulations import constraints as C
     >>> C.state_change("author", "title", words=["."]).violations(["author", "O", "date"], tokens=["A", ".", "B"])
     1
     """
 
-    before: Selector
-    after: Selector
-    both: bool = False
+    before: Annotated[Selector, "Field, label or group of the token before the delimiter."]
+    after: Annotated[Selector, "Field, label or group of the token after the delimiter."]
+    both: Annotated[
+        bool, "Whether every delimiter needs the first field before it and the second after it, as printed."
+    ] = False
 
     def components(self, labels: LabelSet) -> list[UnboundComponent]:
         before, after = labels.field(self.before).member, labels.field(self.after).member
@@ -212,14 +245,14 @@ class StateChange(Matching):
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         for t in range(1, len(reading) - 1):
-            delimits = self.pattern_of_tokens.matches(reading.tokens[t])
+            delimits = self.matches(reading, t)
             before, after = reading.has(t - 1, self.before), reading.has(t + 1, self.after)
             if delimits and (self.both or before):
                 yield Trial((t - 1, t, t + 1), int(not (before and after)))
 
 
-requires_before = maker(RequiresBefore)
-precedence = maker(Precedence)
-presence_precedence = maker(PresencePrecedence)
-inside = maker(Inside)
-state_change = maker(StateChange)
+requires_before = template(RequiresBefore)
+precedence = template(Precedence)
+presence_precedence = template(PresencePrecedence)
+inside = template(Inside)
+state_change = template(StateChange)

@@ -3,16 +3,16 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 
 from formulations.automata.machine import Automaton
 from formulations.automata.windows import UnboundComponent
 from formulations.caches import MOST_LABEL_SETS, RecentValues
-from formulations.constraints.rule_functions import maker
+from formulations.constraints.rule_functions import template
 from formulations.constraints.steps import automaton_component, everywhere
-from formulations.constraints.template import Template, Trial, bind_selector, template
+from formulations.constraints.template import Groups, Template, Trial, bind_selector
 from formulations.dtypes import Booleans, Integers
 from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
@@ -20,10 +20,7 @@ from formulations.labels.selectors import Group, Selector, alternatives
 from formulations.logic import label_regex as regular
 from formulations.logic.parser import FormulaError
 
-__all__ = ["matches"]
 
-
-@template("matches")
 class Matches(Template):
     """The fields, token by token or run by run, match a regular expression; one violation if they do not.
 
@@ -32,26 +29,16 @@ class Matches(Template):
     that no label carries matches no token, and neither does `!author` if every label belongs to author. If the expression
     can then match nothing, every labelling breaks the rule, and a notice says so.
 
-    Parameters
-    ----------
-    regex : str
-        Over fields, labels and groups; quoted where they are not plain words.
-    over : {"tokens", "runs"}, default "tokens"
-        "tokens", a name for each token, or "runs", a name for token 0 and for each token at which a change
-        happens.
-    groups : sequence of Group, optional
-        Groups that it may name.
-
-    Examples
-    --------
-    >>> from formulations import constraints as C
     >>> C.matches("author+ title+ O*").violations(["author", "title", "author"])
     1
     """
 
-    regex: str
-    over: Literal["tokens", "runs"] = "tokens"
-    groups: Sequence[Group] = ()
+    regex: Annotated[str, "Over fields, labels and groups; quoted where they are not plain words."]
+    over: Annotated[
+        Literal["tokens", "runs"],
+        '"tokens", a name for each token, or "runs", a name for token 0 and for each token at which a change happens.',
+    ] = "tokens"
+    groups: Groups = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -184,4 +171,4 @@ def _after_repeats(body: Callable[[Places], Places], low: int, high: int | None,
     return result
 
 
-matches = maker(Matches)
+matches = template(Matches)

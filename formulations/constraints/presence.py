@@ -1,19 +1,19 @@
-"""Rules about the presence of fields; each is an automaton of a few states."""
+"""Rules about the presence of fields and the order of their runs; each is an automaton of a few states."""
 
 from collections.abc import Iterable
+from itertools import zip_longest
+from typing import Annotated
 
 import numpy as np
 
-from formulations.automata.machine import automaton
+from formulations.automata.machine import Automaton, automaton
 from formulations.automata.windows import LATER, UnboundComponent
-from formulations.constraints.rule_functions import maker
+from formulations.constraints.rule_functions import template
 from formulations.constraints.steps import automaton_component, bits, choose, everywhere
-from formulations.constraints.template import Template, Trial, template
+from formulations.constraints.template import AnyField, CheckedField, Template, Trial
 from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
 from formulations.labels.selectors import Selector
-
-__all__ = ["begin_end", "never_together", "requires_present", "sequence_implies_sequence", "tag_implies_tag"]
 
 _WANTING = automaton(
     0, lambda seen, now: (2 if (seen | now) & 2 else seen | now, 0), lambda q: q == 1, symbols=4
@@ -24,28 +24,17 @@ _BEGIN_END = automaton(
 )
 
 
-@template("requires_present")
 class RequiresPresent(Template):
     """If one field is present, another is present, too; one violation if it is not.
 
     Stokman 2011, Tables 2-4, row 3: A@t <= Σ_z B@z for every t. The printed sums leave this condition on t out.
 
-    Parameters
-    ----------
-    field : str, Group or list of str
-        The field that requires the other.
-    required : str, Group or list of str
-        The field that must then be present, anywhere.
-
-    Examples
-    --------
-    >>> from formulations import constraints as C
     >>> C.requires_present("title", "author").violations(["title", "O"])
     1
     """
 
-    field: Selector
-    required: Selector
+    field: Annotated[Selector, "The field that requires the other."]
+    required: Annotated[Selector, "The field that must then be present, anywhere."]
 
     def components(self, labels: LabelSet) -> list[UnboundComponent]:
         asking, required = labels.field(self.field).member, labels.field(self.required).member
@@ -57,53 +46,40 @@ class RequiresPresent(Template):
             yield Trial(tuple(asking), int(not reading.positions(self.required)))
 
 
-@template("tag_implies_tag")
-class TagImpliesTag(RequiresPresent):
+tag_implies_tag = template(
+    RequiresPresent,
+    "tag_implies_tag",
     """The presence of one tag implies that of another; one violation if it is missing.
 
     Stokman 2011, Table 4, row 3; the same as `requires_present`.
 
-    Examples
-    --------
-    >>> from formulations import constraints as C
     >>> C.tag_implies_tag("title", "author").violations(["title", "O"])
     1
-    """
-
-
-@template("sequence_implies_sequence")
-class SequenceImpliesSequence(RequiresPresent):
+    """,
+)
+sequence_implies_sequence = template(
+    RequiresPresent,
+    "sequence_implies_sequence",
     """A run of one tag anywhere requires a run of another; one violation if it is missing.
 
     Stokman 2011, Table 4, row 4. The linear form of Table 2 compares counts, and Table 3 presence. The rule uses presence, so
     it is equal to `tag_implies_tag`.
 
-    Examples
-    --------
-    >>> from formulations import constraints as C
     >>> C.sequence_implies_sequence("title", "author").violations(["title", "O"])
     1
-    """
+    """,
+)
 
 
-@template("never_together")
 class NeverTogether(Template):
     """Two fields are not both present; one violation if they are.
 
-    Parameters
-    ----------
-    field, other : str, Group or list of str
-        Field, label or group.
-
-    Examples
-    --------
-    >>> from formulations import constraints as C
     >>> C.never_together("journal", "booktitle").violations(["journal", "booktitle"])
     1
     """
 
-    field: Selector
-    other: Selector
+    field: AnyField
+    other: AnyField
 
     def components(self, labels: LabelSet) -> list[UnboundComponent]:
         one, two = labels.field(self.field).member, labels.field(self.other).member
@@ -115,28 +91,17 @@ class NeverTogether(Template):
             yield Trial(tuple(sorted({*one, *two})), int(bool(one and two)))
 
 
-@template("begin_end")
 class BeginEnd(Template):
     """If the first token belongs to one field, the last belongs to another; one violation if it does not.
 
     Fersini et al. 2014, section 3.1, eq. 20: A@0 <= B@(n-1) + σ.
 
-    Parameters
-    ----------
-    first : str, Group or list of str
-        Field, label or group of the first token.
-    last : str, Group or list of str
-        Field, label or group that the last token then has.
-
-    Examples
-    --------
-    >>> from formulations import constraints as C
     >>> C.begin_end("author", "date").violations(["author", "title"])
     1
     """
 
-    first: Selector
-    last: Selector
+    first: Annotated[Selector, "Field, label or group of the first token."]
+    last: Annotated[Selector, "Field, label or group that the last token then has."]
 
     def components(self, labels: LabelSet) -> list[UnboundComponent]:
         first, last = labels.field(self.first).member, labels.field(self.last).member
@@ -149,8 +114,94 @@ class BeginEnd(Template):
             yield Trial((0, end), int(not reading.has(end, self.last)))
 
 
-requires_present = maker(RequiresPresent)
-tag_implies_tag = maker(TagImpliesTag)
-sequence_implies_sequence = maker(SequenceImpliesSequence)
-never_together = maker(NeverTogether)
-begin_end = maker(BeginEnd)
+def _turns(kind: int, symbol: int) -> tuple[int, int]:
+    """State: which of the two began last, 1 or 2; 0 for none."""
+    broken = 0
+    for bit in (1, 2):
+        if symbol & bit:
+            kind, broken = bit, broken + (kind == bit)
+    return kind, broken
+
+
+def _following(required: bool) -> Automaton:
+    """State: whether the run that began last belongs to the first field."""
+
+    def read(state: int, symbol: int) -> tuple[int, int]:
+        if not symbol & 1:
+            return state, 0
+        return int(bool(symbol & 2)), int(state and not symbol & 4)
+
+    return automaton(0, read, lambda state: int(state and required), symbols=8)
+
+
+_TURNS = automaton(0, _turns, symbols=4)
+_FOLLOWING = {required: _following(required) for required in (False, True)}
+
+
+class Alternation(Template):
+    """Runs of two fields alternate. Each run that follows a run of its own field is a violation.
+
+    Runs are in the order of their first tokens; tokens between them do not matter. If two begin at the same token, as nested
+    paths do, the run of `field` is first.
+
+    >>> C.alternation("name", "phone").violations(["name", "O", "name", "phone"])
+    1
+    """
+
+    field: AnyField
+    other: AnyField
+
+    def components(self, labels: LabelSet) -> list[UnboundComponent]:
+        steps = everywhere(bits(labels.field(self.field).begins, labels.field(self.other).begins))
+        return [automaton_component(_TURNS, steps)]
+
+    def trials(self, reading: Reading) -> Iterable[Trial]:
+        runs = [(t, i) for i, f in enumerate((self.field, self.other)) for t in reading.run_starts(f)]
+        before = None
+        for t, kind in sorted(runs):
+            yield Trial((t,), int(kind == before))
+            before = kind
+
+
+class NextField(Template):
+    """The next run after each run of a field belongs to an allowed field. Each run with another next run is a violation.
+
+    Tokens of `O` between the two runs are skipped. With nested paths, a run begins at each token where a run of any level begins,
+    and belongs to all fields of that token. The last run of a sequence has no next run.
+
+    >>> labels = ["title", "O", "O", "firm", "title", "date"]
+    >>> C.next_field("title", "firm").violations(labels)
+    1
+    >>> C.next_field("title", C.other_than("firm")).violations(labels)
+    1
+    """
+
+    field: CheckedField
+    allowed: Annotated[Selector, "Field, label or group of the next run."]
+    required: Annotated[
+        bool, "Whether a next run must exist; if so, a last run of the field is a violation."
+    ] = False
+
+    def components(self, labels: LabelSet) -> list[UnboundComponent]:
+        begins = np.zeros((len(labels) + 1, len(labels)), bool)
+        for each in labels.each_field:
+            begins |= each.begins
+        first, allowed = (labels.field(selector).member & begins for selector in (self.field, self.allowed))
+        return [automaton_component(_FOLLOWING[self.required], everywhere(bits(begins, first, allowed)))]
+
+    def trials(self, reading: Reading) -> Iterable[Trial]:
+        begins = [t for t in range(len(reading)) if any(reading.begins(t, f) for f in reading.fields)]
+        for t, after in zip_longest(begins, begins[1:]):
+            if not reading.has(t, self.field):
+                continue
+            if after is not None:
+                yield Trial((t, after), int(not reading.has(after, self.allowed)))
+            elif self.required:
+                yield Trial((t,), 1)
+
+
+requires_present = template(RequiresPresent)
+never_together = template(NeverTogether)
+begin_end = template(BeginEnd)
+alternation = template(Alternation)
+next_field = template(NextField)

@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import permutations
 from numbers import Real
 
-from formulations.arguments import items, texts
+from formulations.arguments import items, text, texts
 from formulations.automata.component import Component
 from formulations.automata.hamming import MOST_PLACES, HammingDistance
 from formulations.automata.machine import Machine, TooManyStates
@@ -20,7 +20,6 @@ from formulations.labels.label_set import Labelled, LabelSet, label_set
 from formulations.labels.reading import Reading
 from formulations.labels.selectors import EACH_FIELD
 from formulations.messages import brief, cut, suggestion
-from formulations.parameters import text
 
 DISTANCES = ("count", "binary", "hamming")
 SCOPES = {"": (), "each label": ("X",), "each pair": ("X", "Y")}

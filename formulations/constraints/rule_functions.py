@@ -2,103 +2,120 @@
 
 import inspect
 import re
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ParamSpec, cast, overload
+from collections.abc import Callable
+from importlib import import_module
+from types import new_class
+from typing import Any, ParamSpec
 
 from formulations.constraints.rule import COMMON, Rule
 from formulations.constraints.template import TEMPLATES, Template
-from formulations.messages import brief, suggestion
-from formulations.parameters import parameter_types
+from formulations.messages import brief
+from formulations.parameters import described, plain_signature
 
 INTERNAL = ("named", "arguments", "template")
 """Parameters of statements that are not for users."""
-HEADING = "Parameters\n----------\n"
-"""The heading of the parameters in a docstring."""
+_COMMON = f"{', '.join(COMMON)}\n    Parameters of every rule, by keyword; see `Rule`."
+_RETURNS = """Returns
+-------
+Rule
+    The rule; it is hard if no penalty is given."""
+_EXAMPLE = "\n\nExamples\n--------\n>>> from formulations import constraints as C\n"
 Parameters = ParamSpec("Parameters")
 
 
-@overload
-def maker(statement: str) -> Callable[..., Rule]: ...
-@overload
-def maker(statement: Callable[Parameters, Template]) -> Callable[Parameters, Rule]: ...
-def maker(statement: str | Callable[..., Template]) -> Callable[..., Rule]:
-    """The function that makes rules of a template.
+def template(
+    statement: Callable[Parameters, Template], name: str | None = None, text: str = "", **variant: Any
+) -> Callable[Parameters, Rule]:
+    """The function that makes rules of a template, which is registered under the name of the function.
 
-    Its parameters are those of the template, then those of `Rule` by keyword.
+    Its parameters are those of the template, then those of `Rule` by keyword. It has the docstring of the class, to which
+    the parameters are added: their descriptions are the texts of annotated types.
 
     Parameters
     ----------
-    statement : str or callable
-        Class of the template, from which type checkers know the parameters; or its name.
+    statement : callable
+        Class of the template, from which type checkers know the parameters.
+    name : str, optional
+        Name of the template in rule files; if not given, that of the class, as in `never_seen` for `NeverSeen`.
+    text : str, optional
+        Docstring of a further template of the class, which differs from it in attributes alone.
+    **variant : object
+        These attributes.
 
     Returns
     -------
     callable
         A function that returns a `Rule`.
 
+    Raises
+    ------
+    ValueError
+        If there is a template of that name already, and for anything but the class of a template.
+
     Examples
     --------
+    See `docs/` for a complete template.
+
+    >>> from typing import Annotated
     >>> from formulations import constraints as C
-    >>> C.maker("at_most_runs")("title", 2)
-    Rule('at_most_runs(title, 2)', hard)
+    >>> class NeverSeen(C.Template):
+    ...     "No token of a field. Each token of it is a violation."
+    ...
+    ...     field: Annotated[str, "The field."]
+    ...
+    ...     def trials(self, reading):
+    ...         return [C.Trial((t,), 1) for t in reading.positions(self.field)]
+    >>> never_seen = C.template(NeverSeen)
+    >>> never_seen("note").violations(["note", "title", "note"])
+    2
+    >>> del C.TEMPLATES["never_seen"]
     """
-    if isinstance(statement, str) and statement not in TEMPLATES:
-        raise ValueError(f"no template {brief(statement)}{suggestion(statement, TEMPLATES)}")
-    template = TEMPLATES[statement] if isinstance(statement, str) else cast(type[Template], statement)
-    if (
-        not isinstance(template, type)
-        or not issubclass(template, Template)
-        or not hasattr(template, "rule_name")
-    ):
-        raise ValueError(f"statement is {brief(template)}; expected the name or the class of a template")
+    if not isinstance(statement, type) or not issubclass(statement, Template):
+        raise ValueError(f"statement is {brief(statement)}; expected the class of a template")
+    if name is None:
+        name = re.sub(r"(?<!^)(?=[A-Z])", "_", statement.__name__).lower()
+    if not isinstance(name, str) or not name.isidentifier():
+        raise ValueError(f"{brief(name)} is no name for a template: use letters, digits and _")
+    if name in TEMPLATES:
+        raise ValueError(f"there is a template {name!r} already: {TEMPLATES[name].__qualname__}")
+    made: type[Template] = statement
+    if text or "rule_name" in vars(statement):
+        attributes = {"__doc__": text or statement.__doc__, "__module__": statement.__module__, **variant}
+        attributes["__reduce__"] = _pickled
+        made = new_class(
+            name.title().replace("_", ""), (statement,), exec_body=lambda body: body.update(attributes)
+        )
+    made.rule_name = name
+    made.__doc__ = _documentation(made)
+    plain_signature(made)
+    TEMPLATES[name] = made
 
     def make(*arguments: Any, **parameters: Any) -> Rule:
         common = pop_common(parameters)
-        return Rule(_statement(template, arguments, parameters), **common)
+        try:
+            stated = made(*arguments, **parameters)
+        except TypeError as error:
+            raise TypeError(f"{name}: {str(error).replace(f'{made.__name__}.__init__()', 'it')}") from None
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}") from None
+        return Rule(stated, **common)
 
-    make.__name__ = make.__qualname__ = template.rule_name
-    make.__module__ = template.__module__
-    make.__doc__ = _documentation(template)
-    make.__signature__ = _signature(template)  # type: ignore[attr-defined]
+    make.__name__ = make.__qualname__ = name
+    make.__module__ = made.__module__
+    make.__doc__ = made.__doc__
+    make.__signature__ = _signature(made)  # type: ignore[attr-defined]
     return make
 
 
-def _documentation(statement: type[Template]) -> str:
-    """The docstring of a template, with the descriptions of inherited parameters, and the value that is returned."""
-    summary, _, others = inspect.cleandoc(statement.__doc__ or "").partition(HEADING)
-    descriptions: dict[str, str] = {}
-    for ancestor in statement.__mro__:
-        section = inspect.cleandoc(ancestor.__doc__ or "").partition(HEADING)[2].partition("\n\n")[0]
-        for entry in re.split(r"\n(?=\S)", section):
-            for name in entry.partition(" : ")[0].split(", "):
-                descriptions.setdefault(name, entry)
-    own = [p for p in inspect.signature(statement).parameters if p in descriptions and p not in INTERNAL]
-    entries = [
-        *dict.fromkeys(descriptions[name] for name in own),
-        f"{', '.join(COMMON)}\n    {_OF_EVERY_RULE}",
-    ]
-    if not others:
-        summary, examples, rest = summary.partition("\n\nExamples\n")
-        others = f"\n\n{examples.strip()}\n{rest}" if examples else ""
-    _, blank, rest = others.partition("\n\n")
-    returns = f"\n\nReturns\n-------\nRule\n    {_RETURNED}"
-    return f"{summary.strip()}\n\n{HEADING}" + "\n".join(entries) + returns + blank + rest
+def _pickled(statement: Template) -> Any:
+    """How to pickle a statement whose class is no attribute of its module."""
+    kind = type(statement)
+    return _blank, (kind.__module__, kind.rule_name), vars(statement)
 
 
-_OF_EVERY_RULE = "Parameters of every rule, by keyword; see `Rule`."
-_RETURNED = "The rule; it is hard if no penalty is given."
-
-
-def _signature(statement: type[Template]) -> inspect.Signature:
-    annotations = parameter_types(statement)
-    own = [
-        parameter.replace(annotation=annotations.get(name, parameter.annotation))
-        for name, parameter in inspect.signature(statement).parameters.items()
-        if name not in INTERNAL
-    ]
-    rule = inspect.signature(Rule).parameters
-    common = [rule[name].replace(kind=inspect.Parameter.KEYWORD_ONLY) for name in COMMON]
-    return inspect.Signature([*own, *common], return_annotation=Rule)
+def _blank(module: str, rule_name: str) -> Template:
+    import_module(module)
+    return object.__new__(TEMPLATES[rule_name])
 
 
 def pop_common(parameters: dict[str, Any]) -> dict[str, Any]:
@@ -106,14 +123,18 @@ def pop_common(parameters: dict[str, Any]) -> dict[str, Any]:
     return {name: parameters.pop(name) for name in COMMON if name in parameters}
 
 
-def _statement(
-    statement: type[Template], arguments: Sequence[Any], parameters: Mapping[str, Any]
-) -> Template:
-    """The statement; errors name the template."""
-    name = statement.rule_name
-    try:
-        return statement(*arguments, **parameters)
-    except TypeError as error:
-        raise TypeError(f"{name}: {str(error).replace(f'{statement.__name__}.__init__()', 'it')}") from None
-    except ValueError as error:
-        raise ValueError(f"{name}: {error}") from None
+def _documentation(statement: type[Template]) -> str:
+    """The docstring of a template with its parameters, and what its function returns."""
+    text = inspect.cleandoc(statement.__doc__ or "")
+    if "Parameters\n---" in text:
+        return text
+    said, prompt, example = text.partition(">>> ")
+    text = f"{said.rstrip()}\n\n{_RETURNS}" + (_EXAMPLE + prompt + example if prompt else "")
+    return described(statement, text, _COMMON, internal=INTERNAL)
+
+
+def _signature(statement: type[Template]) -> inspect.Signature:
+    own = [each for name, each in inspect.signature(statement).parameters.items() if name not in INTERNAL]
+    rule = inspect.signature(Rule).parameters
+    common = [rule[name].replace(kind=inspect.Parameter.KEYWORD_ONLY) for name in COMMON]
+    return inspect.Signature([*own, *common], return_annotation=Rule)

@@ -3,16 +3,13 @@
 from collections.abc import Iterable, Mapping
 
 from formulations.automata.windows import LAST, UnboundComponent
-from formulations.constraints.rule_functions import maker
+from formulations.constraints.rule_functions import template
 from formulations.constraints.steps import everywhere, only_at, violations_at
-from formulations.constraints.template import Template, Trial, template
+from formulations.constraints.template import Template, Trial
 from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
 
-__all__ = ["valid_scheme"]
 
-
-@template("valid_scheme")
 class ValidScheme(Template):
     """The labelling follows its scheme. Each invalid step, and an entity left open at the end, is one violation.
 
@@ -20,9 +17,6 @@ class ValidScheme(Template):
     BMES: an entity that begins with B continues with I (BMES: M) and ends with E (BILOU: L). Paths: BIO at every level, and
     where a level begins anew, so do those below it. Plain: every labelling is valid.
 
-    Examples
-    --------
-    >>> from formulations import constraints as C
     >>> C.valid_scheme().violations(["O", "I-title", "B-title"])
     1
     """
@@ -87,4 +81,4 @@ def _broken_entities(labelling: list[list[tuple[str, str]]]) -> set[int]:
     return broken
 
 
-valid_scheme = maker(ValidScheme)
+valid_scheme = template(ValidScheme)

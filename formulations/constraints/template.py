@@ -2,18 +2,23 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, dataclass_transform
-from warnings import warn
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, dataclass_transform
 
 from formulations.automata.component import Component
 from formulations.automata.windows import Condition, UnboundComponent, Window
 from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
 from formulations.labels.selectors import EACH_FIELD, Group, Selector, alternatives, names_in, substitute
-from formulations.parameters import Position as Position
 from formulations.parameters import Words, check_parameters, kinds
+
+AnyField = Annotated[Selector, "Field, label or group."]
+CheckedField = Annotated[Selector, "The field whose runs are checked."]
+EveryField = Annotated[
+    Selector, 'A field, label or group; "each field" applies the rule to every field separately.'
+]
+Groups = Annotated[Sequence[Group], "Groups that it may name."]
 
 
 @dataclass(frozen=True)
@@ -55,16 +60,20 @@ else:
     _Common = object
 
 
-_OLD_NAMES = {"parts": "components", "demand": "required_field", "demands": "required_fields"}
+TEMPLATES: dict[str, type["Template"]] = {}
+"""Every template by its name."""
+LONGEST_NAME = 160
+"""Characters of a name that is made from a statement."""
 
 
+@dataclass_transform(frozen_default=True)
 class Template(ABC, _Common):
     """Base class of templates, the statements of rules.
 
-    Subclasses are frozen dataclasses of parameters, registered by `@template`. A subclass has two definitions of its
-    violations, which must agree: `components` or `ground`, from which programs and searches are built, and `trials`, plain
-    Python that is easy to check. A template that looks at most at a token and its neighbours has components that are the
-    same for all sequences; one that depends on the whole sequence overrides `ground` instead.
+    Subclasses are frozen dataclasses of parameters; `template` makes the functions of their rules. A subclass has two
+    definitions of its violations, which must agree: `components` or `ground`, from which programs and searches are built,
+    and `trials`, plain Python that is easy to check. A template that looks at most at a token and its neighbours has
+    components that are the same for all sequences; one that depends on the whole sequence overrides `ground` instead.
 
     Examples
     --------
@@ -77,12 +86,9 @@ class Template(ABC, _Common):
     """The name in rule files and of the function that makes rules."""
     form: ClassVar[str] = "template"
 
-    def __init_subclass__(cls) -> None:
+    def __init_subclass__(cls, *, kw_only: bool = False) -> None:
         super().__init_subclass__()
-        for old, new in _OLD_NAMES.items():
-            if old in cls.__dict__:
-                warn(f"{cls.__name__}.{old} is now {new}", DeprecationWarning, stacklevel=2)
-                setattr(cls, new, cls.__dict__[old])
+        dataclass(frozen=True, kw_only=kw_only)(cls)
 
     def __post_init__(self) -> None:
         check_parameters(self)
@@ -273,50 +279,3 @@ def _text(value: Any) -> str:
     if isinstance(value, tuple | list) and not isinstance(value, Words):
         return " or ".join(map(str, value))
     return value.name if isinstance(value, Group) else str(value)
-
-
-LONGEST_NAME = 160
-"""Characters of a name that is made from a statement."""
-TEMPLATES: dict[str, type[Template]] = {}
-"""Every template by its name."""
-
-Statement = TypeVar("Statement", bound=type[Template])
-
-
-@dataclass_transform(frozen_default=True)
-def template(name: str) -> Callable[[Statement], Statement]:
-    """Make a class a frozen dataclass and register it as the template of that name.
-
-    Parameters
-    ----------
-    name : str
-        Name of the template in rule files.
-
-    Returns
-    -------
-    callable
-        A class decorator.
-
-    Raises
-    ------
-    ValueError
-        If there is a template of that name already.
-
-    Examples
-    --------
-    See `docs/` for a complete template.
-
-    >>> from formulations import constraints as C
-    >>> C.TEMPLATES["at_most_runs"].rule_name
-    'at_most_runs'
-    """
-
-    def register(statement: Statement) -> Statement:
-        if name in TEMPLATES:
-            raise ValueError(f"there is a template {name!r} already: {TEMPLATES[name].__qualname__}")
-        dataclass(frozen=True)(statement)
-        statement.rule_name = name
-        TEMPLATES[name] = statement
-        return statement
-
-    return register

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Protocol
-from warnings import warn
 
 import numpy as np
 
@@ -14,22 +13,18 @@ from formulations.caches import MOST_LABEL_SETS, Recent
 from formulations.dtypes import Booleans, Integers
 from formulations.labels import schemes
 from formulations.labels.scheme_notices import remark
-from formulations.labels.selectors import EACH_FIELD, Group, Selector
+from formulations.labels.schemes import OUTSIDE as OUTSIDE
+from formulations.labels.selectors import EACH_FIELD, Group, Selector, holds
 from formulations.labels.selectors import selector as check_selector
 from formulations.messages import brief, suggestion
 
-OUTSIDE = "O"
 MOST_LABELS = 2**11
 """Labels of a set; tables of steps grow with their square."""
 
 
 @dataclass(frozen=True)
 class Field:
-    """A field, label or group, as two arrays over K labels.
-
-    member : (K,) whether a label belongs to the field
-    begins : (K+1, K) whether a step [previous, next] begins a run; row 0 is START, row k+1 label k
-    """
+    """A field, label or group: its labels, (K,), and the steps [previous, next] that begin its runs, (K+1, K), START first."""
 
     name: str
     member: Booleans = field(repr=False)
@@ -124,28 +119,6 @@ class LabelSet:
         return _extended.find(
             lambda one: (one.names, one.scheme, one.optional_fields) == same, lambda: LabelSet(*same)
         )
-
-    def declaring(self, fields: Iterable[str]) -> "LabelSet":
-        """The old name of `with_optional_fields`.
-
-        Parameters
-        ----------
-        fields : iterable of str
-            Names of fields.
-
-        Returns
-        -------
-        LabelSet
-            As `with_optional_fields`.
-        """
-        warn("LabelSet.declaring is now with_optional_fields", DeprecationWarning, stacklevel=2)
-        return self.with_optional_fields(fields)
-
-    @property
-    def declared(self) -> frozenset[str]:
-        """The old name of `optional_fields`."""
-        warn("LabelSet.declared is now optional_fields", DeprecationWarning, stacklevel=2)
-        return self.optional_fields
 
     def ids(self, labelling: Iterable[object]) -> Integers:
         """Label ids (T,) of a labelling given as ids or names.
@@ -266,24 +239,11 @@ class LabelSet:
             raise ValueError(f'no field "{selector}"{suggestion(selector, known)}')
         return Field(selector, member, _maximal(member))
 
-    def _members(self, group: Group, fields: Mapping[str, Field]) -> Booleans:
-        """(K,) the labels of a group."""
-        known: dict[Group, Booleans] = {}
-
-        def result(member: str | Group) -> Booleans:
-            if isinstance(member, str):
-                return fields[member].member
-            if member not in known:
-                known[member] = np.any([result(m) for m in member.members], axis=0) != member.complement
-            return known[member]
-
-        return result(group)
-
     def _group(self, group: Group) -> Field:
         if not group.members:
             raise ValueError("a group without a member: name at least one field")
         fields = {name: self.field(name) for name in sorted(group.names)}
-        member = self._members(group, fields)
+        member: Booleans = holds(group, lambda name: fields[name].member, partial(np.any, axis=0))
         if group.complement:
             return Field(group.name, member, _maximal(member))
         begins = _maximal(member)
@@ -302,13 +262,7 @@ class Labelled(Protocol):
 
 
 def label_set(value: object, what: str = "labels") -> LabelSet:
-    """The label set of a label set, of a trellis, or of K names.
-
-    Raises
-    ------
-    ValueError
-        For anything else.
-    """
+    """The label set of a label set, of a trellis, or of K names; ValueError for anything else."""
     if isinstance(value, LabelSet):
         return value
     inner = getattr(value, "labels", None)

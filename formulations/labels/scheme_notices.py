@@ -11,15 +11,7 @@ _ALONE = ("BI", "BIES", "BILU", "BMES")
 
 
 def remark(names: Sequence[str], scheme: str) -> str:
-    """One line about how ambiguous or odd names were read; empty where there are none.
-
-    Parameters
-    ----------
-    names : sequence of str
-        K label names.
-    scheme : str
-        The one that was inferred from them.
-    """
+    """One line about how ambiguous or odd names were read in the scheme that was inferred from them; empty where there are none."""
     inside = [name for name in names if name != OUTSIDE]
     if scheme == "plain":
         return _plain(inside)

@@ -91,20 +91,11 @@ def field_names(names: Sequence[str], scheme: str) -> list[str]:
 
 def field_arrays(names: Sequence[str], field: str, scheme: str) -> tuple[Booleans, Booleans]:
     """`member` (K,) and `begins` (K+1, K) of a field; row 0 of begins is START."""
-    roles = [dict(levels(name, scheme)) for name in names]
-    member = np.array([field in r for r in roles])
-    before = np.concatenate([[False], member])
-    begins = ~before[:, None] & member[None, :]
-    if scheme == "paths":
-        components = field.split("/")
-        above = ["/".join(components[: i + 1]) for i in range(len(components))]
-        begins |= np.array(
-            [f and any(r.get(a) == "B" for a in above) for f, r in zip(member, roles, strict=True)]
-        )
-        return member, begins
-    begins |= np.array([r.get(field) in ("B", "S") for r in roles])[None, :]
-    ended = np.array([False] + [r.get(field) in ("E", "S") for r in roles])
-    return member, begins | (ended[:, None] & member[None, :])
+    read, depth = [levels(name, scheme) for name in names], field.count("/") + 1 if scheme == "paths" else 1
+    member = np.array([field in dict(path) for path in read])
+    opens = np.array([any(role in ("B", "S") for _, role in path[:depth]) for path in read])
+    open_before = [False, *(dict(path).get(field, "E") not in ("E", "S") for path in read)]
+    return member, member & (opens | ~np.array(open_before)[:, None])
 
 
 def labels_of(field: str, scheme: str) -> list[str]:

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
-from warnings import warn
 
 from formulations.arguments import flag, items, text
 from formulations.messages import brief
@@ -27,7 +26,7 @@ class Group:
     ----------
     name : str
         Shown in rule names and messages.
-    members : tuple of str or Group
+    members : sequence of str or Group
         Names of fields, labels or other groups.
     complement : bool, default False
         The group is every label that is *not* a member.
@@ -44,10 +43,13 @@ class Group:
     Group('venue', [journal, booktitle])
     >>> sorted(Group("source", (venue, "editor")).names)
     ['booktitle', 'editor', 'journal']
+    >>> from formulations import constraints as C
+    >>> C.at_most_runs(C.group("venue", ["journal", "booktitle"]), 1)
+    Rule('at_most_runs(venue, 1)', hard)
     """
 
     name: str
-    members: tuple["str | Group", ...]
+    members: Sequence["str | Group"]
     complement: bool = False
 
     def __post_init__(self) -> None:
@@ -110,28 +112,26 @@ class Group:
         inner = (member.leaves if isinstance(member, Group) else (member,) for member in self.members)
         return tuple(dict.fromkeys(leaf for leaves in inner for leaf in leaves))
 
-    @property
-    def parts(self) -> tuple["str | Group", ...]:
-        """The old name of `leaves`."""
-        warn("Group.parts is now leaves", DeprecationWarning, stacklevel=2)
-        return self.leaves
 
-
+group = Group
 Selector = str | Group | Sequence[str | Group]
 """A field, a label, a group, or several of them."""
 
 
-def holds(selector: Selector, test: Callable[[str], bool]) -> bool:
-    """Whether the test is true for a name of the selector; groups inside groups and complements are resolved, each group once."""
-    known: dict[Group, bool] = {}
+def holds(selector: Selector, test: Callable[[str], Any], either: Callable[[list[Any]], Any] = any) -> Any:
+    """Whether the test is true for a name of the selector, or for which labels, where `either` joins arrays.
 
-    def result(selector: Selector) -> bool:
+    Groups inside groups and complements are resolved, each group once.
+    """
+    known: dict[Group, Any] = {}
+
+    def result(selector: Selector) -> Any:
         if isinstance(selector, str):
             return test(selector)
         if not isinstance(selector, Group):
-            return any(map(result, selector))
+            return either([*map(result, selector)])
         if selector not in known:
-            known[selector] = any(map(result, selector.members)) != selector.complement
+            known[selector] = either([*map(result, selector.members)]) != selector.complement
         return known[selector]
 
     return result(selector)
@@ -168,35 +168,6 @@ def names_in(selectors: Iterable[Selector | None]) -> list[str]:
     members = [member for each in selectors for member in alternatives(each or ())]
     names = (sorted(member.names) if isinstance(member, Group) else [member] for member in members)
     return list(dict.fromkeys(name for each in names for name in each))
-
-
-def group(name: str, members: Iterable["str | Group"]) -> Group:
-    """A named group of labels or fields.
-
-    Parameters
-    ----------
-    name : str
-        Name of the group in rule names and messages.
-    members : iterable of str or Group
-        Names of fields, labels or other groups.
-
-    Returns
-    -------
-    Group
-        The group.
-
-    Raises
-    ------
-    ValueError
-        As for `Group`.
-
-    Examples
-    --------
-    >>> from formulations import constraints as C
-    >>> C.at_most_runs(C.group("venue", ["journal", "booktitle"]), 1)
-    Rule('at_most_runs(venue, 1)', hard)
-    """
-    return Group(name, members)  # type: ignore[arg-type]
 
 
 def other_than(*members: "str | Group") -> Group:
@@ -250,5 +221,11 @@ def _groups(value: Any, what: str) -> tuple[Group, ...]:
     return tuple(value)
 
 
-KINDS[Selector] = Kind(selector, {"$ref": "#/definitions/selector"}, names_fields=True, always_shown=True)
-KINDS[Sequence[Group]] = KINDS[tuple[Group, ...]] = Kind(_groups, {})
+KINDS[Selector] = Kind(
+    selector,
+    {"$ref": "#/definitions/selector"},
+    "str, Group or list of str",
+    names_fields=True,
+    always_shown=True,
+)
+KINDS[Sequence[Group]] = KINDS[tuple[Group, ...]] = Kind(_groups, {}, "sequence of Group")

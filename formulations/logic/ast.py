@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import dataclass_transform
 
 from formulations.labels.selectors import Selector
 from formulations.tokens.token_pattern import TokenPattern
@@ -14,15 +15,7 @@ Environment = Mapping[str, Value]
 
 @dataclass(frozen=True)
 class Position:
-    """A token: an offset from a variable, from the last token, or from token 0.
-
-    Parameters
-    ----------
-    base : str
-        A variable's name, "last", or "" for token 0.
-    shift : int
-        Added to it.
-    """
+    """A token: an offset from a variable, from "last", or from token 0, whose base is empty."""
 
     base: str
     shift: int
@@ -42,15 +35,7 @@ class Position:
 
 @dataclass(frozen=True)
 class Name:
-    """A field, label or group, or a variable with such a value.
-
-    Parameters
-    ----------
-    selector : str, Group or list of str
-        Name of the field, label or group, or of the variable.
-    variable : bool, default False
-        Whether it is one.
-    """
+    """A field, label or group, or a variable with such a value."""
 
     selector: Selector
     variable: bool = False
@@ -66,8 +51,12 @@ class Name:
         return frozenset([str(self.selector)]) if self.variable else frozenset()
 
 
+@dataclass_transform(frozen_default=True)
 class Formula:
-    """A formula about a labelling; `free` are its free variables."""
+    """A formula about a labelling; `free` are its free variables. Its subclasses are frozen dataclasses."""
+
+    def __init_subclass__(cls) -> None:
+        dataclass(frozen=True)(cls)
 
     def children(self) -> tuple["Formula | Position | Name | None", ...]:
         """The formulas, positions and names that the formula consists of."""
@@ -86,21 +75,14 @@ class Formula:
         return 1 + sum(child.size for child in self.children() if isinstance(child, Formula))
 
 
-@dataclass(frozen=True)
 class Constant(Formula):
-    """True or False."""
-
     value: bool
 
 
-@dataclass(frozen=True)
 class Not(Formula):
-    """The opposite."""
-
     inner: Formula
 
 
-@dataclass(frozen=True)
 class _Joined(Formula):
     left: Formula
     right: Formula
@@ -140,7 +122,6 @@ class LabelBinder:
 Binder = PositionBinder | LabelBinder
 
 
-@dataclass(frozen=True)
 class Quantified(Formula):
     """A quantified formula. `block` is the number of the quantifier in the text, which may bind several variables."""
 
@@ -161,8 +142,16 @@ class Quantified(Formula):
         return tuple(sorted(result))
 
 
-@dataclass(frozen=True)
-class _FieldAt(Formula):
+class Atom(Formula):
+    """A formula about one or two tokens, false where one of them lies outside the sequence."""
+
+    def tokens(self, environment: Environment, length: int) -> list[int]:
+        """The tokens, or nothing where one is outside."""
+        places = [v.at(environment, length) for v in vars(self).values() if isinstance(v, Position)]
+        return places if all(0 <= t < length for t in places) else []
+
+
+class _FieldAt(Atom):
     field: Name
     at: Position
 
@@ -183,15 +172,13 @@ class Ends(_FieldAt):
     """A run of the field ends at the token."""
 
 
-@dataclass(frozen=True)
-class Change(Formula):
+class Change(Atom):
     """The step into the token begins a run of any field or enters `O`."""
 
     at: Position
 
 
-@dataclass(frozen=True)
-class Edge(Formula):
+class Edge(Atom):
     """The step into the token leads from one field to another."""
 
     before: Name
@@ -199,8 +186,7 @@ class Edge(Formula):
     at: Position
 
 
-@dataclass(frozen=True)
-class Same(Formula):
+class Same(Atom):
     """Two tokens have the same label, field (the innermost one) or edge."""
 
     what: str
@@ -208,23 +194,20 @@ class Same(Formula):
     right: Position
 
 
-@dataclass(frozen=True)
-class TokenIs(Formula):
+class TokenIs(Atom):
     """The token matches."""
 
     pattern: TokenPattern
     at: Position
 
 
-@dataclass(frozen=True)
-class SameToken(Formula):
+class SameToken(Atom):
     """Two tokens are the same text."""
 
     left: Position
     right: Position
 
 
-@dataclass(frozen=True)
 class Compare(Formula):
     """Positions compared: "<", "<=" or "="."""
 
@@ -233,7 +216,6 @@ class Compare(Formula):
     right: Position
 
 
-@dataclass(frozen=True)
 class SameName(Formula):
     """Two label variables, or one and a name, stand for the same."""
 
@@ -243,17 +225,7 @@ class SameName(Formula):
 
 @dataclass(frozen=True)
 class Term:
-    """A coefficient times the number of tokens for which a formula is true; the formula reads at most one step.
-
-    Parameters
-    ----------
-    times : int
-        The coefficient.
-    variable : str
-        The token's.
-    formula : Formula
-        True or false of it.
-    """
+    """A coefficient times the number of tokens for which a formula about the variable is true; it reads at most one step."""
 
     times: int
     variable: str

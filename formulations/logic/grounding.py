@@ -22,17 +22,7 @@ AtomKind = tuple[Any, ...]
 
 @dataclass
 class Grounder:
-    """Adds the formulas of one sequence to a circuit.
-
-    Parameters
-    ----------
-    labels : LabelSet
-        K of them.
-    tokens : sequence of str
-        T of them.
-    gates : Gates
-        The circuit that nodes are added to.
-    """
+    """Adds the formulas of one sequence to a circuit."""
 
     labels: LabelSet
     tokens: Sequence[str]
@@ -84,41 +74,39 @@ class Grounder:
                 return int((left.of(environment) == right.of(environment)) == positive)
             case ast.Constant(value):
                 return int(value == positive)
-            case ast.TokenIs(pattern, at):
-                t = at.at(environment, T)
-                return int((0 <= t < T and pattern.matches(self.tokens[t])) == positive)
-            case ast.SameToken(left, right):
-                s, t = left.at(environment, T), right.at(environment, T)
-                same = 0 <= s < T and 0 <= t < T and self.tokens[s] == self.tokens[t]
-                return int(same == positive)
-            case ast.Same(what, left, right):
-                return self._same(what, left.at(environment, T), right.at(environment, T), positive)
-            case ast.Ends(name, at):
-                return self._ends(name.of(environment), at.at(environment, T), positive)
-        return self._literal(formula, environment, positive)
+            case ast.Atom():
+                tokens = formula.tokens(environment, T)
+                return self._atom(formula, environment, positive, *tokens) if tokens else int(not positive)
+        raise TypeError(f"{type(formula).__name__} is no formula")
 
-    def _literal(self, formula: Formula, environment: dict[str, Value], positive: bool) -> int:
-        match formula:
-            case ast.Member(name, at):
-                kind: AtomKind = ("member", name.of(environment))
-            case ast.Innermost(name, at):
-                selector = name.of(environment)
-                labels = self.labels
-                inside = tuple(innermost(label, selector, labels.scheme) for label in labels.names)
-                kind = ("labels", inside)
-            case ast.Begins(name, at):
-                kind = ("begins", name.of(environment))
-            case ast.Change(at):
-                kind = ("change",)
-            case ast.Edge(before, after, at):
-                kind = ("edge", before.of(environment), after.of(environment))
-            case _:
-                raise TypeError(f"{type(formula).__name__} is no formula")
-        return self._at(at.at(environment, len(self.tokens)), kind, positive)
+    def _atom(
+        self, atom: ast.Atom, environment: dict[str, Value], positive: bool, t: int, other: int = 0
+    ) -> int:
+        """The node of an atom about the token t, and the other one where it is about two."""
+        match atom:
+            case ast.TokenIs(pattern):
+                return int(pattern.matches(self.tokens[t]) == positive)
+            case ast.SameToken():
+                return int((self.tokens[t] == self.tokens[other]) == positive)
+            case ast.Same(what):
+                return self._same(what, t, other, positive)
+            case ast.Ends(name):
+                return self._ends(name.of(environment), t, positive)
+            case ast.Member(name):
+                return self._at(t, ("member", name.of(environment)), positive)
+            case ast.Innermost(name):
+                selector, scheme = name.of(environment), self.labels.scheme
+                inside = tuple(innermost(label, selector, scheme) for label in self.labels.names)
+                return self._at(t, ("labels", inside), positive)
+            case ast.Begins(name):
+                return self._at(t, ("begins", name.of(environment)), positive)
+            case ast.Change():
+                return self._at(t, ("change",), positive)
+            case ast.Edge(before, after):
+                return self._at(t, ("edge", before.of(environment), after.of(environment)), positive)
+        raise TypeError(f"{type(atom).__name__} is no formula")
 
     def _at(self, token: int, kind: AtomKind, positive: bool) -> int:
-        if not 0 <= token < len(self.tokens):
-            return int(not positive)
         key = (token == 0, positive, *kind)
         if key not in self._tables:
             rows = self._rows(kind)
@@ -148,15 +136,13 @@ class Grounder:
         """The node for a run that ends: the token is in the field, and the next is outside it or begins another run."""
         T = len(self.tokens)
         inside = self._at(token, ("member", name), positive)
-        if not 0 <= token < T - 1:
+        if token == T - 1:
             return inside
         join = self.gates.both if positive else self.gates.either
         return join(inside, self._at(token + 1, ("goes on", name), not positive))
 
     def _same(self, what: str, s: int, t: int, positive: bool) -> int:
-        gates, T = self.gates, len(self.tokens)
-        if not (0 <= s < T and 0 <= t < T):
-            return int(not positive)
+        gates = self.gates
         if s == t:
             return int(positive)
         if what == "edge":

@@ -26,22 +26,9 @@ class NamedFormula:
 class Names:
     """Resolves the names of one text.
 
-    Parameters
-    ----------
-    text : str
-        Text for messages.
-    resolve : callable
-        The field, label or group of a name; raises ValueError for an unknown one.
-    named : mapping of str to NamedFormula
-        Formulas that the text may call.
-    scope : dict of str to int or Name
-        Variables and arguments.
-    counter : object, optional
-        Numbers that tell variables of one name apart.
-    instances : dict of object to object, optional
-        The formula of each call, by name and arguments.
-    callers : tuple of str, optional
-        The named formulas whose text this is, outermost first.
+    `resolve` gives the field, label or group of a name, or raises ValueError; `named` has the formulas that the text may call,
+    `scope` its variables and arguments, `counter` numbers that tell variables of one name apart, `instances` the formula of
+    each call, and `callers` the named formulas whose text this is, outermost first.
     """
 
     text: str

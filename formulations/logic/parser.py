@@ -13,17 +13,7 @@ DEEPEST = 150
 
 
 class FormulaError(InferenceError, ValueError):
-    """An error in a formula.
-
-    Parameters
-    ----------
-    message : str
-        Text of the error.
-    text : str
-        The formula.
-    offset : int
-        The character at which it goes wrong.
-    """
+    """An error in a formula, at an offset of its text."""
 
     def __init__(self, message: str, text: str, offset: int) -> None:
         super().__init__(message)
@@ -83,13 +73,7 @@ _SIGNS = {
 
 
 def parse(text: str, start: str) -> Any:
-    """The tree of a text; `start` is "formula" or "inequality".
-
-    Raises
-    ------
-    FormulaError
-        Where it is none.
-    """
+    """The tree of a text, for the start "formula" or "inequality"; FormulaError where it is none."""
     from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
     if len(text) > LONGEST:

@@ -26,11 +26,6 @@ def too_many(length: int) -> ValueError:
 def holds(formula: Formula, reading: Reading, environment: Environment) -> bool:
     """Whether a formula is true of a labelling; atoms about tokens outside the sequence are false."""
     T = len(reading)
-
-    def token(position: ast.Position) -> int | None:
-        t = position.at(environment, T)
-        return t if 0 <= t < T else None
-
     match formula:
         case ast.Constant(value):
             return value
@@ -51,44 +46,41 @@ def holds(formula: Formula, reading: Reading, environment: Environment) -> bool:
             return a < b if relation == "<" else a <= b if relation == "<=" else a == b
         case ast.SameName(left, right):
             return left.of(environment) == right.of(environment)
-        case ast.Member(field, at):
-            t = token(at)
-            return t is not None and reading.has(t, field.of(environment))
-        case ast.Innermost(field, at):
-            t = token(at)
-            return t is not None and innermost(reading.names[t], field.of(environment), reading.labels.scheme)
-        case ast.Begins(field, at):
-            t = token(at)
-            return t is not None and reading.begins(t, field.of(environment))
-        case ast.Ends(field, at):
-            t = token(at)
-            return t is not None and any(last == t for _, last in reading.runs(field.of(environment)))
-        case ast.Change(at):
-            return token(at) in reading.changes()
-        case ast.Edge(before, after, at):
-            t = token(at)
-            return (
-                t is not None
-                and t > 0
-                and reading.has(t - 1, before.of(environment))
-                and reading.has(t, after.of(environment))
-            )
-        case ast.Same(what, left, right):
-            s, t = token(left), token(right)
-            return s is not None and t is not None and _same(what, s, t, reading)
-        case ast.TokenIs(pattern, at):
-            t = token(at)
-            return t is not None and pattern.matches(reading.tokens[t])
-        case ast.SameToken(left, right):
-            s, t = token(left), token(right)
-            return s is not None and t is not None and reading.tokens[s] == reading.tokens[t]
+        case ast.Atom():
+            tokens = formula.tokens(environment, T)
+            return bool(tokens) and _atom_holds(formula, reading, environment, *tokens)
     raise TypeError(f"{type(formula).__name__} is no formula")
+
+
+def _atom_holds(atom: ast.Atom, reading: Reading, environment: Environment, t: int, other: int = 0) -> bool:
+    """Whether an atom about the token t, and the other one where it is about two, is true."""
+    match atom:
+        case ast.Member(field):
+            return reading.has(t, field.of(environment))
+        case ast.Innermost(field):
+            return innermost(reading.names[t], field.of(environment), reading.labels.scheme)
+        case ast.Begins(field):
+            return reading.begins(t, field.of(environment))
+        case ast.Ends(field):
+            return any(last == t for _, last in reading.runs(field.of(environment)))
+        case ast.Change():
+            return t in reading.changes()
+        case ast.Edge(before, after):
+            inside = t > 0 and reading.has(t - 1, before.of(environment))
+            return inside and reading.has(t, after.of(environment))
+        case ast.Same(what):
+            return _same(what, t, other, reading)
+        case ast.TokenIs(pattern):
+            return pattern.matches(reading.tokens[t])
+        case ast.SameToken():
+            return reading.tokens[t] == reading.tokens[other]
+    raise TypeError(f"{type(atom).__name__} is no formula")
 
 
 def innermost(label: str, selector: Selector, scheme: str) -> bool:
     """Whether a label's innermost field is the one named, or one of the group."""
     name = schemes.strip(label, scheme)
-    return belongs(selector, lambda word: word == name)
+    return bool(belongs(selector, lambda word: word == name))
 
 
 def labels_as_fields(read: Formula | ast.Inequality, labels: LabelSet) -> Iterator[str]:

@@ -29,23 +29,10 @@ def read(
     named: Mapping[str, NamedFormula] | None = None,
     arguments: Mapping[str, Selector] | None = None,
 ) -> Any:
-    """The `Formula` of a text, or its `Inequality` where the form is "linear".
+    """The `Formula` of a text, or its `Inequality` where the form is "linear"; FormulaError for a text that is none.
 
-    Parameters
-    ----------
-    text : str
-        See the README of the language.
-    resolve : callable, default str
-        The value of a name; raises ValueError for an unknown one.
-    named : mapping of str to NamedFormula, optional
-        Formulas that a formula may call.
-    arguments : mapping of str to str, Group or list of str, optional
-        Names that stand for fields.
-
-    Raises
-    ------
-    FormulaError
-        For a text that is none, a free variable, an unknown name, or a comparison of unlike things.
+    `resolve` gives the value of a name, or raises ValueError; formulas may call those in `named`; `arguments` are names that
+    stand for fields.
     """
     known = {} if form == "linear" or named is None else named
     return _read(form, Inequalities(text, resolve, known, {k: Name(v) for k, v in (arguments or {}).items()}))
@@ -55,13 +42,7 @@ def read(
 def mentions(
     form: str, text: str, named: tuple[NamedFormula, ...], parameters: tuple[str, ...]
 ) -> tuple[tuple[str, ...], frozenset[str]]:
-    """The names of fields, labels and groups that a text mentions, in their order, and those of the formulas that it calls.
-
-    Raises
-    ------
-    FormulaError
-        As in `read`.
-    """
+    """The names of fields, labels and groups that a text mentions, in their order, and those of the formulas that it calls."""
     words: dict[str, str] = {}
     known = {} if form == "linear" else {formula.name: formula for formula in named}
     scope: dict[str, Position | Name] = {name: Name("O") for name in parameters}

@@ -16,7 +16,7 @@ from formulations.constraints.rule_set import RuleSet
 from formulations.constraints.template import Template
 from formulations.errors import RuleNotice
 from formulations.labels.label_set import LabelSet
-from formulations.problem.digest import digest
+from formulations.problem.digest import decoding_digest, digest
 from formulations.problem.missing_tokens import MissingTokens, NoTokens, guard_tokens, was_read
 from formulations.problem.priority import Demand, Priorities, mask_tokens
 from formulations.problem.problem import GroundRule, Problem, check_totals
@@ -24,68 +24,50 @@ from formulations.problem.trellis import Trellis
 from formulations.rulefiles.loading import rule_set
 
 
-@dataclass(frozen=True)
-class CompiledFeature:
-    """A feature for one label set.
+class _Compiled:
+    """A rule or feature for one label set, with the conditions that do not depend on the sequence."""
 
-    Parameters
-    ----------
-    name : str
-        Unique among rules and features.
-    steps : StepChoice
-        Grid units of each step.
-    """
+    @property
+    def conditions(self) -> list[Condition]:
+        raise NotImplementedError
+
+    @cached_property
+    def reads_tokens(self) -> bool:
+        """Whether its conditions read texts of tokens."""
+        return any(literal.pattern is not None for condition in self.conditions for literal in condition)
+
+
+@dataclass(frozen=True)
+class CompiledFeature(_Compiled):
+    """A feature for one label set; its steps are in grid units."""
 
     name: str
     steps: StepChoice
 
     @property
     def conditions(self) -> list[Condition]:
-        """The conditions on tokens."""
         return [self.steps.condition]
-
-    @cached_property
-    def reads_tokens(self) -> bool:
-        """Whether its conditions read texts of tokens."""
-        return _reads(self.conditions)
 
 
 @dataclass(frozen=True)
-class CompiledRule:
-    """A rule for one label set.
-
-    Parameters
-    ----------
-    rule : Rule
-        As it was given.
-    name : str
-        Unique among rules and features.
-    labels : LabelSet
-        K labels, declared fields included.
-    components : tuple of UnboundComponent or None
-        The same for every sequence; None where they depend on the sequence.
-    """
+class CompiledRule(_Compiled):
+    """A rule for one label set, K labels, declared fields included."""
 
     rule: Rule
     name: str
     labels: LabelSet
-    components: tuple[UnboundComponent, ...] | None
+    components: (
+        tuple[UnboundComponent, ...] | None
+    )  # the same for every sequence; None where they depend on it
 
     @property
     def binary(self) -> bool:
-        """Whether it counts at most one violation."""
         return self.rule.distance == "binary"
 
     @property
     def conditions(self) -> list[Condition]:
-        """The conditions of components and demands that do not depend on the sequence."""
         components = (component.steps.condition for component in self.components or ())
         return [*components, *(demand.condition for demand in self.demands)]
-
-    @cached_property
-    def reads_tokens(self) -> bool:
-        """Whether its conditions read texts of tokens, apart from those that depend on the sequence."""
-        return _reads(self.conditions)
 
     @cached_property
     def demands(self) -> tuple[Demand, ...]:
@@ -102,7 +84,6 @@ class CompiledRule:
 
     @cached_property
     def demands_by_sequence(self) -> bool:
-        """Whether its demands depend on the whole sequence."""
         return any(
             type(statement).required_fields is not Template.required_fields
             for statement in self._demand_rules
@@ -133,24 +114,12 @@ class CompiledRule:
 
 @dataclass(frozen=True)
 class CompiledRules:
-    """Rules and features for one label set: immutable, picklable, and the same for every sequence.
-
-    Parameters
-    ----------
-    rule_set : RuleSet
-        As they were given.
-    labels : LabelSet
-        K labels.
-    items : tuple of CompiledRule or CompiledFeature
-        Rules and features in their order.
-    notices : tuple of str
-        Texts about the rules and these labels, none of which is an error.
-    """
+    """Rules and features for one label set, in their order: immutable, picklable, and the same for every sequence."""
 
     rule_set: RuleSet
     labels: LabelSet
     items: tuple[CompiledRule | CompiledFeature, ...]
-    notices: tuple[str, ...]
+    notices: tuple[str, ...]  # about the rules and these labels, none of which is an error
 
     def __repr__(self) -> str:
         features = len(self.items) - len(self.rules)
@@ -167,11 +136,11 @@ class CompiledRules:
 
     def digest_of(self, trellis: Trellis) -> str:
         """64 hexadecimal digits that change with any score, rule, penalty, label name or token of a decoding."""
-        return digest(self.digest, trellis.lattice, trellis.tokens)
+        lattice = trellis.lattice
+        return decoding_digest(self.digest, lattice.node, lattice.pool, lattice.step, trellis.tokens)
 
     @cached_property
     def rules(self) -> tuple[CompiledRule, ...]:
-        """The items without the features."""
         return tuple(item for item in self.items if isinstance(item, CompiledRule))
 
     def check(self, labels: LabelSet) -> None:
@@ -185,11 +154,8 @@ class CompiledRules:
     def problem(self, trellis: Trellis, *, quiet: bool = False) -> Problem:
         """Scores and ground rules of one sequence; quietly where notices were given before.
 
-        Raises
-        ------
-        ValueError
-            For other labels than those the rules were compiled for; for weights whose total could pass 2^31
-            nats; and for a rule or feature that looks at tokens where the trellis has none.
+        ValueError for other labels than those the rules were compiled for, for weights whose total could pass 2^31
+        nats, and for a rule or feature that looks at tokens where the trellis has none.
         """
         instance(trellis, Trellis, "trellis", "a Trellis")
         self.check(trellis.labels)
@@ -213,7 +179,6 @@ class CompiledRules:
         return Problem(trellis.lattice, trellis.lattice.plus(tables), tuple(ground), trellis.labels)
 
     def warn(self) -> None:
-        """Issue the notices as `RuleNotice` warnings."""
         for text in self.notices:
             warnings.warn(text, RuleNotice, stacklevel=stack_level())
 
@@ -225,13 +190,7 @@ class CompiledRules:
 
 
 def compile_rules(rules: Iterable[Rule | Feature], labels: LabelSet) -> CompiledRules:
-    """Compile rules and features for a label set.
-
-    Raises
-    ------
-    ValueError
-        For an object that is no rule, an unknown field, and a name given twice.
-    """
+    """Compiled rules and features; ValueError for an object that is no rule, an unknown field, and a name given twice."""
     given = rule_set(rules)
     names, known = unique_names(given), labels.with_optional_fields(given.fields)
     items = tuple(_compiled(item, name, known) for item, name in zip(given, names, strict=True))
@@ -255,7 +214,6 @@ def _compiled(item: Rule | Feature, name: str, labels: LabelSet) -> CompiledRule
 
 
 def notices(rules: RuleSet, labels: LabelSet) -> list[str]:
-    """Notices about the rules and these labels, none of which is an error."""
     result = []
     if rules.rules and labels.notice:
         result.append(labels.notice)
@@ -299,7 +257,3 @@ def unique_names(items: Iterable[Rule | Feature]) -> list[str]:
 def _description(labels: LabelSet) -> str:
     shown = ", ".join(labels.names[:4]) + (", …" if len(labels) > 4 else "")
     return f"{len(labels)} labels ({shown}), scheme {labels.scheme}"
-
-
-def _reads(conditions: Iterable[Condition]) -> bool:
-    return any(literal.pattern is not None for condition in conditions for literal in condition)

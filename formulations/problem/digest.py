@@ -1,11 +1,15 @@
-"""Digests of compiled rules and of trellises: equal for equal content, in every process."""
+"""Digests of compiled rules and of decodings: equal for equal content, in every process."""
 
+from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
-from hashlib import blake2b
+from hashlib import blake2b, sha256
 from typing import Any
 
 import numpy as np
 
+from formulations.caches import Recent
+from formulations.dtypes import Integers
+from formulations.grid import Grid
 from formulations.labels.selectors import Group
 
 SILENT = ("reason", "title", "source")
@@ -15,6 +19,37 @@ SILENT = ("reason", "title", "source")
 def digest(*components: Any) -> str:
     """64 hexadecimal digits that change with any number, text or array in the components, which may be nested records."""
     return _content(components, {}).hex()
+
+
+_begun = Recent[tuple[str, Grid, Any]](8)
+"""The digest of some rules, a pool of edge scores, and the hash of both, with which the digest of a sequence begins."""
+
+
+def decoding_digest(rules: str, node: Grid, pool: Grid, step: Integers, tokens: Sequence[str]) -> str:
+    """64 hexadecimal digits that change with the rules, any score or any token of a decoding.
+
+    Parameters
+    ----------
+    rules : str
+        Digest of the compiled rules, with label names and scheme.
+    node, pool, step : Grid or ndarray of int
+        As in `Lattice`.
+    tokens : sequence of str
+        T texts.
+    """
+
+    def begin() -> tuple[str, Grid, Any]:
+        made = sha256(f"decoding {rules} {pool.shape} ".encode())
+        made.update(np.ascontiguousarray(pool, "<i8").tobytes())
+        return rules, pool, made
+
+    result = _begun.find(lambda one: one[1] is pool and one[0] == rules, begin)[2].copy()
+    text = "".join(tokens).encode("utf-8", "surrogatepass")
+    result.update(f"{node.shape} {len(text)} ".encode() + text)
+    for numbers in (np.fromiter(map(len, tokens), "<i8", len(tokens)), step, node):
+        result.update(np.ascontiguousarray(numbers, "<i8").tobytes())
+    digits: str = result.hexdigest()
+    return digits
 
 
 def _content(value: Any, known: dict[int, tuple[Any, bytes]]) -> bytes:

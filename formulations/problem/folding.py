@@ -1,6 +1,6 @@
 """Compiled rules as scores for classes of tokens, and machines of the rules that do not fold, for all sequences."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +10,7 @@ from formulations.automata.lattice import StepTable
 from formulations.automata.machine import Automaton, TooManyStates
 from formulations.automata.sums import Sum
 from formulations.automata.windows import FIRST, LAST, Condition, StepChoice, UnboundComponent
+from formulations.dtypes import Integers
 from formulations.grid import Grid, add, is_forbidden
 from formulations.problem.compiled_rules import CompiledFeature, CompiledRule, CompiledRules
 from formulations.problem.priority import Priorities
@@ -19,69 +20,38 @@ from formulations.problem.vocabulary import Vocabulary
 NODES, EDGES, MACHINES = range(3)
 """The purposes of token classes: scores of tokens, scores of steps, and symbols of machines."""
 
+FEATURES, MODEL = -1, -2
+"""Numbers of features, and of the scores that a model adds for every sequence, beside the places of rules."""
+
 Truth = tuple[bool, ...]
 """Which of the conditions for a purpose hold at the tokens of a class."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """Grid scores with a condition.
-
-    Parameters
-    ----------
-    values : Grid
-        (P, K) of tokens or (P, K, K) of steps, the second where the condition holds.
-    condition : Condition
-        See `StepChoice`.
-    rule : int, optional
-        The place of the rule that it comes from; None for a feature.
-    first : bool, default False
-        Whether it is for the first token alone.
-    """
+    """Grid scores (1 or 2, K) of tokens or (1 or 2, K, K) of steps, the second where the condition holds."""
 
     values: Grid
     condition: Condition
-    rule: int | None = None
-    first: bool = False
+    source: int  # the place of the rule that it comes from, `FEATURES` or `MODEL`
+    amounts: Integers  # as `values`: violations of a rule, grid units of the others
+    first: bool = False  # for the first token alone
 
 
 @dataclass(frozen=True)
 class MachineTemplate:
-    """A machine of a rule that does not fold.
+    """A machine of a rule that does not fold; it emits each violation as early as it is certain."""
 
-    Parameters
-    ----------
-    key : tuple of (int, int)
-        The place of the rule among all, and of the machine among the rule's.
-    steps : StepChoice
-        Symbols (P, K+1 or 1, K), and the condition that chooses.
-    automaton : Automaton
-        Emits each violation as early as it is certain.
-    penalty : int
-        Grid units a violation; `HARD` for a hard rule.
-    component : tuple of (int, int)
-        The place of the rule, and of the component among the rule's.
-    total : Sum or None
-        The sum that the machine counts, where its violations count singly.
-    """
-
-    key: tuple[int, int]
-    steps: StepChoice
+    key: tuple[int, int]  # the place of the rule among all, and of the machine among the rule's
+    steps: StepChoice  # symbols
     automaton: Automaton
-    penalty: int
-    component: tuple[int, int]
-    total: Sum | None
+    penalty: int  # grid units a violation; `HARD` for a hard rule
+    component: tuple[int, int]  # the place of the rule, and of the component among the rule's
+    total: Sum | None  # the sum that the machine counts, where its violations count singly
 
 
 class Folding:
-    """Compiled rules as tables.
-
-    Parameters
-    ----------
-    rules : CompiledRules
-        Rules for K labels.
-    first, last : Grid, optional
-        (K,) grid scores of the first and the last token that a model adds for every sequence.
+    """Compiled rules as tables; `first` and `last` (K,) are scores of the ends that a model adds for every sequence.
 
     Attributes
     ----------
@@ -101,7 +71,7 @@ class Folding:
         place = 0
         for item in rules.items:
             if isinstance(item, CompiledFeature):
-                self._add(item.steps, None)
+                self._add(item.steps, FEATURES, item.steps.values)
             else:
                 self._enter(item, place)
                 place += 1
@@ -112,7 +82,8 @@ class Folding:
         )
         for scores, end in ((first, FIRST), (last, LAST)):
             if scores is not None:
-                self._nodes.append(Table(np.stack([np.zeros_like(scores), scores]), (end,)))
+                both = np.stack([np.zeros_like(scores), scores])
+                self._nodes.append(Table(both, (end,), MODEL, both))
         self.reads_tokens = any(item.reads_tokens for item in rules.items)
         self.ignores_tokens = not self.reads_tokens and not self.excluded
         if len(self._demand_rules) < 2:
@@ -135,7 +106,6 @@ class Folding:
         ]
 
     def vocabulary(self) -> Vocabulary:
-        """A new vocabulary with the conditions of each purpose."""
         return Vocabulary(self.conditions)
 
     def _enter(self, rule: CompiledRule, place: int) -> None:
@@ -150,43 +120,68 @@ class Folding:
         elif once and len(ground.machines) > 1:
             self.excluded[place] = "it counts once over several machines"
         elif all(component.is_local for component in ground.components) and not once:
-            for component, scores in zip(components, ground.as_scores(), strict=True):
-                self._add(StepChoice(scores.values, component.steps.condition), place)
+            for component, machine, scores in zip(
+                components, ground.machines, ground.as_scores(), strict=True
+            ):
+                counts = machine.emits[0][machine.steps.values]
+                self._add(StepChoice(scores.values, component.steps.condition), place, counts)
         elif rule.demands:
             self.excluded[place] = "others may have priority over its machines"
         else:
             self._machine_rules.append((place, rule, components))
 
-    def _add(self, scores: StepChoice, place: int | None) -> None:
+    def _add(self, scores: StepChoice, source: int, amounts: Integers) -> None:
         """Add scores of tokens or steps. Scores of steps from START go to the first token."""
         values, condition = scores.values, scores.condition
         if values.shape[1] == 1:
-            self._nodes.append(Table(values[:, 0], condition, place))
+            self._nodes.append(Table(values[:, 0], condition, source, amounts[:, 0]))
             return
-        self._edges.append(Table(values[:, 1:], condition, place))
+        self._edges.append(Table(values[:, 1:], condition, source, amounts[:, 1:]))
         if values[:, 0].any():
-            self._nodes.append(Table(values[:, 0], condition, place, first=True))
+            self._nodes.append(Table(values[:, 0], condition, source, amounts[:, 0], first=True))
 
     def node_scores(self, truth: Truth) -> Grid:
         """(K,) scores of rules and features at the tokens of a class."""
-        return self._sum(self._nodes, dict(zip(self.conditions[NODES], truth, strict=True)), ())
+        total: Grid = np.zeros(len(self.rules.labels), np.int64)
+        return add(total, *(values for _, values, _ in self._nodes_of(truth)))
 
     def edge_scores(self, truth: Truth) -> Grid:
         """(K, K) scores of rules and features on steps [previous, next] into the tokens of a class."""
         K = len(self.rules.labels)
-        return self._sum(self._edges, dict(zip(self.conditions[EDGES], truth, strict=True)), (K,))
+        total: Grid = np.zeros((K, K), np.int64)
+        return add(total, *(values for _, values, _ in self._edges_of(truth)))
 
-    def _sum(self, tables: Sequence[Table], holds: dict[Condition, bool], shape: tuple[int, ...]) -> Grid:
-        total: Grid = np.zeros((*shape, len(self.rules.labels)), np.int64)
+    def node_parts(self, truth: Truth) -> list[tuple[int, Integers]]:
+        """Source and amounts (K,) of each part of `node_scores`; see `Table`."""
+        return [(source, amounts) for source, _, amounts in self._nodes_of(truth)]
+
+    def edge_parts(self, truth: Truth) -> list[tuple[int, Integers]]:
+        """As `node_parts`, (K, K), of `edge_scores`."""
+        return [(source, amounts) for source, _, amounts in self._edges_of(truth)]
+
+    def overrules(self, truth: Truth) -> bool:
+        """Whether a rule has priority over another at the tokens of a class of nodes."""
+        return bool(self._overruled(dict(zip(self.conditions[NODES], truth, strict=True))))
+
+    def _nodes_of(self, truth: Truth) -> Iterator[tuple[int, Grid, Integers]]:
+        return self._parts(self._nodes, dict(zip(self.conditions[NODES], truth, strict=True)))
+
+    def _edges_of(self, truth: Truth) -> Iterator[tuple[int, Grid, Integers]]:
+        return self._parts(self._edges, dict(zip(self.conditions[EDGES], truth, strict=True)))
+
+    def _parts(
+        self, tables: Sequence[Table], holds: dict[Condition, bool]
+    ) -> Iterator[tuple[int, Grid, Integers]]:
+        """Source, scores and amounts of each table that holds at the tokens of a class."""
         overruled = self._overruled(holds) if tables else ()
         for table in tables:
-            if table.rule not in overruled and (holds[(FIRST,)] if table.first else True):
-                total = add(total, table.values[int(holds[table.condition]) if len(table.values) > 1 else 0])
-        return total
+            if table.source not in overruled and (holds[(FIRST,)] if table.first else True):
+                chosen = int(holds[table.condition]) if len(table.values) > 1 else 0
+                yield table.source, table.values[chosen], table.amounts[chosen]
 
-    def _overruled(self, holds: dict[Condition, bool]) -> set[int | None]:
+    def _overruled(self, holds: dict[Condition, bool]) -> set[int]:
         """Places of the rules that others have priority over at the tokens of a class."""
-        priorities, lost = Priorities(), set[int | None]()
+        priorities, lost = Priorities(), set[int]()
         for place, rule in self._demand_rules:
             demands = [([0], demand.wanted) for demand in rule.demands if holds[demand.condition]]
             if priorities.overruled(rule.name, demands):
@@ -194,13 +189,7 @@ class Folding:
         return lost
 
     def machines(self, length: int) -> list[MachineTemplate]:
-        """The machines of the rules that do not fold, for sequences of at most `length` tokens.
-
-        Raises
-        ------
-        TooManyStates
-            Where one would be too large.
-        """
+        """The machines of the rules that do not fold, for at most `length` tokens; TooManyStates where one is too large."""
         result = []
         for place, rule, components in self._machine_rules:
             once, count = rule.binary and not rule.rule.hard, 0

@@ -5,15 +5,7 @@ from typing import Any, SupportsIndex
 
 
 class NoTokens(ValueError):
-    """A rule or feature that looks at tokens, on a sequence that has none.
-
-    Parameters
-    ----------
-    rule : str
-        Its name.
-    way : str, optional
-        How to give tokens.
-    """
+    """A rule or feature that looks at tokens, on a sequence that has none; `way` says how to give tokens."""
 
     def __init__(self, rule: str, way: str = "give it tokens, or leave the rule out") -> None:
         super().__init__(rule, way)

@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from formulations.arguments import whole
 from formulations.automata.lattice import Lattice
 from formulations.dtypes import Floats
 from formulations.grid import Grid, all_nats, check_total, is_forbidden, snap
-from formulations.plain_values import items, number, table, wholes
+from formulations.plain_values import items, kind_of, number, table
 from formulations.problem import score_arrays as arrays
 
 FORMS = (("emissions", "transitions"), ("start", "edges"), ("node", "pool", "step"))
@@ -31,14 +32,7 @@ def plain_scores(lattice: Lattice) -> dict[str, Any]:
 
 
 def lattice_of(values: Mapping[str, Any], what: str) -> Lattice:
-    """The lattice that these scores are of.
-
-    Raises
-    ------
-    ValueError
-        For other keys, for values that are neither numbers nor null, for wrong shapes, and for totals beyond
-        2^31 nats.
-    """
+    """The lattice that these scores are of; ValueError for other keys, values, shapes, and totals beyond 2^31 nats."""
     form = next((keys for keys in FORMS if any(key in values for key in keys if key != "start")), FORMS[1])
     table(values, form, what, ("first",) if form != FORMS[2] else ())
     scores = {name: _array(x, f"{what}: {name}") for name, x in values.items() if name != "step"}
@@ -96,7 +90,8 @@ def _general(node: Grid, pool: Grid, step: Any, what: str) -> Lattice:
         raise ValueError(
             f"{what}: pool has shape {pool.shape}; expected (P, S, K) with S = {S}, and K or (K + 1)·K is S"
         )
-    index = wholes(items(step, f"{what}: step", T - 1), f"{what}: step", len(pool))
+    steps = enumerate(items(step, f"{what}: step", T - 1))
+    index = [whole(each, f"{what}: step[{t}]", 0, len(pool) - 1, kind_of) for t, each in steps]
     result = Lattice(node, pool, np.array(index, np.int64))
     if result.order == 2 and not (is_forbidden(node[0, K:]).all() and is_forbidden(node[1:, :K]).all()):
         raise ValueError(f"{what}: node allows a state that no labelling has; expected null for it")

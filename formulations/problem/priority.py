@@ -14,25 +14,14 @@ from formulations.dtypes import Booleans
 
 @dataclass(frozen=True)
 class Demand:
-    """Tokens that must have one of some labels by a hard rule.
-
-    Parameters
-    ----------
-    condition : Condition
-        Which tokens.
-    wanted : ndarray of bool, shape (K,)
-        The labels.
-    """
+    """Tokens that must have one of the labels `wanted` (K,) by a hard rule."""
 
     condition: Condition
     wanted: Booleans
 
 
 class Priorities:
-    """The labels that the hard token rules so far leave to each token.
-
-    A later one that leaves none of them is overruled there. Soft rules are never overruled: their penalties decide.
-    """
+    """The labels that hard token rules leave to each token; a later one that leaves none is overruled there."""
 
     def __init__(self) -> None:
         self._left: dict[int, tuple[str, Booleans]] = {}

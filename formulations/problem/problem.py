@@ -27,34 +27,19 @@ from formulations.labels.label_set import LabelSet
 
 @dataclass(frozen=True)
 class GroundRule:
-    """A rule made concrete for one sequence.
-
-    Parameters
-    ----------
-    name : str
-        Unique among the rules.
-    penalty : int
-        Grid units a violation; `HARD` for a hard rule.
-    binary : bool
-        Whether the rule as a whole counts at most once.
-    components : tuple of Component
-        Their violations, summed, are the rule's.
-    forced : bool, default False
-        Whether searches evaluate it on prefixes even where that loses solutions.
-    overruled : tuple of int, optional
-        Tokens at which an earlier rule has priority, so that this one does not count there.
-    """
+    """A rule made concrete for one sequence. Its violations are those of its components, summed."""
 
     name: str
-    penalty: int
-    binary: bool
+    penalty: int  # grid units a violation; `HARD` for a hard rule
+    binary: bool  # whether the rule as a whole counts at most once
     components: tuple[Component, ...]
-    forced: bool = False
-    overruled: tuple[int, ...] = ()
+    forced: bool = False  # whether searches evaluate it on prefixes even where that loses solutions
+    overruled: tuple[
+        int, ...
+    ] = ()  # tokens at which an earlier rule has priority, so that this one does not count there
 
     @property
     def hard(self) -> bool:
-        """Whether no labelling may break it."""
         return self.penalty == HARD
 
     @property
@@ -74,11 +59,10 @@ class GroundRule:
 
     @cached_property
     def machineless(self) -> tuple[Component, ...]:
-        """Parts without a machine: searches see them on whole labellings only."""
+        """Components without a machine: searches see them on whole labellings only."""
         return tuple(component for component in self.components if component.machines is None)
 
     def violations(self, path: LabelIds) -> int:
-        """Violations of label ids (T,)."""
         result = sum(component.violations(path) for component in self.components)
         return min(result, 1) if self.binary else result
 
@@ -99,15 +83,12 @@ class GroundRule:
         return -violation_costs(np.minimum(emits, 1) if self.binary else emits, self.penalty)
 
     def with_penalty(self, penalty: int) -> "GroundRule":
-        """The rule with a penalty in grid units for each violation; its components then count all violations, which a
-        hard rule need not.
-        """
+        """The rule with a penalty in grid units; its components then count all violations, which a hard rule need not."""
         counting = (replace(p, hard=False) if isinstance(p, HammingDistance) else p for p in self.components)
         return replace(self, penalty=penalty, components=tuple(counting))
 
     @property
     def most(self) -> int:
-        """An upper bound on the violations of any labelling."""
         return 1 if self.binary else sum(component.most for component in self.components)
 
 
@@ -129,23 +110,11 @@ class Value:
 
 @dataclass(frozen=True)
 class Problem:
-    """Scores and ground rules of one sequence.
+    """Scores and ground rules of one sequence."""
 
-    Parameters
-    ----------
-    model : Lattice
-        The scores as they came.
-    lattice : Lattice
-        The scores with features added; after folding, with folded rules too.
-    rules : tuple of GroundRule
-        The rules that `lattice` does not hold.
-    labels : LabelSet
-        K labels.
-    """
-
-    model: Lattice
-    lattice: Lattice
-    rules: tuple[GroundRule, ...]
+    model: Lattice  # the scores as they came
+    lattice: Lattice  # the scores with features added; after folding, with folded rules too
+    rules: tuple[GroundRule, ...]  # those that `lattice` does not hold
     labels: LabelSet
 
     def __repr__(self) -> str:
@@ -159,7 +128,6 @@ class Problem:
         return self.model.shape
 
     def value(self, path: LabelIds) -> Value:
-        """Score, features, penalty and violations of label ids (T,)."""
         model, total = self.model.score(path), self.lattice.score(path)
         violations = {rule.name: rule.violations(path) for rule in self.rules}
         kept = not any(violations[rule.name] for rule in self.rules if rule.hard)
@@ -168,14 +136,10 @@ class Problem:
         return Value(model, total - model if possible else 0, penalty, violations, kept and possible)
 
     def breaks(self, path: LabelIds) -> list[str]:
-        """Names of the rules that label ids (T,) break."""
         return [rule.name for rule in self.rules if rule.violations(path)]
 
     def fold(self, *, soft: bool = True) -> "Problem":
-        """The same problem with rules on single tokens and edges moved into the lattice, exactly.
-
-        With `soft=False` only hard rules move, so that scores stay apart from penalties.
-        """
+        """The same problem with rules on single tokens and edges, or the hard ones of them, moved into the lattice, exactly."""
         kept, tables = list[GroundRule](), list[StepTable]()
         for rule in self.rules:
             if rule.folds and (soft or rule.hard):

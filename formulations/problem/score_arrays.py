@@ -1,6 +1,6 @@
 """From arrays of nats to lattices on the grid: here their shapes and totals are checked."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -76,6 +76,21 @@ def factored(
         raise ValueError(
             f"first goes with transitions of shape {(K,) * 3}, and those given have shape {(K,) * 2}"
         )
+    node = with_ends(node, extra, order)
+    if order == 1:
+        return Lattice(node, pool[None], np.zeros(T - 1, np.int64))
+    return pair_lattice(node, extra.get("first", _none(K, K)), pool[None], np.zeros(max(T - 2, 0), np.int64))
+
+
+def with_ends(node: Grid, extra: Mapping[str, Grid], order: int = 1) -> Grid:
+    """Emissions (T, K) on the grid with the scores `start` and `end`, where `extra` has them; a copy.
+
+    Raises
+    ------
+    ValueError
+        For a total of these and `transitions` and `first` beyond 2^31 nats.
+    """
+    T = len(node)
     times = {"transitions": max(T - order, 0), "first": min(T - 1, 1), "start": 1, "end": 1}
     components: list[tuple[str, Grid, int | Grid]] = [("emissions", node, np.ones(T, np.int64))]
     check_total([*components, *((name, x, times[name]) for name, x in extra.items())])
@@ -83,9 +98,7 @@ def factored(
     for t, name in ((0, "start"), (-1, "end")):
         if name in extra:
             node[t] = add(node[t], extra[name])
-    if order == 1:
-        return Lattice(node, pool[None], np.zeros(T - 1, np.int64))
-    return pair_lattice(node, extra.get("first", _none(K, K)), pool[None], np.zeros(max(T - 2, 0), np.int64))
+    return node
 
 
 def joined(lattices: Sequence[Lattice]) -> Lattice:

@@ -1,49 +1,46 @@
 """Scores that belong to single tokens and to steps between labels, the same for every sequence."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+
+from formulations.automata.lattice import Lattice
 from formulations.dtypes import Floats
 from formulations.grid import Grid, snap
 from formulations.labels.label_set import LabelSet
-from formulations.problem.score_arrays import factored
+from formulations.problem.score_arrays import with_ends
 from formulations.problem.trellis import Trellis
 
 
 @dataclass(frozen=True, eq=False)
 class TokenScores:
-    """Scores of a first-order model whose token scores depend on the token's text alone.
-
-    Parameters
-    ----------
-    labels : LabelSet
-        K labels.
-    emissions : callable
-        (T, K) nats of T texts.
-    transitions : ndarray of float, shape (K, K)
-        Nats, from and to.
-    start, end : ndarray of float, shape (K,), optional
-        Nats of the first and the last label, or None.
-    """
+    """Scores, nats, of a first-order model whose token scores depend on the token's text alone."""
 
     labels: LabelSet
-    emissions: Callable[[Sequence[str]], Floats]
-    transitions: Floats
-    start: Floats | None = None
-    end: Floats | None = None
+    emissions: Callable[[Sequence[str]], Floats]  # (T, K) of T texts
+    transitions: Floats  # (K, K), from and to
+    start: Floats | None = None  # (K,)
+    end: Floats | None = None  # (K,)
 
     def trellis(self, tokens: Sequence[str]) -> Trellis:
         """The scores of one sequence; all sequences share the transitions."""
-        lattice = factored(self.emissions(tokens), self.transitions, self.start, self.end, None)
-        return Trellis._from(replace(lattice, pool=self.pool), self.labels, tokens, "")
+        node = snap(self.emissions(tokens), "emissions")
+        lattice = Lattice(with_ends(node, self._extra), self.pool, np.zeros(len(node) - 1, np.int64))
+        return Trellis._from(lattice, self.labels, tokens, "")
+
+    @cached_property
+    def _extra(self) -> dict[str, Grid]:
+        ends = {name: x for name, x in zip(("start", "end"), self.ends, strict=True) if x is not None}
+        return {"transitions": self.pool[0], **ends}
 
     @cached_property
     def pool(self) -> Grid:
         """(1, K, K) transitions on the grid."""
         return snap(self.transitions, "transitions")[None]
 
-    @property
+    @cached_property
     def ends(self) -> tuple[Grid | None, Grid | None]:
         """(K,) start and end on the grid, None where there are none."""
         start = None if self.start is None else snap(self.start, "start")

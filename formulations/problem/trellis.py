@@ -18,6 +18,7 @@ from formulations.plain_values import parse_json, strings, table, text
 from formulations.problem import score_arrays as arrays
 from formulations.problem.plain_scores import FORMS, lattice_of, plain_scores
 
+Labels = LabelSet | Sequence[str] | None
 LARGEST_FILE = 2**31
 """Bytes that a file of a trellis may have."""
 
@@ -171,7 +172,7 @@ class Trellis:
         Parameters
         ----------
         trellises : sequence of Trellis
-            Trellises at least one trellis.
+            At least one trellis.
 
         Returns
         -------
@@ -194,38 +195,24 @@ class Trellis:
         return cls._from(lattice, first.labels, [word for each in trellises for word in each.tokens], "")
 
     @classmethod
-    def _from(
-        cls,
-        lattice: Lattice,
-        labels: LabelSet | Sequence[str] | None,
-        tokens: Sequence[str] | None,
-        scheme: str,
-    ) -> "Trellis":
+    def _from(cls, lattice: Lattice, labels: Labels, tokens: Sequence[str] | None, scheme: str) -> "Trellis":
         self = cls.__new__(cls)
         self._set(lattice, labels, tokens, scheme)
         return self
 
-    def _set(
-        self,
-        lattice: Lattice,
-        labels: LabelSet | Sequence[str] | None,
-        tokens: Sequence[str] | None,
-        scheme: str,
-    ) -> None:
+    def _set(self, lattice: Lattice, labels: Labels, tokens: Sequence[str] | None, scheme: str) -> None:
         T, K = lattice.shape
         check_label_count(K)
+        known = labels if isinstance(labels, LabelSet) else None
         if isinstance(labels, LabelSet):
             names = labels.names
-        elif labels is None:
-            names = tuple(str(k) for k in range(K))
         else:
-            names = tuple(items(labels, "labels", f"{K} names"))
+            names = tuple(map(str, range(K)) if labels is None else items(labels, "labels", f"{K} names"))
         scheme = text(scheme, "scheme")
         if len(names) != K:
             raise ValueError(f"{len(names)} labels are named, but the scores have {K}")
-        scheme = scheme_name(scheme) or (labels.scheme if isinstance(labels, LabelSet) else "")
-        same = isinstance(labels, LabelSet) and labels.scheme == scheme
-        label_set = labels if same and isinstance(labels, LabelSet) else LabelSet(names, scheme)
+        scheme = scheme_name(scheme) or ("" if known is None else known.scheme)
+        label_set = known if known is not None and known.scheme == scheme else LabelSet(names, scheme)
         words = ("",) * T if tokens is None else texts(tokens, "tokens", f"{T} tokens")
         if len(words) != T:
             raise ValueError(f"{len(words)} tokens are given, but the scores cover {T}")

@@ -23,18 +23,12 @@ class TooManyClasses(InferenceError, ValueError):
 
 
 class Vocabulary:
-    """Distinct tokens and the truth of conditions at them, for several purposes. One thread at a time may add to it.
+    """Distinct tokens and the truth of the conditions of each purpose at them.
 
-    `changes` is updated before the values that others copy, so that an interrupt at any line is harmless.
-
-    The class of a token for a purpose determines which of the purpose's conditions hold there. It is looked up by three
-    numbers: of
-    numbers for the token before, the token itself, and the token after it; 0 is no token.
-
-    Parameters
-    ----------
-    purposes : sequence of sequence of Condition
-        The conditions of each purpose.
+    The class of a token for a purpose determines which of the purpose's conditions hold there. It is looked up by
+    three numbers: of the token before, the token itself, and the token after it; 0 is no token. One thread at a time
+    may add to it. `changes` is updated before the values that others copy, so that an interrupt at any line is
+    harmless.
     """
 
     def __init__(self, purposes: Sequence[Sequence[Condition]]) -> None:
@@ -72,7 +66,6 @@ class Vocabulary:
         self._known: list[dict[tuple[bool, ...], int]] = [{} for _ in self.purposes]
 
     def __len__(self) -> int:
-        """Distinct tokens so far."""
         return len(self._row)
 
     @property
@@ -95,7 +88,6 @@ class Vocabulary:
 
     @property
     def tokens(self) -> list[str]:
-        """The distinct tokens by row."""
         return list(self._row)
 
     def _enter(self, token: str) -> int:
@@ -121,13 +113,7 @@ class Vocabulary:
         return row
 
     def meet(self, purpose: int, before: int, own: int, after: int) -> int:
-        """The class of a token for a purpose, by the numbers of the three tokens; entered where it is new.
-
-        Raises
-        ------
-        TooManyClasses
-            Where the table would pass `MOST_CLASSES`.
-        """
+        """The class of a token for a purpose, by the numbers of the three tokens; TooManyClasses beyond `MOST_CLASSES`."""
         table = self.classes[purpose]
         key = before, own, after
         if any(number >= size for number, size in zip(key, table.shape, strict=True)):

@@ -26,48 +26,23 @@ SAMPLE, MOST_COMPARED = 6, 20_000
 
 @dataclass(frozen=True)
 class Analysis:
-    """Properties of one rule.
-
-    Parameters
-    ----------
-    rule : str
-        Its name.
-    form : str
-        Template, linear or logic.
-    kind : str
-        "local" (folds into the trellis), "linear" (a row), "regular" (an automaton) or "auxiliary" (a column
-        for each gate).
-    states : int or None
-        States of its largest automaton; None where it would pass `MOST_STATES`.
-    machines : int
-        Number of automata or rows that it consists of.
-    partial : str
-        "exact" or "sound" where it can be evaluated on prefixes read left to right (Stokman 2011, section
-        4.1, the set P), "forced" where it is made to, "" where it cannot.
-    bound : str
-        Kind of bound on further violations that follows from a prefix.
-    rows, columns : int
-        Numbers of rows and columns that it adds to an integer program of this size, σ included.
-    warning : str, optional
-        Warning about its use.
-    apart : str, optional
-        Reason why it is compiled for each sequence; empty if it is compiled once for all.
-    """
+    """Properties of one rule, with its size in a program."""
 
     rule: str
-    form: str
-    kind: str
-    states: int | None
-    machines: int
-    partial: str
-    bound: str
+    form: str  # template, linear or logic
+    kind: str  # "local" (folds), "linear" (a row), "regular" (an automaton) or "auxiliary" (a column a gate)
+    states: int | None  # of its largest automaton; None where it would pass `MOST_STATES`
+    machines: int  # automata or rows that it consists of
+    partial: (
+        str  # "exact" or "sound" where it can be evaluated on prefixes, "forced" where it is made to, or ""
+    )
+    bound: str  # on further violations, that follows from a prefix
     rows: int
-    columns: int
-    warning: str = ""
-    apart: str = ""
+    columns: int  # rows and columns that it adds, σ included
+    warning: str = ""  # about its use
+    apart: str = ""  # why it is compiled for each sequence; empty if it is compiled once for all
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values."""
         return asdict(self)
 
     @classmethod
@@ -77,13 +52,7 @@ class Analysis:
 
 
 def analyse(rules: RuleSet, labels: LabelSet, tokens: Sequence[str]) -> list[Analysis]:
-    """Every rule on one sequence.
-
-    Raises
-    ------
-    ValueError
-        For fields that are neither labels nor declared.
-    """
+    """Every rule on one sequence; ValueError for fields that are neither labels nor declared."""
     K = len(labels)
     trellis = Trellis(np.zeros(K), np.zeros((len(tokens) - 1, K, K)), labels=labels, tokens=tokens)
     compiled = compile_rules(rules, labels)

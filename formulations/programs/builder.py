@@ -1,46 +1,100 @@
-"""Columns that rules share: whether a step lies in a table, such as "a run of title begins at token 3"."""
+"""The program under construction: its rows and columns, and columns that rules share."""
 
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from formulations import time_limits
 from formulations.automata.lattice import StepTable
 from formulations.automata.sums import Sum
 from formulations.dtypes import Booleans, Integers
-from formulations.problem.problem import GroundRule
-from formulations.programs.names import LabelNames, Meaning, bracketed
-from formulations.programs.rows import Columns, Rows
+from formulations.problem.problem import Problem
+from formulations.programs.names import Blocks, LabelNames, Meaning, Namer, bracketed
+from formulations.programs.record import UNBOUNDED, stable_order
+
+_SECONDS_AN_ENTRY = 1.2e-7
+"""To compress rows that memory caches do not hold."""
 
 
 @dataclass
-class ProgramBuilder:
-    """The program under construction, with its indicator columns by token and table.
+class Columns:
+    """Columns so far: boxes from 0 to `upper`, and score and penalty of a unit of each in grid units."""
 
-    Parameters
-    ----------
-    shape : tuple of (int, int)
-        (T, K).
-    states : int
-        S, of the lattice.
-    labels : LabelNames
-        How labels are written in names.
+    count: int = 0
+    upper: list[Integers] = field(default_factory=list)
+    score: list[Integers] = field(default_factory=list)
+    cost: list[Integers] = field(default_factory=list)
+    names: Blocks = field(default_factory=Blocks)
+
+    def add(
+        self, upper: Integers, name: Namer, score: Integers | int = 0, cost: Integers | int = 0
+    ) -> Integers:
+        n = len(upper)
+        self.names.add(n, name)
+        self.upper.append(upper)
+        self.score.append(np.broadcast_to(np.asarray(score, np.int64), n))
+        self.cost.append(np.broadcast_to(np.asarray(cost, np.int64), n))
+        self.count += n
+        return np.arange(self.count - n, self.count)
+
+
+@dataclass
+class Rows:
+    """Rows gathered so far, as coordinates."""
+
+    count: int = 0
+    row: list[Integers] = field(default_factory=list)
+    column: list[Integers] = field(default_factory=list)
+    value: list[Integers] = field(default_factory=list)
+    lower: list[Integers] = field(default_factory=list)
+    upper: list[Integers] = field(default_factory=list)
+    names: Blocks = field(default_factory=Blocks)
+
+    def add(
+        self, n: int, name: Namer, lower: int | Integers = -UNBOUNDED, upper: int | Integers = UNBOUNDED
+    ) -> Integers:
+        """Indices of n new, empty rows."""
+        self.names.add(n, name)
+        self.lower.append(np.broadcast_to(np.asarray(lower, np.int64), n))
+        self.upper.append(np.broadcast_to(np.asarray(upper, np.int64), n))
+        self.count += n
+        return np.arange(self.count - n, self.count)
+
+    def put(self, row: Integers | int, column: Integers | int, value: Integers | int = 1) -> None:
+        """Coefficients; the three are broadcast against each other."""
+        rows, columns, values = np.broadcast_arrays(row, column, value)
+        self.row.append(rows.reshape(-1))
+        self.column.append(columns.reshape(-1))
+        self.value.append(values.reshape(-1))
+
+    def compress(self) -> tuple[Integers, Integers, Integers]:
+        """indptr, indices, data; OutOfTime where a time limit leaves too little for them."""
+        time_limits.check(_SECONDS_AN_ENTRY * sum(map(len, self.row)))
+        row, column, value = (
+            np.concatenate(component).astype(np.int64) for component in (self.row, self.column, self.value)
+        )
+        time_limits.check()
+        order = stable_order(row)
+        time_limits.check()
+        indptr = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=self.count))])
+        return indptr.astype(np.int64), column[order], value[order]
+
+
+class ProgramBuilder:
+    """The columns and rows of a problem's program, with its indicator columns: whether a step lies in a table.
+
+    An indicator says, for example, that a run of title begins at token 3. Tables of several sums get indicators.
     """
 
-    shape: tuple[int, int]
-    states: int
-    columns: Columns
-    rows: Rows
-    labels: LabelNames
-    uses: Counter[bytes] = field(default_factory=Counter)
-    _indicators: dict[tuple[int, bytes], int] = field(default_factory=dict)
-
-    def expect(self, rules: Iterable[GroundRule]) -> None:
-        """Count how many sums use each table, so that those used again get columns."""
-        for rule in rules:
+    def __init__(self, problem: Problem) -> None:
+        self.shape, self.states = problem.shape, problem.lattice.states
+        self.columns, self.rows, self.labels = Columns(), Rows(), LabelNames(problem.labels, self.states)
+        self.uses = Counter[bytes]()
+        self._indicators: dict[tuple[int, bytes], int] = {}
+        for rule in problem.rules:
             for component in rule.components:
                 if isinstance(component, Sum):
                     self.uses.update({table.tobytes() for table in component.steps.values})

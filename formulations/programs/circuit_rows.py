@@ -113,7 +113,6 @@ class _Writer:
         self.owner.append(owner)
 
     def finish(self) -> None:
-        """Hand the rows over."""
         rows = self.program.rows
         first = rows.count
         rows.add(len(self.lower), self._names, lower=np.array(self.lower, np.int64))

@@ -10,22 +10,10 @@ from formulations.programs.names import Meaning
 
 @dataclass(frozen=True)
 class Part:
-    """The columns and rows of one rule and kind.
+    """The columns and rows of one rule and kind, and the coefficients in these rows."""
 
-    Parameters
-    ----------
-    rule : str
-        Name of the rule; empty for columns and rows of no rule, or of several.
-    kind : str
-        As in `Meaning`.
-    columns, rows : int
-        Numbers of columns and rows.
-    entries : int
-        Coefficients in these rows.
-    """
-
-    rule: str
-    kind: str
+    rule: str  # empty for columns and rows of no rule, or of several
+    kind: str  # as in `Meaning`
     columns: int
     rows: int
     entries: int
@@ -33,13 +21,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Description:
-    """The parts of a program; printed as a table, its totals in the last line.
-
-    Parameters
-    ----------
-    parts : tuple of Part
-        Those of the path first, then in the order of the columns and rows.
-    """
+    """The parts of a program, those of the path first; printed as a table, its totals in the last line."""
 
     parts: tuple[Part, ...]
 
@@ -51,17 +33,14 @@ class Description:
 
     @property
     def columns(self) -> int:
-        """Columns in all."""
         return sum(part.columns for part in self.parts)
 
     @property
     def rows(self) -> int:
-        """Rows in all."""
         return sum(part.rows for part in self.parts)
 
     @property
     def entries(self) -> int:
-        """Coefficients in all."""
         return sum(part.entries for part in self.parts)
 
     def __str__(self) -> str:

@@ -1,26 +1,28 @@
 """The programs: one set of columns and rows, and the objectives and extra rows that make each of them."""
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
+from typing import Literal, get_args
 
 import numpy as np
 
 from formulations import time_limits
 from formulations.arguments import choice, number
-from formulations.automata.lattice import Lattice, states_of
+from formulations.automata.lattice import Lattice
 from formulations.dtypes import Integers, LabelIds
 from formulations.errors import InferenceError
-from formulations.grid import UNITS_PER_NAT
+from formulations.grid import UNITS_PER_NAT, is_forbidden
 from formulations.problem.problem import Problem
 from formulations.programs.builder import ProgramBuilder
 from formulations.programs.loss_bounds import losses
-from formulations.programs.names import Blocks, LabelNames
+from formulations.programs.names import END, START, Blocks, LabelNames, Meaning, bracketed
 from formulations.programs.record import UNBOUNDED, IntegerProgram
-from formulations.programs.rows import Columns, Rows
 from formulations.programs.rule_rows import add_rule
-from formulations.programs.shortest_path import add_path
 
+FloorKind = Literal["relative", "odds"]
 MOST_COLUMNS = 20_000_000
 """Path columns of the largest program that is built; a larger one would take gigabytes."""
 
@@ -31,24 +33,12 @@ class TooLarge(InferenceError, ValueError):
 
 @dataclass(frozen=True)
 class Formulation:
-    """Path, rules and slacks of a problem, before an objective is chosen.
+    """Path, rules and slacks of a problem, before an objective is chosen."""
 
-    Parameters
-    ----------
-    program : IntegerProgram
-        Rows and boxes, with objective 0.
-    score, cost : ndarray of int
-        (n,) score and penalty of a unit of each column; grid units.
-    lattice : Lattice
-        The scores that `score` holds.
-    column_names, row_names : Blocks
-        Meaning of each column and row.
-    """
-
-    program: IntegerProgram
-    score: Integers
-    cost: Integers
-    lattice: Lattice
+    program: IntegerProgram  # with objective 0
+    score: Integers  # (n,) grid units a unit of each column
+    cost: Integers  # (n,) penalty, grid units a unit of each column
+    lattice: Lattice  # the scores that `score` holds
     column_names: Blocks
     row_names: Blocks
 
@@ -89,12 +79,8 @@ class Formulation:
 def formulate(problem: Problem) -> Formulation:
     """Columns and rows for the lattice and every rule that is not folded into it.
 
-    Raises
-    ------
-    TooLarge
-        Where the path alone would have more than `MOST_COLUMNS` columns.
-    OutOfTime
-        Where a time limit is set, and passes meanwhile or would pass while the rows are put in order.
+    TooLarge where the path alone would have more than `MOST_COLUMNS` columns; OutOfTime where a time limit passes
+    meanwhile, or would pass while the rows are put in order.
     """
     T, K = problem.shape
     S = problem.lattice.states
@@ -104,21 +90,19 @@ def formulate(problem: Problem) -> Formulation:
             f"{' in pairs' if S > K else ''}, and may have {MOST_COLUMNS}: use a method that needs none, such as beam, or "
             "shorter sequences"
         )
-    columns, rows = Columns(), Rows()
     time_limits.check()
-    labels = LabelNames(problem.labels, S)
-    add_path(problem.lattice, labels, columns, rows)
-    shared = ProgramBuilder(problem.shape, S, columns, rows, labels)
-    shared.expect(problem.rules)
+    built = ProgramBuilder(problem)
+    _add_path(problem.lattice, built)
     for rule in problem.rules:
         time_limits.check()
-        add_rule(rule, shared)
+        add_rule(rule, built)
+    columns, rows = built.columns, built.rows
     indptr, indices, data = rows.compress()
     program = IntegerProgram(
         tokens=T,
         labels=K,
         objective=np.zeros(columns.count, np.int64),
-        lower=np.concatenate(columns.lower),
+        lower=np.zeros(columns.count, np.int64),
         upper=np.concatenate(columns.upper),
         indptr=indptr,
         indices=indices,
@@ -131,20 +115,68 @@ def formulate(problem: Problem) -> Formulation:
     return Formulation(program, score, cost, problem.lattice, columns.names, rows.names)
 
 
+def _add_path(lattice: Lattice, program: ProgramBuilder) -> None:
+    """Add the path's columns and its T·S + 2 rows, one for each node.
+
+    maximise Σ score(e)·e subject to one start edge, one end edge, and as much into each node as out of it
+    (Fersini et al. 2014, eq. 12-16; Stokman 2011, eq. 39-46, where the label before token 0 is `start`).
+    Columns: S start edges, (T-1)·S·K steps, S end edges; a forbidden edge is boxed to 0.
+    """
+    (T, K), S = lattice.shape, lattice.states
+    columns, rows, labels = program.columns, program.rows, program.labels
+    score = np.concatenate([lattice.node[0], lattice.edge_scores().reshape(-1), np.zeros(S, np.int64)])
+    forbidden = is_forbidden(score)
+    columns.add((~forbidden).astype(np.int64), lambda: _edges(T, labels), score=np.where(forbidden, 0, score))
+    start, end = np.arange(S), S + (T - 1) * S * K + np.arange(S)
+    step = S + np.arange((T - 1) * S * K).reshape(T - 1, S, K)
+    source, sink = (rows.add(1, partial(_end, name), 1, 1) for name in ("start", "end"))
+    node = rows.add(T * S, lambda: _nodes(T, labels), 0, 0).reshape(T, S)
+    rows.put(source, start)
+    rows.put(sink, end)
+    rows.put(node[0], start)
+    rows.put(node[:-1, :, None], step, -1)
+    rows.put(lattice.at_targets(node[1:]), step)
+    rows.put(node[-1], end, -1)
+
+
+def _end(name: str) -> list[Meaning]:
+    return [Meaning(name, "flow")]
+
+
+def _nodes(T: int, labels: LabelNames) -> Iterator[Meaning]:
+    """`flow[t,state]`."""
+    for t in range(T):
+        for state in labels.state:
+            yield Meaning(bracketed("flow", t, state), "flow", token=t)
+
+
+def _edges(T: int, labels: LabelNames) -> Iterator[Meaning]:
+    """`x[0,START,state]`, then `x[t,state,label]`, then `x[T,state,END]`."""
+    names, K = labels.labels.names, len(labels.labels)
+    states = [(state, names[s % K]) for s, state in enumerate(labels.state)]
+    for state, name in states:
+        yield Meaning(bracketed("x", 0, START, state), "path", token=0, labels=(START, name))
+    for t in range(1, T):
+        for state, before in states:
+            for label, name in zip(labels.label, names, strict=True):
+                yield Meaning(bracketed("x", t, state, label), "path", token=t, labels=(before, name))
+    for state, name in states:
+        yield Meaning(bracketed("x", T, state, END), "path", token=T, labels=(name, END))
+
+
 def with_row(
     program: IntegerProgram,
     at: Integers,
-    coefficients: Integers,
+    weights: Integers,
     *,
     lower: int = -UNBOUNDED,
     upper: int = UNBOUNDED,
 ) -> IntegerProgram:
-    """The program with one row more."""
     return replace(
         program,
         indptr=np.append(program.indptr, program.indptr[-1] + len(at)),
         indices=np.concatenate([program.indices, at]),
-        data=np.concatenate([program.data, coefficients]),
+        data=np.concatenate([program.data, weights]),
         row_lower=np.append(program.row_lower, lower),
         row_upper=np.append(program.row_upper, upper),
     )
@@ -152,10 +184,8 @@ def with_row(
 
 def exclude_labelling(program: IntegerProgram, path: LabelIds) -> IntegerProgram:
     """The program with a no-good row: not this labelling, label ids (T,), again."""
-    T, K, S = program.tokens, program.labels, program.states
-    steps = S + np.arange(T - 1) * S * K + states_of(path, K, S)[:-1] * K + path[1:]
-    at = np.concatenate([path[:1], steps])
-    return with_row(program, at, np.ones(T, np.int64), upper=T - 1)
+    T = program.tokens
+    return with_row(program, program.columns_of(path)[:T], np.ones(T, np.int64), upper=T - 1)
 
 
 def score_floor(best: int, tau: float, bound: str) -> int | None:
@@ -166,6 +196,6 @@ def score_floor(best: int, tau: float, bound: str) -> int | None:
     Z* + log τ, which does not. Both are rounded up to the grid.
     """
     tau = number(tau, "tau", 0, 1)
-    if choice(bound, "bound", ("relative", "odds")) == "relative":
+    if choice(bound, "bound", get_args(FloorKind)) == "relative":
         return math.ceil(best - (1 - Fraction(tau)) * abs(best))
     return best + math.ceil(math.log(tau) * UNITS_PER_NAT) if tau else None

@@ -1,8 +1,8 @@
 """The programs by name: from a trellis and rules to a record with named columns and rows."""
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import partial
 from typing import Literal, get_args
 
@@ -15,15 +15,13 @@ from formulations.messages import brief
 from formulations.problem.compiled_rules import CompiledRules, compile_rules, unique_names
 from formulations.problem.problem import Problem
 from formulations.problem.trellis import Trellis
-from formulations.programs.formulation import Formulation, score_floor
+from formulations.programs.formulation import FloorKind, score_floor
 from formulations.programs.formulation import formulate as rows_and_columns
 from formulations.programs.loss_bounds import best_score as best_of_lattice
-from formulations.programs.names import Blocks, Meaning
+from formulations.programs.names import Meaning
 from formulations.programs.program import Program
-from formulations.programs.record import IntegerProgram
 
 Kind = Literal["soft", "hard", "two-phase", "shortest-path"]
-FloorKind = Literal["relative", "odds"]
 PROGRAMS: tuple[str, ...] = get_args(Kind)
 
 
@@ -100,10 +98,14 @@ def formulate(
     problem = _problem(trellis, rules, program)
     base = problem.fold(soft=program != "two-phase") if folded else problem
     formulation = rows_and_columns(base)
-    known = _Known(formulation, trellis.labels.names, program, folded)
-    if program == "two-phase":
-        return known.two_phase(_floor(base, tau, bound, best_score))
-    return known.of(formulation.soft())
+    columns, rows = formulation.column_names.meanings, formulation.row_names.meanings
+    if program != "two-phase":
+        return Program(formulation.soft(), trellis.labels.names, program, folded, columns, rows)
+    floor = _floor(base, tau, bound, best_score)
+    made = Program(formulation.least_cost(floor), trellis.labels.names, program, folded, columns, rows)
+    if floor is None:
+        return made
+    return replace(made, _row_meanings=partial(_and_floor, rows), floor=floor / UNITS_PER_NAT)
 
 
 def with_hard_rules(compiled: CompiledRules) -> CompiledRules:
@@ -147,27 +149,5 @@ def _floor(problem: Problem, tau: float, bound: str, best_score: float | None) -
     return None if is_forbidden(best) else score_floor(best, tau, bound)
 
 
-@dataclass(frozen=True)
-class _Known:
-    """Data that all programs of a formulation share."""
-
-    formulation: Formulation
-    labels: tuple[str, ...]
-    program: str
-    folded: bool
-
-    def of(self, integer: IntegerProgram) -> Program:
-        columns, rows = self.formulation.column_names.meanings, self.formulation.row_names.meanings
-        return Program(integer, self.labels, self.program, self.folded, columns, rows)
-
-    def two_phase(self, floor: int | None) -> Program:
-        """With a row for the floor, where there is one."""
-        program = self.of(self.formulation.least_cost(floor))
-        if floor is None:
-            return program
-        rows = partial(_and_floor, self.formulation.row_names)
-        return replace(program, _row_meanings=rows, floor=floor / UNITS_PER_NAT)
-
-
-def _and_floor(rows: Blocks) -> tuple[Meaning, ...]:
-    return (*rows.meanings(), Meaning("floor", "floor"))
+def _and_floor(rows: Callable[[], tuple[Meaning, ...]]) -> tuple[Meaning, ...]:
+    return (*rows(), Meaning("floor", "floor"))

@@ -9,10 +9,7 @@ from formulations.programs.record import UNBOUNDED
 
 
 def best_score(lattice: Lattice) -> int:
-    """The best score of any labelling, grid units; `FORBIDDEN` where no labelling is possible.
-
-    The recursion keeps one token at a time, so that it needs little memory.
-    """
+    """The best score of any labelling, grid units; `FORBIDDEN` where none is possible. It keeps one token at a time."""
     completion = np.zeros(lattice.states, np.int64)
     for t in range(len(lattice.step) - 1, -1, -1):
         completion = np.maximum(_through(lattice, t, completion).max(axis=1), FORBIDDEN)
@@ -20,16 +17,10 @@ def best_score(lattice: Lattice) -> int:
 
 
 def losses(lattice: Lattice) -> tuple[int, Integers]:
-    """The best score, and the loss of each step.
+    """The best score, and the losses (S + (T-1)·S·K,) of the start and step columns, grid units.
 
-    The loss of a step is the best completion of the state before it, less the best completion with it. The losses of
-    the steps of a path add up to the best score less the path's own.
-
-    Returns
-    -------
-    tuple of (int, ndarray of int)
-        The best score, grid units, and losses (S + (T-1)·S·K,) of the start and step columns of
-        `IntegerProgram`; `UNBOUNDED` where no completion exists.
+    The loss of a step is the best completion of the state before it, less the best completion with it; `UNBOUNDED` where
+    none exists. The losses of the steps of a path add up to the best score less the path's own.
     """
     T, K = lattice.shape
     S = lattice.states

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import product
 
 import numpy as np
 
@@ -19,27 +20,13 @@ PLAIN = re.compile(r"[\w.+/@-]+")
 
 @dataclass(frozen=True)
 class Meaning:
-    """Meaning of a column or row.
-
-    Parameters
-    ----------
-    name : str
-        Unique among the columns, or among the rows, of a program.
-    kind : str
-        Such as "path", "indicator", "state", "sigma" for columns, "flow", "link", "rule" for rows.
-    rule : str, optional
-        The name of the rule that it belongs to; empty where it belongs to none, or to several.
-    token : int, optional
-        The token of the column or row, None for none.
-    labels : tuple of str, optional
-        Labels of a path column the labels that it leads from and to, `START` and `END` among them.
-    """
+    """Meaning of a column or row; its name is unique among those of its program."""
 
     name: str
-    kind: str
-    rule: str = ""
+    kind: str  # such as "path", "indicator", "state", "sigma" for columns, "flow", "link", "rule" for rows
+    rule: str = ""  # that it belongs to; empty for none, or for several
     token: int | None = None
-    labels: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()  # from and to, of a path column; `START` and `END` among them
 
 
 Namer = Callable[[], Iterable[Meaning]]
@@ -53,7 +40,6 @@ class Blocks:
     namers: list[tuple[int, Namer]] = field(default_factory=list)
 
     def add(self, count: int, namer: Namer) -> None:
-        """Name the next few."""
         self.namers.append((count, namer))
 
     def meanings(self) -> tuple[Meaning, ...]:
@@ -82,7 +68,6 @@ def bracketed(word: str, *items: str | int) -> str:
 
 
 def quoted(text: str) -> str:
-    """A text as a JSON string."""
     return json.dumps(text, ensure_ascii=False)
 
 
@@ -93,50 +78,35 @@ def plain(label: str) -> str:
 
 @dataclass(frozen=True)
 class Owner:
-    """A rule, and the number of one of its components where it has several.
-
-    Parameters
-    ----------
-    rule : str
-        Its name.
-    at : tuple of int, optional
-        Numbers of component and part.
-    """
+    """A rule, and the numbers of one of its components and of a part of that where there are several."""
 
     rule: str
     at: tuple[int, ...] = ()
 
     def part(self, number: int, of: int) -> "Owner":
-        """The owner of one of several parts."""
         return self if of == 1 else Owner(self.rule, (*self.at, number))
 
     def means(self, kind: str, word: str, *items: str | int, token: int | None = None) -> Meaning:
         """A column or row of the rule: `word["rule",numbers,items]`."""
         return Meaning(bracketed(word, quoted(self.rule), *self.at, *items), kind, self.rule, token)
 
+    def each(self, kind: str, word: str, *numbers: Iterable[int]) -> Namer:
+        """The namer of a column or row for each combination of numbers, the first of which is the token."""
+        return lambda: (self.means(kind, word, *key, token=key[0]) for key in product(*numbers))
+
     def one(self, kind: str, word: str, *items: str | int, token: int | None = None) -> Namer:
-        """The namer of a single column or row."""
         return lambda: [self.means(kind, word, *items, token=token)]
 
 
 @dataclass(frozen=True)
 class LabelNames:
-    """How labels, pairs of labels and sets of steps are written in names.
-
-    Parameters
-    ----------
-    labels : LabelSet
-        K labels.
-    states : int
-        S, of the lattice; pairs of labels where it is more than K.
-    """
+    """How labels, pairs of labels and sets of steps are written in names."""
 
     labels: LabelSet
-    states: int
+    states: int  # S, of the lattice; pairs of labels where it is more than K
 
     @cached_property
     def label(self) -> list[str]:
-        """K labels as they are written."""
         return [plain(name) for name in self.labels.names]
 
     @cached_property

@@ -20,7 +20,7 @@ from formulations.programs.file_names import file_names
 from formulations.programs.names import Meaning, bracketed
 from formulations.programs.record import UNBOUNDED, IntegerProgram
 from formulations.programs.text import Style, lp, mps
-from formulations.programs.values import by_column, whole
+from formulations.programs.values import by_column, feasible_values
 
 FORMATS = {"lp": lp, "mps": mps}
 UNITS = {"nats": UNITS_PER_NAT, "grid": 1}
@@ -166,14 +166,12 @@ class Program:
     @cached_property
     def row_lower(self) -> Floats:
         """(m,) lower sides of the rows, -inf for none."""
-        sides = self.integer.row_lower
-        return np.where(sides <= -UNBOUNDED, -np.inf, sides)
+        return self.integer.float_sides[0]
 
     @cached_property
     def row_upper(self) -> Floats:
         """(m,) upper sides of the rows, inf for none."""
-        sides = self.integer.row_upper
-        return np.where(sides >= UNBOUNDED, np.inf, sides)
+        return self.integer.float_sides[1]
 
     @cached_property
     def digest(self) -> str:
@@ -209,7 +207,9 @@ class Program:
             For a name of no column, a column without a value, NaN, a value more than 1e-5 from a whole number
             or outside its box, and for a row that is broken, such as those that make the columns `x` a path.
         """
-        return whole(by_column(values, self.column_names), self.integer, self.column_names, self.rows)
+        return feasible_values(
+            by_column(values, self.column_names), self.integer, self.column_names, self.rows
+        )
 
     def labelling(self, values: Mapping[str, float] | ArrayLike) -> list[str]:
         """The T labels of the path that a solution takes.
@@ -242,7 +242,7 @@ class Program:
         Returns
         -------
         float
-            C·x in nats.
+            The objective, nats.
         """
         return self.integer.value(self.read(values)) / UNITS_PER_NAT
 
@@ -267,8 +267,7 @@ class Program:
         """
         if format not in FORMATS:
             raise ValueError(f"no format {brief(format)}; there are lp and mps")
-        if units not in UNITS:
-            raise ValueError(f"no units {brief(units)}; there are nats, and grid for 2^-20 nats")
+        check_units(units)
         sense = "maximises" if format == "lp" else "minimises the negative of"
         scale = "nats" if units == "nats" else "grid units of 2^-20 nats"
         remarks = [
@@ -357,6 +356,11 @@ class Program:
             ),
             _row_meanings=lambda: canonical.rows,
         )
+
+
+def check_units(units: str) -> None:
+    if units not in UNITS:
+        raise ValueError(f"no units {brief(units)}; there are nats, and grid for 2^-20 nats")
 
 
 def _halves(rows: list[Meaning]) -> Meanings:

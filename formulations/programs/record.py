@@ -5,7 +5,8 @@ from functools import cached_property
 
 import numpy as np
 
-from formulations.dtypes import Booleans, Integers
+from formulations.automata.lattice import states_of
+from formulations.dtypes import Booleans, Floats, Integers, LabelIds
 
 UNBOUNDED = 2**62
 """Marks a side that a row does not have: `row_upper = UNBOUNDED`, `row_lower = -UNBOUNDED`."""
@@ -78,7 +79,6 @@ class IntegerProgram:
 
     @cached_property
     def row_of_entry(self) -> Integers:
-        """Row index of each stored coefficient, (nnz,)."""
         return np.repeat(np.arange(self.n_rows), np.diff(self.indptr))
 
     def activity(self, x: Integers) -> Integers:
@@ -95,21 +95,32 @@ class IntegerProgram:
         return bool(np.all(activity >= self.row_lower) and np.all(activity <= self.row_upper))
 
     def value(self, x: Integers) -> int:
-        """c·x in grid units."""
         return int(self.objective @ x)
 
     def labelling(self, x: Integers) -> Integers:
-        """Label ids (T,) of the path that x takes."""
         T, K, S = self.tokens, self.labels, self.states
         first = np.argmax(x[:S])
         steps = x[S : S + (T - 1) * S * K].reshape(T - 1, S * K).argmax(axis=1)
         return np.concatenate([[first], steps % K]).astype(np.int64)
 
     @property
+    def float_sides(self) -> tuple[Floats, Floats]:
+        """(m,) each: `row_lower` and `row_upper`, -inf and inf for absent sides."""
+        lower, upper = self.row_lower, self.row_upper
+        return np.where(lower <= -UNBOUNDED, -np.inf, lower), np.where(upper >= UNBOUNDED, np.inf, upper)
+
+    @property
     def _sides(self) -> tuple[Booleans, Booleans, Booleans]:
-        """(m,) each: rows that are equalities; rows, those among them, that have a lower side; others with an upper one."""
+        """(m,) each: equalities; rows with a lower side, equalities included; other rows with an upper one."""
         equal = self.row_lower == self.row_upper
         return equal, self.row_lower > -UNBOUNDED, (self.row_upper < UNBOUNDED) & ~equal
+
+    def columns_of(self, path: LabelIds) -> Integers:
+        """(T+1,) the path columns that are 1 for label ids (T,)."""
+        T, K, S = self.tokens, self.labels, self.states
+        states = states_of(path, K, S)
+        steps = S + (np.arange(T - 1) * S + states[:-1]) * K + path[1:]
+        return np.concatenate([states[:1], steps, S + (T - 1) * S * K + states[-1:]])
 
     @property
     def canonical_rows(self) -> Integers:
@@ -118,10 +129,7 @@ class IntegerProgram:
         return np.concatenate([np.flatnonzero(above), np.flatnonzero(below)])
 
     def canonical(self) -> "IntegerProgram":
-        """The same program with `>=` and `=` rows only (Stokman 2011, section 4.1).
-
-        A row with two different sides becomes two rows; `a·x <= b` becomes `-a·x >= -b`.
-        """
+        """The same program with `>=` and `=` rows only: a row with two different sides becomes two, and `<=` is negated."""
         equal, above, below = self._sides
         rows = self.canonical_rows
         sign = np.concatenate([np.ones(above.sum(), np.int64), -np.ones(below.sum(), np.int64)])
@@ -140,10 +148,7 @@ class IntegerProgram:
         )
 
     def standard(self) -> "IntegerProgram":
-        """The same program with `=` rows only: a surplus column for each inequality (section 4.1).
-
-        A surplus column's box is the range of the row: from 0 to max A x - b over the columns' boxes.
-        """
+        """The same program with `=` rows only: each inequality has a surplus column, boxed by the range of the row."""
         program = self.canonical()
         open_rows = np.flatnonzero(program.row_upper == UNBOUNDED)
         reach = np.zeros(program.n_rows, np.int64)

@@ -13,21 +13,11 @@ from formulations.programs.record import IntegerProgram
 
 @dataclass(frozen=True)
 class ReducedProgram:
-    """A program on fewer columns.
-
-    Parameters
-    ----------
-    program : IntegerProgram
-        Program with the columns left.
-    places : ndarray of int
-        (n,) their places in the whole program.
-    columns : int
-        Number of columns of the whole program.
-    """
+    """A program on fewer columns, with their places in the whole program."""
 
     program: IntegerProgram
-    places: Integers
-    columns: int
+    places: Integers  # (n,)
+    columns: int  # of the whole program
 
     def expand(self, x: Integers) -> Integers:
         """The solution in terms of the whole program."""
@@ -42,17 +32,9 @@ def reduce(
     """Remove the steps that no labelling with a score of at least `value` takes, and require that score.
 
     A step whose loss against the best completion of its own start passes best - value cannot be part of such a
-    labelling, since losses add up and rules only take away.
-
-    Parameters
-    ----------
-    lattice : Lattice
-        The scores, or others at which no labelling that keeps to them is worth more than `bound` less its
-        losses.
-    path, value : ndarray of int or None or int
-        A labelling, label ids (T,), to start from, and its score in grid units; None for none.
-    bound : int, optional
-        The best score of the lattice where not given.
+    labelling, since losses add up and rules only take away. The lattice has the scores, or others at which no labelling
+    that keeps to them is worth more than `bound`, by default its best score, less its losses. The search starts from
+    `path` (T,), whose score `value` is, in grid units, if it is not None.
     """
     best, loss = losses(lattice)
     best = best if bound is None else bound
@@ -64,6 +46,12 @@ def reduce(
     places = np.flatnonzero((upper > 0) | (program.lower > 0))
     place = np.full(program.n_columns, -1)
     place[places] = np.arange(len(places))
+    start = None
+    if path is not None:  # -1 for the columns that it does not determine
+        start = np.full(program.n_columns, -1)
+        start[: program.n_edges] = 0
+        start[program.columns_of(path)] = 1
+        start = start[places]
     stays = place[program.indices] >= 0
     filled = np.bincount(program.row_of_entry[stays], minlength=program.n_rows)
     rows = np.flatnonzero((filled > 0) | (program.row_lower > 0) | (program.row_upper < 0))
@@ -77,17 +65,6 @@ def reduce(
         data=program.data[stays],
         row_lower=program.row_lower[rows],
         row_upper=program.row_upper[rows],
-        start=None if path is None else _start(program, lattice, path, len(loss))[places],
+        start=start,
     )
     return ReducedProgram(smaller, places, program.n_columns)
-
-
-def _start(program: IntegerProgram, lattice: Lattice, path: LabelIds, steps: int) -> Integers:
-    """The labelling's steps as values of columns; -1 for columns that it does not determine."""
-    S, K = lattice.states, lattice.shape[1]
-    states = lattice.states_of(path)
-    values = np.full(program.n_columns, -1)
-    values[: steps + S] = 0
-    columns = S + (np.arange(len(path) - 1) * S + states[:-1]) * K + path[1:]
-    values[np.concatenate([states[:1], columns, [steps + states[-1]]])] = 1
-    return values

@@ -5,8 +5,7 @@ for each pair; any other machine a unit flow through its states, linked to the p
 column for each gate.
 """
 
-from collections.abc import Iterator
-from functools import partial
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,7 +19,17 @@ from formulations.dtypes import Integers
 from formulations.problem.problem import GroundRule
 from formulations.programs.builder import ProgramBuilder, on_edges, tokens_of_edges
 from formulations.programs.circuit_rows import add_circuit
-from formulations.programs.names import Meaning, Owner
+from formulations.programs.names import Owner
+
+
+@dataclass(frozen=True)
+class _Part:
+    """What the rows of a component belong to; `once` where the rule counts at most once."""
+
+    of: Owner
+    slack: int | None
+    once: bool
+    program: ProgramBuilder
 
 
 def add_rule(rule: GroundRule, program: ProgramBuilder) -> None:
@@ -37,91 +46,78 @@ def add_rule(rule: GroundRule, program: ProgramBuilder) -> None:
         if not (rule.hard or rule.binary):
             name = of.one("sigma", "sigma")
             slack = program.columns.add(np.array([component.most]), name, cost=rule.penalty)[0]
-        _add_component(component, of, slack, rule.once, program)
+        _add_component(component, _Part(of, slack, rule.once, program))
 
 
-def _add_component(
-    component: Component, of: Owner, slack: int | None, once: bool, program: ProgramBuilder
-) -> None:
+def _add_component(component: Component, part: _Part) -> None:
     if isinstance(component, Sum):
-        _sum(component, of, slack, once, program)
-        return
-    if isinstance(component, Agreement):
-        _emit(*_agreement(component, of, program), of, slack, once, program)
-        return
-    if isinstance(component, HammingDistance):
-        if component.hard:
-            for number, machine in enumerate(component.rule):
-                _add_component(machine, of.part(number, len(component.rule)), slack, once, program)
-        else:
-            _hamming_distance(component, of, slack, program)
-        return
-    (machine,) = component.machines or ()
-    if machine.backward is not None:
-        _emit(*_flow(machine.backward, of, program, backward=True), of, slack, once, program)
-    elif machine.is_local:
-        _emit(*_local(machine, program), of, slack, once, program)
+        _sum(component, part)
+    elif isinstance(component, Agreement):
+        _emit(*_agreement(component, part), part)
+    elif isinstance(component, HammingDistance):
+        if not component.hard:
+            _hamming_distance(component, part)
+            return
+        for number, machine in enumerate(component.rule):
+            _add_component(machine, replace(part, of=part.of.part(number, len(component.rule))))
     else:
-        _emit(*_flow(machine, of, program), of, slack, once, program)
+        (machine,) = component.machines or ()
+        if machine.backward is not None:
+            _emit(*_flow(machine.backward, part, backward=True), part)
+        else:
+            _emit(*(_local(machine, part.program) if machine.is_local else _flow(machine, part)), part)
 
 
-def _hamming_distance(
-    component: HammingDistance, of: Owner, slack: int | None, program: ProgramBuilder
-) -> None:
+def _hamming_distance(component: HammingDistance, part: _Part) -> None:
     """A second path, which keeps the rule, and σ >= the number of tokens at which the two differ."""
-    rows, columns = program.rows, program.columns
+    of, rows, columns = part.of, part.program.rows, part.program.columns
     if not component.possible:
         (constant,) = component.machines or ()
-        _emit(*_flow(constant, of, program), of, slack, False, program)
+        _emit(*_flow(constant, part), replace(part, once=False))
         return
     class_of, members = component.classes
-    differs = columns.add(np.ones(component.length, np.int64), partial(_by_token, of, component.length))
+    T = component.length
+    differs = columns.add(np.ones(T, np.int64), of.each("differ", "differ", range(T)))
     begin = rows.add(1, of.one("state", "repairs", 0, 0, token=0), 1, 1)
     arrived: dict[tuple[int, ...], int] = {component.repairs.start: int(begin[0])}
-    for token in range(component.length):
+    for token in range(T):
         arcs = [(p, after) for p in arrived for after in component.repairs.after(token, p)]
-        column = columns.add(
-            np.ones(len(arcs), np.int64), partial(_items, of, "state", "repair", token, len(arcs))
-        )
+        name = of.each("state", "repair", [token], range(len(arcs)))
+        column = columns.add(np.ones(len(arcs), np.int64), name)
         rows.put(np.array([arrived[p] for p, _ in arcs]), column)
         places = list(dict.fromkeys(after for _, after in arcs))
-        if token < component.length - 1:
-            names = partial(_items, of, "state", "repairs", token + 1, len(places))
-            arrived = dict(zip(places, rows.add(len(places), names, 0, 0).tolist(), strict=True))
+        if token < T - 1:
+            name = of.each("state", "repairs", [token + 1], range(len(places)))
+            arrived = dict(zip(places, rows.add(len(places), name, 0, 0).tolist(), strict=True))
             rows.put(np.array([arrived[after] for _, after in arcs]), column, -1)
-        agrees = rows.add(len(members), partial(_items, of, "link", "link", token, len(members)), lower=0)
+        agrees = rows.add(len(members), of.each("link", "link", [token], range(len(members))), lower=0)
         rows.put(agrees, differs[token])
         rows.put(agrees[[after[0] for _, after in arcs]], column)
         for c, of_class in enumerate(agrees.tolist()):
-            rows.put(of_class, program.indicator(token, (class_of == c)[None, :]), -1)
+            rows.put(of_class, part.program.indicator(token, (class_of == c)[None, :]), -1)
     row = rows.add(1, of.one("rule", "rule"), upper=0)
     rows.put(row, differs)
-    if slack is not None:
-        rows.put(row, slack, -1)
+    if part.slack is not None:
+        rows.put(row, part.slack, -1)
 
 
-def _sum(component: Sum, of: Owner, slack: int | None, once: bool, program: ProgramBuilder) -> None:
+def _sum(component: Sum, part: _Part) -> None:
     """low <= Σ weights <= high, each side relaxed by σ; where the rule counts once, σ weighs the largest excess."""
-    rows, (least, greatest) = program.rows, component.reach
-    sides = [
-        (component.high is not None and greatest > component.high, 1),
-        (component.low is not None and least < component.low, -1),
-    ]
-    if not any(needed for needed, _ in sides):
+    rows, (least, greatest) = part.program.rows, component.reach
+    sides: list[tuple[str, int, int]] = []
+    if component.high is not None and greatest > component.high:
+        sides.append(("high", component.high, greatest - component.high))
+    if component.low is not None and least < component.low:
+        sides.append(("low", component.low, component.low - least))
+    if not sides:
         return
-    at, weights = program.weighted_columns(component.steps)
-    for needed, sign in sides:
-        if not needed:
-            continue
-        side = component.high if sign > 0 else component.low
-        assert side is not None
-        which = ("high" if sign > 0 else "low",) if all(needed for needed, _ in sides) else ()
-        name = of.one("rule", "rule", *which)
-        row = rows.add(1, name, upper=side) if sign > 0 else rows.add(1, name, lower=side)
+    at, weights = part.program.weighted_columns(component.steps)
+    for which, side, excess in sides:
+        name = part.of.one("rule", "rule", *((which,) if len(sides) > 1 else ()))
+        row = rows.add(1, name, upper=side) if which == "high" else rows.add(1, name, lower=side)
         rows.put(row, at, weights)
-        if slack is not None:
-            excess = greatest - side if sign > 0 else side - least
-            rows.put(row, slack, -sign * (excess if once else 1))
+        if part.slack is not None:
+            rows.put(row, part.slack, (-1 if which == "high" else 1) * (excess if part.once else 1))
 
 
 def _local(machine: Machine, program: ProgramBuilder) -> tuple[Integers, Integers, Integers]:
@@ -131,111 +127,68 @@ def _local(machine: Machine, program: ProgramBuilder) -> tuple[Integers, Integer
     return tokens_of_edges(program.shape, program.states)[at], at, emits[at]
 
 
-def _agreement(
-    component: Agreement, of: Owner, program: ProgramBuilder
-) -> tuple[Integers, Integers, Integers]:
+def _agreement(component: Agreement, part: _Part) -> tuple[Integers, Integers, Integers]:
     """Add d, 1 where a token and the one before it differ: for each kind, d >= [it has the kind] - [the other has it].
 
     Returns token, column and violations of each d.
     """
-    rows, kinds = program.rows, np.arange(component.kinds)
+    program, kinds = part.program, range(component.kinds)
+    table = [component.kind == f for f in kinds]
     has = np.array(
-        [
-            [program.indicator(t, (component.kind == f)[None, :]) for f in kinds]
-            for t in component.tokens.tolist()
-        ]
+        [[program.indicator(t, table[f][None, :]) for f in kinds] for t in component.tokens.tolist()]
     )
-    tokens = component.tokens[1:].tolist()
-
-    def columns() -> Iterator[Meaning]:
-        return (of.means("differ", "differ", t, token=t) for t in tokens)
-
-    def links() -> Iterator[Meaning]:
-        return (of.means("link", "link", t, f, token=t) for t in tokens for f in range(len(kinds)))
-
-    differ = program.columns.add(np.ones(component.most, np.int64), columns)
-    row = rows.add(component.most * len(kinds), links, lower=0).reshape(component.most, -1)
-    rows.put(row, differ[:, None])
-    rows.put(row, has[1:], -1)
-    rows.put(row, has[:-1])
-    return component.tokens[1:], differ, np.ones(component.most, np.int64)
+    count, tokens = component.most, component.tokens[1:].tolist()
+    differ = program.columns.add(np.ones(count, np.int64), part.of.each("differ", "differ", tokens))
+    row = program.rows.add(count * len(kinds), part.of.each("link", "link", tokens, kinds), lower=0)
+    row = row.reshape(count, -1)
+    program.rows.put(row, differ[:, None])
+    program.rows.put(row, has[1:], -1)
+    program.rows.put(row, has[:-1])
+    return component.tokens[1:], differ, np.ones(count, np.int64)
 
 
-def _flow(
-    machine: Machine, of: Owner, program: ProgramBuilder, *, backward: bool = False
-) -> tuple[Integers, Integers, Integers]:
+def _flow(machine: Machine, part: _Part, *, backward: bool = False) -> tuple[Integers, Integers, Integers]:
     """Add w[t, q, s], 1 where the machine is in state q and reads symbol s at token t.
 
     Flow through the states, and for each symbol but one: Σ_q w[t, q, s] = Σ of the edges that carry s.
     Returns token, column and violations of each w that emits; those at the end count for the last token read.
     """
-    rows, shape = program.rows, program.shape
-    T, (Q, S) = shape[0], machine.emits.shape
+    of, program, rows = part.of, part.program, part.program.rows
+    T, (Q, S) = program.shape[0], machine.emits.shape
     read = range(T - 1, -1, -1) if backward else range(T)
-
-    def columns() -> Iterator[Meaning]:
-        return (
-            of.means("state", "state", t, q, s, token=t) for t in range(T) for q in range(Q) for s in range(S)
-        )
-
-    def states() -> Iterator[Meaning]:
-        return (of.means("state", "flow", t, q, token=t) for t in read for q in range(Q))
-
-    def links() -> Iterator[Meaning]:
-        return (of.means("link", "link", t, s, token=t) for t in range(T) for s in linked.tolist())
-
-    w = program.columns.add(np.ones(T * Q * S, np.int64), columns).reshape(T, Q, S)
+    name = of.each("state", "state", range(T), range(Q), range(S))
+    w = program.columns.add(np.ones(T * Q * S, np.int64), name).reshape(T, Q, S)
     in_order = w[::-1] if backward else w
-    state = rows.add(T * Q, states, 0, 0).reshape(T, Q)
+    state = rows.add(T * Q, of.each("state", "flow", read, range(Q)), 0, 0).reshape(T, Q)
     rows.put(state[:, :, None], in_order)
     rows.put(state[1:][:, machine.next_state], in_order[:-1], -1)
     rows.lower[-1] = rows.upper[-1] = (np.arange(T * Q) == 0).astype(np.int64)
-    symbol = on_edges(machine.steps, shape, program.states)
+    symbol = on_edges(machine.steps, program.shape, program.states)
     common = int(np.bincount(symbol, minlength=S).argmax())
     linked = np.delete(np.arange(S), common)
+    name = of.each("link", "link", range(T), linked.tolist())
     link = np.full((T, S), -1)
-    link[:, linked] = rows.add(T * (S - 1), links, 0, 0).reshape(T, S - 1)
+    link[:, linked] = rows.add(T * (S - 1), name, 0, 0).reshape(T, S - 1)
     rows.put(link[:, None, linked], w[:, :, linked])
     at = np.flatnonzero(symbol != common)
-    rows.put(link[tokens_of_edges(shape, program.states)[at], symbol[at]], at, -1)
+    rows.put(link[tokens_of_edges(program.shape, program.states)[at], symbol[at]], at, -1)
     emits = np.broadcast_to(machine.emits, (T, Q, S)).copy()
     emits[-1] += machine.final[machine.next_state]
     t, q, s = np.nonzero(emits)
     return (T - 1 - t if backward else t), in_order[t, q, s], emits[t, q, s]
 
 
-def _emit(
-    token: Integers,
-    at: Integers,
-    amount: Integers,
-    of: Owner,
-    slack: int | None,
-    once: bool,
-    program: ProgramBuilder,
-) -> None:
+def _emit(token: Integers, at: Integers, amount: Integers, part: _Part) -> None:
     """Σ violations <= σ, in one row; or, where the rule counts once, a row for each token."""
     if not len(at):
         return
-    rows = program.rows
-    if not once:
-        row = rows.add(1, of.one("rule", "rule"), upper=0)
+    rows = part.program.rows
+    if not part.once:
+        row = rows.add(1, part.of.one("rule", "rule"), upper=0)
         rows.put(row, at, amount)
     else:
         tokens, which = np.unique(token, return_inverse=True)
-        row = rows.add(
-            len(tokens),
-            lambda: (of.means("rule", "rule", t, token=t) for t in tokens.tolist()),
-            upper=0,
-        )
+        row = rows.add(len(tokens), part.of.each("rule", "rule", tokens.tolist()), upper=0)
         rows.put(row[which.reshape(-1)], at)
-    if slack is not None:
-        rows.put(row, slack, -1)
-
-
-def _by_token(of: Owner, count: int) -> Iterator[Meaning]:
-    return (of.means("differ", "differ", t, token=t) for t in range(count))
-
-
-def _items(of: Owner, kind: str, word: str, token: int, count: int) -> Iterator[Meaning]:
-    """Numbered columns or rows at one token."""
-    return (of.means(kind, word, token, number, token=token) for number in range(count))
+    if part.slack is not None:
+        rows.put(row, part.slack, -1)

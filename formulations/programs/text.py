@@ -1,4 +1,4 @@
-"""Integer programs as MPS and LP text, whole arrays at a time: c0 … are the columns and r0 … the rows where not named."""
+"""Integer programs as MPS and LP text, whole arrays at a time."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,42 +14,33 @@ from formulations.programs.record import UNBOUNDED, IntegerProgram, stable_order
 
 @dataclass(frozen=True)
 class Style:
-    """Names and numbers of a text.
+    """Names and numbers of a text; c0 … are the columns and r0 … the rows where not named."""
 
-    Parameters
-    ----------
-    columns, rows : sequence of str
-        N and m names.
-    scale : int, default 1
-        Divisor of an entry of the objective, a power of two; its quotients are written as exact
-        decimals.
-    title : str, default "program"
-        One word.
-    remarks : tuple of str, optional
-        Lines of comment.
-    """
-
-    columns: Sequence[str]
-    rows: Sequence[str]
-    scale: int = 1
-    title: str = "program"
-    remarks: tuple[str, ...] = ()
+    columns: Sequence[str] | None = None
+    rows: Sequence[str] | None = None
+    scale: int = (
+        1  # divisor of an entry of the objective, a power of two; quotients are written as exact decimals
+    )
+    title: str = "program"  # one word
+    remarks: tuple[str, ...] = ()  # lines of comment
 
 
-def mps(program: IntegerProgram, style: Style | None = None) -> str:
+PLAIN = Style()
+
+
+def mps(program: IntegerProgram, style: Style = PLAIN) -> str:
     """Free MPS text that MINIMISES the negated objective, in grid units; rows without a side are left out."""
-    comment = "" if style is None else "".join(f"* {line}\n" for line in style.remarks)
-    title = "program" if style is None else style.title
-    head = [f"{comment}NAME {title} FREE\nROWS\n N obj\n", *_row_kinds(program, style)]
+    comment = "".join(f"* {line}\n" for line in style.remarks)
+    head = [f"{comment}NAME {style.title} FREE\nROWS\n N obj\n", *_row_kinds(program, style)]
     columns = ["COLUMNS\n MARKER 'MARKER' 'INTORG'\n", *_columns(program, style)]
     middle = [" MARKER 'MARKER' 'INTEND'\nRHS\n", *_sides(program, style)]
     return "".join([*head, *columns, *middle, "BOUNDS\n", *_bounds(program, style), "ENDATA\n"])
 
 
-def lp(program: IntegerProgram, style: Style | None = None) -> str:
+def lp(program: IntegerProgram, style: Style = PLAIN) -> str:
     """CPLEX LP text that maximises the objective, in grid units; one line for each side of a row."""
-    columns, names = _column_texts(program, style, "{}").tolist(), _row_texts(program, style, "{}").tolist()
-    remarks = "" if style is None else "".join(f"\\ {line}\n" for line in style.remarks)
+    columns, names = _columns_as("{}", program, style).tolist(), _rows_as("{}", program, style).tolist()
+    remarks = "".join(f"\\ {line}\n" for line in style.remarks)
     empty = [("+", "0", columns[0])]
     rows: list[str] = []
     for row in np.flatnonzero(_has_side(program)).tolist():
@@ -87,42 +78,29 @@ def _box(program: IntegerProgram, name: str, column: int) -> str:
     return f" {name} = {low}\n" if low == high else f" {low} <= {name} <= {high}\n"
 
 
-def _column_texts(program: IntegerProgram, style: Style | None, pattern: str) -> NDArray[np.object_]:
+def _columns_as(pattern: str, program: IntegerProgram, style: Style) -> NDArray[np.object_]:
     """A pattern filled with each column's name."""
-    return _texts(pattern, "c{}", program.n_columns, _named_columns(style))
+    if style.columns is None:
+        n = program.n_columns
+        return _numbered(pattern.format("c{}"), 1 << max(n - 1, 0).bit_length())[:n]
+    return np.array([pattern.format(name) for name in style.columns], object)
 
 
-def _row_texts(program: IntegerProgram, style: Style | None, pattern: str) -> NDArray[np.object_]:
-    """A pattern filled with each row's name."""
-    return np.array(_some(np.arange(program.n_rows), pattern, "r{}", _named_rows(style)), object)
+def _rows_as(pattern: str, program: IntegerProgram, style: Style) -> NDArray[np.object_]:
+    return np.array(_some(np.arange(program.n_rows), pattern, "r", style.rows), object)
 
 
-def _named_columns(style: Style | None) -> Sequence[str] | None:
-    return None if style is None else style.columns
-
-
-def _named_rows(style: Style | None) -> Sequence[str] | None:
-    return None if style is None else style.rows
-
-
-def _texts(pattern: str, numbered: str, count: int, names: Sequence[str] | None) -> NDArray[np.object_]:
-    if names is None:
-        return _each(pattern.format(numbered), count)
-    return np.array([pattern.format(name) for name in names], object)
-
-
-def _some(at: Integers, pattern: str, numbered: str, names: Sequence[str] | None) -> list[str]:
+def _some(at: Integers, pattern: str, letter: str, names: Sequence[str] | None) -> list[str]:
     """A pattern filled with the names at some places."""
     before, after = pattern.split("{}")
     if names is None:
-        letter = numbered[0]
         return [f"{before}{letter}{place}{after}" for place in at.tolist()]
     return [f"{before}{names[place]}{after}" for place in at.tolist()]
 
 
-def _objective(units: Integers, style: Style | None) -> list[str]:
+def _objective(units: Integers, style: Style) -> list[str]:
     """Entries of an objective as exact decimals."""
-    if style is None or style.scale == 1:
+    if style.scale == 1:
         return list(map(str, units.tolist()))
     distinct, which = np.unique(units, return_inverse=True)
     texts = [exact_decimal(int(value), style.scale) for value in distinct]
@@ -149,22 +127,22 @@ def _has_side(program: IntegerProgram) -> np.ndarray:
     return (program.row_lower > -UNBOUNDED) | (program.row_upper < UNBOUNDED)
 
 
-def _row_kinds(program: IntegerProgram, style: Style | None) -> list[str]:
+def _row_kinds(program: IntegerProgram, style: Style) -> list[str]:
     rows = np.flatnonzero(_has_side(program))
     lower, upper = program.row_lower[rows], program.row_upper[rows]
     kinds = np.select([lower == upper, upper < UNBOUNDED], ["E", "L"], "G").tolist()
-    names = _some(rows, "{}", "r{}", _named_rows(style))
+    names = _some(rows, "{}", "r", style.rows)
     return [f" {kind} {name}\n" for kind, name in zip(kinds, names, strict=True)]
 
 
-def _columns(program: IntegerProgram, style: Style | None) -> list[str]:
+def _columns(program: IntegerProgram, style: Style) -> list[str]:
     """Lines `column row value`, the entries of a column together and its objective first."""
     kept = _has_side(program)[program.row_of_entry]
     columns = np.concatenate([np.arange(program.n_columns), program.indices[kept]])
     rows = np.concatenate([np.zeros(program.n_columns, np.int64), program.row_of_entry[kept] + 1])
     order = stable_order(columns)
-    column_names = _column_texts(program, style, " {} ")
-    row_names = np.concatenate([np.array(["obj "], object), _row_texts(program, style, "{} ")])
+    column_names = _columns_as(" {} ", program, style)
+    row_names = np.concatenate([np.array(["obj "], object), _rows_as("{} ", program, style)])
     distinct = np.unique(program.data[kept])
     own = [f"{value}\n" for value in _objective(-program.objective, style)]
     value_names = np.array(own + [f"{value}\n" for value in distinct.tolist()], object)
@@ -178,39 +156,33 @@ def _columns(program: IntegerProgram, style: Style | None) -> list[str]:
     return text
 
 
-def _sides(program: IntegerProgram, style: Style | None) -> list[str]:
+def _sides(program: IntegerProgram, style: Style) -> list[str]:
     """The sections RHS and RANGES."""
-    names = _named_rows(style)
     lower, upper = program.row_lower, program.row_upper
     above, below = lower > -UNBOUNDED, upper < UNBOUNDED
     right = np.flatnonzero((above | below) & (np.where(below, upper, lower) != 0))
     ranged = np.flatnonzero(above & below & (lower != upper))
     sides = np.where(below, upper, lower)[right]
     return [
-        *_interleave(_some(right, " RHS {} ", "r{}", names), sides),
+        *_interleave(_some(right, " RHS {} ", "r", style.rows), sides),
         *(["RANGES\n"] if len(ranged) else []),
-        *_interleave(_some(ranged, " RNG {} ", "r{}", names), (upper - lower)[ranged]),
+        *_interleave(_some(ranged, " RNG {} ", "r", style.rows), (upper - lower)[ranged]),
     ]
 
 
-def _bounds(program: IntegerProgram, style: Style | None) -> list[str]:
+def _bounds(program: IntegerProgram, style: Style) -> list[str]:
     binary = (program.lower == 0) & (program.upper == 1)
-    below, other, names = np.flatnonzero(program.lower), np.flatnonzero(~binary), _named_columns(style)
+    below, other = np.flatnonzero(program.lower), np.flatnonzero(~binary)
     return [
-        *_column_texts(program, style, " BV BND {}\n")[binary],
-        *_interleave(_some(below, " LO BND {} ", "c{}", names), program.lower[below]),
-        *_interleave(_some(other, " UP BND {} ", "c{}", names), program.upper[other]),
+        *_columns_as(" BV BND {}\n", program, style)[binary],
+        *_interleave(_some(below, " LO BND {} ", "c", style.columns), program.lower[below]),
+        *_interleave(_some(other, " UP BND {} ", "c", style.columns), program.upper[other]),
     ]
-
-
-def _each(pattern: str, count: int) -> NDArray[np.object_]:
-    """The pattern filled with 0 … count - 1."""
-    return _fill(pattern, 1 << max(count - 1, 0).bit_length())[:count]
 
 
 @lru_cache(maxsize=4)
-def _fill(pattern: str, count: int) -> NDArray[np.object_]:
-    """Texts that are equal in all programs, cached for each power of two."""
+def _numbered(pattern: str, count: int) -> NDArray[np.object_]:
+    """The pattern filled with 0 … count - 1, which all programs share; cached for each power of two."""
     return np.array([pattern.format(number) for number in range(count)], object)
 
 

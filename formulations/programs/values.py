@@ -17,13 +17,7 @@ TOLERANCE = 1e-5
 
 
 def by_column(values: Any, names: Sequence[str]) -> Floats:
-    """(n,) values of a mapping by name, or by the name in files, or of an array; NaN is let through.
-
-    Raises
-    ------
-    ValueError
-        For a name that is no column's, a column without a value or with two, and an array of another size.
-    """
+    """(n,) values of a mapping by name, or by the name in files, or of an array; NaN is let through."""
     if not isinstance(values, Mapping):
         return _array(values, names)
     place = {name: c for c, name in enumerate(names)}
@@ -66,16 +60,10 @@ def _number(value: Any, name: str) -> float:
         raise ValueError(f"column {name} is {brief(value)}{hint}") from None
 
 
-def whole(
+def feasible_values(
     values: Floats, program: IntegerProgram, columns: Sequence[str], rows: Sequence[Meaning]
 ) -> Integers:
-    """Values (n,) as whole numbers that lie in their boxes and keep every row, in exact arithmetic.
-
-    Raises
-    ------
-    ValueError
-        For the first value that is not whole, or outside its box, and the first row that is broken.
-    """
+    """Values (n,) as whole numbers in their boxes that keep every row exactly; ValueError for the first that does not."""
     for c in np.flatnonzero(~(np.abs(values - np.rint(values)) <= TOLERANCE))[:1]:
         value = float(values[c])
         what = "not whole" if math.isfinite(value) else "not finite"

@@ -14,17 +14,7 @@ from formulations.parameters import KEY, KeyPath
 
 
 class DocumentError(InferenceError, ValueError):
-    """An error at a place of a document.
-
-    Parameters
-    ----------
-    message : str
-        One line.
-    path
-        Keys that lead to the place.
-    offset : int, optional
-        Characters into the text there.
-    """
+    """An error at a place of a document: the keys that lead to it, and characters into the text there."""
 
     def __init__(self, message: str, *path: Any, offset: int | None = None) -> None:
         super().__init__(message)
@@ -33,17 +23,7 @@ class DocumentError(InferenceError, ValueError):
 
 @dataclass(kw_only=True)
 class Declarations:
-    """Fields, groups and templates of a rule file.
-
-    Parameters
-    ----------
-    fields : tuple of str, optional
-        Names, in their order.
-    groups : dict of str to Group, optional
-        Groups by name.
-    templates : dict of str to tuple of (NamedFormula, str), optional
-        Templates by name, each with "logic" or "linear".
-    """
+    """Fields, groups and templates of a rule file; each template has its form, "logic" or "linear"."""
 
     fields: tuple[str, ...] = ()
     groups: dict[str, Group] = field(default_factory=dict)

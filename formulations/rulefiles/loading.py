@@ -139,13 +139,7 @@ def parse_rules(text: str, source: str = "rules", folder: Path | None = None) ->
 
 
 def rule_set(rules: Any) -> RuleSet:
-    """The rule set of rules in any form: a rule set, rules and features, or the path or name of a rule file.
-
-    Raises
-    ------
-    ValueError
-        For anything else.
-    """
+    """The rule set of a rule set, of rules and features, or of the path or name of a rule file; ValueError for anything else."""
     if isinstance(rules, RuleSet):
         return rules
     if isinstance(rules, str | Path):

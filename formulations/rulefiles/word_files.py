@@ -15,19 +15,7 @@ MOST_WORDS = 64 * 2**20
 
 
 def with_word_files(value: Any, name: str, path: KeyPath, folder: Path, words: bool) -> Any:
-    """The value of a parameter with the words from files, also inside token patterns.
-
-    Parameters
-    ----------
-    value : object
-        Value from a rule file.
-    name, path : str or tuple
-        The parameter and its place, for messages.
-    folder : Path
-        Where the files are.
-    words : bool
-        Whether the value is a list of words, or a table that names a file.
-    """
+    """The value of a parameter with the words from files in the folder, also inside token patterns."""
     if words:
         return _words(value, name, path, folder)
     if isinstance(value, list):
@@ -59,13 +47,7 @@ def _words(value: Any, name: str, path: KeyPath, folder: Path) -> Any:
 
 
 def read_words(folder: Path, name: str) -> Words:
-    """Words of a file, one a line; empty lines and those that begin with # are left out.
-
-    Raises
-    ------
-    Unreadable
-        For a file that cannot be read.
-    """
+    """Words of a file, one a line; empty lines and those that begin with # are left out. Unreadable for a file that cannot be read."""
     try:
         text = read_text(folder / name, MOST_WORDS)
     except FileNotFoundError as error:

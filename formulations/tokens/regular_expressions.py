@@ -45,20 +45,7 @@ class TooSlow(InferenceError, ValueError):
 
 @dataclass(frozen=True)
 class Expression:
-    """A regular expression that must match a whole token.
-
-    Parameters
-    ----------
-    pattern : str
-        Pattern in the syntax of `re`.
-    ignore_case : bool, default False
-        Whether upper and lower case are the same.
-
-    Raises
-    ------
-    ValueError
-        For a text that is none, or one that is too large.
-    """
+    """A regular expression in the syntax of `re` that must match a whole token; ValueError for a text that is none, or too large."""
 
     pattern: str
     ignore_case: bool = False
@@ -73,15 +60,7 @@ class Expression:
         return regex.compile(_literal_braces(self.pattern), regex.IGNORECASE if self.ignore_case else 0)
 
     def matches(self, token: str) -> bool:
-        """Whether the whole token matches.
-
-        Raises
-        ------
-        TooSlow
-            After `TIME_LIMIT` seconds of processor time.
-        formulations.time_limits.OutOfTime
-            Where a time limit is set and passes before.
-        """
+        """Whether the whole token matches; TooSlow after `TIME_LIMIT` seconds of processor time, OutOfTime where a time limit passes."""
         time_limits.check()
         seconds, pace, most = 0.0, 1.0, FIRST_ATTEMPT
         while seconds < TIME_LIMIT:

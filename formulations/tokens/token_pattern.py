@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 from formulations.caches import LONGEST_TEXT, make_room, remembered
 from formulations.messages import brief, suggestion
-from formulations.parameters import KEY, KINDS, Kind, ParameterError, check_parameters
+from formulations.parameters import KEY, KINDS, Kind, ParameterError, check_parameters, describe, described
 from formulations.tokens.item_numbers import item_numbers
 from formulations.tokens.regular_expressions import Expression
 
@@ -26,6 +26,11 @@ TokenClass = Literal[
 ]
 TOKEN_CLASSES: tuple[TokenClass, ...] = get_args(TokenClass)[1:]
 """The values of `token_class`."""
+Texts = Annotated[Sequence[str], "Texts, compared with whole tokens."]
+Regex = Annotated[str, "A regular expression that must match the whole token."]
+IgnoreCase = Annotated[bool, "Whether letter case is ignored in words, pattern and exceptions."]
+Class = Annotated[TokenClass, "A class of tokens, one of `TOKEN_CLASSES`."]
+Exceptions = Annotated[Sequence[str], "Exceptions, words that do not match; alone, every other word matches."]
 
 
 @remembered
@@ -46,19 +51,6 @@ def in_class(token: str, name: str) -> bool:
 class TokenPattern:
     """Tokens that equal one of the words, match the whole regular expression, or are of the class.
 
-    Parameters
-    ----------
-    words : sequence of str, optional
-        Texts, compared with whole tokens.
-    pattern : str, optional
-        A regular expression that must match the whole token.
-    ignore_case : bool, default True
-        Whether letter case is ignored in words, pattern and exceptions.
-    token_class : str, optional
-        One of `TOKEN_CLASSES`.
-    unless : sequence of str, optional
-        Exceptions, words that do not match; alone, every other word matches.
-
     Examples
     --------
     >>> pattern = TokenPattern(["Inc"], pattern=r"Ltd\\.?")
@@ -66,11 +58,11 @@ class TokenPattern:
     [True, True, False]
     """
 
-    words: Sequence[str] = ()
-    pattern: str = ""
-    ignore_case: bool = True
-    token_class: TokenClass = ""
-    unless: Sequence[str] = ()
+    words: Texts = ()
+    pattern: Regex = ""
+    ignore_case: IgnoreCase = True
+    token_class: Class = ""
+    unless: Exceptions = ()
 
     def __post_init__(self) -> None:
         check_parameters(self)
@@ -148,19 +140,6 @@ def tokens(
 ) -> TokenPattern:
     """A predicate on tokens; see `TokenPattern`.
 
-    Parameters
-    ----------
-    words : sequence of str, optional
-        Texts, compared with whole tokens.
-    pattern : str, optional
-        A regular expression that must match the whole token.
-    ignore_case : bool, default True
-        Whether letter case is ignored in words, pattern and exceptions.
-    token_class : str, optional
-        One of `TOKEN_CLASSES`.
-    unless : sequence of str, optional
-        Exceptions, words that do not match; alone, every other word matches.
-
     Returns
     -------
     TokenPattern
@@ -182,6 +161,10 @@ def tokens(
     if not result:
         raise ValueError("names no token: give words, a pattern, a token class, or what it is not")
     return result
+
+
+describe(TokenPattern)
+tokens.__doc__ = described(TokenPattern, tokens.__doc__)
 
 
 def as_pattern(value: Any, what: str) -> TokenPattern:
@@ -225,7 +208,7 @@ def _patterns(value: Any, what: str) -> tuple[TokenPattern, ...]:
 
 
 _SCHEMA = {"$ref": "#/definitions/tokens"}
-KINDS[TokenPattern] = Kind(as_pattern, _SCHEMA)
+KINDS[TokenPattern] = Kind(as_pattern, _SCHEMA, "TokenPattern")
 KINDS[Sequence[TokenPattern]] = KINDS[tuple[TokenPattern, ...]] = Kind(
-    _patterns, {"type": "array", "minItems": 1, "items": _SCHEMA}
+    _patterns, {"type": "array", "minItems": 1, "items": _SCHEMA}, "sequence of TokenPattern"
 )

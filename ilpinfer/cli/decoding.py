@@ -32,7 +32,7 @@ from ilpinfer.corpus.examples import Example, Rejection
 from ilpinfer.corpus.fingerprints import fingerprint
 from ilpinfer.corpus.streams import CorpusForm
 from ilpinfer.decoding.decoder import Decoder
-from ilpinfer.decoding.failures import attempt, failure
+from ilpinfer.decoding.reporting import attempt, failure
 from ilpinfer.decoding.two_phase import TwoPhaseSolution, check_method, decode_two_phase
 from ilpinfer.errors import traceback_wanted
 from ilpinfer.pipelines.scored_stream import Trellises, in_order

@@ -13,7 +13,7 @@ from ilpinfer.cli.show import show_comparison
 from ilpinfer.comparison.comparison import compare
 from ilpinfer.core.solution import Solution
 from ilpinfer.corpus import NEWLINE, resumes
-from ilpinfer.decoding.batch import decode_many
+from ilpinfer.decoding.decode import decode_many
 from ilpinfer.models.hmm import HMM
 
 METHODS = ("auto", "highs", "beam", "viterbi")

@@ -20,8 +20,8 @@ from ilpinfer.cli.screen import add_row, console, print_json, table
 from ilpinfer.cli.screen import numbers as number_columns
 from ilpinfer.core.solution import Solution, finite
 from ilpinfer.corpus.sequences import InputError
+from ilpinfer.decoding.decode import decode
 from ilpinfer.decoding.evaluation import evaluate_labelling
-from ilpinfer.decoding.single import decode
 from ilpinfer.errors import describe
 from ilpinfer.pipelines.trellises import ScoredSequence
 from ilpinfer.solvers.solution_files import SolutionFile, read_solution_file

@@ -23,7 +23,7 @@ from ilpinfer.core.solution import Solution
 from ilpinfer.corpus.label_names import read_label_names
 from ilpinfer.corpus.logits import LogitsOptions
 from ilpinfer.corpus.sequences import Example, InputError, read, text_of
-from ilpinfer.decoding.failures import OnError
+from ilpinfer.decoding.reporting import OnError
 from ilpinfer.errors import describe, traceback_wanted, without_place
 from ilpinfer.models.files import BUILT_IN, load_model
 from ilpinfer.models.sequence_model import SequenceModel

@@ -19,8 +19,8 @@ from ilpinfer.core.request import deadline_for
 from ilpinfer.core.rule_compiler import compiler_of
 from ilpinfer.corpus.sequences import InputError
 from ilpinfer.decoding.evaluation import evaluate_labelling
-from ilpinfer.decoding.failures import attempt
 from ilpinfer.decoding.frontier import Frontier, checked_weight, decode_frontier
+from ilpinfer.decoding.reporting import attempt
 from ilpinfer.errors import describe
 from ilpinfer.learning.frontier_pictures import corpus_picture, sequence_picture
 from ilpinfer.learning.tau import TauChoice, TauSearch

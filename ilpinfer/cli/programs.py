@@ -7,8 +7,8 @@ from typing import cast
 from formulations import Program, RuleSet, Trellis, formulate
 from formulations.messages import suggestion
 from formulations.problem.compiled_rules import CompiledRules
-from formulations.programs.formulation import score_floor
-from formulations.programs.kinds import PROGRAMS, FloorKind, Kind, with_hard_rules
+from formulations.programs.formulation import FloorKind, score_floor
+from formulations.programs.kinds import PROGRAMS, Kind, with_hard_rules
 from ilpinfer.core.rule_compiler import compiler_of
 from ilpinfer.corpus.sequences import InputError
 from ilpinfer.decoding.two_phase import TwoPhaseSolution, decode_two_phase

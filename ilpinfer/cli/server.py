@@ -21,7 +21,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 def configuration(app: Any, grace: float, limits: Limits, most: int) -> uvicorn.Config:
-    """At most so many connections; running requests have `grace` seconds to end; only the application logs."""
+    """The settings of a server of at most `most` connections; running requests have `grace` seconds to end; only the application logs."""
     return uvicorn.Config(
         app,
         loop="asyncio",

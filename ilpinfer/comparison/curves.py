@@ -36,7 +36,7 @@ class Curve:
 
 
 def thin(x: Floats, y: Floats, most: int = POINTS) -> tuple[Floats, Floats]:
-    """The points; of more than `most`, so many evenly spread ones, the first and the last among them."""
+    """The points; of more than `most` points, that number evenly spread, the first and the last among them."""
     if len(x) <= most:
         return x, y
     kept = np.unique(np.linspace(0, len(x) - 1, most).round().astype(int))

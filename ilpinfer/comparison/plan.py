@@ -6,9 +6,10 @@ from numbers import Integral
 from typing import Any
 
 from formulations import Trellis
+from formulations.arguments import whole
 from ilpinfer.core.methods import Method
 from ilpinfer.core.registry import outside_method
-from ilpinfer.core.request import Request, natural
+from ilpinfer.core.request import MOST, Request
 from ilpinfer.core.solution import finite
 
 Labelling = Sequence[str] | None
@@ -179,7 +180,7 @@ def _seed_of(request: Request) -> int | None:
 
 def _seeds(seeds: int | Iterable[int]) -> tuple[int, ...]:
     if isinstance(seeds, Integral):
-        return tuple(range(natural(seeds, "seeds")))
+        return tuple(range(whole(seeds, "seeds", 1, MOST["seeds"])))
     chosen = tuple(seeds) if isinstance(seeds, Iterable) else ()
     if (
         not chosen

@@ -15,9 +15,10 @@ from ilpinfer.comparison.plan import Case, Entry, Plan
 from ilpinfer.comparison.rows import Gold, MethodError, check_agreement, field_counts, row_of
 from ilpinfer.core.rule_compiler import RuleCompiler
 from ilpinfer.core.solution import Solution
+from ilpinfer.decoding.decode import decode
 from ilpinfer.decoding.evaluation import evaluate_labelling, no_labelling
-from ilpinfer.decoding.failures import failure
-from ilpinfer.decoding.single import decode_best
+from ilpinfer.decoding.reporting import failure
+from ilpinfer.decoding.runner import Runner
 from ilpinfer.errors import describe
 from ilpinfer.exact.bare import bare_seconds
 from ilpinfer.exact.viterbi import VITERBI, viterbi
@@ -165,7 +166,7 @@ class Run:
 
     def _solution(self, number: int, trellis: Trellis, entry: Entry) -> Solution:
         if entry.request is not None:
-            return decode_best(trellis, self.rules, entry.request)
+            return Runner(self.rules, entry.request, decode).best(trellis)
         labels = entry.labellings[number]
         if labels is None:
             return no_labelling(trellis, self.rules)

@@ -7,7 +7,7 @@ from functools import cached_property, partial
 from typing import Any
 
 from formulations.messages import brief
-from formulations.plain_values import choice, items, number, table, text, whole, wholes
+from formulations.plain_values import choice, items, number, of_type, table, text
 from ilpinfer.core.trees import DEEPEST as DEEPEST
 from ilpinfer.core.trees import MOST_LEAVES as MOST_LEAVES
 from ilpinfer.core.trees import Leaf as Leaf
@@ -83,9 +83,9 @@ class Phases:
         given = table(values, ("best", "witness", "least", "weight"), "phases")
         return cls(
             tree_of(given["best"], "phases: best"),
-            wholes(given["witness"], "phases: witness"),
+            of_type(tuple[int, ...], given["witness"], "phases: witness"),
             None if given["least"] is None else tree_of(given["least"], "phases: least"),
-            whole(given["weight"], "phases: weight"),
+            of_type(int, given["weight"], "phases: weight"),
         )
 
 
@@ -151,6 +151,9 @@ class Certificate:
         tree = "" if self.tree is None else f", {type(self.tree).__name__}(…)"
         excluded = f", {len(self.excluded)} excluded" if self.excluded else ""
         return f"Certificate({self.kind!r}, {self.source!r}{tree}{excluded})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "make_digest": partial(str, self.digest)}
 
     @cached_property
     def digest(self) -> str:
@@ -224,7 +227,7 @@ class Certificate:
         result = replace(
             result,
             tree=Phases.from_dict(tree) if phases else tree_of(tree, f"{what}: tree"),
-            excluded=tuple(wholes(ids, f"{what}: excluded[{at}]") for at, ids in enumerate(excluded)),
+            excluded=of_type(tuple[tuple[int, ...], ...], excluded, f"{what}: excluded"),
             rest=Rest.from_dict(given["rest"]) if "rest" in given else None,
             make_digest=partial(str, text(given["digest"], f"{what}: digest")),
         )

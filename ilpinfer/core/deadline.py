@@ -8,13 +8,7 @@ STRETCH = 0.005
 
 
 class Deadline:
-    """Seconds left of a limit. Time for compilation is measured separately and postpones the end.
-
-    Parameters
-    ----------
-    limit : float, optional
-        Seconds from now, or None for no limit.
-    """
+    """A limit of seconds from now, or None; time for compilation is measured separately and postpones the end."""
 
     def __init__(self, limit: float | None = None) -> None:
         self.began = time.perf_counter()

@@ -17,19 +17,7 @@ from ilpinfer.core.rule_compiler import RuleCompiler
 
 @dataclass(frozen=True)
 class Context:
-    """Rules and trellis of a solution.
-
-    Parameters
-    ----------
-    rules : RuleCompiler
-        Rules and features.
-    trellis : Trellis
-        Scores, labels and tokens.
-    decode : callable
-        Decodes the trellis under other rules, with the options of the solution.
-    known_problem : Problem or None, optional
-        The problem, where it was built before.
-    """
+    """Rules and trellis of a solution."""
 
     rules: RuleCompiler
     trellis: Trellis
@@ -76,19 +64,7 @@ class Context:
 
 @dataclass(frozen=True)
 class Place:
-    """A place of a violation.
-
-    Parameters
-    ----------
-    tokens : tuple of int
-        Positions; empty for a rule about the sequence as a whole.
-    text : tuple of str
-        Their tokens.
-    labels : tuple of str
-        Their labels.
-    violations : int
-        How many.
-    """
+    """A place of a violation; without tokens, the rule is about the sequence as a whole."""
 
     tokens: tuple[int, ...]
     text: tuple[str, ...]
@@ -103,29 +79,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Broken:
-    """One rule that a labelling breaks.
-
-    Parameters
-    ----------
-    rule : str
-        Name.
-    reason : str
-        The reason for the rule, if it has one.
-    hard : bool
-        Whether it was hard.
-    violations : int
-        How many.
-    cost : float
-        Nats; inf for a hard rule.
-    places : tuple of Place
-        Where.
-    without : tuple of str or None
-        The labelling that would have been found without the rule; None if that was none.
-    changes : tuple of int
-        The tokens at which that differs.
-    gain : float
-        Nats by which it scores better.
-    """
+    """One rule that a labelling breaks, its cost in nats, and the labelling that would be found without it, if any."""
 
     rule: str
     reason: str
@@ -154,15 +108,7 @@ class Broken:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Broken rules and overruled rules of a solution.
-
-    Parameters
-    ----------
-    broken : tuple of Broken
-        Rules, the costliest first.
-    overruled : dict of str to tuple of int
-        Overruled for each rule that an earlier one has priority over, the tokens where it has.
-    """
+    """Broken rules and overruled rules of a solution."""
 
     broken: tuple[Broken, ...]
     overruled: dict[str, tuple[int, ...]]
@@ -206,19 +152,7 @@ def _finite(number: float) -> float | None:
 def explain(
     labels: Sequence[str], score: float, violations: Mapping[str, int], context: Context
 ) -> Explanation:
-    """Explain a labelling by the plain checker. For each broken rule, the sequence is decoded without it.
-
-    Parameters
-    ----------
-    labels : sequence of str
-        T names.
-    score : float
-        Nats.
-    violations : mapping of str to int
-        Number of violations of each rule.
-    context : Context
-        Trellis and rules.
-    """
+    """Explain a labelling by the plain checker. For each broken rule, the sequence is decoded without it."""
     rules, result = context.named(), []
     for name, count in violations.items():
         if not count:

@@ -12,21 +12,11 @@ from formulations.plain_values import number, of_type, table
 
 @dataclass(frozen=True)
 class Improvement:
-    """A labelling better than all before it, as a method reports it.
+    """A labelling better than all before it, as a method reports it."""
 
-    Parameters
-    ----------
-    seconds : float
-        Time since the start in seconds, without compilation.
-    value : int
-        Score in grid units.
-    path : ndarray of int
-        Label ids (T,).
-    """
-
-    seconds: float
-    value: int
-    path: LabelIds
+    seconds: float  # since the start, without compilation
+    value: int  # grid units
+    path: LabelIds  # label ids (T,)
 
 
 @dataclass(frozen=True)

@@ -21,31 +21,21 @@ class Clash:
 
 @dataclass(frozen=True)
 class Infeasibility:
-    """A conflict and a relaxation where no labelling is feasible.
+    """A conflict and a relaxation where no labelling is feasible."""
 
-    Parameters
-    ----------
-    conflict : tuple of Clash, optional
-        Rules, and tokens, that cannot hold together although any of them may be left out; empty where the
-        scores alone forbid everything, or where time ran out.
-    relaxation : dict of str to int, optional
-        Violations of hard rules to allow so that there is a labelling, as few as possible in all.
-    labels : tuple of str, optional
-        The best labelling that breaks no more than that; None where it was not found.
-    places : dict of str to tuple of int, optional
-        The tokens at which it breaks them.
-    reason : str, optional
-        All of it in a line.
-    """
-
-    conflict: tuple[Clash, ...] = ()
-    relaxation: dict[str, int] = field(default_factory=dict)
-    labels: tuple[str, ...] | None = None
-    places: dict[str, tuple[int, ...]] = field(default_factory=dict)
-    reason: str = ""
+    conflict: tuple[
+        Clash, ...
+    ] = ()  # rules, and tokens, that cannot hold together, none of which can be left out; may be empty
+    relaxation: dict[str, int] = field(
+        default_factory=dict
+    )  # fewest violations of hard rules to allow so that there is a labelling
+    labels: tuple[str, ...] | None = (
+        None  # the best labelling that breaks no more than that; None where it was not found
+    )
+    places: dict[str, tuple[int, ...]] = field(default_factory=dict)  # the tokens at which it breaks them
+    reason: str = ""  # all of it in a line
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values."""
         return {
             "conflict": [{"rule": clash.rule, "tokens": list(clash.tokens)} for clash in self.conflict],
             "relaxation": self.relaxation,

@@ -17,40 +17,19 @@ Function = Callable[..., Any]
 
 @dataclass(frozen=True)
 class Method:
-    """A way to decode.
-
-    Parameters
-    ----------
-    name : str
-        Name, as given to `decode`.
-    exact : bool
-        Whether it proves its labelling optimal, given time.
-    summary : str
-        Description in one line.
-    runner : str
-        `module:function`, imported on first use.
-    options : tuple of str, optional
-        Options of its own.
-    parameters : str, optional
-        `module:class`, a record whose fields are options too.
-    function : Function, optional
-        A user's decoder, which runs in the place of `runner`.
-    process : bool, default False
-        Whether that function runs in a process of its own, which a time limit can end.
-    """
+    """A way to decode."""
 
     name: str
-    exact: bool
-    summary: str
-    runner: str
+    exact: bool  # whether it proves its labelling optimal, given time
+    summary: str  # one line
+    runner: str  # `module:function`, imported on first use
     options: tuple[str, ...] = ()
-    parameters: str = ""
-    function: Function | None = None
-    process: bool = False
+    parameters: str = ""  # `module:class`, a record whose fields are options too
+    function: Function | None = None  # a user's decoder, which runs in the place of `runner`
+    process: bool = False  # whether that function runs in a process of its own, which a time limit can end
 
     @property
     def seeded(self) -> bool:
-        """Whether it takes a seed."""
         return "seed" in self.all_options
 
     @cached_property
@@ -61,7 +40,6 @@ class Method:
 
     @property
     def all_options(self) -> tuple[str, ...]:
-        """Options and parameters."""
         return (
             (*self.options, *(field.name for field in fields(self.record))) if self.record else self.options
         )
@@ -80,6 +58,18 @@ class Method:
 
 WHOLE_PROGRAM = "ilpinfer.exact.programs:whole_program"
 
+
+def _solver(name: str, library: str) -> Method:
+    return Method(name, True, f"the whole integer program on {library}", WHOLE_PROGRAM, ("threads",))
+
+
+def _search(name: str, function: str, summary: str, parameters: str = "", *options: str) -> Method:
+    """A method of `ilpinfer.search`, with the class of its parameters."""
+    runner = f"ilpinfer.search.{function}"
+    record = parameters and f"{runner.partition(':')[0]}:{parameters}"
+    return Method(name, False, summary, runner, options, record)
+
+
 BUILT_IN = (
     Method(
         "auto",
@@ -88,95 +78,61 @@ BUILT_IN = (
         "ilpinfer.exact.auto:auto",
         ("within",),
     ),
-    Method("cbc", True, "the whole integer program on CBC, through PuLP", WHOLE_PROGRAM, ("threads",)),
-    Method(
-        "cp-sat", True, "the whole integer program on CP-SAT, through OR-tools", WHOLE_PROGRAM, ("threads",)
-    ),
-    Method("highs", True, "the whole integer program on HiGHS, through highspy", WHOLE_PROGRAM, ("threads",)),
-    Method("scip", True, "the whole integer program on SCIP, through OR-tools", WHOLE_PROGRAM, ("threads",)),
-    Method(
-        "viterbi",
-        False,
-        "ignores the rules; exact where none is broken",
-        "ilpinfer.search.viterbi:plain_viterbi",
-    ),
-    Method(
+    _solver("cbc", "CBC, through PuLP"),
+    _solver("cp-sat", "CP-SAT, through OR-tools"),
+    _solver("highs", "HiGHS, through highspy"),
+    _solver("scip", "SCIP, through OR-tools"),
+    _search("viterbi", "viterbi:plain_viterbi", "ignores the rules; exact where none is broken"),
+    _search(
         "constrained-viterbi",
-        False,
+        "viterbi:constrained_viterbi",
         "Viterbi with the rules on single tokens and steps in its scores",
-        "ilpinfer.search.viterbi:constrained_viterbi",
     ),
-    Method(
+    _search(
         "post-correction",
-        False,
+        "post_correction:post_correction",
         "Viterbi, then hard rules on single tokens overwrite labels",
-        "ilpinfer.search.post_correction:post_correction",
     ),
-    Method(
+    _search(
         "posterior",
-        False,
+        "posterior:posterior",
         "the labelling with the most right tokens, or the best F1 of spans, to be expected under the rules",
-        "ilpinfer.search.posterior:posterior",
-        parameters="ilpinfer.search.posterior:Posterior",
+        "Posterior",
     ),
-    Method(
-        "beam",
-        False,
-        "the best few prefixes at every token",
-        "ilpinfer.search.beam:beam_search",
-        ("width",),
+    _search("beam", "beam:beam_search", "the best few prefixes at every token", "", "width"),
+    _search(
+        "best-first", "best_first:best_first", "the best choice for each token, turning back at hard rules"
     ),
-    Method(
-        "best-first",
-        False,
-        "the best choice for each token, turning back at hard rules",
-        "ilpinfer.search.best_first:best_first",
-    ),
-    Method(
+    _search(
         "greedy",
-        False,
+        "greedy:greedy",
         "the best-first or Viterbi's labelling, repaired while a change makes it better",
-        "ilpinfer.search.greedy:greedy",
     ),
-    Method(
+    _search(
         "relaxation-guided",
-        False,
+        "relaxation_guided:relaxation_guided",
         "the labelling of the engine's relaxation, repaired",
-        "ilpinfer.search.relaxation_guided:relaxation_guided",
     ),
-    Method(
+    _search(
         "lds",
-        False,
+        "discrepancy:limited_discrepancy",
         "limited discrepancy search: depth first, under limits that widen; admissible or as published",
-        "ilpinfer.search.discrepancy:limited_discrepancy",
-        parameters="ilpinfer.search.discrepancy:Discrepancy",
+        "Discrepancy",
     ),
-    Method(
+    _search(
         "evolutionary",
-        False,
+        "evolution:evolutionary",
         "an evolutionary algorithm on the runs of labellings, varied or as published",
-        "ilpinfer.search.evolution:evolutionary",
-        parameters="ilpinfer.search.evolution:Evolution",
+        "Evolution",
     ),
-    Method(
-        "annealing",
-        False,
-        "simulated annealing on the runs of a labelling",
-        "ilpinfer.search.annealing:annealing",
-        parameters="ilpinfer.search.annealing:Annealing",
+    _search(
+        "annealing", "annealing:annealing", "simulated annealing on the runs of a labelling", "Annealing"
     ),
-    Method(
-        "tabu",
-        False,
-        "tabu search on the runs of a labelling",
-        "ilpinfer.search.tabu:tabu",
-        parameters="ilpinfer.search.tabu:Tabu",
-    ),
-    Method(
+    _search("tabu", "tabu:tabu", "tabu search on the runs of a labelling", "Tabu"),
+    _search(
         "hybrid",
-        False,
+        "hybrid:hybrid",
         "lds for short sequences, evolutionary for long ones, strong or as published",
-        "ilpinfer.search.hybrid:hybrid",
-        parameters="ilpinfer.search.hybrid:Border",
+        "Border",
     ),
 )

@@ -6,23 +6,15 @@ from typing import Literal, TypedDict
 class Options(TypedDict, total=False):
     """Options of all methods; `methods()` lists the options of each method, and other options are refused.
 
-    Parameters
-    ----------
-    threads : int
-        Threads of solvers, default 1.
-    within : float or None
-        Within for "auto" with `top`: only labellings at most so many nats below the best; 0 for all optima of
-        a tie.
-    width : int
-        Width of beam search, prefixes a token, default 10.
-    others
-        Parameters of the searches, described by their records, such as
-        `ilpinfer.search.discrepancy.Discrepancy`.
+    The options after `width` are parameters of the searches, described by their records, such as
+    `ilpinfer.search.discrepancy.Discrepancy`.
     """
 
-    threads: int
-    within: float | None
-    width: int
+    threads: int  # of solvers; 1 where not given
+    within: (
+        float | None
+    )  # for "auto" with `top`: nats below the best labelling, at most; 0 for all optima of a tie
+    width: int  # of beam search, prefixes a token; 10 where not given
     variant: Literal["admissible", "published", "textbook", "varied", "strong"]
     token_multiplier: float
     iteration_multiplier: float

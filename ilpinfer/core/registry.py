@@ -86,22 +86,18 @@ def register_method(name: str, decoder: Function, *, process: bool = False) -> N
 def method(name: str) -> Method:
     """The method of that name: built-in, registered, an entry point, or a function as `module:function`.
 
-    An entry point of the group `ilpinfer.methods` has its own name, or `package:name`.
-
-    Raises
-    ------
-    ValueError
-        For an unknown name, with the nearest known one, and for a decoder that cannot be imported.
+    An entry point of the group `ilpinfer.methods` has its own name, or `package:name`. ValueError for an unknown name,
+    with the nearest known one, and for a decoder that cannot be imported.
     """
     if not isinstance(name, str):
         raise ValueError(f"method is {brief(name)}; expected the name of a method")
     for candidate in methods():
         if candidate.name == name:
             return candidate
-    if isinstance(name, str) and (decoder := _imported(name)) is not None:
+    if (decoder := _imported(name)) is not None:
         return outside_method(name, decoder, process=True)
     known = [m.name for m in methods()] + [point.name for point in entry_points(group=GROUP)]
-    raise ValueError(f'no method "{name}"{suggestion(str(name), known)}')
+    raise ValueError(f'no method "{name}"{suggestion(name, known)}')
 
 
 def outside_method(name: str, decoder: Any, process: bool = False) -> Method:
@@ -118,27 +114,23 @@ def outside_method(name: str, decoder: Any, process: bool = False) -> Method:
 
 def offered() -> list[tuple[str, str]]:
     """Name, as `package:name`, and place of the decoders that other packages offer; none of them is imported."""
-    return [
-        (f"{point.module.partition('.')[0]}:{point.name}", point.value) for point in entry_points(group=GROUP)
-    ]
+    return [(_names(point)[1], point.value) for point in entry_points(group=GROUP)]
+
+
+def _names(point: EntryPoint) -> list[str]:
+    """The names of a decoder that another package offers: its own, then with the module and the package before it."""
+    owners = [point.module.partition(".")[0], *([] if point.dist is None else [point.dist.name])]
+    return [point.name, *(f"{owner}:{point.name}" for owner in owners)]
 
 
 def _imported(name: str) -> Any:
     """The decoder of an entry point or of `module:function`; None where there is no such name."""
-    module, colon, function = name.rpartition(":")
-    for point in entry_points(group=GROUP):
-        if name in (point.name, f"{point.module.partition('.')[0]}:{point.name}", _qualified(point)):
-            return _loaded(name, point)
-    if not (colon and all(part.isidentifier() for part in (*module.split("."), *function.split(".")))):
-        return None
-    return _loaded(name, EntryPoint(name, f"{module}:{function}", GROUP))
-
-
-def _qualified(point: EntryPoint) -> str:
-    return "" if point.dist is None else f"{point.dist.name}:{point.name}"
-
-
-def _loaded(name: str, point: EntryPoint) -> Any:
+    point = next((point for point in entry_points(group=GROUP) if name in _names(point)), None)
+    if point is None:
+        module, colon, function = name.rpartition(":")
+        if not (colon and all(part.isidentifier() for part in (*module.split("."), *function.split(".")))):
+            return None
+        point = EntryPoint(name, name, GROUP)
     try:
         return point.load()
     except Exception as error:

@@ -28,17 +28,7 @@ MOST = {
 
 @dataclass(frozen=True)
 class Request:
-    """A method, and its options for every sequence.
-
-    Parameters
-    ----------
-    method : Method
-        Method of decoding.
-    time_limit : float or None
-        Seconds a sequence, or None.
-    settings : mapping of str to object
-        Fields of a `Task`.
-    """
+    """A method, and its options for every sequence; the settings are fields of a `Task`."""
 
     method: Method
     time_limit: float | None
@@ -46,13 +36,7 @@ class Request:
 
     @classmethod
     def of(cls, method: str, time_limit: float | None, options: Mapping[str, Any]) -> "Request":
-        """The request of the arguments of `decode`; options after the method's name take precedence.
-
-        Raises
-        ------
-        ValueError
-            For an unknown method or option, and for numbers out of range.
-        """
+        """The request of the arguments of `decode`; options after the method's name take precedence."""
         if isinstance(method, str) and ":" in method:
             method, written = configuration(method)
             time_limit, options = written.pop("time_limit", time_limit), {**options, **written}
@@ -77,29 +61,22 @@ class Request:
 
     def task(self, top: int | None = None, watch: Callable[[float, int, float], None] | None = None) -> Task:
         """The task for one sequence, the time running from now; ValueError for an invalid `top`."""
-        most = 1 if top is None else natural(top, "top")
+        most = 1 if top is None else whole(top, "top", 1, MOST["top"])
         return Task(deadline_for(self.time_limit), top=most, watch=watch, **self.settings)
 
 
 def deadline_for(time_limit: float | None) -> Deadline:
-    """A deadline from now; none for a limit beyond `MOST_SECONDS`.
-
-    Raises
-    ------
-    ValueError
-        Unless the limit is a positive number of seconds, or None.
-    """
+    """A deadline from now; ValueError unless the limit is a positive number of seconds, or None."""
     return Deadline(seconds(time_limit))
-
-
-def natural(value: Any, name: str) -> int:
-    """The value, which must be an integer from 1 to the largest value of the option."""
-    return whole(value, name, 1, MOST[name])
 
 
 def _checked(options: Mapping[str, Any]) -> dict[str, Any]:
     """The options that a `Task` has fields for, with values in range."""
-    known = {name: natural(value, name) for name, value in options.items() if name in ("threads", "width")}
+    known = {
+        name: whole(value, name, 1, MOST[name])
+        for name, value in options.items()
+        if name in ("threads", "width")
+    }
     if options.get("within") is not None:
         known["within"] = _distance(options["within"])
     return known

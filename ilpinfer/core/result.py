@@ -12,23 +12,10 @@ from ilpinfer.core.incumbents import Improvement
 
 @dataclass(frozen=True)
 class Result:
-    """One labelling, or none, with a bound on all other labellings.
+    """One labelling, or none, with an upper bound on all that were not found before it.
 
-    Parameters
-    ----------
-    path : ndarray of int or None
-        Label ids (T,), or None.
-    bound : float
-        Upper bound, in grid units, on every labelling not found before this one; inf where unknown,
-        `FORBIDDEN` or less where none is left.
-    method : str, optional
-        Description in a few words.
-    certificate : Certificate, default NONE
-        Proof of the bound.
-    improvements : tuple of Improvement, optional
-        The labellings that were the best so far, in order, where the method keeps them.
-    value : int, optional
-        Value of the labelling in grid units; None if the method does not know it.
+    Bound and value are in grid units. The bound is inf where it is unknown, and `FORBIDDEN` or less where no labelling is left; the
+    value is None where the method does not know it.
     """
 
     path: LabelIds | None
@@ -46,27 +33,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Task:
-    """Options of a method for one sequence.
-
-    Parameters
-    ----------
-    deadline : Deadline
-        Time limit.
-    top : int, default 1
-        Number of labellings, best first.
-    threads : int, default 1
-        Threads for solvers that can use more than one.
-    width : int, default 10
-        Width of a beam.
-    within : int, optional
-        Largest distance of a labelling from the best one, grid units; None for any distance.
-    incumbent : ndarray of int, optional
-        Label ids (T,) of a labelling that is known already.
-    parameters : object, optional
-        Parameters of a search that has some, as a record; None for the usual ones.
-    watch : callable, optional
-        Called with seconds, and incumbent and bound in grid units, whenever one of them gets better.
-    """
+    """Options of a method for one sequence; `within`, and what `watch` is called with beside seconds, are in grid units."""
 
     deadline: Deadline
     top: int = 1

@@ -21,15 +21,7 @@ MOST_RULES, MOST_LEFT_OUT = 8, 8
 
 
 class RuleCompiler:
-    """Rules and features, compiled for a label set when a trellis with these labels is first met.
-
-    Parameters
-    ----------
-    rules : RuleSet
-        The values as given.
-    labels : LabelSet, optional
-        The only labels that they are for; None for any.
-    """
+    """Rules and features, compiled for a label set when a trellis with these labels is first met."""
 
     def __init__(self, rules: RuleSet, labels: LabelSet | None = None) -> None:
         self.rules, self.labels = rules, labels
@@ -44,13 +36,7 @@ class RuleCompiler:
         return iter(self.rules)
 
     def compiled(self, labels: LabelSet) -> CompiledRules:
-        """The rules for a label set.
-
-        Raises
-        ------
-        ValueError
-            For other labels than those they are for; as `compile_rules`.
-        """
+        """The rules for a label set."""
         return self._compiled.find(
             lambda one: one.labels is labels or one.labels == labels,
             lambda: self.anew(labels),
@@ -107,11 +93,6 @@ def compiler_of(rules: Rules | RuleCompiler) -> RuleCompiler:
     """The compiler of rules, from the cache where the same rule set, or a list of the same rules, was used lately.
 
     Rules are the same where they are the same objects, so that a list that was changed is another one.
-
-    Raises
-    ------
-    ValueError
-        For what is no rule in any form.
     """
     if isinstance(rules, RuleCompiler):
         return rules

@@ -7,7 +7,6 @@ from functools import cached_property
 from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
-from warnings import warn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,12 +19,15 @@ from ilpinfer.core.infeasibility import Infeasibility
 from ilpinfer.core.solution_fields import read_values, solution_fields, write_values
 from ilpinfer.core.status import Status as Status
 
+LATER = ("violations", "certificate", "overruled", "context")
+"""Fields that the record of a call makes when they are first read."""
+
 
 @dataclass(frozen=True, eq=False)
 class Solution:
     """A labelling with its score and the proof of its bound. Scores are in nats, times in seconds.
 
-    Fields that a method does not compute itself, such as violations, are computed at first access.
+    Violations and the certificate of a solution by compiled rules are made of the kernels' numbers at first access.
 
     Parameters
     ----------
@@ -57,7 +59,7 @@ class Solution:
     infeasibility : Infeasibility, optional
         Rules that contradict each other, and the cheapest way to resolve that, if no labelling is feasible.
     overruled : dict of str to list of int, optional
-        Overruled for each token rule that an earlier rule has priority over, the tokens where that happens.
+        The tokens at which an earlier rule has priority, for each token rule with such tokens.
     context : Context or None, optional
         Trellis, rules and options of the call.
     improvements : tuple of Improvement, optional
@@ -98,55 +100,29 @@ class Solution:
     """How further fields of a subclass are read from plain values."""
 
     @classmethod
-    def lazy(cls, rest: Callable[[], Mapping[str, Any]], known: Mapping[str, Any] | None = None) -> Self:
-        """A solution whose missing fields are computed at first access.
+    def _of(cls, known: dict[str, Any]) -> Self:
+        """A solution of fields, a dict that it keeps, and of `_call`: a record that makes the fields of `LATER` when they
+        are first read.
 
-        `rest` may leave some of them to a further function, under the name `_rest`. It may omit fields that have a plain default
-        value, and no others.
-
-        Parameters
-        ----------
-        rest : callable
-            Function that returns the missing fields by name.
-        known : mapping of str to object, optional
-            Fields that are known.
-
-        Returns
-        -------
-        Solution
-            The solution.
+        Fields with plain default values may be left out.
         """
         made = cls.__new__(cls)
-        fields_of = made.__dict__
-        if known is not None:
-            fields_of.update(known)
-        fields_of["_rest"] = rest
+        object.__setattr__(made, "__dict__", known)
         return made
 
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            if name in self.__dataclass_fields__:
-                known = self.__dict__
-                while name not in known and "_rest" in known:
-                    self._complete()
-                if name in known:
-                    return known[name]
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-
-    def _complete(self) -> None:
-        """Compute missing fields; two threads that do so at the same time get equal values."""
-        rest = self.__dict__.get("_rest")
-        if rest is not None:
-            more = rest()
-            self.__dict__.update(more)
-            if "_rest" not in more:
-                self.__dict__.pop("_rest", None)
+            """A field of `LATER`; two threads that read it at the same time get equal values."""
+            call = self.__dict__.get("_call")
+            if call is None or name not in LATER:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            value = self.__dict__[name] = getattr(call[0], name)(*call[1:])
+            return value
 
     def __getstate__(self) -> dict[str, Any]:
-        while "_rest" in self.__dict__:
-            self._complete()
-        return dict(self.__dict__)
+        later = {name: getattr(self, name) for name in LATER}
+        return {name: value for name, value in {**self.__dict__, **later}.items() if name != "_call"}
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Solution) or type(self) is not type(other):
@@ -165,12 +141,6 @@ class Solution:
         return self.path is not None
 
     @property
-    def found(self) -> bool:
-        """The former name of `has_labelling`."""
-        warn("Solution.found is now Solution.has_labelling", DeprecationWarning, stacklevel=2)
-        return self.has_labelling
-
-    @property
     def ids(self) -> NDArray[np.int64]:
         """Label ids (T,).
 
@@ -186,7 +156,8 @@ class Solution:
     @property
     def labels(self) -> list[str]:
         """Label names, T of them; ValueError if there is no labelling."""
-        return list(map(self.names.__getitem__, self.ids.tolist()))
+        names = self.names
+        return [names[k] for k in self.ids.tolist()]
 
     @property
     def gap(self) -> float:
@@ -246,7 +217,7 @@ class Solution:
         incumbents : bool, default False
             Whether to include the incumbents.
         certificate : bool, default True
-            Whether to include the certificate, whose digest takes most of the time.
+            Whether to include the certificate.
 
         Returns
         -------

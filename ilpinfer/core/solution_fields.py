@@ -7,9 +7,20 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from formulations.arguments import whole
 from formulations.files import Unreadable, json_bytes, read_json_text
 from formulations.labels.label_set import MOST_LABELS
-from formulations.plain_values import choice, items, number, of_type, parse_json, strings, table, text, wholes
+from formulations.plain_values import (
+    choice,
+    items,
+    kind_of,
+    number,
+    of_type,
+    parse_json,
+    strings,
+    table,
+    text,
+)
 from ilpinfer.core.certificate import Certificate
 from ilpinfer.core.incumbents import Incumbent
 from ilpinfer.core.infeasibility import Infeasibility
@@ -76,9 +87,9 @@ def _labelling(given: dict[str, Any]) -> tuple[tuple[int, ...] | None, tuple[str
         if given["ids"] is not given["labels"]:
             raise ValueError("ids and labels: one of them is null; expected both, or none")
         return None, names
-    ids, labels = wholes(given["ids"], "ids", MOST_LABELS), strings(given["labels"], "labels")
+    ids, labels = _below(MOST_LABELS, given["ids"], "ids"), strings(given["labels"], "labels")
     if "positions" in given:
-        labels = tuple(labels[t] for t in wholes(given["positions"], "positions", len(labels)))
+        labels = tuple(labels[t] for t in _below(len(labels), given["positions"], "positions"))
     if len(ids) != len(labels):
         raise ValueError(
             f"ids has {len(ids)} items and labels has {len(labels)}; expected one of each for each token"
@@ -116,3 +127,9 @@ def read_values(path: str | Path, made: Callable[[Any], Value]) -> Value:
         raise
     except ValueError as error:
         raise Unreadable(f"{path}: {error}") from None
+
+
+def _below(end: int, value: Any, what: str) -> tuple[int, ...]:
+    return tuple(
+        whole(each, f"{what}[{at}]", 0, end - 1, kind_of) for at, each in enumerate(items(value, what))
+    )

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from formulations.errors import InferenceError
-from formulations.plain_values import items, repeated, table, whole, wholes
+from formulations.plain_values import items, of_type, repeated, table
 
 MachineKey = tuple[int, int]
 """A rule by its place among the compiled rules, and a component or machine of it by its own.
@@ -178,8 +178,8 @@ def tree_of(value: Any, what: str = "tree") -> Tree:
         if depth == DEEPEST:
             raise TooManyCases(f"{what} is deeper than {DEEPEST} splits")
         table(given, SPLIT_KEYS, where)
-        ones = wholes(given["tokens"], f"{where}: tokens"), wholes(given["labels"], f"{where}: labels")
-        splits.append((*ones, whole(given["most"], f"{where}: most")))
+        places = (of_type(tuple[int, ...], given[key], f"{where}: {key}") for key in ("tokens", "labels"))
+        splits.append((*places, of_type(int, given["most"], f"{where}: most")))
         waiting += [
             (given[side], depth + 1, f"{what}, split {len(splits) - 1}: {side}")
             for side in ("above", "below")
@@ -197,7 +197,7 @@ LEAF_KEYS = ("multipliers", "inside", "followed")
 def _leaf(value: Any, what: str) -> Leaf:
     given = table(value, LEAF_KEYS, what, ("shares",))
     multipliers = [
-        wholes(items(x, what, 3), what) for x in items(given["multipliers"], f"{what}: multipliers")
+        of_type(tuple[int, int, int], x, what) for x in items(given["multipliers"], f"{what}: multipliers")
     ]
     stages = enumerate(items(given["followed"], f"{what}: followed"))
     shares = enumerate(items(given.get("shares", []), f"{what}: shares"))
@@ -218,13 +218,12 @@ def _shares(value: Any, what: str) -> dict[MachineKey, list[list[int]]]:
     for at, share in enumerate(items(value, what)):
         where = f"{what}[{at}]"
         rule, component, rows = items(share, where, 3)
-        numbers = [list(wholes(row, f"{where}[2][{n}]")) for n, row in enumerate(items(rows, f"{where}[2]"))]
-        result.append((_key((rule, component), where), numbers))
+        result.append((_key((rule, component), where), of_type(list[list[int]], rows, f"{where}[2]")))
     return _keyed(result, what)
 
 
 def _key(value: Any, what: str) -> MachineKey:
-    rule, place = wholes(items(value, what, 2), what)
+    rule, place = of_type(tuple[int, int], value, what)
     return rule, place
 
 

@@ -138,7 +138,7 @@ def read_records(
 
 
 def with_place(item: Example, name: str, number: int, longest: int | None) -> Example | Rejection:
-    """The example with its place, unless it has more than so many tokens."""
+    """The example with its place, unless it has more than `longest` tokens."""
     size = max(len(item.tokens), 0 if item.scores is None else item.scores.length)
     if longest is not None and size > longest:
         return Rejection(name, number, f"{item.where}: a sequence of more than {longest} tokens")

@@ -12,8 +12,8 @@ from ilpinfer.core.request import Request
 from ilpinfer.core.result import Result
 from ilpinfer.core.rule_compiler import Rules, compiler_of
 from ilpinfer.core.solution import Solution, Status
-from ilpinfer.decoding.reporting import solution_of
-from ilpinfer.decoding.single import run_task
+from ilpinfer.decoding.decode import decode
+from ilpinfer.decoding.reporting import run_task, solution_of
 
 
 def prove(trellis: Trellis, rules: Rules, solution: Solution, *, time_limit: float | None = None) -> Solution:
@@ -63,13 +63,13 @@ def prove(trellis: Trellis, rules: Rules, solution: Solution, *, time_limit: flo
     incumbent = None if solution.path is None else trellis.ids(solution.path)
     request = Request(method("auto"), time_limit, {"incumbent": incumbent})
     task = request.task()
-    result = run_task(trellis, compiler_of(rules), request, task)[0]
+    result = run_task(trellis, compiler_of(rules), request, task, decode)[0]
     if incumbent is None or result.status is Status.INFEASIBLE:
         return result
     assert result.context is not None
     bound = result.bound * UNITS_PER_NAT
     again = Result(incumbent, bound, f"{solution.method}; proved by {result.method}", result.certificate)
-    own = solution_of(again, result.context, task.deadline)
+    own = solution_of(Solution, again, result.context, task.deadline)
     if result.has_labelling and result.score > own.score:
         return result
     common: dict[str, Any] = {

@@ -1,151 +1,247 @@
-"""Many sequences, a chunk at a time; kernels may run in threads."""
+"""Calls of kernels for one sequence or for many, and their answers; threads may share the work of a call."""
 
-import logging
-from collections import deque
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
-from typing import Generic, TypeVar
+from typing import Any, NamedTuple
 
-from ilpinfer.kernels.work import Steps, Work
-from ilpinfer.system.threads import thread_pool
+from formulations import Trellis
+from formulations.dtypes import LabelIds
+from formulations.problem.compiled_rules import CompiledRules
+from formulations.problem.token_scores import TokenScores
+from ilpinfer.core.deadline import Deadline
+from ilpinfer.core.explanation import Context
+from ilpinfer.core.rule_compiler import RuleCompiler
+from ilpinfer.decoding.found import Found
+from ilpinfer.exact.calls import Call
+from ilpinfer.exact.compiled import Tables, tables_of
+from ilpinfer.exact.token_tables import token_tables_of
+from ilpinfer.kernels.tables import PROVED, TOO_MUCH_WORK, UNKNOWN_CLASS
 
-Item = TypeVar("Item")
-Answer = TypeVar("Answer")
-Decoded = TypeVar("Decoded")
-logger = logging.getLogger("ilpinfer")
-unexplained = 0
-"""Number of errors of chunks whose sequences could all be decoded alone."""
-LARGEST, GROWTH = 128, 4
-"""Sequences of a chunk: the first has one, and each has so many times as many as the one before, up to the largest."""
-
-
-def decode_chunks(
-    items: Iterable[Item],
-    answer: Callable[[Sequence[Item]], Steps[list[Answer]]],
-    finish: Callable[[Item, Answer | Exception | None], Decoded],
-    threads: int = 1,
-) -> Iterator[Decoded]:
-    """Decode items in chunks; results come in order.
-
-    Parameters
-    ----------
-    items : iterable of Item
-        An iterable that is read one chunk ahead, or two with threads; its error is raised after the results
-        before it.
-    answer : callable
-        Yields the work of a chunk and returns the answers. After an error, each item is answered alone.
-    finish : callable
-        The result for an item and its answer, or the error of the item alone.
-    threads : int, default 1
-        Number of threads that share the work; the caller's thread is one of them, and everything else happens in it.
-    """
-    source = Source(items)
-    if threads == 1:
-        while chunk := source.take():
-            yield from map(finish, chunk, _Begun(chunk, answer).answers())
-    else:
-        with thread_pool(threads - 1) as pool:
-            yield from _shared(source, answer, finish, pool, threads - 1)
-    if source.error is not None:
-        raise source.error
+Item = Any
+"""A trellis, or the words of a sequence."""
+GROWTH = 4
+"""The first chunk has one sequence, and each has so many times as many as the one before, up to the largest."""
+FEWEST = 4
+"""Sequences of the smallest part of a call."""
+MOST_LISTED = 2**22
+"""Labels and violations of the lists of one call."""
+STEPS, BROKEN = "too many steps", "it breaks rules that the tables leave out"
+"""Why a labelling of the kernels is not the answer."""
 
 
-def _shared(
-    source: "Source[Item]",
-    answer: Callable[[Sequence[Item]], Steps[list[Answer]]],
-    finish: Callable[[Item, Answer | Exception | None], Decoded],
-    pool: ThreadPoolExecutor,
-    threads: int,
-) -> Iterator[Decoded]:
-    """As `decode_chunks`: others begin with a chunk while this thread is busy with answers, and then it joins them."""
-    waiting: deque[_Begun[Item, Answer]] = deque()
-    try:
-        while True:
-            while len(waiting) < 2 and (chunk := source.take()):
-                waiting.append(_Begun(chunk, answer, pool, threads))
-            if not waiting:
-                break
-            begun = waiting[0]
-            answers = begun.answers(waiting[1].work if len(waiting) > 1 else None)
-            waiting.popleft()
-            yield from map(finish, begun.items, answers)
-    finally:
-        for begun in waiting:
-            begun.stop()
+class Declined(NamedTuple):
+    """Why compiled rules have no answer for a sequence, a labelling that its method can begin with, and its time limit if
+    that has begun."""
+
+    reason: str = ""
+    incumbent: LabelIds | None = None
+    deadline: Deadline | None = None
 
 
-class _Begun(Generic[Item, Answer]):
-    """A chunk that other threads may already be processing.
+class Place(NamedTuple):
+    """The labellings of a sequence among those of a call."""
 
-    Parameters
-    ----------
-    items : list of Item
-        At least one.
-    answer : callable
-        As of `decode_chunks`.
-    pool, threads : ThreadPoolExecutor or int, optional
-        To share the work with, and how many.
-    """
+    found: Found
+    n: int
+
+
+Answer = Place | Declined | Exception
+Part = tuple[int, int, "Future[None] | None"]
+"""The first sequence of a part of a call, the one after the last, and the task of another thread."""
+
+
+class Begun(NamedTuple):
+    """A call for the sequences at some places of a chunk."""
+
+    call: Call
+    tables: Tables[Any]
+    places: list[int]
+    parts: list[Part]
+
+
+class Chunk(NamedTuple):
+    """Sequences whose calls are prepared. The answers are those of sequences without a call until the chunk ends."""
+
+    items: Sequence[Item]
+    answers: list[Answer]
+    begun: list[Begun]
+    top: int | None
+    warm_up: float
+
+    def set(self, places: Iterable[int], answer: Answer) -> None:
+        """Enter one answer for several sequences."""
+        for place in places:
+            self.answers[place] = answer
+
+    def cancel(self) -> None:
+        """Cancel the parts that other threads have not begun."""
+        for begun in self.begun:
+            for *_, future in begun.parts:
+                if future is not None:
+                    future.cancel()
+
+
+class Caller:
+    """Calls for sequences under the same rules."""
 
     def __init__(
         self,
-        items: list[Item],
-        answer: Callable[[Sequence[Item]], Steps[list[Answer]]],
-        pool: ThreadPoolExecutor | None = None,
-        threads: int = 0,
+        rules: RuleCompiler,
+        scores: TokenScores | None,
+        time_limit: float | None,
+        context: Callable[[Item], Context],
     ) -> None:
-        self.items, self._answer, self._pool, self._threads = items, answer, pool, threads
-        self._steps, self._answers = answer(items), list[Answer]()
-        self._others: list[Future[None]] = []
-        self._error: Exception | None = None
-        self.work: Work | None = None
-        self._advance()
+        self.rules, self.scores, self.time_limit, self.context = rules, scores, time_limit, context
+        self._noticed: CompiledRules | None = None
 
-    def answers(self, following: Work | None = None) -> Sequence[Answer | Exception]:
-        """To all items; this thread shares in the work, and others may begin with the following work before it returns."""
-        while self.work is not None:
+    def answer(self, item: Item, top: int | None, warm_up: float) -> Answer:
+        """The answer for one sequence."""
+        began, tables = time.perf_counter(), self._tables(item)
+        if tables is None:
+            return Declined()
+        call = tables.refusal(item, self.time_limit) or tables.call((item,), top, self.time_limit)
+        if isinstance(call, str):
+            return Declined(call)
+        call.times.append(time.perf_counter() - began)
+        call.run()
+        if call.codes[0] == PROVED and not tables.folding.excluded and not tables.rules.notices:
+            return Place(Found(call, tables, (item,), self.context, warm_up), 0)
+        chunk = Chunk((item,), [Declined()], [], top, warm_up)
+        self._read(chunk, call, tables, [0])
+        return chunk.answers[0]
+
+    def begin(
+        self,
+        items: Sequence[Item],
+        top: int | None,
+        warm_up: float,
+        pool: ThreadPoolExecutor | None = None,
+        threads: int = 1,
+    ) -> Chunk:
+        """Prepare calls for sequences, and have a pool begin with them. An error of a sequence is its answer."""
+        chunk = Chunk(items, [Declined()] * len(items), [], top, warm_up)
+        groups, known = dict[Any, list[int]](), dict[int, Tables[Any] | None]()
+        for place, item in enumerate(items):
             try:
-                self.work()
-                if self._pool is not None and not self.work.wait(following, self._threads):
-                    for other in self._others:
-                        other.result()
+                labels = 0 if self.scores is not None else id(getattr(item, "labels", None))
+                if labels not in known:
+                    known[labels] = self._tables(item)
+                tables = known[labels]
+                reason = "" if tables is None else tables.refusal(item, None)
+                if tables is None or reason:
+                    chunk.answers[place] = Declined(reason)
+                else:
+                    groups.setdefault((tables, *tables.group(item)), []).append(place)
             except Exception as error:
-                self._error = error
-                break
-            self._advance()
-        return self._answers if self._error is None else self._alone(self._error)
+                chunk.answers[place] = error
+        for (tables, *_), places in groups.items():
+            for some in [places] if top is None else _listed(places, items, tables, top):
+                try:
+                    call = self._call(chunk, tables, some)
+                except Exception as error:
+                    chunk.set(some, error)
+                    continue
+                if call is not None:
+                    chunk.begun.append(Begun(call, tables, some, _parts(call, pool, threads)))
+        return chunk
 
-    def _alone(self, error: Exception) -> Sequence[Answer | Exception]:
-        """The answer or the error of each item alone. An error that no item has alone is counted and logged."""
-        global unexplained
-        if len(self.items) == 1:
-            return [error]
-        answers = [_Begun([item], self._answer).answers()[0] for item in self.items]
-        if not any(isinstance(answer, Exception) for answer in answers):
-            unexplained += 1
-            text = "%d sequences were decoded one by one, as decoding them together failed (error %d of this kind): %r"
-            logger.warning(text, len(answers), unexplained, error)
-        return answers
+    def end(self, chunk: Chunk) -> list[Answer]:
+        """The answers. An error of a call is the answer for all of its sequences."""
+        for call, tables, places, parts in chunk.begun:
+            try:
+                _finish(call, parts)
+                self._read(chunk, call, tables, places)
+            except Exception as error:
+                chunk.set(places, error)
+        return chunk.answers
 
-    def stop(self) -> None:
-        """Cancel the work."""
-        if self.work is not None:
-            self.work.stop()
+    def _tables(self, item: Item) -> Tables[Any] | None:
+        """The tables for a sequence; None for an object that the method has to refuse."""
+        if self.scores is not None:
+            return token_tables_of(self.rules, self.scores)
+        return tables_of(self.rules, item.labels) if isinstance(item, Trellis) else None
 
-    def _advance(self) -> None:
-        """Go on to the next work, or to the answers."""
-        self.work, self._others = None, []
-        try:
-            self.work = next(self._steps)
-        except StopIteration as end:
-            self._answers = end.value
-        except Exception as error:
-            self._error = error
-        else:
-            if self._pool is not None:
-                helpers = self.work.helpers(self._threads)
-                self._others = [self._pool.submit(self.work) for _ in range(helpers)]
+    def _call(self, chunk: Chunk, tables: Tables[Any], places: list[int], meet: bool = False) -> Call | None:
+        """A call for some of the sequences; None where the tables decline it."""
+        items, began = [chunk.items[place] for place in places], time.perf_counter()
+        call = tables.call(items, chunk.top, self.time_limit, meet=meet)
+        if isinstance(call, str):
+            chunk.set(places, Declined(call))
+            return None
+        call.times.append(time.perf_counter() - began)
+        return call
+
+    def _read(
+        self, chunk: Chunk, call: Call, tables: Tables[Any], places: list[int], met: bool = False
+    ) -> None:
+        """Enter the answers of a call; sequences with unknown classes are decoded again when these are met."""
+        rules, excluded = tables.rules, tables.folding.excluded
+        items = chunk.items if len(places) == len(chunk.items) else [chunk.items[place] for place in places]
+        found = Found(call, tables, items, self.context, chunk.warm_up)
+        if rules.notices and self._noticed is not rules:
+            self._noticed = rules
+            rules.warn()
+        unknown = list[int]()
+        for n, (place, code) in enumerate(zip(places, call.codes, strict=True)):
+            if code == UNKNOWN_CLASS and not met:
+                unknown.append(place)
+            elif not call.proves(code):
+                reason = STEPS if code == TOO_MUCH_WORK else ""
+                chunk.answers[place] = call.error(n) or Declined(reason, found.incumbent(n))
+            elif excluded and self._breaks(found, n):
+                reason = f"{BROKEN}: {', '.join(dict.fromkeys(excluded.values()))}"
+                chunk.answers[place] = Declined(reason, found.incumbent(n))
+            else:
+                chunk.answers[place] = Place(found, n)
+        if unknown:
+            again = self._call(chunk, tables, unknown, meet=True)
+            if again is not None:
+                again.run()
+                self._read(chunk, again, tables, unknown, met=True)
+
+    def _breaks(self, found: Found, n: int) -> bool:
+        """Whether a labelling breaks a rule that is not part of the tables."""
+        ground = self.context(found.items[n]).problem.rules
+        left = [ground[place] for place in found.tables.folding.excluded]
+        return any(rule.violations(path) for path in found.call.paths_of(n) for rule in left)
+
+
+def _listed(places: list[int], items: Sequence[Item], tables: Tables[Any], top: int) -> Iterator[list[int]]:
+    """Sequences for calls of at most `MOST_LISTED` labels and violations each, or of one sequence."""
+    some: list[int] = []
+    total = 0
+    for place in places:
+        size = top * (tables.length(items[place]) + len(tables.names))
+        if some and total + size > MOST_LISTED:
+            yield some
+            some, total = [], 0
+        some.append(place)
+        total += size
+    yield some
+
+
+def _parts(call: Call, pool: ThreadPoolExecutor | None, threads: int) -> list[Part]:
+    """Parts of a call that become smaller, each submitted to the pool; one part for this thread without a pool."""
+    if pool is None:
+        return [(0, call.number, None)]
+    parts, first = list[Part](), 0
+    while first < call.number:
+        last = min(call.number, first + max(FEWEST, (call.number - first) // threads))
+        parts.append((first, last, pool.submit(call.run, first, last)))
+        first = last
+    return parts
+
+
+def _finish(call: Call, parts: Sequence[Part]) -> None:
+    """Do in this thread, from the end on, what other threads have not begun, and wait for the rest."""
+    for first, last, future in reversed(parts):
+        if future is None or future.cancel():
+            call.run(first, last)
+    for *_, future in parts:
+        if future is not None and not future.cancelled():
+            future.result()
 
 
 def paused(items: object) -> bool:
@@ -153,14 +249,15 @@ def paused(items: object) -> bool:
     return bool(getattr(items, "paused", False))
 
 
-class Source(Generic[Item]):
+class Source:
     """Takes items in chunks that grow, until there are none or one cannot be taken; a chunk ends where the items pause."""
 
-    def __init__(self, items: Iterable[Item], largest: int = LARGEST) -> None:
+    def __init__(self, items: Iterable[Item], largest: int) -> None:
         self.items, self.size, self._largest = iter(items), 1, largest
-        self.error: BaseException | None = None
+        self.error: Exception | None = None
 
     def take(self) -> list[Item]:
+        """The next items; none at the end."""
         chunk: list[Item] = []
         if self.error is None:
             try:

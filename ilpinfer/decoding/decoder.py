@@ -9,20 +9,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Unpack, cast, overload
 
 from formulations import RuleSet, Trellis
-from formulations.arguments import iterable, path, seconds, texts
+from formulations.arguments import iterable, path, seconds, texts, whole
 from formulations.labels.label_set import LabelSet, label_set
 from formulations.messages import brief
 from formulations.problem.token_scores import TokenScores
 from ilpinfer.core.options import Options
-from ilpinfer.core.request import Request
+from ilpinfer.core.request import MOST, Request
 from ilpinfer.core.rule_compiler import RuleCompiler, Rules, compiler_of, shown
 from ilpinfer.core.solution import Solution
-from ilpinfer.decoding.batch import Batch
-from ilpinfer.decoding.calls import Calls
-from ilpinfer.decoding.direct import Direct
-from ilpinfer.decoding.failures import OnError
-from ilpinfer.decoding.labellings import Labellings
-from ilpinfer.decoding.single import Callback, decode, decode_best, decode_top, run_method
+from ilpinfer.decoding.decode import check_many, decode, run_many
+from ilpinfer.decoding.found import Labellings
+from ilpinfer.decoding.reporting import Callback, OnError
+from ilpinfer.decoding.runner import Runner
 
 if TYPE_CHECKING:
     from ilpinfer.decoding.two_phase import Floor, TwoPhaseSolution
@@ -78,8 +76,9 @@ class Decoder:
     model: Scorer | None
     _rules: RuleCompiler
     _request: Request
-    _direct: Direct
     _scores: TokenScores | None
+    _runner: Runner
+    _words: Runner | None
 
     def __init__(
         self,
@@ -97,13 +96,15 @@ class Decoder:
         if known is not None:
             compiler = compiler.only(known)
         scores = getattr(model, "token_scores", None) if request.direct else None
-        for name, value in (
-            ("model", model),
-            ("_rules", compiler),
-            ("_request", request),
-            ("_direct", Direct(Calls(compiler, request, decode))),
-            ("_scores", scores),
-        ):
+        self._set(model, compiler, request, scores)
+
+    def _set(
+        self, model: Scorer | None, rules: RuleCompiler, request: Request, scores: TokenScores | None
+    ) -> None:
+        words = None if scores is None else Runner(rules, request, decode, scores)
+        runner = Runner(rules, request, decode)
+        names = ("model", "_rules", "_request", "_scores", "_runner", "_words")
+        for name, value in zip(names, (model, rules, request, scores, runner, words), strict=True):
             object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
@@ -139,8 +140,7 @@ class Decoder:
             Unless the limit is above 0, or None.
         """
         result, request = copy(self), replace(self._request, time_limit=seconds(time_limit))
-        object.__setattr__(result, "_request", request)
-        object.__setattr__(result, "_direct", Direct(Calls(self._rules, request, decode)))
+        result._set(self.model, self._rules, request, self._scores)
         return result
 
     @overload
@@ -168,15 +168,8 @@ class Decoder:
         Solution or list of Solution
             A list if `top` is a number.
         """
-        if top is not None:
-            return decode_top(trellis, self._rules, self._request, top, callback, self._direct.calls)
-        incumbent = None
-        if callback is None and self._request.direct and isinstance(trellis, Trellis):
-            answer = self._direct.trellis(trellis)
-            if isinstance(answer, Solution):
-                return answer
-            incumbent = answer
-        return run_method(trellis, self._rules, self._request, callback, incumbent)
+        runner = self._runner
+        return runner.best(trellis, callback) if top is None else runner.top(trellis, top, callback)
 
     @overload
     def decode_tokens(
@@ -214,15 +207,10 @@ class Decoder:
         ValueError
             If the decoder has no model.
         """
-        if top is not None:
-            scored, calls = self._scored(tokens), self._direct.calls
-            return decode_top(scored, self._rules, self._request, top, callback, calls)
-        if self._scores is None or callback is not None or isinstance(tokens, str):
-            return decode_best(self._scored(tokens), self._rules, self._request, callback)
-        answer = self._direct.text(tokens, self._scores)
-        if isinstance(answer, Solution):
-            return answer
-        return run_method(self._scored(tokens), self._rules, self._request, incumbent=answer)
+        runner = self._words
+        if runner is None or callback is not None or isinstance(tokens, str):
+            return self.decode(self._scored(tokens), top=top, callback=callback)
+        return runner.best(tokens) if top is None else runner.top(tokens, top)
 
     @overload
     def decode_many(
@@ -280,8 +268,7 @@ class Decoder:
         iterator of Solution or iterator of list of Solution
             The results in the order of the trellises.
         """
-        batch = Batch(self._rules, self._request, threads, n_jobs, on_error)
-        return batch.best(trellises, callback) if top is None else batch.top(trellises, top, callback)
+        return run_many(self._runner, trellises, top, callback, threads, n_jobs, on_error)
 
     @overload
     def decode_texts(
@@ -329,12 +316,14 @@ class Decoder:
         ValueError
             If the decoder has no model.
         """
-        batch = Batch(self._rules, self._request, threads, on_error=on_error)
-        given = iterable(texts, "texts", "lists of tokens one by one")
-        if self._scores is None:
-            scored = (self._scored(tokens) for tokens in given)
-            return batch.best(scored) if top is None else batch.top(scored, top)
-        return batch.texts(given, self._scores) if top is None else batch.top_texts(given, self._scores, top)
+        given: Iterable[Any] = iterable(texts, "texts", "lists of tokens one by one")
+        runner = self._words or self._runner
+        check_many(runner, top, None, threads, on_error=on_error)
+        if self._words is None:
+            given = (self._scored(tokens) for tokens in given)
+        if top is None:
+            return runner.many(given, threads, on_error)
+        return runner.top_of_many(given, top, threads, on_error)
 
     def best_labellings(
         self, trellises: Iterable[Trellis], top: int, *, threads: int = 1
@@ -369,7 +358,8 @@ class Decoder:
         >>> few.ids.tolist(), few.scores.tolist(), few.penalties.tolist()
         ([[1, 1], [0, 0], [0, 1]], [-0.5, -0.75, -1.0], [0.0, 0.75, 0.0])
         """
-        return Batch(self._rules, self._request, threads).lists(trellises, top)
+        check_many(self._runner, whole(top, "top", 1, MOST["top"]), None, threads)
+        return self._runner.lists(iterable(trellises, "trellises", "trellises one by one"), top, threads)
 
     @overload
     def two_phase(

@@ -15,8 +15,8 @@ from ilpinfer.core.explanation import Context
 from ilpinfer.core.result import Result
 from ilpinfer.core.rule_compiler import Rules, compiler_of
 from ilpinfer.core.solution import Solution
-from ilpinfer.decoding.reporting import full_solution
-from ilpinfer.decoding.single import decode
+from ilpinfer.decoding.decode import decode
+from ilpinfer.decoding.reporting import solution_of
 
 METHOD = "given labelling"
 
@@ -70,12 +70,12 @@ def evaluate_labelling(
         raise ValueError(
             f"bound is {bound!r}, but the labelling has the score {score / UNITS_PER_NAT!r}; expected an upper bound"
         )
-    return full_solution(Solution, Result(path, limit, METHOD), context, deadline)
+    return solution_of(Solution, Result(path, limit, METHOD), context, deadline)
 
 
 def no_labelling(trellis: Trellis, rules: Rules) -> Solution:
     """The solution for a missing labelling."""
-    return full_solution(Solution, Result(None, math.inf, METHOD), _context(trellis, rules), Deadline())
+    return solution_of(Solution, Result(None, math.inf, METHOD), _context(trellis, rules), Deadline())
 
 
 def _context(trellis: Trellis, rules: Rules) -> Context:

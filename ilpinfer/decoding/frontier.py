@@ -10,12 +10,13 @@ from numbers import Real
 from typing import Any
 
 from formulations import Trellis, time_limits
+from formulations.arguments import whole
 from formulations.grid import nats
 from formulations.plain_values import flag, items, number, record, table, text
 from formulations.problem.problem import Problem
 from formulations.programs.loss_bounds import best_score
 from ilpinfer.core.explanation import Context
-from ilpinfer.core.request import deadline_for, natural
+from ilpinfer.core.request import MOST, deadline_for
 from ilpinfer.core.rule_compiler import Rules, compiler_of
 from ilpinfer.core.solution import finite
 from ilpinfer.decoding.two_phase import TwoPhaseSearch, decode_two_phase
@@ -318,7 +319,7 @@ def decode_frontier(
     [(-0.5, 0.0, (0.6666666666666666, inf)), (0.0, 0.75, (0.0, 0.6666666666666666))]
     """
     compiler, deadline = compiler_of(rules), deadline_for(time_limit)
-    most = None if most is None else natural(most, "most")
+    most = None if most is None else whole(most, "most", 1, MOST["most"])
     limit = None if heaviest is None else checked_weight(heaviest)
     context = Context(compiler, trellis, partial(decode_two_phase, trellis))
     search, finished = None, False

@@ -31,27 +31,13 @@ _workers: dict[Function, Workers] = {}
 
 @dataclass(frozen=True)
 class Draw(Parameters):
-    """Parameters of a user's decoder.
-
-    Parameters
-    ----------
-    seed : int, optional
-        Seed of randomized decoders.
-    """
+    """Parameters of a user's decoder."""
 
     seed: int = within(0, 0, 2**63 - 1)
 
 
 def run(method: Method, trellis: Trellis, rules: RuleSet, problem: Problem, task: Task) -> Iterator[Result]:
-    """The labelling of a decoder, with the bound of the scores without rules.
-
-    Raises
-    ------
-    ValueError
-        For a labelling of another length, and for unknown labels.
-    WorkerError
-        Where the decoder's process has ended.
-    """
+    """The labelling of a decoder, with the bound of the scores without rules."""
     assert method.function is not None
     assert isinstance(task.parameters, Draw)
     task.deadline.excuse(VITERBI.warm())

@@ -1,49 +1,125 @@
-"""Results of methods as solutions. Scores are always recomputed from the labelling."""
+"""Methods are run, and their results become solutions. Scores are always recomputed from the labelling."""
 
 import math
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from operator import attrgetter
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar, get_args, overload
 
-from formulations.grid import FORBIDDEN, is_forbidden, nats
-from formulations.problem.problem import Value
+from formulations import Trellis, time_limits
+from formulations.arguments import choice, function, instance
+from formulations.grid import FORBIDDEN, nats
+from formulations.problem.problem import Problem, Value
 from ilpinfer.core.certificate import NONE, Certificate
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.explanation import Context
-from ilpinfer.core.result import Result
+from ilpinfer.core.methods import Method
+from ilpinfer.core.request import Request
+from ilpinfer.core.result import Result, Task
+from ilpinfer.core.rule_compiler import RuleCompiler
 from ilpinfer.core.solution import Solution, Status
+from ilpinfer.errors import describe
 
+Callback = Callable[[float, float, float], None]
+"""Seconds, the best score so far and the bound so far, in nats."""
+OnError = Literal["raise", "row"]
+"""An error is raised, or a solution takes its place."""
+Decoded = TypeVar("Decoded")
 Kind = TypeVar("Kind", bound=Solution)
-Fields = dict[str, Any]
-"""Arguments of a solution."""
 
 NOTHING = Value(FORBIDDEN, 0, 0, {}, True)
 """The value where there is no labelling."""
 
 
-def solution_of(result: Result, context: Context, deadline: Deadline) -> Solution:
-    """The solution of a result.
+def run_method(
+    trellis: Trellis,
+    rules: RuleCompiler,
+    request: Request,
+    again: Callable[..., Any],
+    top: int | None = None,
+    callback: Callback | None = None,
+    declined: str = "",
+    **known: Any,
+) -> list[Solution]:
+    """The solutions of a request's method; `declined` says why compiled rules have none. See `run_task`."""
+    rules.prepare()
+    if callback is not None:
+        function(callback, "callback", "of seconds, incumbent and bound")
+    task = request.task(top, None if callback is None else _in_nats(callback))
+    instance(trellis, Trellis, "trellis", "a Trellis")
+    solutions = run_task(trellis, rules, request, replace(task, **known), again, declined)
+    if callback is not None:
+        callback(solutions[0].seconds, solutions[0].score, solutions[0].bound)
+    return solutions
 
-    If the engine has computed the value of an optimum, the other fields are computed when one of them is read.
-    """
-    value = result.value
-    if result.path is None or value is None or result.bound > value or is_forbidden(value):
-        return full_solution(Solution, result, context, deadline)
-    score = nats(value)
-    known = {
-        **_account(result, deadline),
-        "status": Status.OPTIMAL,
-        "score": score,
-        "bound": score,
-        "path": result.path,
-        "names": context.trellis.labels.names,
-    }
-    return Solution.lazy(partial(checked_fields, result, context), known)
+
+def run_task(
+    trellis: Trellis,
+    rules: RuleCompiler,
+    request: Request,
+    task: Task,
+    again: Callable[..., Any],
+    declined: str = "",
+) -> list[Solution]:
+    """The solutions of a method's results: at least one, and the last one without labels where there are no more."""
+    problem: Problem | None = None
+    results: list[Result] = []
+    deadline = task.deadline
+    try:
+        with time_limits.time_limit(lambda: deadline.passed, lambda: deadline.remaining):
+            problem = rules.problem(trellis)
+            results = [] if deadline.passed else _results(trellis, rules, problem, request.method, task)
+    except time_limits.OutOfTime:
+        pass
+    context = context_of(trellis, rules, request, again, problem)
+    results = results or [Result(None, math.inf, f"{request.method.name}: no time left")]
+    if declined:
+        results = [
+            replace(each, method=f"{each.method}; not by compiled rules: {declined}") for each in results
+        ]
+    solutions = [solution_of(Solution, result, context, deadline) for result in results]
+    solutions[0] = with_reasons(solutions[0], deadline)
+    return solutions
 
 
-def full_solution(
+def _results(
+    trellis: Trellis, rules: RuleCompiler, problem: Problem, method: Method, task: Task
+) -> list[Result]:
+    if method.function is None:
+        return list(method.run(problem, task))
+    from ilpinfer.decoding import outside
+
+    return list(outside.run(method, trellis, rules.rules, problem, task))
+
+
+def context_of(
+    trellis: Trellis,
+    rules: RuleCompiler,
+    request: Request,
+    again: Callable[..., Any],
+    problem: Problem | None = None,
+) -> Context:
+    """The context of solutions to a request."""
+    return Context(rules, trellis, partial(again, trellis, time_limit=request.time_limit), problem)
+
+
+def _in_nats(callback: Callback) -> Callable[[float, int, float], None]:
+    return lambda seconds, incumbent, bound: callback(seconds, nats(incumbent), nats_of_bound(bound))
+
+
+def with_reasons(solution: Kind, deadline: Deadline) -> Kind:
+    """The solution; where it is infeasible, with the reasons."""
+    if solution.status is not Status.INFEASIBLE or solution.context is None:
+        return solution
+    from ilpinfer.exact.infeasibility import explain_infeasibility
+
+    infeasibility = explain_infeasibility(solution.context, deadline)
+    return replace(solution, reason=infeasibility.reason, infeasibility=infeasibility)
+
+
+def solution_of(
     kind: Callable[..., Kind],
     result: Result,
     context: Context,
@@ -51,18 +127,15 @@ def full_solution(
     status: Status | None = None,
     **own: object,
 ) -> Kind:
-    """A solution with all fields.
+    """The solution of a result, of some class with further fields `own`; a status where the bound does not decide it.
 
-    Parameters
-    ----------
-    kind : callable
-        Class of the solution.
-    status : Status, optional
-        Status of a labelling, where the bound does not decide it.
-    own
-        Fields that the class adds.
+    The engine's value is compared with that under the rules: ArithmeticError where they differ.
     """
     value = NOTHING if result.path is None else context.problem.value(result.path)
+    if result.path is not None and result.value not in (None, value.score):
+        raise ArithmeticError(
+            f"the engine's value {result.value} of a labelling is not that under the rules, {value.score}"
+        )
     bound = max(result.bound, value.score)
     if result.path is None:
         status = Status.INFEASIBLE if result.proves_infeasibility else Status.UNKNOWN
@@ -73,53 +146,27 @@ def full_solution(
         status = Status.OPTIMAL if value.score >= bound else Status.FEASIBLE
     elif status is Status.OPTIMAL:
         bound = value.score
+    rules = () if context.known_problem is None else context.known_problem.rules
+    open_bound = result.bound == math.inf and result.certificate.kind != "none"
     return kind(
         status=status,
         score=nats(value.score),
+        model_score=nats(value.model),
+        feature_score=nats(value.features),
+        penalty=nats(value.penalty) if value.feasible else math.inf,
+        violations=value.violations,
         bound=nats_of_bound(bound),
+        method=result.method,
+        certificate=with_digest(NONE if open_bound else result.certificate, context),
+        seconds=deadline.elapsed,
+        warm_up_seconds=deadline.warm_up,
         path=result.path,
-        **_account(result, deadline),
-        **_value_fields(result, context, value),
+        names=context.trellis.labels.names,
+        overruled={rule.name: list(rule.overruled) for rule in rules if rule.overruled},
+        context=context,
+        improvements=result.improvements,
         **own,
     )
-
-
-def checked_fields(result: Result, context: Context) -> Fields:
-    """The fields that a lazy solution lacks; ArithmeticError if the engine's value differs from that under the rules."""
-    assert result.path is not None
-    value = context.problem.value(result.path)
-    if value.score != result.value:
-        raise ArithmeticError(
-            f"the engine's value {result.value} of a labelling is not the rules' {value.score}"
-        )
-    return _value_fields(result, context, value)
-
-
-def _account(result: Result, deadline: Deadline) -> Fields:
-    """A description of how the result was found."""
-    return {
-        "method": result.method,
-        "seconds": deadline.elapsed,
-        "warm_up_seconds": deadline.warm_up,
-        "improvements": result.improvements,
-    }
-
-
-def _value_fields(result: Result, context: Context, value: Value) -> Fields:
-    """The fields that do not depend on the bound."""
-    rules = () if context.known_problem is None else context.known_problem.rules
-    proof = result.certificate
-    open_bound = result.bound == math.inf and proof.kind != "none"
-    return {
-        "model_score": nats(value.model),
-        "feature_score": nats(value.features),
-        "penalty": nats(value.penalty) if value.feasible else math.inf,
-        "violations": value.violations,
-        "certificate": with_digest(NONE if open_bound else proof, context),
-        "names": context.trellis.labels.names,
-        "overruled": {rule.name: list(rule.overruled) for rule in rules if rule.overruled},
-        "context": context,
-    }
 
 
 def with_digest(certificate: Certificate, context: Context) -> Certificate:
@@ -131,3 +178,39 @@ def with_digest(certificate: Certificate, context: Context) -> Certificate:
 def nats_of_bound(units: float) -> float:
     """A bound in grid units as nats."""
     return units if math.isinf(units) else nats(math.floor(units))
+
+
+def check_on_error(on_error: str) -> None:
+    """Raise ValueError for a value that is no `OnError`."""
+    choice(on_error, "on_error", get_args(OnError))
+
+
+def attempt(
+    call: Callable[[], Decoded], on_error: OnError, failed: Callable[[Exception, float], Decoded]
+) -> Decoded:
+    """The value of a call; with `on_error="row"`, for an error, the result of `failed` for the error and the seconds
+    until then.
+    """
+    began = time.perf_counter()
+    try:
+        return call()
+    except Exception as error:
+        if on_error == "raise":
+            raise
+        return failed(error, time.perf_counter() - began)
+
+
+@overload
+def failure(error: BaseException, method: str, **fields: Any) -> Solution: ...
+
+
+@overload
+def failure(error: BaseException, method: str, kind: type[Kind], **fields: Any) -> Kind: ...
+
+
+def failure(error: BaseException, method: str, kind: type[Solution] = Solution, **fields: Any) -> Solution:
+    """A solution of status "unknown" with the message and type of an error; `fields` are others of its class."""
+    reason, name = describe(error), type(error).__name__
+    nothing: tuple[Any, ...] = (Status.UNKNOWN, -math.inf, -math.inf, 0.0, 0.0, {}, math.inf, method)
+    known: dict[str, Any] = {"reason": reason, "error": name, **fields}
+    return kind(*nothing, **known)

@@ -8,7 +8,7 @@ from functools import cached_property, partial
 from typing import Any, ClassVar, Literal, overload
 
 from formulations import Trellis, time_limits
-from formulations.arguments import instance
+from formulations.arguments import instance, whole
 from formulations.arguments import number as real_number
 from formulations.dtypes import LabelIds
 from formulations.grid import UNITS_PER_NAT, nats
@@ -20,12 +20,11 @@ from formulations.programs.record import IntegerProgram
 from ilpinfer.core.certificate import NONE, Certificate, Leaf, Phases, proof
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.explanation import Context
-from ilpinfer.core.request import deadline_for, natural
+from ilpinfer.core.request import MOST, deadline_for
 from ilpinfer.core.result import Result, Task
 from ilpinfer.core.rule_compiler import Rules, compiler_of
 from ilpinfer.core.solution import Solution, Status, finite
-from ilpinfer.decoding.reporting import full_solution
-from ilpinfer.decoding.single import with_reasons
+from ilpinfer.decoding.reporting import solution_of, with_reasons
 from ilpinfer.exact.programs import FASTEST, Reply, solve
 from ilpinfer.exact.viterbi import VITERBI
 from ilpinfer.solvers import SOLVERS
@@ -195,9 +194,13 @@ def decode_two_phase(
     score_floor(0, tau, bound)
     given = None if floor is None else floor_units(floor)
     check_method(method)
-    wanted = 1 if top is None else natural(top, "top")
+    wanted = 1 if top is None else whole(top, "top", 1, MOST["top"])
     instance(trellis, Trellis, "trellis", "a Trellis")
-    compiler, deadline, threads = compiler_of(rules), deadline_for(time_limit), natural(threads, "threads")
+    compiler, deadline, threads = (
+        compiler_of(rules),
+        deadline_for(time_limit),
+        whole(threads, "threads", 1, MOST["threads"]),
+    )
     options = {"tau": tau, "bound": bound, "method": method, "time_limit": time_limit, "threads": threads}
     options["floor"] = floor
     context = Context(compiler, trellis, partial(decode_two_phase, trellis, **options))
@@ -416,7 +419,7 @@ def _solution(
     bound = -math.inf if reply.status == "infeasible" else reply.bound
     result = Result(reply.path, bound, f"two-phase: {method}", _as_far_as_proved(reply))
     status = Status.OPTIMAL if reply.status == "optimal" else Status.FEASIBLE
-    return full_solution(TwoPhaseSolution, result, context, deadline, status, **own)
+    return solution_of(TwoPhaseSolution, result, context, deadline, status, **own)
 
 
 def _first_phase(result: Result) -> Certificate:

@@ -45,15 +45,6 @@ class Workers:
     A process that dies costs the item that it was at; the next one goes to a new process. Unlike those of
     `multiprocessing`, they can be started in a daemon of a pool, and do not import the program's own module, unless
     the objects that they receive are defined there.
-
-    Parameters
-    ----------
-    n : int
-        How many.
-    function : callable
-        Function of a module.
-    common : tuple of object
-        Arguments after the item, which are sent once.
     """
 
     def __init__(self, n: int, function: Callable[..., Any], common: tuple[Any, ...]) -> None:

@@ -8,8 +8,8 @@ from formulations.automata.agreement import Agreement
 from formulations.automata.lattice import Lattice
 from formulations.dtypes import Integers
 from formulations.grid import is_forbidden
-from ilpinfer.core.certificate import MachineKey
-from ilpinfer.exact.progress import Progress
+from ilpinfer.core.trees import MachineKey
+from ilpinfer.exact.known import Known
 from ilpinfer.kernels import agreement as kernels
 
 Shares = dict[MachineKey, list[list[int]]]
@@ -24,20 +24,20 @@ class TokenList:
     penalty: int
 
 
-def lists_of(progress: Progress) -> list[TokenList]:
+def lists_of(known: Known) -> list[TokenList]:
     """The lists with the same kinds of labels, without rules that count at most once."""
     result = [
-        TokenList((progress.numbers[r], p), component, rule.penalty)
-        for r, rule in enumerate(progress.folded.rules)
+        TokenList((known.numbers[r], p), component, rule.penalty)
+        for r, rule in enumerate(known.folded.rules)
         for p, component in enumerate(rule.components)
         if isinstance(component, Agreement) and not rule.once
     ]
     return [each for each in result if np.array_equal(each.component.kind, result[0].component.kind)]
 
 
-def only_agree(progress: Progress) -> bool:
+def only_agree(known: Known) -> bool:
     """Whether there are components that do not fold, and all of them are lists."""
-    components = [component for rule in progress.folded.rules for component in rule.components]
+    components = [component for rule in known.folded.rules for component in rule.components]
     return bool(components) and all(isinstance(component, Agreement) for component in components)
 
 

@@ -16,18 +16,15 @@ from formulations.automata.lattice import Lattice
 from formulations.dtypes import Integers, LabelIds
 from formulations.grid import FORBIDDEN, is_forbidden
 from formulations.problem.compiled_rules import compile_problem
-from ilpinfer.core.certificate import Leaf
 from ilpinfer.core.deadline import Deadline
+from ilpinfer.core.trees import Leaf
 from ilpinfer.exact.agreement_lists import Lists, Shares, TokenList, lists_of
 from ilpinfer.exact.branch import first
-from ilpinfer.exact.progress import Progress
-from ilpinfer.exact.rounds import SearchResult
+from ilpinfer.exact.known import Known, SearchResult
 from ilpinfer.exact.rows import Row
 from ilpinfer.exact.splits import tree_of
 from ilpinfer.exact.viterbi import viterbi
 from ilpinfer.kernels import agreement as kernels
-from ilpinfer.kernels.packed import Chain
-from ilpinfer.kernels.viterbi import best_path
 from ilpinfer.kernels.warming import Stage
 
 MOST_CASES, DEEPEST = 1000, 100
@@ -81,27 +78,27 @@ class Decomposition:
 
     Parameters
     ----------
-    progress : Progress
+    known : Known
         The whole; its labelling and its bound follow.
     lists : list of TokenList
         One at least.
     """
 
-    def __init__(self, progress: Progress, lists: list[TokenList]) -> None:
-        self.progress, self.lattice = progress, progress.folded.lattice
+    def __init__(self, known: Known, lists: list[TokenList]) -> None:
+        self.known, self.lattice = known, known.folded.lattice
         self.lists = Lists(lists, self.lattice)
         self.best: LabelIds | None = None
         self.closed_bound = float(FORBIDDEN)
 
     def run(self) -> SearchResult:
         """Branch, on the case with the highest bound first, until no case can be better than the incumbent."""
-        progress = self.progress
+        known = self.known
         cases = [Case(self.lattice.node.copy(), self.lists.empty.copy())]
         waiting = [] if self.fathom(cases[0]) else [(-cases[0].bound, 0, cases[0])]
         if waiting:
             relaxed = Lattice(cases[0].node.copy(), self.lattice.pool, self.lattice.step)
-            progress.charged = relaxed, int(cases[0].bound)
-        while waiting and -waiting[0][0] >= progress.value and not progress.deadline.passed:
+            known.charged = relaxed, int(cases[0].bound)
+        while waiting and -waiting[0][0] >= known.value and not known.deadline.passed:
             case = waiting[0][2]
             if len(cases) > MOST_CASES or case.depth == DEEPEST:
                 break
@@ -115,27 +112,27 @@ class Decomposition:
                     heappush(waiting, (-child.bound, len(cases), child))
             self.prove(cases, waiting)
         self.prove(cases, waiting)
-        done = not waiting or -waiting[0][0] < progress.value
+        done = not waiting or -waiting[0][0] < known.value
         paths = [self.best] if done and self.best is not None else []
         how = f"decomposition by {len(self.lists.lists)} lists of equal tokens"
         why = how if len(cases) == 1 else f"{how}, {len(cases)} cases told apart"
-        return SearchResult(paths, why, done, progress.tree if done else None)
+        return SearchResult(paths, why, done, known.tree if done else None)
 
     def prove(self, cases: list[Case], waiting: list[tuple[float, int, Case]]) -> None:
         """Update the bound by the bounds of all cases."""
-        bound = max(self.closed_bound, -waiting[0][0] if waiting else FORBIDDEN, self.progress.value)
-        if bound < self.progress.bound:
-            self.progress.prove(bound, tree_of(cases))
+        bound = max(self.closed_bound, -waiting[0][0] if waiting else FORBIDDEN, self.known.value)
+        if bound < self.known.bound:
+            self.known.prove(bound, tree_of(cases))
 
     def fathom(self, case: Case) -> bool:
         """Whether the case needs no branching: its best labelling is known, or its bound is below the incumbent."""
-        progress = self.progress
+        known = self.known
         self.tighten(case)
         case.leaf = self.leaf(case)
-        if case.bound >= progress.value and not is_forbidden(case.bound):
-            if case.path is None or progress.evaluate(case.path).value != case.bound:
+        if case.bound >= known.value and not is_forbidden(case.bound):
+            if case.path is None or known.evaluate(case.path).value != case.bound:
                 return False
-            self.best = first(self.best, case.path, progress)
+            self.best = first(self.best, case.path, known)
         self.closed_bound = max(self.closed_bound, case.bound)
         case.node = case.own = self.lists.empty[:0]
         return True
@@ -149,16 +146,16 @@ class Decomposition:
 
     def tighten(self, case: Case) -> None:
         """Lower the bound of a case by sweeps, and prune states."""
-        progress = self.progress
+        known = self.known
         scores, lists = self.pack(case)
         kernels.backward(scores, lists, False)
         for _ in range(STAGES):
             self.sweep(case, scores, lists)
-            if case.bound < progress.value or self.attains_bound(case) or progress.deadline.passed:
+            if case.bound < known.value or self.attains_bound(case) or known.deadline.passed:
                 return
             kernels.forward(scores, lists, False)
             node = case.node.copy()
-            count = kernels.narrow(scores, lists, case.bound, progress.value)
+            count = kernels.narrow(scores, lists, case.bound, known.value)
             if count * FEW_STATES < np.count_nonzero(~is_forbidden(node)):
                 case.node[:] = node
                 return
@@ -168,15 +165,15 @@ class Decomposition:
 
     def sweep(self, case: Case, scores: kernels.Scores, lists: kernels.Lists) -> None:
         """Sweep until the bound stalls."""
-        progress = self.progress
+        known = self.known
         for number in range(SWEEPS):
             before, case.bound = case.bound, min(case.bound, int(kernels.bound(scores, lists)))
             if is_forbidden(case.bound):
                 return
             self.evaluate_candidates(case, scores, lists)
-            gap = case.bound - progress.value
+            gap = case.bound - known.value
             stalled = number >= FEWEST and before - case.bound < STALLED * gap
-            if gap < 0 or stalled or self.attains_bound(case) or progress.deadline.passed:
+            if gap < 0 or stalled or self.attains_bound(case) or known.deadline.passed:
                 return
             kernels.forward(scores, lists, True)
             kernels.backward(scores, lists, True)
@@ -184,9 +181,9 @@ class Decomposition:
     def evaluate_candidates(self, case: Case, scores: kernels.Scores, lists: kernels.Lists) -> None:
         """Evaluate the labelling of the lattice, and labellings with the kinds of the lists or of most of their tokens."""
         states = np.empty(len(case.node), np.int64)
-        best_path(Chain(*scores[:4]), scores.ahead, states)
+        kernels.best_path(scores, states)
         case.path = self.lattice.labels_of(states)
-        if self.progress.evaluate(case.path).value == case.bound:
+        if self.known.evaluate(case.path).value == case.bound:
             return
         kinds = self.lists.kind[states[self.lists.token]]
         wanted = self.lists.best(lists), self.lists.majority(kinds)
@@ -197,11 +194,11 @@ class Decomposition:
             )
             score, path = viterbi(Lattice(node, self.lattice.pool, self.lattice.step))
             if not is_forbidden(score):
-                self.progress.evaluate(path)
+                self.known.evaluate(path)
 
     def attains_bound(self, case: Case) -> bool:
         """Whether the lattice's labelling attains the bound."""
-        return case.path is not None and self.progress.evaluate(case.path).value == case.bound
+        return case.path is not None and self.known.evaluate(case.path).value == case.bound
 
     def forbid(self, case: Case) -> None:
         """Forbid the kinds that a token has no state for any more."""
@@ -254,19 +251,19 @@ class Decomposition:
         return case.cases
 
 
-def agree(progress: Progress) -> SearchResult | None:
+def agree(known: Known) -> SearchResult | None:
     """The result of the decomposition; None where there are no lists."""
-    lists = lists_of(progress)
+    lists = lists_of(known)
     if not lists:
         return None
-    progress.deadline.excuse(AGREEMENT.warm())
-    return Decomposition(progress, lists).run()
+    known.deadline.excuse(AGREEMENT.warm())
+    return Decomposition(known, lists).run()
 
 
 def _example() -> None:
     trellis = Trellis([1.0, 0.0], [[[0.0, 0.0], [0.0, 2.0]]], labels=["a", "b"], tokens=["x", "x"])
-    progress = Progress.of(compile_problem(trellis, [C.consistent()]), Deadline())
-    Decomposition(progress, lists_of(progress)).run()
+    known = Known.of(compile_problem(trellis, [C.consistent()]), Deadline())
+    Decomposition(known, lists_of(known)).run()
 
 
 AGREEMENT = Stage("agreement", "tokens that agree", _example)

@@ -20,15 +20,14 @@ from formulations.programs.formulation import TooLarge
 from formulations.programs.loss_bounds import best_score
 from ilpinfer.core.certificate import FOLDED_BOUND, Rest, proof
 from ilpinfer.core.result import Result, Task
-from ilpinfer.exact import branch, refinement
-from ilpinfer.exact import rounds as limits
+from ilpinfer.exact import branch, refinement, stages
 from ilpinfer.exact.agreement_lists import only_agree
 from ilpinfer.exact.agreements import agree
 from ilpinfer.exact.branch import Branching
 from ilpinfer.exact.contradiction import FEW_CASES, MOST_CASES, contradiction, sums_within
+from ilpinfer.exact.known import Known, SearchResult
 from ilpinfer.exact.programs import FASTEST, best_of_program, reduced_program
-from ilpinfer.exact.progress import Progress
-from ilpinfer.exact.rounds import SearchResult, rounds
+from ilpinfer.exact.stages import best_few, solve
 from ilpinfer.exact.sum_relaxation import SumRelaxation
 from ilpinfer.exact.viterbi import VITERBI
 
@@ -42,113 +41,114 @@ COUNTED_CASES = 64
 def auto(problem: Problem, task: Task, name: str) -> Iterator[Result]:
     """The best labellings and the proof of each."""
     task.deadline.excuse(VITERBI.warm())
-    progress = Progress.of(problem, task.deadline, task.watch)
+    known = Known.of(problem, task.deadline, task.watch)
     if task.incumbent is not None:
-        progress.evaluate(task.incumbent)
+        known.evaluate(task.incumbent)
     if task.top > 1 and task.within is None:
-        end = rounds(progress, task.top)
+        end = best_few(known, task.top)
     else:
-        end = _best(problem, progress)
+        end = _best(problem, known)
         if end.complete and end.paths and task.within is not None:
-            progress.floor = progress.value - task.within
-            end = rounds(progress, task.top)
-    for place, result in enumerate(_answers(progress, end, task)):
-        yield result if place else replace(result, improvements=tuple(progress.improvements))
+            end = best_few(known, task.top, known.value - task.within)
+    for place, result in enumerate(_answers(known, end, task)):
+        yield result if place else replace(result, improvements=tuple(known.improvements))
 
 
-def _best(problem: Problem, progress: Progress) -> SearchResult:
+def _best(problem: Problem, known: Known) -> SearchResult:
     """The best labelling by decomposition, rounds, and branch and bound.
 
     Branch and bound needs an incumbent to prune by: without one, the problem goes to a solver. So do, after few steps, problems
     that the decomposition leaves open.
     """
-    agreement = agree(progress)
+    agreement = agree(known)
     if agreement is not None:
-        if agreement.complete or only_agree(progress) or progress.deadline.passed:
+        if agreement.complete or only_agree(known) or known.deadline.passed:
             return agreement
-        end = rounds(progress, most=min(refinement.FEW, limits.MOST_STEPS))
+        end = solve(known, most=min(refinement.FEW, stages.MOST_STEPS))
         return replace(end, why=f"{agreement.why}; {end.why}")
-    has_sums = any(isinstance(c, Sum) for rule in progress.folded.rules for c in rule.components)
+    has_sums = any(isinstance(c, Sum) for rule in known.folded.rules for c in rule.components)
     if has_sums:
-        end = _best_with_sums(problem, progress)
-        only_sums = all(machine.total is not None for machine in progress.active)
-        if end.complete or (only_sums and is_forbidden(progress.value)):
+        end = _best_with_sums(problem, known)
+        only_sums = all(known.ground.plain[m].total is not None for m in known.active)
+        if end.complete or (only_sums and is_forbidden(known.value)):
             return end
-    end = rounds(progress)
-    if end.complete or end.machineless or (has_sums and is_forbidden(progress.value)):
+    end = solve(known)
+    if end.complete or end.machineless or (has_sums and is_forbidden(known.value)):
         return end
-    return Branching(problem, progress).run(end)
+    return Branching(problem, known).run(end)
 
 
-def _best_with_sums(problem: Problem, progress: Progress) -> SearchResult:
+def _best_with_sums(problem: Problem, known: Known) -> SearchResult:
     """As `_best`, for problems with sums, which may contradict each other: few steps and cases before the other methods."""
-    end = rounds(progress, most=min(refinement.FEW, limits.MOST_STEPS))
-    if end.complete or end.machineless or progress.deadline.passed:
+    end = solve(known, most=min(refinement.FEW, stages.MOST_STEPS))
+    if end.complete or end.machineless or known.deadline.passed:
         return end
-    sum_relaxation = SumRelaxation(problem, sums_within(problem, progress.active))
-    refuted = _refute(sum_relaxation, progress, FEW_CASES)
+    sum_relaxation = SumRelaxation(
+        problem, sums_within(problem, [known.ground.components[m] for m in known.active])
+    )
+    refuted = _refute(sum_relaxation, known, FEW_CASES)
     if refuted is not None:
         return refuted
-    relaxed = sum_relaxation.bound(problem, progress)
+    relaxed = sum_relaxation.bound(problem, known)
     if not sum_relaxation.divided(relaxed):
-        end = rounds(progress, most=min(refinement.FEW * refinement.GROWTH, limits.MOST_STEPS))
-        known = not is_forbidden(progress.value)
+        end = solve(known, most=min(refinement.FEW * refinement.GROWTH, stages.MOST_STEPS))
+        has_labelling = not is_forbidden(known.value)
         if (
             end.complete
             or end.machineless
-            or (known and any(machine.total is None for machine in progress.active))
+            or (has_labelling and any(known.ground.plain[m].total is None for m in known.active))
         ):
             return end
-    end = Branching(problem, progress, sum_relaxation, min(COUNTED_CASES, branch.MOST_CASES)).run(end)
-    return end if end.complete else _refute(sum_relaxation, progress, MOST_CASES) or end
+    end = Branching(problem, known, sum_relaxation, min(COUNTED_CASES, branch.MOST_CASES)).run(end)
+    return end if end.complete else _refute(sum_relaxation, known, MOST_CASES) or end
 
 
-def _refute(sum_relaxation: SumRelaxation, progress: Progress, most: int) -> SearchResult | None:
+def _refute(sum_relaxation: SumRelaxation, known: Known, most: int) -> SearchResult | None:
     """A result where no labelling is known and at most `most` cases prove that the hard sums contradict each other."""
-    if not is_forbidden(progress.value) or progress.deadline.passed:
+    if not is_forbidden(known.value) or known.deadline.passed:
         return None
-    outcome = contradiction(sum_relaxation.problem, sum_relaxation.among, progress.deadline, most)
+    outcome = contradiction(sum_relaxation.problem, sum_relaxation.among, known.deadline, most)
     if outcome.path is not None:
-        progress.evaluate(outcome.path)
+        known.evaluate(outcome.path)
     if outcome.tree is None:
         return None
-    progress.prove(FORBIDDEN, outcome.tree)
+    known.prove(FORBIDDEN, outcome.tree)
     return SearchResult([], "the hard sums contradict each other", True, outcome.tree)
 
 
-def _answers(progress: Progress, end: SearchResult, task: Task) -> Iterator[Result]:
+def _answers(known: Known, end: SearchResult, task: Task) -> Iterator[Result]:
     """Results of the search, or of a solver where the search is incomplete."""
     if end.complete:
         labellings = [tuple(path.tolist()) for path in end.paths]
         for place, path in enumerate(end.paths):
-            tree = progress.tree if task.top == 1 else end.tree
-            rest = _rest(progress, end, task) if place == len(end.paths) - 1 else None
+            tree = known.tree if task.top == 1 else end.tree
+            rest = _rest(known, end, task) if place == len(end.paths) - 1 else None
             certificate = proof(end.why, tree, tuple(labellings[:place]), rest)
-            worth = progress.evaluate(path).value
+            worth = known.evaluate(path).value
             yield Result(path, worth, f"auto: {end.why}", certificate, value=worth)
         if len(end.paths) < task.top:
-            yield Result(None, float("-inf"), f"auto: {end.why}", proof(end.why, progress.tree))
+            yield Result(None, float("-inf"), f"auto: {end.why}", proof(end.why, known.tree))
         return
     if task.top > 1:
-        yield from _best_few(progress, task, "auto: " + end.why.rstrip("; "))
+        yield from _best_few(known, task, "auto: " + end.why.rstrip("; "))
     else:
-        yield _by_solver(progress, end, task)
+        yield _by_solver(known, end, task)
 
 
-def _rest(progress: Progress, end: SearchResult, task: Task) -> Rest | None:
+def _rest(known: Known, end: SearchResult, task: Task) -> Rest | None:
     """The proof that there are no more labellings, where there are fewer than wanted."""
     if len(end.paths) >= task.top or end.tree is None:
         return None
-    bound = -math.inf if task.within is None else nats(progress.floor - 1)
+    bound = -math.inf if task.within is None else nats(known.value - task.within - 1)
     return Rest(bound, end.tree)
 
 
-def _by_solver(progress: Progress, end: SearchResult, task: Task) -> Result:
+def _by_solver(known: Known, end: SearchResult, task: Task) -> Result:
     """The result of a solver on the folded program. Its labelling may complete the rounds."""
     why = "auto: " + end.why.rstrip("; ")
     try:
-        known = progress.path, progress.value, progress.charged
-        answer = reduced_program(progress.folded, task.deadline, task.threads, *known)
+        best = known.path, known.value, known.charged
+        answer = reduced_program(known.folded, task.deadline, task.threads, *best)
     except TooLarge:
         answer, why = None, why + "; too large for a solver"
     if answer is not None:
@@ -156,26 +156,26 @@ def _by_solver(progress: Progress, end: SearchResult, task: Task) -> Result:
         if answer.proves_infeasibility:
             return replace(answer, method=why)
         if answer.path is not None:
-            progress.evaluate(answer.path)
-        hopeless = end.machineless or only_agree(progress) or task.deadline.passed
-        if progress.value >= answer.bound and not hopeless:
-            again = rounds(progress)
+            known.evaluate(answer.path)
+        hopeless = end.machineless or only_agree(known) or task.deadline.passed
+        if known.value >= answer.bound and not hopeless:
+            again = solve(known)
             if again.complete and again.paths:
                 why = f"{why}; proved by {again.why}"
-                return Result(again.paths[0], progress.bound, why, proof(why, progress.tree))
-        if answer.bound < progress.bound:
-            return Result(progress.path, answer.bound, why, answer.certificate)
-    return Result(progress.path, progress.bound, why, proof(why, progress.tree))
+                return Result(again.paths[0], known.bound, why, proof(why, known.tree))
+        if answer.bound < known.bound:
+            return Result(known.path, answer.bound, why, answer.certificate)
+    return Result(known.path, known.bound, why, proof(why, known.tree))
 
 
-def _best_few(progress: Progress, task: Task, why: str) -> Iterator[Result]:
+def _best_few(known: Known, task: Task, why: str) -> Iterator[Result]:
     """Several labellings by a solver, and further ones while they equal the last, so that label ids decide.
 
     Past the deadline, only the incumbent.
     """
-    folded = progress.folded
+    folded = known.folded
     if task.deadline.passed:
-        yield Result(progress.path, progress.bound, why, proof(why, progress.tree))
+        yield Result(known.path, known.bound, why, proof(why, known.tree))
         return
     answers: list[Result] = []
     scores: list[int] = []

@@ -8,15 +8,12 @@ from typing import Any
 import numpy as np
 
 from formulations import Trellis
-from formulations.automata.machine import longest
 from formulations.constraints.rule_set import RuleSet
 from formulations.problem.compiled_rules import compile_rules
 from formulations.problem.folding import EDGES, NODES, Folding
-from ilpinfer.kernels import viterbi as chains
-from ilpinfer.kernels.handle import together
-from ilpinfer.kernels.packed import chain_of
-from ilpinfer.kernels.packing import pack_machines, pack_scores, pack_windows
+from ilpinfer.kernels.packing import lattice_scores, pack_scores, room_of
 from ilpinfer.kernels.recursion import bare
+from ilpinfer.kernels.tables import Scores
 
 REPEATS = 5
 """Passes whose fastest is the unit, after one that is not timed."""
@@ -26,14 +23,8 @@ def bare_pass(trellis: Trellis) -> Callable[[], int]:
     """A Viterbi pass over the scores without rules: its value in grid units."""
     if trellis.order == 1:
         return viterbi_calls([trellis], RuleSet(()))[0]
-    chain, T = chain_of(trellis.lattice), len(trellis)
-    completion, states = np.empty(trellis.lattice.node.shape, np.int64), np.empty(T, np.int64)
-
-    def both() -> int:
-        chains.complete(chain, completion)
-        return int(chains.best_path(chain, completion, states))
-
-    return both
+    lattice, T = trellis.lattice, len(trellis)
+    return _pass(lattice_scores(lattice), trellis, np.zeros(T, np.int64), np.append(0, lattice.step))
 
 
 def bare_seconds(trellis: Trellis) -> float:
@@ -58,10 +49,8 @@ def viterbi_calls(trellises: Sequence[Trellis], rules: RuleSet) -> list[Callable
     rows = [_rows(vocabulary, trellis.tokens, folding.reads_tokens) for trellis in trellises]
     classes = [[vocabulary.class_of(purpose, row) for purpose in range(3)] for row in rows]
     scores = pack_scores(folding, vocabulary, first.lattice.pool)
-    machines = folding.machines(longest(max(map(len, trellises))))
-    handle = together(pack_windows(vocabulary), scores, pack_machines(machines, folding, vocabulary))
     return [
-        _pass(handle, trellis, known[NODES], _edges(scores.which, trellis, known[EDGES]))
+        _pass(scores, trellis, known[NODES], _edges(scores.which, trellis, known[EDGES]))
         for trellis, known in zip(trellises, classes, strict=True)
     ]
 
@@ -77,7 +66,9 @@ def _edges(which: Any, trellis: Trellis, classes: Any) -> Any:
     return edges
 
 
-def _pass(handle: Any, trellis: Trellis, nodes: Any, edges: Any) -> Callable[[], int]:
+def _pass(scores: Scores, trellis: Trellis, nodes: Any, edges: Any) -> Callable[[], int]:
     T = len(trellis)
-    room = np.empty(T, np.int64)
-    return partial(bare, handle, trellis.lattice.node, np.arange(T), nodes, edges, room)
+    room = np.empty((2, T, room_of(scores)), np.int64)
+    return partial(
+        bare, scores, trellis.lattice.node, np.arange(T), nodes, edges, *room, np.empty(T, np.int64)
+    )

@@ -1,182 +1,36 @@
-"""Inputs and outputs of the decoding kernels."""
+"""A call of the decoding kernels: sequences with the tables that they read, and the labellings that are found."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import time
 from functools import cached_property
-from itertools import chain
-from typing import Any, ClassVar, NamedTuple, overload
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from formulations import Trellis
-from formulations.dtypes import Booleans, Integers
-from formulations.grid import Grid, is_forbidden
+from formulations.dtypes import Integers
+from formulations.grid import Grid
 from ilpinfer.core.certificate import MachineKey
-from ilpinfer.kernels.decoding import INSIDE, decode_batch, decode_one
-from ilpinfer.kernels.tables import CODE, PROVED, UNKNOWN_CLASS, VALUE
+from ilpinfer.kernels.decoding import INSIDE, decode_batch, output_views
+from ilpinfer.kernels.few import NUMBER, decode_few
+from ilpinfer.kernels.tables import CODE, NO_LABELLING, NO_PATH, PROVED, WRONG_VALUE
 
 SHARE = 1 / 4
 """Share of a time limit for label setting, so that passes and products, which have no limit of their own, end in time."""
 STEPS_PER_SECOND = 2e8
 """Speed of label setting and Viterbi on a slow machine. Sequences that might pass a time limit go to methods with a clock."""
-NO_STEPS = np.zeros(0, np.int64)
-
-
-class Single(NamedTuple):
-    """The output of `decode_one` for one sequence."""
-
-    entry: "Entry"
-    length: int
-    buffer: Integers
-
-    def path(self, _: int) -> Integers:
-        """Label ids (T,)."""
-        return self.buffer[: self.length]
-
-    def results(self, _: int) -> Integers:
-        """(6,) see `kernels.tables.CODE`."""
-        return self.buffer[self.length : self.length + 6]
-
-    def marks(self, _: int) -> Integers:
-        """(2, M) see `decode_batch`."""
-        return self.buffer[self.length + 6 :].reshape(2, -1)
-
-
-class Outcome(NamedTuple):
-    """The result of kernels for one sequence. All but `proved` is read at access.
-
-    Parameters
-    ----------
-    proved : bool
-        Whether the labelling is the best one under the rules that the tables hold.
-    buffer : Single or Several
-        Buffer of this sequence and perhaps of others.
-    place : int
-        Number of the sequence among these.
-    """
-
-    proved: bool
-    buffer: "Single | Several"
-    place: int
-
-    @property
-    def path(self) -> Integers:
-        """Label ids (T,), -1 where there is none."""
-        return self.buffer.path(self.place)
-
-    @property
-    def value(self) -> int:
-        """Value of the labelling, grid units."""
-        return self.buffer.results(self.place).item(VALUE)
-
-    @property
-    def machines(self) -> tuple[MachineKey, ...]:
-        """The active machines."""
-        return self._machines(self._marks[0] != 0)
-
-    @property
-    def product(self) -> frozenset[MachineKey]:
-        """The active machines that the lattice was multiplied with."""
-        return frozenset(self._machines(self._marks[0] == INSIDE))
-
-    @property
-    def multipliers(self) -> dict[MachineKey, int]:
-        """Multipliers of components that are sums, grid units."""
-        multipliers, components = self._marks[1], self.buffer.entry.components
-        return {components[m]: multipliers.item(m) for m in multipliers.nonzero()[0].tolist()}
-
-    @property
-    def _marks(self) -> Integers:
-        return self.buffer.marks(self.place)
-
-    def _machines(self, sums_within: Booleans) -> tuple[MachineKey, ...]:
-        keys = self.buffer.entry.keys
-        return tuple([keys[m] for m in sums_within.nonzero()[0].tolist()])
-
-    @property
-    def incumbent(self) -> Integers | None:
-        """The labelling, where there is one that keeps the hard rules of the tables."""
-        return None if is_forbidden(self.value) else self.path
-
-
-@dataclass
-class Several(Sequence[Outcome]):
-    """The output of `decode_batch` for N sequences. Methods as of `Single`."""
-
-    kernel: ClassVar[Any] = staticmethod(decode_batch)
-    entry: "Entry"
-    begins: Integers
-    limits: tuple[int, int, int]
-    paths: Integers
-    all_results: Integers
-    all_marks: Integers
-
-    @classmethod
-    def of(cls, entry: "Entry", given: "Input", begins: Integers) -> "Several":
-        """Room for the output."""
-        N, M = len(given.lengths), len(entry.keys)
-        limits = entry.limits_of(max(given.lengths), given.time_limit)
-        arrays = np.empty(begins[-1], np.int64), np.zeros((N, 6), np.int64), np.zeros((N, 2, M), np.int64)
-        return cls(entry, begins, limits, *arrays)
-
-    @property
-    def arrays(self) -> tuple[Integers, ...]:
-        """Arrays that the kernel fills."""
-        return self.paths, self.all_results, self.all_marks
-
-    @cached_property
-    def proved(self) -> bool:
-        """Whether all of it is proved."""
-        return int(self.all_results[:, CODE].max()) == PROVED
-
-    def __len__(self) -> int:
-        return len(self.all_results)
-
-    @overload
-    def __getitem__(self, place: int) -> Outcome: ...
-
-    @overload
-    def __getitem__(self, place: slice) -> list[Outcome]: ...
-
-    def __getitem__(self, place: int | slice) -> Outcome | list[Outcome]:
-        if isinstance(place, slice):
-            return [self[n] for n in range(*place.indices(len(self)))]
-        return Outcome(self.all_results.item(place, CODE) == PROVED, self, place)
-
-    def path(self, place: int) -> Integers:
-        return self.paths[self.begins[place] : self.begins[place + 1]]
-
-    def results(self, place: int) -> Integers:
-        return np.asarray(self.all_results[place])
-
-    def marks(self, place: int) -> Integers:
-        return np.asarray(self.all_marks[place])
+EFFORT = 8
+"""Steps for a list of labellings, as a multiple of those for the best one: other methods take hundreds of times as long."""
 
 
 class Entry(NamedTuple):
-    """Tables as one object for kernels.
-
-    Parameters
-    ----------
-    pool : Grid
-        Edge scores of the model.
-    changes : int
-        Changes of the vocabulary, before they were made.
-    handle : object
-        Windows, scores and machines.
-    keys : list of MachineKey
-        Machine of each place in the tables.
-    components : list of MachineKey
-        And which component of a rule it belongs to.
-    limits : tuple of (int, int, int)
-        Limits of `decode_batch`.
-    """
+    """Tables as one object for kernels: the model's pool, the changes of the vocabulary before, the machine of each place
+    and the component that it counts, the number of rules, and the limits of `decode_batch`."""
 
     pool: Grid
     changes: int
     handle: Any
     keys: list[MachineKey]
     components: list[MachineKey]
+    rules: int
     limits: tuple[int, int, int]
 
     def limits_of(self, length: int, time_limit: float | None) -> tuple[int, int, int]:
@@ -188,66 +42,121 @@ class Entry(NamedTuple):
         return min(token, steps // length), min(least, steps), slots
 
 
-class Input(NamedTuple):
-    """Sequences that one call of a kernel decodes.
+class Call:
+    """N sequences for one kernel, and what it has found; threads may each run a part.
 
-    Parameters
-    ----------
-    lengths : list of int
-        Lengths of N sequences.
-    words : sequence of str
-        (total,) texts.
-    emission : Grid or None
-        (total, K) grid scores of labels; None where the texts tell them.
-    pool : Grid
-        (P, K, K) edge scores.
-    steps : ndarray of int, default NO_STEPS
-        (total,) the pool's entry of the step into each token; (0,) where it has one only.
-    own : bool, default False
-        Whether the pool has one entry for each step of a single sequence.
-    time_limit : float, optional
-        Seconds for each sequence.
+    `ends` are the first token of each sequence, then the number of all; arrays are as `decode_batch` reads them; `top` is None
+    for the best labelling. `times` are the seconds that the preparation and each part have taken.
     """
 
-    lengths: list[int]
-    words: Sequence[str]
-    emission: Grid | None
-    pool: Grid
-    steps: Integers = NO_STEPS
-    own: bool = False
-    time_limit: float | None = None
+    def __init__(
+        self,
+        entry: Entry,
+        ends: list[int],
+        tokens: Integers,
+        rows: Integers,
+        steps: Integers,
+        emission: Grid,
+        top: int | None = None,
+        time_limit: float | None = None,
+    ) -> None:
+        self.entry, self.rows, self.emission, self.top = entry, rows, emission, top
+        self.number, self.width, self.total = len(ends) - 1, top or 1, len(tokens)
+        self.times, self._ends, self._read = list[float](), ends, list[int]()
+        N, k, limits = self.number, self.width, entry.limits
+        if time_limit is not None:
+            limits = entry.limits_of(self.total, time_limit)
+        elif top is not None:
+            limits = EFFORT * limits[0], EFFORT * limits[1], limits[2]
+        size = self.total * k + N * (7 + 6 * k + 2 * len(entry.keys) + k * entry.rules)
+        self._buffer = np.zeros(size, np.int64)
+        self._begins = np.array(ends, np.int64)
+        self._inputs = entry.handle, emission, self._begins, tokens, rows, steps, limits, k, self._buffer
 
+    def run(self, first: int = 0, last: int | None = None) -> None:
+        """Decode some of the sequences; interrupts are seen once a second."""
+        began, last = time.perf_counter(), self.number if last is None else last
+        kernel = decode_batch if self.top is None else decode_few
+        while first < last:
+            first = kernel(*self._inputs, first, last)
+        self.times.append(time.perf_counter() - began)
 
-def input_of(trellises: Sequence[Trellis], pool: Grid, time_limit: float | None) -> Input:
-    """Sequences with one pool."""
-    lattices = [trellis.lattice for trellis in trellises]
-    lengths = [len(trellis.tokens) for trellis in trellises]
-    emission, own, steps = lattices[0].node, False, NO_STEPS
-    words: Sequence[str] = trellises[0].tokens
-    if len(lattices) > 1:
-        emission = np.concatenate([lattice.node for lattice in lattices])
-        words = list(chain.from_iterable([trellis.tokens for trellis in trellises]))
-    if len(pool) > 1:
-        steps = np.concatenate([steps for lattice in lattices for steps in ([0], lattice.step)])
-        own = len(lattices) == 1 and np.array_equal(lattices[0].step, np.arange(len(pool)))
-    return Input(lengths, words, emission, pool, steps, own, time_limit)
+    @property
+    def _head(self) -> list[int]:
+        """Values, results and parts one after the other, as `output_views` lays them out; read when all is done."""
+        if not self._read:
+            begin, size = self.total * self.width, self.number * (7 + 6 * self.width)
+            self._read = self._buffer[begin : begin + size].tolist()
+        return self._read
 
+    @cached_property
+    def _views(self) -> tuple[Integers, ...]:
+        views: tuple[Integers, ...] = output_views.py_func(
+            self._buffer, self._begins, self.width, len(self.entry.keys), self.entry.rules
+        )
+        return views
 
-def single(
-    entry: Entry, emission: Grid, tokens: Integers, steps: Integers, own: bool, time_limit: float | None
-) -> Outcome | None:
-    """One sequence; None where a class is new.
+    def values(self, n: int) -> list[int]:
+        """Values (top,) of the labellings of a sequence, grid units."""
+        return self._head[n * self.width : (n + 1) * self.width]
 
-    Parameters
-    ----------
-    steps : ndarray of int
-        As in `Input`.
-    own : bool
-        Whether the scores (T, K) are those of its tokens, rather than (V, K) of the vocabulary.
-    """
-    T = len(tokens)
-    buffer = np.empty(T + 6 + 2 * len(entry.keys), np.int64)
-    code = decode_one(entry.handle, emission, tokens, steps, own, entry.limits_of(T, time_limit), buffer)
-    if code == UNKNOWN_CLASS:
-        return None
-    return Outcome(code == PROVED, Single(entry, T, buffer), 0)
+    def result(self, n: int) -> list[int]:
+        """Results of a sequence; see `kernels.tables.CODE`."""
+        begin = self.number * self.width + 7 * n
+        return self._head[begin : begin + 7]
+
+    def labelling(self, n: int, k: int) -> tuple[int, list[int], list[int]]:
+        """Value of a labelling, results of its sequence, and parts (5,) of the value; see `evaluate`."""
+        head, N, at = self._head, self.number, n * self.width + k
+        result, parts = N * self.width + 7 * n, N * (self.width + 7) + 5 * at
+        return head[at], head[result : result + 7], head[parts : parts + 5]
+
+    def violations(self, n: int, k: int) -> list[int]:
+        """Violations (R,) of the rules by a labelling."""
+        counts: list[int] = self._views[5][n, k].tolist()
+        return counts
+
+    def rows_of(self, n: int) -> Integers:
+        """(T,) rows of `emission` of a sequence."""
+        return self.rows[self._ends[n] : self._ends[n + 1]]
+
+    @property
+    def codes(self) -> list[int]:
+        """The code of each sequence's result; see `kernels.tables.CODE`."""
+        begin = self.number * self.width
+        return self._head[begin + CODE : begin + 7 * self.number : 7]
+
+    def error(self, n: int) -> ArithmeticError | None:
+        """The error of a sequence with a labelling whose value is not that of its parts."""
+        if self.result(n)[CODE] != WRONG_VALUE:
+            return None
+        parts = [self.labelling(n, k)[2] for k in range(self.width)]
+        return ArithmeticError(
+            f"the engine's values {self.values(n)} of labellings are not those under the rules, of parts {parts}"
+        )
+
+    def proves(self, code: int) -> bool:
+        """Whether a code says that the labellings found are the best ones, or that there are no others."""
+        return code == PROVED or (self.top is not None and code in (NO_PATH, NO_LABELLING))
+
+    def path(self, n: int) -> Integers:
+        """Label ids (T,) of the best labelling of a sequence."""
+        b, e, k = self._ends[n], self._ends[n + 1], self.width
+        return self._buffer[b * k : b * k + e - b]
+
+    def paths_of(self, n: int) -> Integers:
+        """Label ids (k, T) of the labellings of a sequence, best first."""
+        b, e, k = self._ends[n], self._ends[n + 1], self.width
+        found = 1 if self.top is None else self.result(n)[NUMBER]
+        return self._buffer[b * k : e * k].reshape(k, e - b)[:found]
+
+    def machines(self, n: int) -> tuple[tuple[MachineKey, ...], frozenset[MachineKey]]:
+        """The active machines of a sequence, and those of them that the lattice was multiplied with."""
+        marks, keys = self._views[4][n, 0].tolist(), self.entry.keys
+        active = [m for m, mark in enumerate(marks) if mark]
+        return tuple(keys[m] for m in active), frozenset(keys[m] for m in active if marks[m] == INSIDE)
+
+    def multipliers(self, n: int) -> dict[MachineKey, int]:
+        """Multipliers of components that are sums, grid units."""
+        values, components = self._views[4][n, 1].tolist(), self.entry.components
+        return {components[m]: value for m, value in enumerate(values) if value}

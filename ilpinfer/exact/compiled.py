@@ -1,9 +1,9 @@
-"""Decoding by compiled rules in kernels: one sequence, or many in one call, without the interpreter's lock."""
+"""Compiled rules as tables of the decoding kernels, which grow with new tokens."""
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
+from itertools import accumulate, chain
 from threading import Lock
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -14,21 +14,21 @@ from formulations.dtypes import Integers
 from formulations.forks import fork_safe
 from formulations.grid import SPARE, Grid, add
 from formulations.problem.compiled_rules import CompiledRules, compile_rules
-from formulations.problem.folding import EDGES, MACHINES, Folding
+from formulations.problem.folding import EDGES, MACHINES, NODES, Folding
 from formulations.problem.vocabulary import TooManyClasses, Vocabulary
 from ilpinfer.core.certificate import MachineKey
 from ilpinfer.core.rule_compiler import RuleCompiler
-from ilpinfer.exact.calls import NO_STEPS, STEPS_PER_SECOND, Entry, Input, Outcome, Several, input_of, single
-from ilpinfer.exact.lists import Lists, Ranked
+from ilpinfer.exact.calls import STEPS_PER_SECOND, Call, Entry
+from ilpinfer.kernels.counts import Counts, owners, pack_events, pack_rules
 from ilpinfer.kernels.decoding import DIRECT
 from ilpinfer.kernels.handle import together
-from ilpinfer.kernels.packing import pack_machines, pack_scores, pack_windows, pad
-from ilpinfer.kernels.tables import CODE, UNKNOWN_CLASS, Scores
+from ilpinfer.kernels.packing import pack_scores, pack_templates, pack_windows, pad
+from ilpinfer.kernels.tables import Scores
 from ilpinfer.kernels.warming import Stage, example_trellis
-from ilpinfer.kernels.work import Steps, Work, finished
 
-Read = TypeVar("Read")
-Output = TypeVar("Output", Several, Lists)
+Item = TypeVar("Item")
+Packed = tuple[Any, Any, list[MachineKey], list[MachineKey]]
+"""Machines, their part of `Counts`, and the keys of machines and of components."""
 
 PASSES = 30
 """Limit on the steps of label setting, in Viterbi passes, before other methods take over."""
@@ -38,21 +38,24 @@ MOST_POOLS = 8
 """Number of pools of edge scores for which tables are kept."""
 MOST_SCORES = 2**22
 """Scores of the tokens, or of the classes of tokens, beyond which new tables are made; an eighth of it for a pool that is kept."""
+NO_STEPS = np.zeros(0, np.int64)
+
+SECOND_ORDER = "scores of second order"
+LARGE = "weights and penalties too large for sums that are not checked"
+PRIORITIES = "priorities that depend on the whole sequence"
+SHORT = "a time limit that a call without a clock could pass"
+NO_TOKENS = "no tokens to look at"
+STATES = "a machine with too many states"
+CLASSES = "too many classes of tokens"
+"""Why kernels cannot decode a sequence."""
 
 
-class Tables:
-    """Compiled rules as tables for kernels. Tables grow with new tokens, and threads may share them.
-
-    Parameters
-    ----------
-    rules : CompiledRules
-        Rules for K labels.
-    first, last : Grid, optional
-        (K,) grid scores of the first and the last token that a model adds for every sequence.
-    """
+class Tables(Generic[Item]):
+    """Compiled rules as tables for kernels. Tables grow with new tokens, and threads may share them."""
 
     def __init__(self, rules: CompiledRules, first: Grid | None = None, last: Grid | None = None) -> None:
         self.rules, self.folding, self._lock = rules, Folding(rules, first, last), fork_safe(Lock())
+        self.names = tuple(rule.name for rule in rules.rules)
         self._size = len(rules.labels)
         self.vocabulary: Vocabulary = self.folding.vocabulary()
         self.vocabulary.rows([""])
@@ -60,7 +63,9 @@ class Tables:
         self._kinds: dict[int, int] = {}
         self._first: dict[tuple[int, ...], int] = {}
         self._entries: dict[tuple[int, int], Entry] = {}
-        self._machines: dict[tuple[int, ...], tuple[Any, list[MachineKey], list[MachineKey]]] = {}
+        self._machines: dict[tuple[int, ...], Packed] = {}
+        self._events: tuple[tuple[int, int], Any] = (-1, -1), None
+        self._rules = pack_rules(self.folding)
 
     @property
     def full(self) -> bool:
@@ -68,96 +73,70 @@ class Tables:
         classes = len(self.vocabulary.truths[EDGES])
         return self.vocabulary.full or (classes * self._size**2 > MOST_SCORES and classes > 1)
 
-    def holds(self, trellis: Trellis, time_limit: float | None = None) -> bool:
-        """Whether kernels can decode a sequence in time under the rules on tokens and their neighbours."""
-        T, folding = len(trellis.tokens), self.folding
-        if (
-            trellis.lattice.node.shape[1] != self._size
-            or T * folding.weight > SPARE
-            or not folding.independent
-        ):
-            return False
-        if time_limit is not None and not self.in_time(T, time_limit):
-            return False
-        return folding.ignores_tokens or any(trellis.tokens)
+    def length(self, item: Item) -> int:
+        """T."""
+        raise NotImplementedError
 
-    def in_time(self, length: int, time_limit: float) -> bool:
-        """Whether a Viterbi pass over a sequence certainly takes much less than a time limit."""
-        return 4 * length * self._size**2 < time_limit * STEPS_PER_SECOND
+    def refusal(self, item: Item, time_limit: float | None) -> str:
+        """Why kernels cannot decode a sequence in time under the rules on tokens and their neighbours; empty where they
+        can."""
+        T, folding = self.length(item), self.folding
+        if T * folding.weight > SPARE:
+            return LARGE
+        if not folding.independent:
+            return PRIORITIES
+        if time_limit is not None and 4 * T * self._size**2 >= time_limit * STEPS_PER_SECOND:
+            return SHORT
+        return ""
 
-    def decode_one(self, trellis: Trellis, time_limit: float | None = None) -> Outcome | None:
-        """As `decode`, for a single sequence."""
-        if not self.holds(trellis, time_limit):
-            return None
-        lattice, words = trellis.lattice, trellis.tokens
-        pool, tokens = self._known(lattice.pool), None
-        if len(pool) == 1:
-            with self._lock:
-                entry = self._entries.get((id(pool), longest(len(words))))
-                if entry is not None and entry.changes == self.vocabulary.changes:
-                    tokens = self._known_rows(words)
-            if entry is not None and tokens is not None:
-                outcome = single(entry, lattice.node, tokens, NO_STEPS, True, time_limit)
-                if outcome is not None:
-                    return outcome
-        return self._one(input_of([trellis], pool, time_limit))
+    def group(self, item: Item) -> tuple[int, int]:
+        """A key; sequences with the same one can be decoded in one call."""
+        length = longest(self.length(item))
+        return id(self._pool_of(item)), self._kinds.get(length) or self._kind(length)
 
-    def _one(self, given: Input) -> Outcome | None:
-        """A single sequence whose tokens or classes may be new."""
-        with self._lock:
-            tokens = self._rows(given.words)
-            try:
-                for purpose in range(3):
-                    self.vocabulary.class_of(purpose, tokens)
-                entry = self._entry(given, longest(len(tokens)), tokens)
-            except (TooManyStates, TooManyClasses):
-                return None
-            emission, _ = self._emission(given, tokens)
-        return single(entry, emission, tokens, given.steps, given.emission is not None, given.time_limit)
-
-    def _known_rows(self, words: Sequence[str]) -> Integers | None:
-        """The rows of tokens; None unless all are known."""
-        if not self.folding.reads_tokens:
-            return np.zeros(len(words), np.int64)
-        return self.vocabulary.known_rows(words)
-
-    def decode(
-        self, trellises: Sequence[Trellis], time_limit: float | None = None
-    ) -> Steps[Sequence[Outcome | None]]:
-        """The best labellings by the rules of the tables; None for a sequence that does not fit the tables."""
-        return (yield from self._grouped(trellises, time_limit, self.run))
-
-    def decode_top(
-        self, trellises: Sequence[Trellis], top: int, time_limit: float | None = None
-    ) -> Steps[Sequence[Ranked | None]]:
-        """As `decode`, for at most `top` labellings of each."""
-        return (yield from self._grouped(trellises, time_limit, partial(self.run_top, top=top)))
-
-    def _grouped(
+    def call(
         self,
-        trellises: Sequence[Trellis],
-        time_limit: float | None,
-        run: Callable[[Input], Steps[Sequence[Read | None]]],
-    ) -> Steps[Sequence[Read | None]]:
-        """The outcomes of calls for sequences with the same edge scores and machines."""
-        result: list[Read | None] = [None] * len(trellises)
-        groups: dict[tuple[int, int], list[int]] = {}
-        pools: dict[int, Grid] = {}
-        for place, trellis in enumerate(trellises):
-            if self.holds(trellis, time_limit):
-                pool, length = self._known(trellis.lattice.pool), longest(len(trellis.tokens))
-                key = id(pool), self._kinds.get(length) or self._kind(length)
-                if key not in groups:
-                    groups[key], pools[id(pool)] = [], pool
-                groups[key].append(place)
-        for (pool_id, _), places in groups.items():
-            if len(places) == len(trellises):
-                return (yield from run(input_of(trellises, pools[pool_id], time_limit)))
-            sums_within = [trellises[place] for place in places]
-            outcomes = yield from run(input_of(sums_within, pools[pool_id], time_limit))
-            for place, outcome in zip(places, outcomes, strict=True):
-                result[place] = outcome
-        return result
+        items: Sequence[Item],
+        top: int | None = None,
+        time_limit: float | None = None,
+        *,
+        meet: bool = False,
+    ) -> Call | str:
+        """A call for sequences of one group, or the reason why there is none.
+
+        With `meet`, the classes of their tokens are entered, as is necessary where a first call did not know some.
+        """
+        lengths = [self.length(item) for item in items]
+        ends, (words, pool, steps, own) = [0, *accumulate(lengths)], self._input(items)
+        with self._lock:
+            tokens = self._rows(words)
+            try:
+                for n in range(len(items) if meet else 0):
+                    for purpose in range(3):
+                        self.vocabulary.class_of(purpose, tokens[ends[n] : ends[n + 1]])
+                entry = self._entry(pool, longest(max(lengths)), tokens if own else None)
+            except TooManyStates:
+                return STATES
+            except TooManyClasses:
+                return CLASSES
+            emission, rows = self._emission(items, tokens)
+        return Call(entry, ends, tokens, rows, steps, emission, top, time_limit)
+
+    def digest(self, item: Item, node: Grid) -> str:
+        """The digest of rules, scores and tokens of a sequence; `node` are its rows of emission scores, a copy."""
+        raise NotImplementedError
+
+    def _pool_of(self, item: Item) -> Grid:
+        raise NotImplementedError
+
+    def _input(self, items: Sequence[Item]) -> tuple[Sequence[str], Grid, Integers, bool]:
+        """All tokens, the pool, its entry of the step into each token as for `decode_batch`, and whether a single sequence
+        has an entry of its own for each step."""
+        raise NotImplementedError
+
+    def _emission(self, items: Sequence[Item], tokens: Integers) -> tuple[Grid, Integers]:
+        """Scores of labels, and the row of them for each token."""
+        raise NotImplementedError
 
     def _kind(self, length: int) -> int:
         """The first length with the same states of all machines; sequences of other lengths are decoded separately."""
@@ -168,74 +147,25 @@ class Tables:
         self._kinds[length] = kind = self._first.setdefault(states, length)
         return kind
 
-    def _known(self, pool: Grid) -> Grid:
-        """A stored pool with the same scores, or None."""
-        for known, _ in self._pools:
-            if known is pool:
-                return known
-        if len(pool) == 1:
-            content = pool.tobytes()
-            for known, its in self._pools:
-                if its == content:
-                    return known
-        return pool
-
-    def run(self, given: Input) -> Steps[Sequence[Outcome | None]]:
-        """The best labellings by the rules of the tables."""
-        return (yield from self._run(given, Several.of))
-
-    def run_top(self, given: Input, top: int) -> Steps[Sequence[Ranked | None]]:
-        """At most `top` labellings of each sequence by the rules of the tables."""
-        return (yield from self._run(given, partial(Lists.of, top=top)))
-
-    def _run(
-        self, given: Input, output_of: Callable[[Entry, Input, Integers], Output]
-    ) -> Steps[Output | list[None]]:
-        """The output of a kernel."""
-        N, total = len(given.lengths), len(given.words)
-        begins = np.array([0, total]) if N == 1 else np.cumsum([0, *given.lengths])
-        length, unknown = longest(max(given.lengths)), set[int]()
-        while True:
-            with self._lock:
-                tokens = self._rows(given.words)
-                try:
-                    for n in unknown:
-                        for purpose in range(3):
-                            self.vocabulary.class_of(purpose, tokens[begins[n] : begins[n + 1]])
-                    entry = self._entry(given, length, tokens)
-                except (TooManyStates, TooManyClasses):
-                    return [None] * N
-                emission, rows = self._emission(given, tokens)
-            output: Output = output_of(entry, given, begins)
-            arguments: list[Any] = [entry.handle, emission, begins, tokens, rows, given.steps, output.limits]
-            yield Work(output.kernel, (*arguments, *output.arrays), N)
-            codes = output.all_results[:, CODE]
-            if int(codes.max()) < UNKNOWN_CLASS:
-                return output
-            unknown.update(np.flatnonzero(codes == UNKNOWN_CLASS).tolist())
-
     def _rows(self, words: Sequence[str]) -> Integers:
         """The row of each token in the vocabulary; the same for all tokens if texts do not matter."""
         return self.vocabulary.rows(words) if self.folding.reads_tokens else np.zeros(len(words), np.int64)
 
-    def _emission(self, given: Input, tokens: Integers) -> tuple[Grid, Integers]:
-        """Scores of labels, and the row of them for each token."""
-        assert given.emission is not None
-        return given.emission, np.arange(len(tokens))
-
-    def _entry(self, given: Input, length: int, tokens: Integers) -> Entry:
-        pool, vocabulary = given.pool, self.vocabulary
+    def _entry(self, pool: Grid, length: int, own: Integers | None) -> Entry:
+        """The tables for a pool and a length; `own` are the tokens of a sequence with a pool of its own."""
+        vocabulary, K = self.vocabulary, self._size
         known = self._entries.get((id(pool), length))
         if known is not None and known.changes == vocabulary.changes:
             return known
-        machines, keys, components = self._pack(length)
-        scores = self._steps_of(pool, tokens) if given.own else pack_scores(self.folding, vocabulary, pool)
-        handle = together(pack_windows(vocabulary), scores, machines)
-        K, padded_K = scores.edge.shape[1:]
-        entry = Entry(
-            pool, vocabulary.changes, handle, keys, components, (PASSES * K * padded_K, LEAST_STEPS, DIRECT)
-        )
-        if not given.own and pool.size <= MOST_SCORES // MOST_POOLS:
+        machines, owner, keys, components = self._pack(length)
+        scores = pack_scores(self.folding, vocabulary, pool) if own is None else self._steps_of(pool, own)
+        model = np.ascontiguousarray(pool) if len(pool) else np.zeros((1, K, K), np.int64)
+        nodes, edges, events, overruled = self._pack_events()
+        counts = Counts(nodes, edges, events, overruled, owner, self._rules, model)
+        handle = together(pack_windows(vocabulary), scores, machines, counts)
+        limits = PASSES * K * scores.edge.shape[2], LEAST_STEPS, DIRECT
+        entry = Entry(pool, vocabulary.changes, handle, keys, components, len(self._rules), limits)
+        if own is None and pool.size <= MOST_SCORES // MOST_POOLS:
             if not any(kept is pool for kept, _ in self._pools):
                 content = pool.tobytes() if len(pool) == 1 else b""
                 self._pools = ((pool, content), *self._pools)[:MOST_POOLS]
@@ -251,16 +181,25 @@ class Tables:
         scores = pack_scores(self.folding, vocabulary, np.zeros_like(pool[:1]))
         edges = scores.edge[..., : pool.shape[2]]
         which = np.repeat(np.arange(len(pool))[:, None], len(edges), axis=1)
-        return Scores(scores.node, pad(add(pool, edges[classes])), which)
+        return scores._replace(edge=pad(add(pool, edges[classes])), which=which)
 
-    def _pack(self, length: int) -> tuple[Any, list[MachineKey], list[MachineKey]]:
+    def _pack_events(self) -> tuple[Any, ...]:
+        """`pack_events` for the classes met so far."""
+        met = len(self.vocabulary.truths[NODES]), len(self.vocabulary.truths[EDGES])
+        if self._events[0] != met:
+            self._events = met, pack_events(self.folding, self.vocabulary)
+        packed: tuple[Any, ...] = self._events[1]
+        return packed
+
+    def _pack(self, length: int) -> Packed:
         """Machines for the classes met so far; those for other lengths, where they are the same."""
         classes = len(self.vocabulary.truths[MACHINES])
         templates = self.folding.machines(length)
         key = (classes, *(machine.automaton.states for machine in templates))
         if key not in self._machines:
             packed = (
-                pack_machines(templates, self.folding, self.vocabulary),
+                pack_templates(templates, self.folding, self.vocabulary),
+                owners(templates),
                 [machine.key for machine in templates],
                 [machine.component for machine in templates],
             )
@@ -268,38 +207,68 @@ class Tables:
         return self._machines[key]
 
 
-def tables_of(rules: RuleCompiler, labels: LabelSet) -> Tables:
+class TrellisTables(Tables[Trellis]):
+    """Tables for trellises."""
+
+    def length(self, item: Trellis) -> int:
+        return len(item.tokens)
+
+    def refusal(self, item: Trellis, time_limit: float | None) -> str:
+        if item.lattice.node.shape[1] != self._size:
+            return SECOND_ORDER
+        if not self.folding.ignores_tokens and not any(item.tokens):
+            return NO_TOKENS
+        return super().refusal(item, time_limit)
+
+    def digest(self, item: Trellis, node: Grid) -> str:
+        return self.rules.digest_of(item)
+
+    def _pool_of(self, item: Trellis) -> Grid:
+        """A stored pool with the same scores, or the trellis's own."""
+        pool = item.lattice.pool
+        for known, _ in self._pools:
+            if known is pool:
+                return known
+        if len(pool) == 1:
+            content = pool.tobytes()
+            for known, its in self._pools:
+                if its == content:
+                    return known
+        return pool
+
+    def _input(self, items: Sequence[Trellis]) -> tuple[Sequence[str], Grid, Integers, bool]:
+        pool, steps, own = self._pool_of(items[0]), NO_STEPS, False
+        if len(items) == 1:
+            words: Sequence[str] = items[0].tokens
+        else:
+            words = list(chain.from_iterable([item.tokens for item in items]))
+        if len(pool) > 1:
+            steps = np.concatenate([steps for item in items for steps in ([0], item.lattice.step)])
+            own = len(items) == 1 and np.array_equal(items[0].lattice.step, np.arange(len(pool)))
+        return words, pool, steps, own
+
+    def _emission(self, items: Sequence[Trellis], tokens: Integers) -> tuple[Grid, Integers]:
+        nodes = [item.lattice.node for item in items]
+        return nodes[0] if len(nodes) == 1 else np.concatenate(nodes), np.arange(len(tokens))
+
+
+def tables_of(rules: RuleCompiler, labels: LabelSet) -> TrellisTables:
     """The tables of rules for a label set, from a cache."""
-    recent = rules.recent(Tables)
+    recent = rules.recent(TrellisTables)
     for tables in recent.items:
         if tables.rules.labels is labels and not tables.full:
             return tables
     compiled = rules.compiled(labels)
     recent.drop(lambda one: one.full)
-    return recent.find(lambda one: one.rules is compiled, lambda: Tables(compiled))
+    return recent.find(lambda one: one.rules is compiled, lambda: TrellisTables(compiled))
 
 
-def _example() -> tuple[Tables, Trellis]:
+def _example(top: int | None) -> None:
     trellis = example_trellis()
-    return Tables(compile_rules([C.at_most_runs("0", 1)], trellis.labels)), trellis
+    call = TrellisTables(compile_rules([C.at_most_runs("0", 1)], trellis.labels)).call([trellis], top)
+    assert isinstance(call, Call)
+    call.run()
 
 
-def _single() -> None:
-    tables, trellis = _example()
-    tables.decode_one(trellis)
-
-
-def _several() -> None:
-    tables, trellis = _example()
-    finished(tables.decode([trellis]))
-    Work(tables.decode_one, (), 0).wait(None, 0)
-
-
-def _few() -> None:
-    tables, trellis = _example()
-    finished(tables.decode_top([trellis], 3))
-
-
-COMPILED = Stage("compiled", "decoding by compiled rules", _single)
-BATCHES = Stage("batches", "decoding many sequences in one call", _several)
-FEW = Stage("few", "the best few labellings by compiled rules", _few)
+COMPILED = Stage("compiled", "decoding by compiled rules", lambda: _example(None))
+FEW = Stage("few", "the best few labellings by compiled rules", lambda: _example(3))

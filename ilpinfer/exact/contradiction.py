@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from formulations.dtypes import LabelIds
 from formulations.grid import is_forbidden
 from formulations.problem.problem import GroundRule, Problem
-from ilpinfer.core.certificate import Leaf, MachineKey, Split
 from ilpinfer.core.deadline import Deadline
+from ilpinfer.core.trees import Leaf, MachineKey, Split
 from ilpinfer.exact.mixtures import (
     RELAXATION,
     Pool,
@@ -22,7 +22,6 @@ from ilpinfer.exact.mixtures import (
     sums_of,
 )
 from ilpinfer.exact.rows import Row, combined_rows
-from ilpinfer.exact.rule_machines import RuleMachine
 from ilpinfer.exact.score_replacement import without_scores
 from ilpinfer.exact.splits import split_rules, tree_of
 
@@ -73,11 +72,11 @@ class Outcome:
     path: LabelIds | None = None
 
 
-def sums_within(problem: Problem, active: Sequence[RuleMachine] = ()) -> frozenset[MachineKey]:
-    """The sums of linear programs: all, or where they are too many, the active ones."""
+def sums_within(problem: Problem, active: Sequence[MachineKey] = ()) -> frozenset[MachineKey]:
+    """The sums of linear programs: all, or where they are too many, those of the active components."""
     places = [place for place, _ in sums_of(problem)]
     if len(places) > MOST_SUMS:
-        places = [machine.component for machine in active if machine.component in set(places)][:MOST_SUMS]
+        places = [component for component in active if component in set(places)][:MOST_SUMS]
     return frozenset(places)
 
 

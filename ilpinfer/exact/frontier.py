@@ -14,15 +14,17 @@ from functools import cached_property
 
 from formulations.dtypes import LabelIds
 from formulations.problem.problem import Problem
-from ilpinfer.core.certificate import MachineKey
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.result import Task
+from ilpinfer.core.trees import MachineKey
 from ilpinfer.exact.auto import auto
 from ilpinfer.exact.hull import Unfound, is_corner, weight_ranges
-from ilpinfer.exact.label_setting import LABEL_SETTING, label_setting
-from ilpinfer.exact.progress import Progress
-from ilpinfer.exact.rounds import Round, rounds
+from ilpinfer.exact.known import Known
+from ilpinfer.exact.relaxation import LABEL_SETTING, Relaxation, undominated
+from ilpinfer.exact.stages import solve
 from ilpinfer.exact.weights import Point, Weight, Weighting
+from ilpinfer.kernels.decoding import FEWEST_JOINT
+from ilpinfer.kernels.label_setting import WIDEST
 
 WIDTHS = (256, 4096, 32768)
 """Successive limits on the prefixes at a token in label setting; a beam of an eighth of the width runs in between."""
@@ -71,7 +73,7 @@ class FrontierSearch:
     def __post_init__(self) -> None:
         self.weights = Weighting(self.problem)
         self.unit = self.weights.unit
-        self._progress: dict[Weight, Progress] = {}
+        self._probed: dict[Weight, Known] = {}
         self.add(self.best)
 
     def run(self) -> None:
@@ -131,8 +133,8 @@ class FrontierSearch:
     def probe(self, weight: Weight) -> Point | None:
         """The best labelling at a weight; None where that is not proved."""
         problem = self.weights.weighted(weight)
-        progress = self._progress[weight] = Progress.of(problem, self.deadline)
-        end = rounds(progress)
+        known = self._probed[weight] = Known.of(problem, self.deadline)
+        end = solve(known)
         if end.complete and end.paths:
             point = self.add(end.paths[0])
             if point is not None:
@@ -153,25 +155,22 @@ class FrontierSearch:
         if right.score - left.score <= 1 and right.cost - left.cost <= 1:
             return True
         self.deadline.excuse(LABEL_SETTING.warm())
-        probed = self._progress.get(weight)
-        numbers = list(range(len(self.problem.rules)))
-        progress = Progress(self.weights.weighted(weight), numbers, self.deadline, fixed=True)
+        probed, known = self._probed.get(weight), Known.unfolded(self.weights.weighted(weight), self.deadline)
+        components = set(self._local)
         if probed is not None:
-            progress.multipliers = dict(probed.multipliers)
-        known = [left.path, right.path]
-        progress.active = progress.machines(
-            sorted({*self._local, *progress.new_components(known, ()), *_components(probed)})
-        )
+            known.multipliers, components = dict(probed.multipliers), components | probed.active_components
+        known.active = known.machines_of(components)
+        known.active += known.broken([left.path, right.path], known.active)
         while True:
-            paths = self._all_between(progress, weight, left, right)
+            paths = self._all_between(known, weight, left, right)
             if paths is None:
                 return False
             for path in paths:
                 self.add(path)
-            new = progress.machines(progress.new_components(paths, progress.active))
+            new = known.broken(paths, known.active)
             if not new:
-                return not any(progress.machineless(path) for path in paths)
-            progress.active = [*progress.active, *new]
+                return not any(known.evaluate(path).machineless for path in paths)
+            known.active = [*known.active, *new]
 
     @cached_property
     def _local(self) -> list[MachineKey]:
@@ -207,36 +206,29 @@ class FrontierSearch:
         elif not self.close(left, right, weight):
             self.open.append((left.cost, right.cost))
 
-    def _all_between(
-        self, progress: Progress, weight: Weight, left: Point, right: Point
-    ) -> list[LabelIds] | None:
+    def _all_between(self, known: Known, weight: Weight, left: Point, right: Point) -> list[LabelIds] | None:
         """The Pareto-optimal labellings between two points under the active rules; None where they are too many."""
-        current = Round(progress, progress.active, 1)
-        relaxed = current.guide.solve(current.multipliers, self.deadline)
-        if relaxed is None:
-            return None
+        relaxation, T = Relaxation(known), len(self.best)
         for width in WIDTHS:
             for beam in (False, True):
                 floor, most = self._region(weight, left, right)
-                if relaxed.bound < floor:
+                if relaxation.total < floor:
                     return []
-                result = label_setting(
-                    current.guide,
-                    current.multipliers,
-                    relaxed,
-                    current.machines,
+                result = relaxation.prefixes(
+                    known.active,
                     self.deadline,
                     floor=floor,
-                    width=width // 8 if beam else width,
-                    beam=beam,
+                    width=width // 8 if beam else WIDEST,
+                    most=width * T,
                     budget=weight.cost * most,
-                    undominated=True,
+                    inside=FEWEST_JOINT,
                 )
+                paths = [result.paths[place] for place in undominated(result)]
                 if result.complete and not beam:
-                    return result.paths
+                    return paths
                 if self.deadline.passed:
                     return None
-                for path in result.paths:
+                for path in paths:
                     self.add(path)
         return None
 
@@ -256,8 +248,3 @@ def _above(point: Point, left: Point, right: Point) -> bool:
     return (point.score - left.score) * (right.cost - left.cost) > (point.cost - left.cost) * (
         right.score - left.score
     )
-
-
-def _components(progress: Progress | None) -> set[MachineKey]:
-    """The components that a search has activated."""
-    return set() if progress is None else {machine.component for machine in progress.active}

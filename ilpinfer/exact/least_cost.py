@@ -11,12 +11,14 @@ from fractions import Fraction
 from formulations.dtypes import LabelIds
 from formulations.grid import LIMIT
 from formulations.problem.problem import Problem
-from ilpinfer.core.certificate import Leaf, MachineKey
 from ilpinfer.core.deadline import Deadline
-from ilpinfer.exact.label_setting import label_setting
-from ilpinfer.exact.progress import Progress
-from ilpinfer.exact.rounds import Round, place, rounds
+from ilpinfer.core.trees import Leaf, MachineKey
+from ilpinfer.exact.known import Known
+from ilpinfer.exact.relaxation import LABEL_SETTING, Relaxation
+from ilpinfer.exact.stages import solve
 from ilpinfer.exact.weights import Point, Weight, Weighting
+from ilpinfer.kernels.decoding import FEWEST_JOINT
+from ilpinfer.kernels.label_setting import WIDEST
 
 WIDTHS = (256, 4096, 65536)
 MOST_WEIGHTS = 20
@@ -68,16 +70,15 @@ class LeastCost:
 
         The check has an account of the cost, so that the machines of all rules that were active suffice.
         """
-        progress = Progress(self.problem, list(range(len(self.problem.rules))), self.deadline, fixed=True)
-        rules = self.problem.rules
-        named = sorted({r for r, _ in self.components | self.stages if rules[r].most})
-        every = progress.machines((r, p) for r in named for p in range(len(rules[r].components)))
+        known, rules = Known.unfolded(self.problem, self.deadline), self.problem.rules
+        one = known.ground
         machines = [
-            machine for machine in every if machine.component in self.components or machine.key in self.stages
+            m
+            for m, (component, key) in enumerate(zip(one.components, one.keys, strict=True))
+            if (component in self.components or key in self.stages) and rules[key[0]].most
         ]
-        inside, charged, others = place(machines, self.problem.lattice, None)
-        stage = tuple(machine.key for machine in (*charged, *others))
-        return Leaf({}, tuple(machine.key for machine in inside), (stage,) if stage else ()), self.weight
+        known.inside = known.product_of(machines)
+        return known.leaf(machines), self.weight
 
     def run(self, top: int) -> list[LabelIds] | None:
         """The `top` cheapest labellings, of equal cost the best scores, equal ones by label ids; None if the gap is not
@@ -129,14 +130,12 @@ class LeastCost:
 
     def probe(self, weight: Weight) -> Point | None:
         """The best labelling at a weight: none of its cost scores more, and its value bounds all costs."""
-        progress = Progress.of(self.weights.weighted(weight), self.deadline)
-        end = rounds(progress)
-        self.components |= {machine.component for machine in progress.active} | self._folded_components(
-            progress
-        )
-        if isinstance(progress.tree, Leaf):
-            self.components |= set(progress.tree.multipliers)
-            self.stages |= {key for keys in (progress.tree.product, *progress.tree.stages) for key in keys}
+        known = Known.of(self.weights.weighted(weight), self.deadline)
+        end = solve(known)
+        self.components |= known.active_components | self._folded_components(known)
+        if isinstance(known.tree, Leaf):
+            self.components |= set(known.tree.multipliers)
+            self.stages |= {key for keys in (known.tree.product, *known.tree.stages) for key in keys}
         if not end.complete or not end.paths:
             return None
         result = self.point(end.paths[0])
@@ -149,49 +148,43 @@ class LeastCost:
 
     def close(self, weight: Weight, top: int) -> list[LabelIds] | None:
         """Label setting over all labellings that could cost less, or score more at the same cost."""
-        problem, known = self.weights.weighted(weight), self.incumbent
-        progress = Progress(problem, list(range(len(problem.rules))), self.deadline, fixed=True)
-        for path in (self.best, known.path):
-            progress.active += progress.machines(progress.new_components([path], progress.active))
+        self.deadline.excuse(LABEL_SETTING.warm())
+        known = Known.unfolded(self.weights.weighted(weight), self.deadline)
+        known.active = known.broken([self.best, self.incumbent.path])
         while True:
-            result = self._cheapest_few(progress, weight, top)
+            result = self._cheapest_few(known, weight, top)
             if result is None:
                 return None
-            new = progress.machines(progress.new_components(result, progress.active))
+            new = known.broken(result, known.active)
             if new:
-                progress.active = [*progress.active, *new]
-            elif any(progress.machineless(path) for path in result):
+                known.active = sorted([*known.active, *new])
+            elif any(known.evaluate(path).machineless for path in result):
                 return None
             else:
-                self.components |= {machine.component for machine in progress.active}
+                self.components |= known.active_components
                 return result
 
-    def _folded_components(self, progress: Progress) -> set[MachineKey]:
+    def _folded_components(self, known: Known) -> set[MachineKey]:
         """The components of the folded rules."""
-        kept, rules = set(progress.numbers), self.problem.rules
+        kept, rules = set(known.numbers), self.problem.rules
         return {(r, p) for r in range(len(rules)) if r not in kept for p in range(len(rules[r].components))}
 
-    def _cheapest_few(self, progress: Progress, weight: Weight, top: int) -> list[LabelIds] | None:
+    def _cheapest_few(self, known: Known, weight: Weight, top: int) -> list[LabelIds] | None:
         """The cheapest labellings under the active rules."""
-        current = Round(progress, progress.active, top)
-        relaxed = current.guide.solve(current.multipliers, self.deadline)
-        if relaxed is None:
-            return None
-        known: int | None = self.incumbent.cost if top == 1 else None
+        relaxation, T = Relaxation(known), len(self.best)
+        least: int | None = self.incumbent.cost if top == 1 else None
         for width in WIDTHS:
             for beam in (False, True):
-                budget = LIMIT if known is None else weight.cost * known
-                result = label_setting(
-                    current.guide,
-                    current.multipliers,
-                    relaxed,
-                    current.machines,
+                budget = LIMIT if least is None else weight.cost * least
+                result = relaxation.prefixes(
+                    known.active,
                     self.deadline,
-                    floor=-LIMIT if known is None else weight.score * self.lowest - budget,
-                    width=width // 8 if beam else width,
-                    beam=beam,
+                    floor=-LIMIT if least is None else weight.score * self.lowest - budget,
+                    width=width // 8 if beam else WIDEST,
+                    most=width * T,
                     copies=top,
                     budget=budget,
+                    inside=FEWEST_JOINT,
                 )
                 pairs = zip(result.paths, result.values, result.costs, strict=True)
                 kept = [
@@ -203,5 +196,5 @@ class LeastCost:
                     return None
                 costs = sorted(self.point(p).cost for p in kept if self.problem.value(p).feasible)
                 if len(costs) >= top:
-                    known = costs[top - 1] if known is None else min(known, costs[top - 1])
+                    least = costs[top - 1] if least is None else min(least, costs[top - 1])
         return None

@@ -13,7 +13,7 @@ from formulations.dtypes import Floats, Integers
 from formulations.errors import InferenceError
 from formulations.grid import HARD, nats
 from formulations.problem.problem import GroundRule, Problem
-from ilpinfer.core.request import natural
+from ilpinfer.core.request import MOST
 from ilpinfer.core.rule_compiler import Rules, compiler_of
 from ilpinfer.exact.product import MARGINALS, Product, product_of
 from ilpinfer.exact.viterbi import VITERBI
@@ -116,7 +116,7 @@ class Marginals:
         """
         if not isinstance(seed, np.random.Generator | None):
             whole(seed, "seed", 0)
-        uniform = np.random.default_rng(seed).random((natural(n, "n"), len(self.labels)))
+        uniform = np.random.default_rng(seed).random((whole(n, "n", 1, MOST["n"]), len(self.labels)))
         return self.product.draw(uniform)
 
     @cached_property
@@ -166,7 +166,7 @@ def marginals(trellis: Trellis, rules: Rules = (), *, budget: int = BUDGET) -> M
     >>> marginals(trellis, [C.starts_with("a")]).labels.round(2).tolist()
     [[1.0, 0.0], [0.5, 0.5]]
     """
-    budget = natural(budget, "budget")
+    budget = whole(budget, "budget", 1, MOST["budget"])
     instance(trellis, Trellis, "trellis", "a Trellis")
     VITERBI.warm()
     MARGINALS.warm()

@@ -17,9 +17,8 @@ from formulations.automata.sums import Sum
 from formulations.dtypes import Floats, Integers, LabelIds
 from formulations.grid import FORBIDDEN, HARD, UNITS_PER_NAT, is_forbidden
 from formulations.problem.problem import Problem
-from ilpinfer.core.certificate import MachineKey
 from ilpinfer.core.deadline import Deadline
-from ilpinfer.exact.guide import corners, worth
+from ilpinfer.core.trees import MachineKey
 from ilpinfer.exact.rows import Row, stretches
 from ilpinfer.exact.viterbi import VITERBI, viterbi
 from ilpinfer.kernels.warming import Stage, example_problem
@@ -139,6 +138,25 @@ def relax(
             return Relaxed(best.bound, best.multipliers, paths, weights)
         multipliers = np.rint(exact * UNIT).astype(np.int64)
     return best
+
+
+def worth(total: Sum, penalty: int, multiplier: int) -> int:
+    """max over N of multiplier·N - penalty·(violations of N): the multiplier's term of the dual function, grid units.
+
+    It is concave in N, so that the sides and the ends of its reach suffice. A hard rule has the sides only;
+    `FORBIDDEN` where no sum lies within.
+    """
+    return max((multiplier * n - cost for n, cost in corners(total, penalty)), default=FORBIDDEN)
+
+
+def corners(total: Sum, penalty: int) -> list[tuple[int, int]]:
+    """The sums at the corners of the cost of violations, each with that cost; of a hard rule, those without violations."""
+    least, most = total.reach
+    sides = [side for side in (total.low, total.high) if side is not None and least <= side <= most]
+    sums = sorted({least, most, *sides})
+    if penalty == HARD:
+        return [(n, 0) for n in sums if not total.away(n)]
+    return [(n, penalty * total.away(n)) for n in sums]
 
 
 def units(terms: Sequence[SumTerm], path: LabelIds) -> list[int]:

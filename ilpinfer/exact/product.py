@@ -5,14 +5,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from formulations import constraints as C
-from formulations.automata.lattice import Lattice
 from formulations.automata.machine import TooManyStates
 from formulations.dtypes import Floats, Integers
 from formulations.grid import FORBIDDEN, HARD, UNITS_PER_NAT, is_forbidden
 from formulations.problem.problem import GroundRule, Problem
+from ilpinfer.exact.ground import Ground, ground
 from ilpinfer.exact.viterbi import completions
 from ilpinfer.kernels import marginals, product
-from ilpinfer.kernels.packed import Packed, pack
+from ilpinfer.kernels.machines import vector_size
 from ilpinfer.kernels.readings import Groups, Readings, group_rows, number_readings
 from ilpinfer.kernels.warming import Stage, example_problem
 
@@ -25,7 +25,7 @@ class Product:
 
     Parameters
     ----------
-    packed : Packed
+    ground : Ground
         The machines.
     rule : tuple of (ndarray of int, int)
         The rule of each machine (M,), and how many rules there are.
@@ -39,7 +39,7 @@ class Product:
         Log Σ exp(score) over labellings that keep the hard rules, nats; -inf where there are none.
     """
 
-    packed: Packed
+    ground: Ground
     rule: tuple[Integers, int]
     readings: Readings
     groups: Groups
@@ -63,9 +63,9 @@ class Product:
         marginals.forward(*shared, labels, pairs, mass, ended)
         rule, count = self.rule
         expected = np.zeros(count)
-        if (self.packed.penalty != HARD).any():
+        if (self.ground.machines.penalty != HARD).any():
             arrays = self.readings, self.joint, mass, ended
-            product.expected_counts(self.packed, rule, *arrays, expected)
+            product.expected_counts(self.ground.rules, rule, *arrays, expected)
         return labels, pairs, expected
 
     def draw(self, uniform: Floats) -> Integers:
@@ -90,20 +90,20 @@ def product_of(problem: Problem, budget: int) -> Product:
                 "exactly: leave it out, or state it with a simpler template"
             )
     problem = replace(problem, rules=tuple(_without_forcing(rule) for rule in problem.rules))
-    lattice, packed = problem.lattice, pack(problem)
-    readings, groups = _read(lattice, packed)
+    lattice, one = problem.lattice, ground(problem)
+    readings, groups = _read(one)
     node, pool = _nats(lattice.node), _nats(lattice.pool)
     possible = ~is_forbidden(lattice.node) & ~is_forbidden(completions(lattice))
-    shape = packed.joint, readings, groups, possible
-    joint = product.Product(*product.expand(packed, *shape, lattice.pool, budget))
+    shape = vector_size(one.rules), readings, groups, possible
+    joint = product.Product(*product.expand(one.rules, *shape, lattice.pool, budget))
     if joint.passed < len(node):
-        raise TooManyStates(_refusal(problem, packed, joint, budget))
+        raise TooManyStates(_refusal(problem, one, joint, budget))
     scores = marginals.Nats(node, pool, np.empty_like(pool), np.empty(pool.shape[:2]))
     marginals.scale(pool, scores.scaled, scores.largest)
     tail = np.empty(joint.labels.shape)
     log_sum = marginals.backward(joint, readings, groups, scores, tail)
     owners = _owners(problem), len(problem.rules)
-    return Product(packed, owners, readings, groups, joint, scores, tail, float(log_sum))
+    return Product(one, owners, readings, groups, joint, scores, tail, float(log_sum))
 
 
 def _owners(problem: Problem) -> Integers:
@@ -119,10 +119,10 @@ def _nats(units: Integers) -> Floats:
     return np.where(is_forbidden(units), -np.inf, np.maximum(units, FORBIDDEN) / UNITS_PER_NAT)
 
 
-def _read(lattice: Lattice, packed: Packed) -> tuple[Readings, Groups]:
+def _read(one: Ground) -> tuple[Readings, Groups]:
+    lattice, kind = one.lattice, one.classes[1]
     T, K = lattice.shape
-    kinds, kind = _distinct(packed.table, T)
-    number, symbols, begin = number_readings(packed._replace(table=kinds), K)
+    number, symbols, begin = number_readings(one.machines, K)
     readings = Readings(number, symbols, begin, kind)
     pairs, pair = _distinct(np.stack([lattice.step, kind[1:]]), T - 1)
     alike, possible = group_rows(readings.number, lattice.pool, pairs)
@@ -137,14 +137,14 @@ def _distinct(columns: Integers, count: int) -> tuple[Integers, Integers]:
     return np.ascontiguousarray(distinct), which.reshape(-1).astype(np.int64)
 
 
-def _refusal(problem: Problem, packed: Packed, joint: product.Product, budget: int) -> str:
+def _refusal(problem: Problem, one: Ground, joint: product.Product, budget: int) -> str:
     """Which rules make the product large."""
     T, _ = problem.shape
     owner, sizes = _owners(problem), dict[str, int]()
     for r, rule in enumerate(problem.rules):
         columns = np.flatnonzero(owner == r)
-        marks = np.unique(packed.mark[columns])
-        states = joint.states[:, np.append(columns, marks[marks >= 0])]
+        marks = np.unique(one.machines.mark[columns])
+        states = joint.states[:, np.append(columns, len(one.plain) + marks[marks >= 0])]
         sizes[rule.name] = len(np.unique(states, axis=0))
     largest = sorted(sizes, key=lambda name: -sizes[name])[:_NAMED]
     named = ", ".join(f"{name!r} with {sizes[name]}" for name in largest) or "none, only labels"

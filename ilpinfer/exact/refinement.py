@@ -4,66 +4,46 @@ The machines of the rules that the diagram's best labelling breaks come next. Sm
 record the best value that was left out; larger diagrams follow.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from itertools import count
 
-from formulations.dtypes import Integers, LabelIds
+from formulations.dtypes import LabelIds
 from formulations.grid import FORBIDDEN, is_forbidden
-from ilpinfer.core.certificate import Leaf, MachineKey
+from ilpinfer.core.trees import Leaf
 from ilpinfer.exact.diagram import DIAGRAMS, MOST_STEPS, Diagram, Room, unfold
-from ilpinfer.exact.guide import Guide, all_domains
-from ilpinfer.exact.progress import Progress
-from ilpinfer.exact.rule_machines import RuleMachine
-from ilpinfer.kernels.guide import Domains
+from ilpinfer.exact.known import Known
+from ilpinfer.exact.relaxation import Relaxation
 
 FEW, GROWTH = 20_000, 25
 """Steps of the first diagrams, and factor to those of the next ones."""
 TOGETHER, MOST_TRIED, SAMPLE = 6, 30, 3000
-"""Number of machines added at a time; number of candidates if there are more, and steps of the diagram on which they are
+"""Number of groups of machines added at a time; number of candidates if there are more, and steps of the diagram on which they are
 tried."""
 
 DIVE = 10_000
 """Steps of a diagram that can no longer prove a bound, but may contain a better labelling."""
 
-Stage = list[RuleMachine]
 
-
-@dataclass
 class Refinement:
     """The search under one set of multipliers.
 
     Parameters
     ----------
-    progress : Progress
+    known : Known
         Bounds and labellings so far.
-    guide, multipliers : Guide or ndarray of int
-        Which sums are charged, and what, grid units (R,).
-    order : list of Stage, optional
-        The machines that follow, stage by stage, as found so far.
+    relaxation : Relaxation
+        Scores and machines with the multipliers in them.
     """
 
-    progress: Progress
-    guide: Guide
-    multipliers: Integers
-    order: list[Stage] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.charged = dict(zip(self.guide.charged, self.multipliers.tolist(), strict=True))
-        self.multiplier_of = {machine.key: multiplier for machine, multiplier in self.charged.items()}
-        self.room = Room()
-
-    @property
-    def domains(self) -> Domains:
-        """The states that are left."""
-        self.progress.drop()
-        return all_domains(self.guide.lattice) if self.progress.domains is None else self.progress.domains
+    def __init__(self, known: Known, relaxation: Relaxation) -> None:
+        self.known, self.relaxation, self.room = known, relaxation, Room()
+        self.order: list[list[int]] = []
+        """The machines that follow, stage by stage."""
 
     def run(self, largest: int) -> list[LabelIds] | None:
         """The best labelling under rules with machines, none where that is proved infeasible; None if it is not solved."""
-        self.progress.deadline.excuse(DIAGRAMS.warm())
+        self.known.deadline.excuse(DIAGRAMS.warm())
         most = FEW
-        while not self.progress.deadline.passed:
+        while not self.known.deadline.passed:
             paths = self.attempt(min(most, largest))
             if paths is not None or most >= largest:
                 return paths
@@ -72,9 +52,10 @@ class Refinement:
 
     def attempt(self, most: int) -> list[LabelIds] | None:
         """As `run`, with diagrams of at most so many steps."""
-        progress, floor = self.progress, self.progress.value
-        limits = progress.deadline, self.room
-        diagram = unfold(self.guide, self.multipliers, self.domains, *limits, floor=floor, most=most)
+        known, floor = self.known, self.known.value
+        limits = known.deadline, self.room
+        self.relaxation.prune(floor)
+        diagram = unfold(self.relaxation, *limits, floor=floor, most=most)
         for number in count():
             if diagram is None:
                 return None
@@ -82,7 +63,7 @@ class Refinement:
             if diagram.empty:
                 return [] if diagram.left_out < floor or is_forbidden(diagram.left_out) else None
             path = diagram.path
-            if progress.evaluate(path).value == diagram.best:
+            if known.evaluate(path).value == diagram.best:
                 return [path] if diagram.best > diagram.left_out else None
             if diagram.best <= diagram.left_out:
                 most = DIVE
@@ -91,65 +72,48 @@ class Refinement:
                 if not stage:
                     return [path]
                 self.order.append(stage)
-            floor = progress.value
-            diagram = diagram.multiply(
-                self.order[number], self.multiplier_of, *limits, floor=floor, most=most
-            )
+            floor = known.value
+            diagram = diagram.multiply(self.order[number], *limits, floor=floor, most=most)
         return None
 
-    def next_stage(self, path: LabelIds, diagram: Diagram) -> Stage:
-        """The next machines: of the rules that the labelling breaks, those that leave the fewest steps.
+    def next_stage(self, path: LabelIds, diagram: Diagram) -> list[int]:
+        """The next machines: of those that have costs along the labelling, the groups that leave the fewest steps.
 
-        Machines of a component stay together, and those of a rule that counts once. Where the labelling breaks no other rule,
-        the sums with multipliers come next.
+        Machines of a component stay together, and those of a rule that counts once.
         """
-        progress, rules = self.progress, self.progress.folded.rules
-        done = [machine for stage in self.order for machine in stage]
-        new = sorted(
-            progress.new_components([path], done),
-            key=lambda at: rules[at[0]].penalty,
-            reverse=True,
-        )
-        if not new:
-            done_keys = {machine.key for machine in done}
-            charged = (machine for machine, multiplier in self.charged.items() if multiplier)
-            return [machine for machine in charged if machine.key not in done_keys][:TOGETHER]
-        groups = {tuple(p.key for p in group): group for group in map(self.group, new[:MOST_TRIED])}
-        sums_within = list(groups.values())
-        if len(sums_within) > TOGETHER:
-            small = diagram.copy().thin(progress.value, SAMPLE)
-            sums_within.sort(key=lambda group: self.count_left(group, small))
-        return [machine for group in sums_within[:TOGETHER] for machine in group]
+        one, done = self.known.ground, [machine for stage in self.order for machine in stage]
+        groups: dict[tuple[int, int], list[int]] = {}
+        for m in self.known.broken([path], done) or self.charged(done):
+            mark = int(one.machines.mark[m])
+            groups.setdefault(one.components[m] if mark < 0 else (-1, mark), []).append(m)
+        order = sorted(groups.values(), key=lambda group: -int(one.machines.penalty[group[0]]))[:MOST_TRIED]
+        if len(order) > TOGETHER:
+            small = diagram.copy().thin(self.known.value, SAMPLE)
+            order.sort(key=lambda group: self.count_left(group, small))
+        return [machine for group in order[:TOGETHER] for machine in group]
 
-    def group(self, at: MachineKey) -> Stage:
-        """The machines of a broken component, with those of its rule where that counts once."""
-        r, _ = at
-        group = self.progress.machines([at])
-        if group[0].shared:
-            group = self.progress.machines(
-                (r, p) for p in range(len(self.progress.folded.rules[r].components))
-            )
-        return group
+    def charged(self, done: list[int]) -> list[int]:
+        """Sums with multipliers that are not followed yet."""
+        one, prices = self.known.ground, self.known.multipliers
+        return [m for m, c in enumerate(one.components) if prices.get(c) and one.sums[m] and m not in done]
 
-    def count_left(self, group: Stage, small: Diagram) -> int:
+    def count_left(self, group: list[int], small: Diagram) -> int:
         """The number of steps that remain of a small diagram after multiplication with machines."""
-        progress = self.progress
-        floor = max(progress.value, small.left_out)
-        left = small.multiply(
-            group, self.multiplier_of, progress.deadline, self.room, floor=floor, most=MOST_STEPS
-        )
+        floor, limits = max(self.known.value, small.left_out), (self.known.deadline, self.room)
+        left = small.multiply(group, *limits, floor=floor, most=MOST_STEPS)
         return MOST_STEPS if left is None else len(left.graph.target)
 
-    def prove(self, diagram: Diagram, floor: int, stages: list[Stage]) -> None:
+    def prove(self, diagram: Diagram, floor: int, stages: list[list[int]]) -> None:
         """Update the bound by the diagram's, or by the floor that all other labellings miss.
 
         Where no labelling keeps the hard rules, the proof names only those.
         """
-        charged: Mapping[RuleMachine, int] = self.charged
+        one, known = self.known.ground, self.known
         bound = diagram.bound if is_forbidden(floor) else max(diagram.bound, floor - 1)
+        multipliers = {c: price << 10 for c, price in known.multipliers.items() if price}
         if is_forbidden(bound):
-            charged = {machine: 0 for machine in charged if machine.hard}
-            stages = [[machine for machine in stage if machine.hard] for stage in stages]
-        multipliers = {machine.component: multiplier << 10 for machine, multiplier in charged.items()}
-        keys = tuple(tuple(machine.key for machine in stage) for stage in stages if stage)
-        self.progress.prove(FORBIDDEN if is_forbidden(bound) else bound, Leaf(multipliers, (), keys))
+            hard = {one.components[m] for m in range(len(one.plain)) if one.hard[m]}
+            multipliers = {component: 0 for component in multipliers if component in hard}
+            stages = [[m for m in stage if one.hard[m]] for stage in stages]
+        keys = tuple(tuple(one.keys[m] for m in stage) for stage in stages if stage)
+        known.prove(FORBIDDEN if is_forbidden(bound) else bound, Leaf(multipliers, (), keys))

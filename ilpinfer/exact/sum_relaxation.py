@@ -8,18 +8,9 @@ import numpy as np
 from formulations.automata.lattice import Lattice
 from formulations.grid import HARD, UNITS_PER_NAT, is_forbidden
 from formulations.problem.problem import Problem
-from ilpinfer.core.certificate import Leaf, MachineKey
-from ilpinfer.exact.mixtures import (
-    RELAXATION,
-    Pool,
-    Relaxed,
-    SumTerm,
-    fractional_row,
-    relax,
-    splice,
-    sums_of,
-)
-from ilpinfer.exact.progress import Progress
+from ilpinfer.core.trees import Leaf, MachineKey
+from ilpinfer.exact.known import Known
+from ilpinfer.exact.mixtures import RELAXATION, Pool, Relaxed, SumTerm, fractional_row, relax, splice, sums_of
 from ilpinfer.exact.rows import Row, combined_rows
 
 
@@ -51,39 +42,30 @@ class SumRelaxation:
         """Combinations of sums with a divisor."""
         return combined_rows([term.total for _, term in self.sums(self.problem)], self.problem.shape)
 
-    def bound(self, problem: Problem, progress: Progress) -> Relaxed:
-        """The relaxation of a case. Its bound and multipliers go to the progress, and its sums become active."""
-        progress.deadline.excuse(RELAXATION.warm())
+    def bound(self, problem: Problem, known: Known) -> Relaxed:
+        """The relaxation of a case, whose labellings, bound and multipliers become known."""
+        known.deadline.excuse(RELAXATION.warm())
         sums = self.sums(problem)
         terms = [term for _, term in sums]
-        lattice, value = progress.folded.lattice, progress.value
+        lattice, value = known.folded.lattice, known.value
         enough = None if is_forbidden(value) else value
         largest = (
             spread(lattice) + 2 * sum(term.penalty for term in terms if term.penalty != HARD) / UNITS_PER_NAT
         )
-        relaxed = relax(lattice, terms, largest, self.pool, progress.deadline, enough=enough)
+        relaxed = relax(lattice, terms, largest, self.pool, known.deadline, enough=enough)
         for path in (*relaxed.paths, *splice(relaxed, terms)):
-            progress.evaluate(path)
+            known.evaluate(path)
         if is_forbidden(relaxed.bound):
             return relaxed
         multipliers = dict(zip((place for place, _ in sums), relaxed.multipliers, strict=True))
-        progress.prove(
+        known.prove(
             relaxed.bound,
             Leaf({place: multiplier << 10 for place, multiplier in multipliers.items() if multiplier}),
         )
-        self.activate(progress, multipliers)
+        one = known.ground
+        priceable = {component for component, priced in zip(one.components, one.sums, strict=True) if priced}
+        known.multipliers |= {place: price for place, price in multipliers.items() if place in priceable}
         return relaxed
-
-    def activate(self, progress: Progress, multipliers: dict[MachineKey, int]) -> None:
-        """Activate the sums with multipliers."""
-        known = {machine.component for machine in progress.active}
-        folded = {number: r for r, number in enumerate(progress.numbers)}
-        for (number, p), multiplier in multipliers.items():
-            if multiplier and (number, p) not in known:
-                progress.active = [*progress.active, *progress.machines([(folded[number], p)])]
-        progress.multipliers |= {
-            m.key: multipliers[m.component] for m in progress.active if m.component in multipliers
-        }
 
     def divided(self, relaxed: Relaxed) -> bool:
         """Whether a combination of sums with a divisor is fractional, so that no multipliers close the gap."""

@@ -1,33 +1,23 @@
 """Compiled rules with a model of token scores: each distinct token is scored once."""
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from itertools import chain
 
 import numpy as np
 
-from formulations.automata.machine import longest
 from formulations.dtypes import Integers
-from formulations.grid import SPARE, Grid, is_forbidden, snap
+from formulations.grid import FORBIDDEN, SPARE, Grid, is_forbidden, snap
 from formulations.problem.compiled_rules import CompiledRules
+from formulations.problem.digest import decoding_digest
 from formulations.problem.token_scores import TokenScores
 from ilpinfer.core.rule_compiler import RuleCompiler
-from ilpinfer.exact.calls import NO_STEPS, Input, Outcome, single
-from ilpinfer.exact.compiled import MOST_SCORES, Read, Tables
-from ilpinfer.exact.lists import Ranked
-from ilpinfer.kernels.work import Steps
+from ilpinfer.exact.compiled import LARGE, MOST_SCORES, NO_STEPS, NO_TOKENS, Tables
+
+OTHER = "tokens that are not a list of texts"
 
 
-class TokenTables(Tables):
-    """Tables for sequences of tokens without trellises.
-
-    Parameters
-    ----------
-    rules : CompiledRules
-        Rules for the model's labels.
-    scores : TokenScores
-        Scores of the model.
-    """
+class TokenTables(Tables[Sequence[str]]):
+    """Tables for sequences of tokens without trellises."""
 
     def __init__(self, rules: CompiledRules, scores: TokenScores) -> None:
         super().__init__(rules, *scores.ends)
@@ -40,63 +30,31 @@ class TokenTables(Tables):
     def full(self) -> bool:
         return super().full or self._entered * self._size > MOST_SCORES
 
-    def decode_text(self, words: Sequence[str], time_limit: float | None = None) -> Outcome | None:
-        """As `decode_texts`, for a single sequence."""
-        if not self._fits(words, time_limit):
-            return None
-        tokens = None
-        with self._lock:
-            entry = self._entries.get((id(self._pool), longest(len(words))))
-            if entry is not None and entry.changes == self.vocabulary.changes:
-                tokens, emissions = self.vocabulary.known_rows(words), self._emissions
-        if entry is not None and tokens is not None:
-            outcome = single(entry, emissions, tokens, NO_STEPS, False, time_limit)
-            if outcome is not None:
-                return outcome
-        return self._one(Input([len(words)], words, None, self._pool, time_limit=time_limit))
+    def length(self, item: Sequence[str]) -> int:
+        return len(item)
 
-    def decode_texts(
-        self, texts: Sequence[Sequence[str]], time_limit: float | None = None
-    ) -> Steps[Sequence[Outcome | None]]:
-        """The best labellings of texts by the rules of the tables; None for texts that do not fit the tables."""
-        return (yield from self._texts(texts, time_limit, self.run))
+    def refusal(self, item: Sequence[str], time_limit: float | None) -> str:
+        if not isinstance(item, list | tuple) or not item or not set(map(type, item)) <= {str}:
+            return OTHER
+        if len(item) * (self.folding.weight + self._largest) > SPARE:
+            return LARGE
+        if not self.folding.ignores_tokens and not any(item):
+            return NO_TOKENS
+        return super().refusal(item, time_limit)
 
-    def decode_top_texts(
-        self, texts: Sequence[Sequence[str]], top: int, time_limit: float | None = None
-    ) -> Steps[Sequence[Ranked | None]]:
-        """As `decode_texts`, for at most `top` labellings of each."""
-        return (yield from self._texts(texts, time_limit, partial(self.run_top, top=top)))
+    def digest(self, item: Sequence[str], node: Grid) -> str:
+        for t, end in zip((0, -1), self.scores.ends, strict=True):
+            if end is not None:
+                node[t] += end
+        node[is_forbidden(node)] = FORBIDDEN
+        return decoding_digest(self.rules.digest, node, self._pool, np.zeros(len(item) - 1, np.int64), item)
 
-    def _texts(
-        self,
-        texts: Sequence[Sequence[str]],
-        time_limit: float | None,
-        run: Callable[[Input], Steps[Sequence[Read | None]]],
-    ) -> Steps[Sequence[Read | None]]:
-        """The outcomes of one call."""
-        result: list[Read | None] = [None] * len(texts)
-        places = [place for place, words in enumerate(texts) if self._fits(words, time_limit)]
-        if not places:
-            return result
-        sums_within = texts if len(places) == len(texts) else [texts[place] for place in places]
-        words = sums_within[0] if len(sums_within) == 1 else list(chain.from_iterable(sums_within))
-        given = Input(list(map(len, sums_within)), words, None, self._pool, time_limit=time_limit)
-        outcomes = yield from run(given)
-        if sums_within is texts:
-            return outcomes
-        for place, outcome in zip(places, outcomes, strict=True):
-            result[place] = outcome
-        return result
+    def _pool_of(self, item: Sequence[str]) -> Grid:
+        return self._pool
 
-    def _fits(self, words: Sequence[str], time_limit: float | None) -> bool:
-        if not isinstance(words, list | tuple) or not set(map(type, words)) <= {str}:
-            return False
-        T, folding = len(words), self.folding
-        if not T or T * (folding.weight + self._largest) > SPARE or not folding.independent:
-            return False
-        if time_limit is not None and not self.in_time(T, time_limit):
-            return False
-        return folding.ignores_tokens or any(words)
+    def _input(self, items: Sequence[Sequence[str]]) -> tuple[Sequence[str], Grid, Integers, bool]:
+        words = items[0] if len(items) == 1 else list(chain.from_iterable(items))
+        return words, self._pool, NO_STEPS, False
 
     def _rows(self, words: Sequence[str]) -> Integers:
         rows = self.vocabulary.rows(words)
@@ -113,7 +71,7 @@ class TokenTables(Tables):
         self._entered += len(words)
         self._largest = max(self._largest, _largest(scores))
 
-    def _emission(self, given: Input, tokens: Integers) -> tuple[Grid, Integers]:
+    def _emission(self, items: Sequence[Sequence[str]], tokens: Integers) -> tuple[Grid, Integers]:
         return self._emissions, tokens
 
 

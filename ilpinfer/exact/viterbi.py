@@ -6,25 +6,24 @@ from formulations import Trellis
 from formulations.automata.lattice import Lattice
 from formulations.dtypes import Integers, LabelIds
 from formulations.grid import is_forbidden
-from ilpinfer.kernels import viterbi as kernels
-from ilpinfer.kernels.packed import chain_of
+from ilpinfer.exact.ground import Ground, plain_ground
+from ilpinfer.kernels.few import NUMBER, decode_few_ground
+from ilpinfer.kernels.label_setting import NO_LIMIT
+from ilpinfer.kernels.recursion import DEAD, bare
 from ilpinfer.kernels.warming import Stage, example_trellis
+
+
+def best_completed(ground: Ground) -> tuple[int, LabelIds, Integers]:
+    """As `viterbi`, with the completions (T, S), the best scores after a state."""
+    (T, S), room = ground.emission.shape, ground.room()
+    states, order = np.zeros(T, np.int64), np.arange(T)
+    score = bare(ground.scores, ground.emission, order, 0 * order, ground.classes[0], *room, states)
+    return int(score), ground.lattice.labels_of(states), room[0][:, :S]
 
 
 def completions(lattice: Lattice) -> Integers:
     """(T, S) best score, in grid units, of the labels after state s at token t, its own score excluded."""
-    completion = np.empty(lattice.node.shape, np.int64)
-    kernels.complete(chain_of(lattice), completion)
-    return completion
-
-
-def best_completed(lattice: Lattice) -> tuple[int, LabelIds, Integers]:
-    """As `viterbi`, with the completions (T, S)."""
-    chain = chain_of(lattice)
-    completion, states = np.empty(lattice.node.shape, np.int64), np.empty(len(lattice.node), np.int64)
-    kernels.complete(chain, completion)
-    score = kernels.best_path(chain, completion, states)
-    return int(score), lattice.labels_of(states), completion
+    return best_completed(plain_ground(lattice))[2]
 
 
 def viterbi(lattice: Lattice) -> tuple[int, LabelIds]:
@@ -33,7 +32,7 @@ def viterbi(lattice: Lattice) -> tuple[int, LabelIds]:
     The recursion of Stokman 2011, section 3.1.2, over int64 and from the last token to the first. Where no
     labelling is possible the score is forbidden.
     """
-    return best_completed(lattice)[:2]
+    return best_completed(plain_ground(lattice))[:2]
 
 
 def best_paths(lattice: Lattice, top: int) -> list[tuple[int, LabelIds]]:
@@ -41,21 +40,12 @@ def best_paths(lattice: Lattice, top: int) -> list[tuple[int, LabelIds]]:
     if top == 1:
         total, path = viterbi(lattice)
         return [] if is_forbidden(total) else [(total, path)]
-    T = len(lattice.node)
-    score, after, rank = kernels.best_lists(chain_of(lattice), top)
-    first = lattice.node[0][:, None] + score[0]
-    starts = np.argsort(-first.reshape(-1), kind="stable")[:top]
-    result = []
-    for s, r in zip(*np.divmod(starts, top), strict=True):
-        if is_forbidden(first[s, r]):
-            break
-        total = int(first[s, r])
-        states = np.empty(T, np.int64)
-        for t in range(T):
-            states[t] = s
-            s, r = after[t, s, r], rank[t, s, r]
-        result.append((total, lattice.labels_of(states)))
-    return result
+    ground, T = plain_ground(lattice), len(lattice.node)
+    paths, values, result = np.empty((top, T), np.int64), np.empty(top, np.int64), np.zeros(7, np.int64)
+    limits, marks = (NO_LIMIT, NO_LIMIT, DEAD), np.zeros((2, 0), np.int64)
+    decode_few_ground(ground.handle, ground.emission, ground.classes, limits, paths, values, result, marks)
+    number = int(result[NUMBER])
+    return [(int(values[k]), lattice.labels_of(paths[k])) for k in range(number)]
 
 
 def _example() -> None:

@@ -190,3 +190,19 @@ def narrow(scores, lists, total, floor):
                     scores.node[t, s] = FORBIDDEN
                     count += 1
     return count
+
+
+@kernel
+def best_path(scores, path):
+    """Fill path (T,) with the states of the lattice's best labelling, the first one by label ids, after a backward sweep."""
+    T, i = len(path), 0
+    for t in range(T):
+        base = scores.base[i] if t else 0
+        best, chosen = 4 * FORBIDDEN, 0
+        for b in range(scores.pool.shape[2]):
+            j = base + b
+            score = max(scores.node[t, j] + scores.ahead[t, j], FORBIDDEN)
+            score += scores.pool[scores.step[t - 1], i, b] if t else 0
+            if score > best:
+                best, chosen = score, j
+        i = path[t] = chosen

@@ -31,17 +31,17 @@ class Beam(NamedTuple):
 
 
 @subroutine
-def _read(packed, t, beam, h, now, row):
+def _read(rules, t, beam, h, now, row):
     """Fill a row with prefix h after a step; returns the cost in grid units and the hard violations of the step."""
     J = len(row) - 1
     for k in range(J):
         row[k] = beam.states[h, k]
     row[J] = now
-    return read_step(packed, t, beam.states[h, J] if t else -1, now, row)
+    return read_step(rules, t, beam.states[h, J] if t else -1, now, row)
 
 
 @kernel
-def advance(chain, completion, packed, beam, copies, first, last):
+def advance(chain, completion, rules, beam, copies, first, last):
     """Extend the beam over tokens first … last - 1, keeping at most `copies` prefixes with the same future.
 
     The best W prefixes are kept, in the order of their label ids. Of equal prefixes the first one by label ids is kept.
@@ -63,7 +63,7 @@ def advance(chain, completion, packed, beam, copies, first, last):
                 value[c] = FORBIDDEN
                 gain = node[t, j] if t == 0 else max(node[t, j] + pool[step[t - 1], before, b], FORBIDDEN)
                 if gain >= _DEAD and completion[t, j] >= _DEAD:
-                    cost, hard = _read(packed, t, beam, h, j, rows[0])
+                    cost, hard = _read(rules, t, beam, h, j, rows[0])
                     if not hard:
                         value[c] = score[h] + gain - cost
         for slot in range(room):
@@ -77,7 +77,7 @@ def advance(chain, completion, packed, beam, copies, first, last):
             if kept == W:
                 left_out[0] = max(left_out[0], value[c] + completion[t, j])
                 continue
-            _read(packed, t, beam, h, j, rows[kept])
+            _read(rules, t, beam, h, j, rows[kept])
             slot = place(slots, rows, 0, kept)
             if slots[slot] < 0:
                 slots[slot], alike[kept] = kept, 0
@@ -95,8 +95,8 @@ def advance(chain, completion, packed, beam, copies, first, last):
 
 
 @kernel
-def finish(packed, beam):
+def finish(rules, beam):
     """Subtract the final costs of the machines; prefixes that break a hard rule become forbidden."""
     for h in range(beam.size[0]):
-        cost, hard = close(packed, beam.states[h])
+        cost, hard = close(rules, beam.states[h])
         beam.score[h] = FORBIDDEN if hard else beam.score[h] - cost

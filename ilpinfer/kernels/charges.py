@@ -1,66 +1,135 @@
 # mypy: allow-untyped-defs
-"""The cost of a labelling by machines; only events along the labelling are read."""
+"""The cost of a labelling by machines. Where there are events, only those along the labelling are read."""
 
 import numpy as np
 
-from formulations.grid import HARD
-from ilpinfer.kernels.jit import subroutine
-from ilpinfer.kernels.tables import ARC, FINAL, WIDTH
+from formulations.grid import FORBIDDEN, HARD
+from ilpinfer.kernels.jit import kernel, subroutine
+from ilpinfer.kernels.recursion import DEAD
+from ilpinfer.kernels.tables import ARC, FINAL, STRIDE, WIDTH
 
 
 @subroutine
-def _charge(cost, m, mask, active, count, total):
+def room_for(machines):
+    """Work space of `charge_labelling`: the active machines; -1 in the other rows."""
+    return np.full((4, len(machines.layout)), -1)
+
+
+@subroutine
+def events_of(scores, machines, c, before, j):
+    """The events of the step into state j at a token of class c, first and last; `before` is the state before plus 1, or 0.
+
+    Without events, each machine is one.
+    """
+    S, B = scores.edge.shape[1], scores.labels
+    if len(machines.begin) == 1:
+        return 0, len(machines.layout)
+    step = (c * (B + 1) + before) * B + j if S == B else c * S + j
+    return machines.begin[step], machines.begin[step + 1]
+
+
+@subroutine
+def read_event(machines, e, c, before, j):
+    """The machine and the symbol of an event."""
+    if len(machines.begin) == 1:
+        return e, np.int64(machines.symbols[machines.table[c, e] + before * machines.layout[e, STRIDE] + j])
+    return np.int64(machines.event[e, 0]), np.int64(machines.event[e, 1])
+
+
+@subroutine
+def _activate(machines, m, mask, active, count):
+    """Activate a machine, and with it the others of a rule that counts once."""
+    mark = machines.mark[m]
+    for k in range(m if mark < 0 else 0, m + 1 if mark < 0 else len(mask)):
+        if not mask[k] and (k == m or machines.mark[k] == mark):
+            mask[k] = 2
+            active[count] = k
+            count += 1
+    return count
+
+
+@subroutine
+def _charge(machines, cost, m, mask, room, count, total):
     """Add the cost of machine m, and activate the machine; returns the number of active machines, and the total cost."""
     if cost == 0:
         return count, total
-    if not mask[m]:
-        mask[m] = 2
-        active[count] = m
-        count += 1
+    count, mark = _activate(machines, m, mask, room[0], count), machines.mark[m]
+    if mark >= 0:
+        if room[3, mark] >= 0:
+            return count, total
+        room[3, mark] = m
     return count, min(total + cost, HARD)
 
 
 @subroutine
-def charge_labelling(handle, classes, path, mask, room, count):
+def charge_labelling(scores, machines, classes, path, mask, room, count):
     """The cost of a labelling by the machines that are not active; machines with a cost become active.
 
     Parameters
     ----------
     classes : (T,) of machines
+    path : (T,) states
     mask : (M,) odd for active machines
-    room : (3, M) rows: the active machines, `count` of them; -1; work space
+    room : of `room_for`; `count` machines are active
 
     Returns
     -------
     the number of active machines now, and the cost, at most `HARD`
     """
-    machines, K = handle.machines, handle.scores.edge.shape[1]
-    begin, event, layout, final = machines.begin, machines.event, machines.layout, machines.final
-    active, state, visited = room[0], room[1], room[2]
+    layout, final = machines.layout, machines.final
+    active, state, visited, paid = room[0], room[1], room[2], room[3]
     before, touched, now, total = 0, 0, count, np.int64(0)
     for t in range(len(path)):
-        c, j = classes[t], path[t]
-        step = (c * (K + 1) + before) * K + j
-        for e in range(begin[step], begin[step + 1]):
-            m = np.int64(event[e, 0])
+        j = path[t]
+        first, end = events_of(scores, machines, classes[t], before, j)
+        for e in range(first, end):
+            m, symbol = read_event(machines, e, classes[t], before, j)
             if mask[m] & 1:
                 continue
             if state[m] < 0:
                 state[m] = 0
                 visited[touched] = m
                 touched += 1
-            arc = layout[m, ARC] + state[m] * layout[m, WIDTH] + event[e, 1]
+            arc = layout[m, ARC] + state[m] * layout[m, WIDTH] + symbol
             state[m] = machines.next_state[arc]
-            now, total = _charge(machines.cost[arc], m, mask, active, now, total)
+            now, total = _charge(machines, machines.cost[arc], m, mask, room, now, total)
         before = j + 1
     for owing in range(len(machines.owing)):
         m = np.int64(machines.owing[owing])
         if state[m] < 0 and not mask[m] & 1:
-            now, total = _charge(final[layout[m, FINAL]], m, mask, active, now, total)
+            now, total = _charge(machines, final[layout[m, FINAL]], m, mask, room, now, total)
     for v in range(touched):
         m = visited[v]
-        now, total = _charge(final[layout[m, FINAL] + state[m]], m, mask, active, now, total)
+        now, total = _charge(machines, final[layout[m, FINAL] + state[m]], m, mask, room, now, total)
         state[m] = -1
-    for v in range(count, now):
-        mask[active[v]] = 1
+    for a in range(count, now):
+        mask[active[a]] = 1
+        if machines.mark[active[a]] >= 0:
+            paid[machines.mark[active[a]]] = -1
     return now, total
+
+
+@kernel
+def value_states(scores, machines, emission, classes, path, broken):
+    """The score of a labelling without machines, and its cost; fills broken (M,) with the machines that have a cost, in order.
+
+    Parameters
+    ----------
+    emission, classes : of `decoding.decode_ground`
+    path : (T,) states
+
+    Returns
+    -------
+    score, `FORBIDDEN` where a step is; cost, at most `HARD`; number of machines with a cost
+    """
+    total, i = 0, 0
+    for t in range(len(path)):
+        j = path[t]
+        gain = emission[t, j] + (scores.edge[classes[0, t], i, j - scores.base[i]] if t else 0)
+        total = FORBIDDEN if gain < DEAD or total < DEAD else total + gain
+        i = j
+    mask, room = np.zeros(len(machines.layout), np.int64), room_for(machines)
+    count, cost = charge_labelling(scores, machines, classes[1], path, mask, room, np.int64(0))
+    for a in range(count):
+        broken[a] = room[0, a]
+    return total, cost, count

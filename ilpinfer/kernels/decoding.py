@@ -6,15 +6,15 @@ more of their machines.
 import numpy as np
 
 from formulations.grid import FORBIDDEN, HARD
-from ilpinfer.kernels.atomics import add
-from ilpinfer.kernels.charges import charge_labelling
+from ilpinfer.kernels.charges import charge_labelling, room_for
+from ilpinfer.kernels.evaluation import evaluate
 from ilpinfer.kernels.jit import kernel, subroutine
-from ilpinfer.kernels.joint import complete_jointly, multiply_machines, no_machines
-from ilpinfer.kernels.label_setting import DEAD, NONE, no_prefixes, set_labels, spell
+from ilpinfer.kernels.joint import multiply_machines, no_machines
+from ilpinfer.kernels.label_setting import NONE, no_prefixes, set_labels, spell
 from ilpinfer.kernels.multipliers import tighten
-from ilpinfer.kernels.recursion import complete, trace
-from ilpinfer.kernels.share import DONE, ENTERED, NEXT
+from ilpinfer.kernels.recursion import DEAD, complete, complete_jointly, trace, width_of
 from ilpinfer.kernels.tables import (
+    ACTIVE,
     BOUND,
     CODE,
     EDGES,
@@ -31,6 +31,7 @@ from ilpinfer.kernels.tables import (
     UNKNOWN_CLASS,
     VALUE,
     WORK,
+    WRONG_VALUE,
 )
 
 INSIDE = 3
@@ -77,7 +78,7 @@ def multiply_active(handle, emission, rows, tokens, marks, room, count, most, st
     Returns the joint automaton, its recursion as `set_labels` reads it, and the number of machines in `room` that stay
     outside.
     """
-    T, K, mask = len(rows), emission.shape[1], marks[0]
+    T, S, mask = len(rows), emission.shape[1], marks[0]
     every, outside = np.empty(len(mask), np.int64), count
     count = 0
     for m in range(len(mask)):
@@ -88,12 +89,14 @@ def multiply_active(handle, emission, rows, tokens, marks, room, count, most, st
         every[count] = room[0, a]
         count += 1
     every = every[:count]
-    width = handle.scores.edge.shape[2]
-    most = max(1, min(most, MOST_CELLS // (T * width), VECTOR * steps // (T * K * width)))
-    joint, inside = multiply_machines(handle.machines, tokens[MACHINES, :T], K, every, marks[1], most)
+    width = width_of(handle.scores)
+    most = max(
+        1, min(most, MOST_CELLS // (T * width), VECTOR * steps // (T * S * handle.scores.edge.shape[2]))
+    )
+    joint, inside = multiply_machines(handle.machines, tokens[MACHINES, :T], S, every, marks[1], most)
     size = len(joint.final), T, width
     completion, tail = np.empty(size, np.int64), np.empty(size, np.int64)
-    total = complete_jointly(handle, emission, rows, tokens[NODES], tokens[3], joint, completion, tail)
+    total = complete_jointly(handle.scores, emission, rows, tokens[NODES], tokens[3], joint, completion, tail)
     count = 0
     for a in range(len(every)):
         mask[every[a]] = INSIDE if inside[a] else 1
@@ -109,9 +112,9 @@ def _refine(handle, emission, rows, tokens, recursion, limits, path, result, mar
 
     Where label setting needs too many steps, some of the machines are multiplied for better bounds, and it continues.
     """
-    T, K = len(rows), emission.shape[1]
+    T, S = len(rows), emission.shape[1]
     edge_at, classes, trial = tokens[3, :T], tokens[MACHINES, :T], tokens[4, :T]
-    p, joint, most = no_prefixes(), no_machines(T, K), FEWEST_JOINT
+    p, joint, most = no_prefixes(T), no_machines(T, S), FEWEST_JOINT
     work, last, slots = limits
     while True:
         left, active = (work - result[WORK], slots), room[0, :count]
@@ -132,7 +135,7 @@ def _refine(handle, emission, rows, tokens, recursion, limits, path, result, mar
             continue
         spell(p, end, trial)
         before = count
-        count, cost = charge_labelling(handle, classes, trial, marks[0], room, count)
+        count, cost = charge_labelling(handle.scores, handle.machines, classes, trial, marks[0], room, count)
         if count == before or bound - cost > max(result[VALUE], DEAD):
             result[VALUE] = bound - cost
             for t in range(len(path)):
@@ -160,15 +163,15 @@ def _solve(handle, emission, rows, tokens, recursion, limits, path, result, mark
     completion, tail = recursion
     edge_at, T, mask = tokens[3], len(rows), marks[0]
     classes, trial = tokens[MACHINES, :T], tokens[4, :T]
-    total = complete(handle, emission, rows, tokens[NODES], edge_at, completion, tail)
+    total = complete(handle.scores, emission, rows, tokens[NODES], edge_at, completion, tail)
     for m in range(len(mask)):
         mask[m] = 0
     if total < DEAD:
         result[CODE], result[BOUND] = NO_PATH, FORBIDDEN
         return FORBIDDEN
     result[BOUND] = min(result[BOUND], total)
-    trace(handle.scores.edge, edge_at, completion, tail, total, trial)
-    count, cost = charge_labelling(handle, classes, trial, mask, room, np.int64(0))
+    trace(handle.scores, edge_at, completion, tail, total, trial)
+    count, cost = charge_labelling(handle.scores, handle.machines, classes, trial, mask, room, np.int64(0))
     if count == 0 or total - cost > max(result[VALUE], DEAD):
         result[VALUE] = total - cost
         for t in range(T):
@@ -193,8 +196,8 @@ def _decode(handle, emission, words, rows, pool, limits, tokens, recursion, path
     ----------
     words, rows, pool, path, result, marks : of the sequence
     tokens : (5, T) at least, filled with classes for each purpose, entries of `scores.edge`, and work space
-    recursion : (2, T, Kp) at least, filled
-    room : as for `charge_labelling`
+    recursion : (2, T, W) at least, filled; W is `recursion.width_of`
+    room : of `charges.room_for`
     """
     if classify(handle.windows, words, tokens) >= 0:
         result[CODE] = UNKNOWN_CLASS
@@ -202,27 +205,30 @@ def _decode(handle, emission, words, rows, pool, limits, tokens, recursion, path
     tokens[3, 0] = 0
     for t in range(1, len(words)):
         tokens[3, t] = handle.scores.which[pool[t] if len(pool) else 0, tokens[EDGES, t]]
+    result[VALUE] = FORBIDDEN
+    solve(handle, emission, rows, tokens, limits, recursion, path, result, marks, room)
+    if result[VALUE] < DEAD:
+        result[VALUE] = FORBIDDEN
+        for t in range(len(path)):
+            path[t] = -1
+
+
+@subroutine
+def solve(handle, emission, rows, tokens, limits, recursion, path, result, marks, room):
+    """The best labelling of one sequence whose tokens have classes; `path` and its value in `result` are known already.
+
+    Viterbi and few steps of label setting come first, then multipliers of the broken sums, then label setting and products.
+    Parameters as of `_decode`.
+    """
     T, slots = len(rows), limits[2]
     few, most = limits[0] * T // FIRST_SHARE, max(limits[0] * T, limits[1])
-    result[VALUE], result[BOUND], result[WORK], result[MULTIPLIERS] = FORBIDDEN, HARD, 0, 0
+    result[BOUND], result[WORK], result[MULTIPLIERS] = HARD, 0, 0
     for m in range(marks.shape[1]):
         marks[1, m] = 0
     early = True
     while True:
-        work = few, most, slots
-        total = _solve(
-            handle,
-            emission,
-            rows,
-            tokens,
-            (recursion[0], recursion[1]),
-            work,
-            path,
-            result,
-            marks,
-            room,
-            early,
-        )
+        work, passes = (few, most, slots), (recursion[0], recursion[1])
+        total = _solve(handle, emission, rows, tokens, passes, work, path, result, marks, room, early)
         if early:
             result[RELAXED] = total
         if not early or result[CODE] != TOO_MUCH_WORK or result[WORK] >= most:
@@ -234,17 +240,61 @@ def _decode(handle, emission, words, rows, pool, limits, tokens, recursion, path
         if result[CODE] == PROVED:
             break
         few, early = result[WORK] + few, False
-    if result[VALUE] < DEAD:
-        result[VALUE] = FORBIDDEN
-        for t in range(T):
-            path[t] = -1
+
+
+@subroutine
+def output_views(buffer, begins, top, machines, rules):
+    """The arrays of the output of N sequences and `top` labellings each, as views of a buffer of zeros.
+
+    Returns
+    -------
+    paths (total · top,): those of sequence n are (top, T) from begins[n] · top on; values (N, top), grid units; results
+    (N, 7), see `tables.CODE`; parts (N, top, 5) and, at the end, violations (N, top, R) of proved labellings, see
+    `evaluate`; before these, marks (N, 2, M): 1 for active machines, `INSIDE` for multiplied ones, then the multipliers
+    of sums, grid units
+    """
+    N, a = len(begins) - 1, begins[-1] * top
+    b = a + N * top
+    c = b + N * 7
+    d = c + N * top * 5
+    e = d + N * 2 * machines
+    return (
+        buffer[:a],
+        buffer[a:b].reshape((N, top)),
+        buffer[b:c].reshape((N, 7)),
+        buffer[c:d].reshape((N, top, 5)),
+        buffer[d:e].reshape((N, 2, machines)),
+        buffer[e : e + N * top * rules].reshape((N, top, rules)),
+    )
+
+
+@subroutine
+def count_marks(marks, result):
+    """Fill the numbers of active machines and of sums with multipliers."""
+    result[ACTIVE] = result[MULTIPLIERS] = 0
+    for m in range(marks.shape[1]):
+        result[ACTIVE] += marks[0, m] != 0
+        result[MULTIPLIERS] += marks[1, m] != 0
+
+
+@subroutine
+def check_value(handle, emission, rows, pool, tokens, path, value, result, room, parts, violations):
+    """Whether the value of a labelling is that of its parts, which are filled, and its violations.
+
+    Where no machine is active, and no sum has a multiplier, machines were asked and have no cost. Tables without counts,
+    see `NO_COUNTS`, have neither.
+    """
+    if len(handle.counts.node_begin) == 0:
+        return True
+    silent = result[ACTIVE] == 0 and result[MULTIPLIERS] == 0
+    return evaluate(handle, emission, rows, pool, tokens, path, room, parts, violations, silent) == value
 
 
 @kernel
-def decode_batch(handle, emission, begins, tokens, rows, pool, limits, paths, results, marks, share):
-    """Decode sequences of at least one token each, until this and other calls have taken all of them.
+def decode_batch(handle, emission, begins, tokens, rows, pool, limits, top, buffer, first, last):
+    """Decode the sequences from `first` to before `last`, of at least one token each.
 
-    Returns whether the call reached its limit of steps before.
+    Returns the sequence to go on with: it is before `last` where the call has taken `MOST_AT_ONCE` steps.
 
     Parameters
     ----------
@@ -256,24 +306,19 @@ def decode_batch(handle, emission, begins, tokens, rows, pool, limits, paths, re
     pool : (total,) the model's pool entry of the step into each token, unused at first tokens; (0,) where all are 0
     limits : steps of label setting for each token of a sequence; steps for any sequence; and slots of the largest
         direct index
-    paths : (total,) filled with the best labellings, -1 where there is none
-    results : (N, 6) filled, see `CODE`
-    marks : (N, 2, M) filled with 1 for active machines, `INSIDE` for multiplied ones, and the multipliers of sums, grid
-        units
-    share : (3,) zeros at first, the same for all calls on these sequences; see `kernels.work`
+    top : 1
+    buffer : zeros, filled; see `output_views`. Paths are -1 where there is no labelling
     """
-    add(share, ENTERED, 1)
-    (_, K, Kp), longest, spent = handle.scores.edge.shape, 0, 0
-    for n in range(len(begins) - 1):
+    K, longest, spent, n = handle.scores.labels, 0, 0, first
+    M, R = len(handle.machines.layout), len(handle.counts.rules)
+    paths, values, results, parts, marks, violations = output_views(buffer, begins, top, M, R)
+    for n in range(first, last):
         longest = max(longest, begins[n + 1] - begins[n])
-    work, space = np.empty((5, longest), np.int64), np.empty((2, longest, Kp), np.int64)
-    room = np.full((3, marks.shape[2]), -1)
-    while spent < MOST_AT_ONCE:
-        n = add(share, NEXT, 1)
-        if n >= len(begins) - 1:
-            return False
+    work, space = np.empty((5, longest), np.int64), np.empty((2, longest, width_of(handle.scores)), np.int64)
+    room, n = room_for(handle.machines), first
+    while n < last and spent < MOST_AT_ONCE:
         b, e = begins[n], begins[n + 1]
-        own = pool[b:e] if len(pool) else pool
+        own, path, result = pool[b:e] if len(pool) else pool, paths[b:e], results[n]
         _decode(
             handle,
             emission,
@@ -283,33 +328,84 @@ def decode_batch(handle, emission, begins, tokens, rows, pool, limits, paths, re
             limits,
             work,
             space,
-            paths[b:e],
-            results[n],
+            path,
+            result,
             marks[n],
             room,
         )
-        spent += (e - b) * K * K + results[n, WORK]
-        add(share, DONE, 1)
-    return True
+        values[n, 0] = result[VALUE]
+        count_marks(marks[n], result)
+        if result[CODE] == PROVED and not check_value(
+            handle,
+            emission,
+            rows[b:e],
+            own,
+            work,
+            path,
+            result[VALUE],
+            result,
+            room,
+            parts[n, 0],
+            violations[n, 0],
+        ):
+            result[CODE] = WRONG_VALUE
+        spent += (e - b) * K * K + result[WORK]
+        n += 1
+    return n
 
 
 @kernel
-def decode_one(handle, emission, tokens, pool, own, limits, buffer):
-    """Decode one sequence as `decode_batch` does, with few arguments; returns the code of the result.
+def decode_ground(handle, emission, classes, limits, path, result, marks):
+    """Decode one sequence as `solve` does.
 
     Parameters
     ----------
-    tokens : (T,) rows of the windows' numbers
-    pool : (T,) or (0,) as in `decode_batch`
-    own : 1 where `emission` has a row for each of the sequence's tokens, 0 where it has one for each row of the windows' numbers
-    buffer : (T + 6 + 2 M,) filled with the labelling, results (6,), and marks
+    emission : (T, S)
+    classes : (2, T) rows of `scores.edge`, and classes of machines
+    path : (T,) states of a labelling of value result[VALUE], where that is not `FORBIDDEN`; filled
     """
-    T, M = len(tokens), len(handle.machines.layout)
-    work, words = np.empty((5, T), np.int64), np.empty((2, T), np.int64)
-    for t in range(T):
-        words[0, t] = tokens[t]
-        words[1, t] = t if own else tokens[t]
-    space, room = np.empty((2, T, handle.scores.edge.shape[2]), np.int64), np.full((3, M), -1)
-    path, result, marks = buffer[:T], buffer[T : T + 6], buffer[T + 6 :].reshape((2, M))
-    _decode(handle, emission, words[0], words[1], pool, limits, work, space, path, result, marks, room)
-    return result[CODE]
+    T = len(emission)
+    tokens, order = np.zeros((5, T), np.int64), np.arange(T)
+    tokens[3], tokens[MACHINES] = classes[0], classes[1]
+    space, room = np.empty((2, T, width_of(handle.scores)), np.int64), room_for(handle.machines)
+    solve(handle, emission, order, tokens, limits, space, path, result, marks, room)
+
+
+@kernel
+def bound_jointly(handle, emission, edge_at, classes, active, most):
+    """A product of machines in `active` (A,) with at most `most` joint states, and the recursion over it.
+
+    Parameters
+    ----------
+    emission : (T, S)
+    edge_at, classes : (T,) rows of `scores.edge`, and classes of machines
+
+    Returns
+    -------
+    the joint automaton; which machines it has (A,); completion and tail (Q, T, W); and the best value
+    """
+    (T, S), width, order = emission.shape, width_of(handle.scores), np.arange(len(emission))
+    most = max(1, min(most, MOST_CELLS // (T * width)))
+    apart = np.zeros(len(handle.machines.layout), np.int64)
+    joint, inside = multiply_machines(handle.machines, classes, S, active, apart, most)
+    size = len(joint.final), T, width
+    completion, tail = np.empty(size, np.int64), np.empty(size, np.int64)
+    total = complete_jointly(handle.scores, emission, order, 0 * order, edge_at, joint, completion, tail)
+    return joint, inside, completion, tail, total
+
+
+@kernel
+def price(handle, emission, classes, prices):
+    """Fill prices (M,) with multipliers of the sums that lower the bound; other parameters as of `decode_ground`."""
+    T, M = len(emission), len(prices)
+    tokens, order, path = np.zeros((5, T), np.int64), np.arange(T), np.empty(T, np.int64)
+    tokens[3], tokens[MACHINES] = classes[0], classes[1]
+    result, marks, room = np.zeros(7, np.int64), np.zeros((2, M), np.int64), room_for(handle.machines)
+    space = np.empty((2, T, width_of(handle.scores)), np.int64)
+    result[VALUE], result[BOUND] = FORBIDDEN, HARD
+    total = complete(handle.scores, emission, order, tokens[NODES], tokens[3], space[0], space[1])
+    if total > DEAD:
+        ends = space[0], space[1], total
+        tighten(handle, emission, order, tokens, ends, path, result, marks, room, MOST_AT_ONCE, False)
+        for m in range(M):
+            prices[m] = marks[1, m]

@@ -9,7 +9,7 @@ from formulations.dtypes import Integers, Small
 from formulations.grid import FORBIDDEN, HARD
 from ilpinfer.kernels.jit import kernel, subroutine
 from ilpinfer.kernels.machines import BROKEN, UNKNOWN, close, read_step, read_symbol
-from ilpinfer.kernels.packed import Packed
+from ilpinfer.kernels.tables import Rules
 
 _DEAD = FORBIDDEN // 2
 DONE, WORKED, FULL = 0, 1, 2
@@ -26,7 +26,7 @@ _READ_AS_ONE = 64
 class LateMachines(NamedTuple):
     """Machines that are evaluated on whole labellings only, and work space for two of their joint states."""
 
-    packed: Packed
+    rules: Rules
     kept: Small
     vector: Small
 
@@ -69,14 +69,14 @@ def _read_prefix(late, stack, length):
 
     The joint state after these tokens is kept.
     """
-    if not len(late.packed.mark):
+    if not len(late.rules.machines.mark):
         return 0
     total, before = 0, -1
     for k in range(len(late.kept)):
         late.kept[k] = 0
     for t in range(length):
         now = stack.state[t, stack.following[t] - 1]
-        cost, hard = read_step(late.packed, t, before, now, late.kept)
+        cost, hard = read_step(late.rules, t, before, now, late.kept)
         if hard:
             return HARD
         total += cost
@@ -89,10 +89,10 @@ def _read_last(late, t, before, now):
     """The cost of a last step and of the end, after `_read_prefix`."""
     for k in range(len(late.kept)):
         late.vector[k] = late.kept[k]
-    cost, hard = read_step(late.packed, t, before, now, late.vector)
+    cost, hard = read_step(late.rules, t, before, now, late.vector)
     if hard:
         return HARD
-    end, hard = close(late.packed, late.vector)
+    end, hard = close(late.rules, late.vector)
     return HARD if hard else cost + end
 
 
@@ -104,7 +104,7 @@ def _expand(chain, ahead, joint, late, stack, t, source, limits, counts):
     """
     node, pool, step, base = chain
     completion, shift = ahead
-    packed, symbols, memo = joint
+    rules, symbols, memo = joint
     after, cost = memo.after, memo.cost
     state, states, value, key, size, _, _ = stack
     floor, reach, width = limits
@@ -114,20 +114,20 @@ def _expand(chain, ahead, joint, late, stack, t, source, limits, counts):
     from_joint, so_far = (states[t - 1, source], value[t - 1, source]) if t else (0, 0)
     start, count = (base[before] if t else 0), 0
     counts[NODES] += 1
-    counts[WORK] += 1 + (t * len(late.packed.mark) // _READ_AS_ONE if last else 0)
+    counts[WORK] += 1 + (t * len(late.rules.machines.mark) // _READ_AS_ONE if last else 0)
     for b in range(pool.shape[2]):
         j = start + b
         gain = node[t, j] if t == 0 else node[t, j] + pool[step[t - 1], before, b]
         if gain < _DEAD or completion[t, j] < _DEAD:
             continue
         s = symbols.symbol[symbols.table[t], before + 1, b]
-        if after[from_joint, s] == UNKNOWN and not read_symbol(packed, symbols, memo, from_joint, s):
+        if after[from_joint, s] == UNKNOWN and not read_symbol(rules, symbols, memo, from_joint, s):
             return False
         if after[from_joint, s] == BROKEN:
             continue
         total = so_far + gain - cost[from_joint, s]
         if last:
-            end, hard = close(packed, memo.vectors[after[from_joint, s]].copy())
+            end, hard = close(rules, memo.vectors[after[from_joint, s]].copy())
             rest = HARD if hard or paid == HARD else _read_last(late, t, before, j)
             if rest == HARD:
                 continue

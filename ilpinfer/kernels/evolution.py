@@ -113,7 +113,7 @@ def full(joint, records, more, counts, T):
 def value(chain, machines, individuals, who, first, last, counts):
     """Evaluate an individual that has changed from `first` to `last`; False where there is no room for joint states."""
     node, pool, step, base = chain
-    packed, symbols, memo = machines
+    rules, symbols, memo = machines
     after, cost, hard, order = memo.after, memo.cost, memo.hard, 2 if base[0] else 1
     label, joint, worth, broken, total, breaks = individuals
     T, K = label.shape[1], pool.shape[2]
@@ -128,7 +128,7 @@ def value(chain, machines, individuals, who, first, last, counts):
             source, target = before, y[t]
         s = symbols.symbol[symbols.table[t], source + 1, y[t]]
         q = at[t - 1] if t else 0
-        if after[q, s] < 0 and not read_symbol(packed, symbols, memo, q, s):
+        if after[q, s] < 0 and not read_symbol(rules, symbols, memo, q, s):
             return False
         gain = node[t, target] if t == 0 else node[t, target] + pool[step[t - 1], source, y[t]]
         violations = hard[q, s] + (gain < _DEAD)

@@ -6,24 +6,24 @@ machine.
 import numpy as np
 
 from formulations.grid import FORBIDDEN, HARD
-from ilpinfer.kernels.atomics import add
-from ilpinfer.kernels.charges import charge_labelling
+from ilpinfer.kernels.charges import charge_labelling, room_for
 from ilpinfer.kernels.decoding import (
     FEWEST_JOINT,
     MOST_AT_ONCE,
     MOST_JOINT,
+    check_value,
     classify,
+    count_marks,
     count_sums,
     multiply_active,
+    output_views,
 )
-from ilpinfer.kernels.graph import build_graph, no_graph
 from ilpinfer.kernels.jit import kernel, subroutine
 from ilpinfer.kernels.joint import no_machines
-from ilpinfer.kernels.label_setting import DEAD, FIRST_STEP, STOPPED, places_of
+from ilpinfer.kernels.label_setting import FIRST_STEP, STOPPED, build_graph, no_prefixes
 from ilpinfer.kernels.multipliers import tighten
 from ilpinfer.kernels.ranking import least_of, list_paths, rank_values
-from ilpinfer.kernels.recursion import complete
-from ilpinfer.kernels.share import DONE, ENTERED, NEXT
+from ilpinfer.kernels.recursion import DEAD, complete, width_of
 from ilpinfer.kernels.tables import (
     BOUND,
     CODE,
@@ -36,6 +36,7 @@ from ilpinfer.kernels.tables import (
     TOO_MUCH_WORK,
     UNKNOWN_CLASS,
     VALUE,
+    WRONG_VALUE,
 )
 
 NUMBER, WORK = 1, 2
@@ -56,7 +57,7 @@ def _charge(handle, classes, paths, values, number, mask, room, count):
     for k in range(number):
         for t in range(len(classes)):
             trial[t] = paths[k, t]
-        more, cost = charge_labelling(handle, classes, trial, mask, room, count)
+        more, cost = charge_labelling(handle.scores, handle.machines, classes, trial, mask, room, count)
         worth[k] = FORBIDDEN if cost >= HARD else values[k] - cost
         for a in range(count, more):
             broken[room[0, a]] = True
@@ -74,32 +75,30 @@ def _relax(
 ):
     """Relaxations of more and more machines, until the best few labellings break no other machine.
 
-    With `early`, it ends after few steps where active sums may have multipliers. least : lower bound on the last labelling of
-    the list; a better bound is returned, too. Other parameters as of `decode_few`.
+    With `early`, it ends after few steps where active sums may have multipliers. limits : steps of the first attempt, steps in all, and a
+    value below which no labelling is wanted. least : lower bound on the last labelling of the list; a better bound is returned, too.
+    Other parameters as of `decode_few`.
     """
     completion, tail = recursion
-    T, K, top, width = len(rows), emission.shape[1], len(values), completion.shape[1]
+    T, S, top, width = len(rows), emission.shape[1], len(values), completion.shape[1]
     edge_at, classes, mask = tokens[3, :T], tokens[MACHINES, :T], marks[0]
     for m in range(len(mask)):
         mask[m] = 0
-    bound = complete(handle, emission, rows, tokens[NODES], edge_at, completion, tail)
+    bound = complete(handle.scores, emission, rows, tokens[NODES], edge_at, completion, tail)
     if bound < DEAD:
         result[CODE] = NO_PATH
         return least
     result[CODE] = TOO_MUCH_WORK
-    few, work = result[WORK] + limits[0], limits[1]
+    few, work, lowest = result[WORK] + limits[0], limits[1], limits[2]
     shape = 1, T, width
     ends = completion[:T].reshape(shape), tail[:T].reshape(shape), bound
-    joint, most, g, best = no_machines(T, K), FEWEST_JOINT, no_graph(T), np.empty(top, np.int64)
+    joint, most, g, best = no_machines(T, S), FEWEST_JOINT, no_prefixes(T), np.empty(top, np.int64)
     count, step = 0, FIRST_STEP
     floor = max(bound - step, least)
     while True:
         active = room[0, :count]
-        places, _ = places_of(handle.machines.layout, active, K, len(joint.final))
         left = min(few, work) - result[WORK]
-        code, cut, steps, g = build_graph(
-            handle, edge_at, classes, joint, active, ends, floor, left, places, g
-        )
+        code, cut, steps, g = build_graph(handle, edge_at, classes, joint, active, ends, floor, left, g)
         result[WORK] += steps
         if code == STOPPED:
             if few >= work or (early and count_sums(handle.machines, active)):
@@ -113,7 +112,7 @@ def _relax(
             continue
         number = rank_values(g, T, best)
         last = best[0] if number == top else DEAD
-        if cut > DEAD and last < floor:
+        if cut > DEAD and last < floor and floor > lowest:
             step = 2 * step
             floor = max(bound - step, last, least)
             continue
@@ -127,14 +126,14 @@ def _relax(
             result[CODE], result[NUMBER] = PROVED, number
             return least
         least, bound, step = max(least, worth), bound if number < top else last, FIRST_STEP
-        floor = DEAD if number < top else max(bound - step, least)
+        floor = lowest if number < top else max(bound - step, least)
 
 
 @subroutine
 def _list(handle, emission, rows, tokens, recursion, limits, paths, values, result, marks, room):
     """The best labellings of one sequence; sums get multipliers where few steps do not suffice."""
     completion, tail = recursion
-    T, most, least, early = len(rows), limits[1], DEAD, True
+    T, most, least, early = len(rows), limits[1], limits[2], True
     edge_at, best, path = tokens[3, :T], np.zeros(6, np.int64), np.empty(T, np.int64)
     while True:
         least = _relax(
@@ -154,7 +153,7 @@ def _list(handle, emission, rows, tokens, recursion, limits, paths, values, resu
         )
         if not early or result[CODE] != TOO_MUCH_WORK or result[WORK] >= most:
             return
-        total = complete(handle, emission, rows, tokens[NODES], edge_at, completion, tail)
+        total = complete(handle.scores, emission, rows, tokens[NODES], edge_at, completion, tail)
         best[VALUE], best[BOUND] = least if least > DEAD else FORBIDDEN, HARD
         ends = completion, tail, total
         handle, emission, rows = tighten(
@@ -164,38 +163,35 @@ def _list(handle, emission, rows, tokens, recursion, limits, paths, values, resu
 
 
 @kernel
-def decode_few(handle, emission, begins, tokens, rows, pool, limits, paths, values, results, marks, share):
+def decode_few(handle, emission, begins, tokens, rows, pool, limits, top, buffer, first, last):
     """The best few labellings of sequences, as `decode_batch` decodes them.
 
     Parameters
     ----------
-    handle, emission, begins, tokens, rows, pool, share : as of `decode_batch`
-    limits : steps for each token and labels of a list; steps that any sequence may take; see `Lists`
-    paths : (total · top,) filled: those of sequence n are (top, T) from begins[n] · top on
-    values : (N, top) filled, grid units
-    results : (N, 3) filled, see `NUMBER`
-    marks : (N, 2, M) zeros, filled as in `decode_batch`
+    handle, emission, begins, tokens, rows, pool, first, last : as of `decode_batch`
+    limits : steps for each token and labels of a list; steps that any sequence may take; the third is not read
+    top : labellings of each sequence
+    buffer : zeros, filled; see `output_views`. The columns of results are `CODE`, `NUMBER`, `WORK`,
+        `MULTIPLIERS` and `ACTIVE`
     """
-    add(share, ENTERED, 1)
-    (_, K, Kp), longest, spent, top = handle.scores.edge.shape, 0, 0, values.shape[1]
-    for n in range(len(begins) - 1):
+    K, longest, spent, n = handle.scores.labels, 0, 0, first
+    M, R = len(handle.machines.layout), len(handle.counts.rules)
+    paths, values, results, parts, marks, violations = output_views(buffer, begins, top, M, R)
+    for n in range(first, last):
         longest = max(longest, begins[n + 1] - begins[n])
-    work, space = np.empty((5, longest), np.int64), np.empty((2, longest, Kp), np.int64)
-    room = np.full((3, marks.shape[2]), -1)
-    while spent < MOST_AT_ONCE:
-        n = add(share, NEXT, 1)
-        if n >= len(begins) - 1:
-            return False
+    work, space = np.empty((5, longest), np.int64), np.empty((2, longest, width_of(handle.scores)), np.int64)
+    room, n = room_for(handle.machines), first
+    while n < last and spent < MOST_AT_ONCE:
         b, e = begins[n], begins[n + 1]
-        T, result = e - b, results[n]
-        result[WORK], result[CODE] = 0, UNKNOWN_CLASS
+        T, result, steps_of = e - b, results[n], pool[b:e] if len(pool) else pool
+        result[CODE] = UNKNOWN_CLASS
         if classify(handle.windows, tokens[b:e], work) < 0:
             work[3, 0] = 0
             for t in range(1, T):
                 work[3, t] = handle.scores.which[pool[b + t] if len(pool) else 0, work[EDGES, t]]
             most = max(limits[0] * T, limits[1])
             own = paths[b * top : e * top].reshape((top, T))
-            steps = most // FIRST_SHARE, most
+            steps = most // FIRST_SHARE, most, DEAD
             result[CODE] = TOO_MUCH_WORK
             if T * top <= MOST_LISTED:
                 recursion = space[0], space[1]
@@ -212,6 +208,41 @@ def decode_few(handle, emission, begins, tokens, rows, pool, limits, paths, valu
                     marks[n],
                     room,
                 )
+            count_marks(marks[n], result)
+            for k in range(result[NUMBER] if result[CODE] == PROVED else 0):
+                if not check_value(
+                    handle,
+                    emission,
+                    rows[b:e],
+                    steps_of,
+                    work,
+                    own[k],
+                    values[n, k],
+                    result,
+                    room,
+                    parts[n, k],
+                    violations[n, k],
+                ):
+                    result[CODE] = WRONG_VALUE
         spent += T * K * K + result[WORK]
-        add(share, DONE, 1)
-    return True
+        n += 1
+    return n
+
+
+@kernel
+def decode_few_ground(handle, emission, classes, limits, paths, values, result, marks):
+    """The best few labellings of one sequence.
+
+    Parameters
+    ----------
+    emission, classes, marks : as of `decode_ground`
+    limits : of `_relax`
+    paths, values, result : (top, T) states, (top,), and (7,), as of `decode_few`
+    """
+    T = len(emission)
+    tokens, order = np.zeros((5, T), np.int64), np.arange(T)
+    tokens[3], tokens[MACHINES] = classes[0], classes[1]
+    space, room = np.empty((2, T, width_of(handle.scores)), np.int64), room_for(handle.machines)
+    result[CODE], result[NUMBER], result[WORK] = TOO_MUCH_WORK, 0, 0
+    passes = space[0], space[1]
+    _list(handle, emission, order, tokens, passes, limits, paths, values, result, marks, room)

@@ -18,13 +18,13 @@ class HandleType(types.StructRef):
 
 
 class Handle(structref.StructRefProxy):
-    """Windows, scores and machines of one decoder, made by `together`; it refers to their arrays and copies none."""
+    """Windows, scores, machines and counts of one decoder, made by `together`; it refers to their arrays and copies none."""
 
 
-structref.define_proxy(Handle, HandleType, ["windows", "scores", "machines"])
+structref.define_proxy(Handle, HandleType, ["windows", "scores", "machines", "counts"])
 
 
 @kernel
-def together(windows, scores, machines):
-    """The `Handle` of `Windows`, `Scores` and `Machines`."""
-    return Handle(windows, scores, machines)
+def together(windows, scores, machines, counts):
+    """The `Handle` of `Windows`, `Scores`, `Machines` and `Counts`."""
+    return Handle(windows, scores, machines, counts)

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs
-"""Products of machines, and Viterbi over labels and joint states, whose bounds include later violations.
+"""Products of machines, over which the backward recursion has bounds that include later violations.
 
 Only joint states that the labels of a sequence can reach are built. Labels that all machines read alike are of one
 kind.
@@ -10,10 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from formulations.dtypes import Integers, Small
-from formulations.grid import FORBIDDEN, HARD
+from formulations.grid import HARD
 from ilpinfer.kernels.jit import subroutine
-from ilpinfer.kernels.recursion import step_back
-from ilpinfer.kernels.tables import ARC, FINAL, STATES, STRIDE, WIDTH
+from ilpinfer.kernels.tables import ARC, FINAL, LEAST, MOST, STATES, STRIDE, WIDTH
 
 MOST_KINDS = 256
 """Largest number of kinds of labels; a machine that needs more stays outside."""
@@ -25,7 +24,7 @@ class Joint(NamedTuple):
     Parameters
     ----------
     row : (T,) which row of `kind` is for each token
-    kind : (R, K) the kind of each label
+    kind : (R, S) the kind of each state
     after : (Q, S) joint state after a state and a kind
     cost : (Q, S) grid units, at least 0; `HARD` where a hard rule is broken
     final : (Q,) grid units at the end, as `cost`
@@ -39,12 +38,12 @@ class Joint(NamedTuple):
 
 
 @subroutine
-def no_machines(T, K):
+def no_machines(T, S):
     """The joint automaton of no machine."""
     none = np.zeros((1, 1), np.int32)
     return Joint(
         np.zeros(T, np.int64),
-        np.zeros((1, K), np.int32),
+        np.zeros((1, S), np.int32),
         none,
         np.zeros((1, 1), np.int64),
         np.zeros(1, np.int64),
@@ -66,9 +65,7 @@ def _rows(classes, C):
 
 @subroutine
 def _split(kind, kinds, machines, m, known):
-    """Split kinds whose labels machine m reads differently: kind (R, K), and the old kind and the symbol of each (S,
-    2).
-    """
+    """Split kinds whose labels machine m reads differently: kind (R, S), and the old kind and the symbol of each pair."""
     width = machines.layout[m, WIDTH]
     number, finer = np.full(kinds * width, np.int32(-1)), np.empty_like(kind)
     pairs, count = np.empty((min(kind.size, kinds * width), 2), np.int64), 0
@@ -111,18 +108,19 @@ def _multiply(joint, kind, pairs, machines, m, most):
 
 
 @subroutine
-def multiply_machines(machines, classes, K, active, apart, most):
+def multiply_machines(machines, classes, S, active, apart, most):
     """The joint automaton of machines in `active` (A,), in their order, while it has at most `most` joint states.
 
-    Machines that read the previous label stay outside, and those where apart (M,) is not 0. Also returns which ones are
+    Machines that read the previous label or share a mark stay outside, and those where apart (M,) is not 0. Also returns which ones are
     inside (A,).
     """
     row, known = _rows(classes, len(machines.table))
-    joint = Joint(row, np.zeros((len(known), K), np.int32), *no_machines(1, 1)[2:])
+    joint = Joint(row, np.zeros((len(known), S), np.int32), *no_machines(1, 1)[2:])
     inside = np.zeros(len(active), np.bool_)
     for a in range(len(active)):
         m = active[a]
-        if machines.layout[m, STRIDE] or apart[m]:
+        priced = machines.sums[m, LEAST] > machines.sums[m, MOST]
+        if machines.layout[m, STRIDE] or machines.mark[m] >= 0 or apart[m] or priced:
             continue
         kind, pairs = _split(joint.kind, joint.after.shape[1], machines, m, known)
         if len(pairs) > MOST_KINDS:
@@ -131,27 +129,3 @@ def multiply_machines(machines, classes, K, active, apart, most):
         if len(more.final):
             joint, inside[a] = more, True
     return joint, inside
-
-
-@subroutine
-def complete_jointly(handle, emission, rows, classes, edge_at, joint, completion, tail):
-    """As `recursion.complete`, for joint states: completion (Q, T, Kp) after them, and tail (Q, T, Kp) from them on."""
-    node, edge, T, K = handle.scores.node, handle.scores.edge, len(rows), emission.shape[1]
-    Q = len(joint.final)
-    for t in range(T - 1, -1, -1):
-        kind = joint.kind[joint.row[t]]
-        for q in range(Q):
-            for j in range(edge.shape[2]):
-                completion[q, t, j] = -joint.final[q] if j < K and t == T - 1 else FORBIDDEN
-                tail[q, t, j] = FORBIDDEN
-            if t < T - 1:
-                step_back(edge, edge_at[t + 1], tail[q], completion[q], t)
-        row, c = rows[t], classes[t]
-        for q in range(Q):
-            for j in range(K):
-                ahead = completion[joint.after[q, kind[j]], t, j] - joint.cost[q, kind[j]]
-                tail[q, t, j] = max(emission[row, j] + node[c, j] + ahead, FORBIDDEN)
-    best = FORBIDDEN
-    for j in range(K):
-        best = max(best, tail[0, 0, j])
-    return best

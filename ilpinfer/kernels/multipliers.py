@@ -9,10 +9,10 @@ start; its costs then are the differences from that value (Rush and Collins 2012
 import numpy as np
 
 from formulations.grid import FORBIDDEN, HARD, UNITS_PER_NAT
-from ilpinfer.kernels.charges import charge_labelling
+from ilpinfer.kernels.charges import charge_labelling, events_of, read_event
 from ilpinfer.kernels.handle import Handle
-from ilpinfer.kernels.jit import subroutine
-from ilpinfer.kernels.recursion import complete, trace
+from ilpinfer.kernels.jit import kernel, subroutine
+from ilpinfer.kernels.recursion import DEAD, complete, trace
 from ilpinfer.kernels.tables import (
     ARC,
     BOUND,
@@ -35,7 +35,6 @@ from ilpinfer.kernels.tables import (
     Scores,
 )
 
-DEAD = FORBIDDEN // 2
 ROUNDS, MOST_STALE = 30, 4
 """Largest number of Viterbi passes, and number of passes without a better bound before steps get shorter."""
 SHORTEST = 0.1
@@ -44,7 +43,7 @@ GUESS = 4 * UNITS_PER_NAT
 """Distance between the bound and the target value while no labelling is known, grid units."""
 CELLS = 4
 """Number of scores that are changed in about the time of one step of label setting."""
-MOST_PAIRS = 2**20
+MOST_PAIRS = 2**22
 """Largest number of pairs of step class and machine class for which multipliers are used."""
 
 
@@ -64,31 +63,32 @@ def _pairs(edge_at, classes, E, C):
 
 
 @subroutine
-def _charge(machines, m, multiplier, c, i, row):
-    """Subtract the multiplier of sum m from the scores (K,) of the steps from label i, -1 for START, into a token of class c."""
+def _charge(machines, m, multiplier, c, i, base, row):
+    """Subtract the multiplier of sum m from the scores (B,) of the steps from state i, -1 for START, to the states from `base` on, into
+    a token of class c.
+    """
     at, weight = machines.table[c, m] + (i + 1) * machines.layout[m, STRIDE], machines.layout[m, WEIGHT]
-    for j in range(len(row)):
-        row[j] -= multiplier * machines.weight[weight + machines.symbols[at + j]]
+    for b in range(len(row)):
+        row[b] -= multiplier * machines.weight[weight + machines.symbols[at + base + b]]
 
 
 @subroutine
 def _charge_all(handle, pairs, multipliers, edge, first, own):
-    """Fill edge (P, K, Kp) with scores less multipliers, and own (K,) with `first` (K,), the scores of the first token,
+    """Fill edge (P, S, Bp) with scores less multipliers, and own (S,) with `first` (S,), the scores of the first token,
     less multipliers.
     """
-    machines, K = handle.machines, len(own)
+    scores, machines, S, B = handle.scores, handle.machines, len(own), handle.scores.labels
     for p in range(len(pairs)):
-        for i in range(K):
-            for j in range(K):
-                edge[p, i, j] = handle.scores.edge[pairs[p, 0], i, j]
-    for j in range(K):
-        own[j] = first[j]
+        for i in range(S):
+            for b in range(B):
+                edge[p, i, b] = scores.edge[pairs[p, 0], i, b]
+    _copy(first, own)
     for m in range(len(multipliers)):
         if multipliers[m]:
-            _charge(machines, m, multipliers[m], pairs[0, 1], -1, own)
+            _charge(machines, m, multipliers[m], pairs[0, 1], -1, 0, own[:B])
             for p in range(len(pairs)):
-                for i in range(K):
-                    _charge(machines, m, multipliers[m], pairs[p, 1], i, edge[p, i, :K])
+                for i in range(S):
+                    _charge(machines, m, multipliers[m], pairs[p, 1], i, scores.base[i], edge[p, i, :B])
 
 
 @subroutine
@@ -123,16 +123,16 @@ def _constant(machines, multipliers):
 
 
 @subroutine
-def _weigh(machines, classes, path, K, units):
+def _weigh(scores, machines, classes, path, units):
     """Fill units (M,) with the value of each sum on a labelling, 0 for other machines."""
     before = 0
     for m in range(len(units)):
         units[m] = 0
     for t in range(len(path)):
-        step = (classes[t] * (K + 1) + before) * K + path[t]
-        for e in range(machines.begin[step], machines.begin[step + 1]):
-            of = np.int64(machines.event[e, 0])
-            units[of] += machines.weight[machines.layout[of, WEIGHT] + machines.event[e, 1]]
+        first, end = events_of(scores, machines, classes[t], before, path[t])
+        for e in range(first, end):
+            m, symbol = read_event(machines, e, classes[t], before, path[t])
+            units[m] += machines.weight[machines.layout[m, WEIGHT] + symbol]
         before = path[t] + 1
 
 
@@ -213,18 +213,17 @@ def tighten(handle, emission, rows, tokens, recursion, path, result, marks, room
     machines, windows, scores = handle.machines, handle.windows, handle.scores
     completion, tail, total = recursion
     mask, multipliers = marks[0], marks[1]
-    T, K = len(rows), emission.shape[1]
+    T, S = len(rows), emission.shape[1]
     classes, edge_at, trial = tokens[MACHINES, :T], tokens[3, :T], tokens[4, :T]
-    own, order = np.empty((T, K), np.int64), np.arange(T)
+    own, order = np.empty((T, S), np.int64), np.arange(T)
     for t in range(T):
-        for j in range(K):
-            own[t, j] = emission[rows[t], j]
+        _copy(emission[rows[t]], own[t])
     if len(scores.edge) * len(machines.table) > MOST_PAIRS:
         return handle, own, order
-    trace(scores.edge, edge_at, completion, tail, total, trial)
+    trace(scores, edge_at, completion, tail, total, trial)
     pairs = _pairs(edge_at, classes, len(scores.edge), len(machines.table))
-    edge = np.full((len(pairs), K, scores.edge.shape[2]), FORBIDDEN)
-    charged = Handle(windows, Scores(scores.node, edge, scores.which), machines)
+    edge = np.full((len(pairs), S, scores.edge.shape[2]), FORBIDDEN)
+    charged = with_edges(scores, edge)
     at, units, best_path = (
         np.zeros(len(multipliers), np.int64),
         np.empty(len(multipliers), np.int64),
@@ -234,8 +233,8 @@ def tighten(handle, emission, rows, tokens, recursion, path, result, marks, room
     share, stale, spent = 1.0, 0, 0
     for _ in range(ROUNDS):
         _clear(mask)
-        _, cost = charge_labelling(handle, classes, trial, mask, room, np.int64(0))
-        _weigh(machines, classes, trial, K, units)
+        _, cost = charge_labelling(scores, machines, classes, trial, mask, room, np.int64(0))
+        _weigh(scores, machines, classes, trial, units)
         value = total - cost
         for m in range(len(at)):
             value += at[m] * units[m]
@@ -257,13 +256,13 @@ def tighten(handle, emission, rows, tokens, recursion, path, result, marks, room
             )
             moved |= after != at[m]
             at[m] = after
-        spent += (T + len(pairs) * (1 + _count_multipliers(at))) * K * K // CELLS
+        spent += (T + len(pairs) * (1 + _count_multipliers(at))) * S * scores.labels // CELLS
         if not moved or spent > steps:
             break
         _charge_all(handle, pairs, at, edge, emission[rows[0]], own[0])
         total = complete(charged, own, order, tokens[NODES], edge_at, completion, tail)
         bound = total + _constant(machines, at)
-        trace(edge, edge_at, completion, tail, total, trial)
+        trace(charged, edge_at, completion, tail, total, trial)
         if bound < best:
             best, best_total, stale = bound, total, 0
             _copy(at, multipliers)
@@ -281,31 +280,47 @@ def tighten(handle, emission, rows, tokens, recursion, path, result, marks, room
     result[MULTIPLIERS] = _count_multipliers(multipliers)
     _clear(mask)
     if ends and result[CODE] == PROVED:
-        return charged, own, order
-    cost, final, owing, dual_constant = _reparametrise(machines, multipliers)
-    _charge_all(handle, pairs, multipliers, edge, emission[rows[0]], own[0])
-    for j in range(K):
-        own[0, j] += dual_constant
-    return (
-        Handle(windows, Scores(scores.node, edge, scores.which), _charging(machines, cost, final, owing)),
-        own,
-        order,
-    )
+        return handle, own, order
+    scores, machines = _move(handle, pairs, multipliers, edge, emission[rows[0]], own)
+    return Handle(windows, scores, machines, handle.counts), own, order
 
 
 @subroutine
-def _charging(machines, cost, final, owing):
-    """The machines with new costs."""
+def _move(handle, pairs, multipliers, edge, first, own):
+    """The scores and machines with multipliers in them; own (T, S), the emission for them, is changed."""
+    cost, final, owing, dual_constant = _reparametrise(handle.machines, multipliers)
+    _charge_all(handle, pairs, multipliers, edge, first, own[0])
+    for j in range(own.shape[1]):
+        own[0, j] += dual_constant
+    return with_edges(handle.scores, edge), _with_costs(handle.machines, cost, final, owing)
+
+
+@kernel
+def reparametrise(handle, emission, edge_at, classes, multipliers):
+    """Scores, machines and an emission (T, S) with multipliers (M,) in them; edge_at (T,) gets the rows of these scores of steps."""
+    scores, own = handle.scores, emission.copy()
+    pairs = _pairs(edge_at, classes, len(scores.edge), len(handle.machines.table))
+    edge = np.full((len(pairs), *scores.edge.shape[1:]), FORBIDDEN)
+    scores, machines = _move(handle, pairs, multipliers, edge, emission[0], own)
+    for m in range(len(multipliers)):
+        machines.sums[m, LEAST] = multipliers[m] != 0
+    return scores, machines, own
+
+
+@subroutine
+def with_edges(scores, edge):
+    """The scores with others of steps."""
+    return Scores(scores.node, edge, scores.which, scores.base, scores.labels)
+
+
+@subroutine
+def _with_costs(machines, cost, final, owing):
+    """The machines with new costs, and without ranges of multipliers.
+
+    In those of `reparametrise`, the least multiplier of a sum with a multiplier is greater than the greatest.
+    """
     return Machines(
-        machines.symbols,
-        machines.table,
-        machines.layout,
-        machines.next_state,
-        cost,
-        final,
-        machines.begin,
-        machines.event,
-        owing,
-        machines.weight,
-        machines.sums,
+        *(machines.symbols, machines.table, machines.layout, machines.next_state, cost, final),
+        *(machines.begin, machines.event, owing, machines.weight, np.zeros_like(machines.sums)),
+        *(machines.mark, machines.penalty, machines.violations, machines.last),
     )

@@ -1,11 +1,14 @@
 """Compiled rules as flat arrays for kernels."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from formulations.automata.lattice import Lattice
+from formulations.automata.machine import Automaton
+from formulations.automata.sums import Sum
 from formulations.automata.windows import StepChoice
 from formulations.dtypes import Integers, Small
 from formulations.grid import FORBIDDEN, Grid, add, violation_costs
@@ -19,6 +22,8 @@ MOST_CHARGED = 2**56
 """The largest total of the multipliers of all sums, grid units."""
 LONG = 2**20
 """Number of tokens of the longest sequences for which `MOST_CHARGED` holds."""
+MOST_EVENTS = 2**22
+"""Steps of all machines at all classes of the tokens of one sequence beyond which they are not indexed."""
 OPEN = 2**60
 """Value of a missing side of a sum."""
 
@@ -55,40 +60,91 @@ def pack_scores(folding: Folding, vocabulary: Vocabulary, pool: Grid) -> Scores:
         node=np.array(nodes, np.int64).reshape(-1, K),
         edge=pad(every.reshape(-1, K, K)),
         which=np.arange(every.shape[0] * every.shape[1]).reshape(every.shape[:2]),
+        base=np.zeros(K, np.int64),
+        labels=K,
     )
 
 
-def pack_machines(machines: Sequence[MachineTemplate], folding: Folding, vocabulary: Vocabulary) -> Machines:
-    """Machines for the classes met so far."""
-    K, truths = len(folding.rules.labels), vocabulary.truths[MACHINES]
+def lattice_scores(lattice: Lattice) -> Scores:
+    """The scores of steps of one lattice; those of its states are an `emission`."""
+    (_, B), S = lattice.shape, lattice.states
+    pool = lattice.pool if len(lattice.pool) else np.zeros((1, S, B), np.int64)
+    which = np.arange(len(pool))[:, None]
+    return Scores(np.zeros((1, S), np.int64), pad(pool), which, lattice.base, B)
+
+
+def room_of(scores: Scores) -> int:
+    """The width of rows of completions, as `recursion.width_of`."""
+    return int(scores.base[-1]) + int(scores.edge.shape[2])
+
+
+class PlainMachine(NamedTuple):
+    """A machine to be packed.
+
+    Parameters
+    ----------
+    symbols : (P, 1, S) of the state that a step enters, or (P, K+1, K) of labels before and after it, START first
+    automaton : emits each violation as early as it is certain
+    penalty : grid units a violation, or `HARD`
+    total : the sum that the machine counts, where its violations count singly
+    mark : number of the rule that counts once over several machines, -1 for others
+    """
+
+    symbols: Integers
+    automaton: Automaton
+    penalty: int
+    total: Sum | None = None
+    mark: int = -1
+
+
+def pack_templates(machines: Sequence[MachineTemplate], folding: Folding, vocabulary: Vocabulary) -> Machines:
+    """Machines of compiled rules for the classes met so far."""
     place = {condition: i for i, condition in enumerate(folding.conditions[MACHINES])}
-    values = [machine.steps.values for machine in machines]
-    starts = _starts([v.size for v in values])
-    which = np.array(
-        [
-            [_chosen(machine.steps, truth[place[machine.steps.condition]]) for machine in machines]
-            for truth in truths
-        ],
-        np.int64,
-    ).reshape(len(truths), len(machines))
+    truths, K = vocabulary.truths[MACHINES], len(folding.rules.labels)
+    which = [
+        [_chosen(machine.steps, truth[place[machine.steps.condition]]) for machine in machines]
+        for truth in truths
+    ]
+    plain = [PlainMachine(m.steps.values, m.automaton, m.penalty, m.total) for m in machines]
+    return pack_machines(plain, np.array(which, np.int64).reshape(len(truths), len(machines)), K, K, 2**62)
+
+
+def pack_machines(
+    machines: Sequence[PlainMachine], which: Integers, states: int, labels: int, most: int = MOST_EVENTS
+) -> Machines:
+    """Machines as flat arrays.
+
+    Parameters
+    ----------
+    which : (C, M) which of its tables of symbols a machine reads at tokens of each class
+    states, labels : S and B of `Scores`
+    most : steps of all machines at all classes beyond which there are no events
+    """
+    values = [machine.symbols for machine in machines]
+    automata = [machine.automaton for machine in machines]
     rows = np.array([v[0].size for v in values], np.int64)
-    costs = [violation_costs(machine.automaton.emits, machine.penalty) for machine in machines]
-    finals = [violation_costs(machine.automaton.final, machine.penalty) for machine in machines]
-    begin, event = _events(machines, costs, which, K)
+    arcs = [_once(machine, machine.automaton.emits) for machine in machines]
+    ends = [_once(machine, machine.automaton.final) for machine in machines]
+    costs, finals = (
+        [violation_costs(count, m.penalty) for count, m in zip(each, machines, strict=True)]
+        for each in (arcs, ends)
+    )
+    steps = (labels + 1, labels) if states == labels else (1, states)
+    begin, event = _events(machines, costs, which, steps, most)
     weights = [_weights(machine) for machine in machines]
     layout = [
         _starts([cost.size for cost in costs]),
         [cost.shape[1] for cost in costs],
-        [K if v.shape[1] > 1 else 0 for v in values],
+        [labels if v.shape[1] > 1 else 0 for v in values],
         _starts([len(final) for final in finals]),
         [len(final) for final in finals],
         _starts([len(weight) for weight in weights]),
     ]
     return Machines(
         symbols=_flat(values, np.int16),
-        table=starts + which * rows,
+        table=_starts([v.size for v in values]) + which * rows,
         layout=np.array(layout, np.int64).T.copy(),
-        next_state=_flat([machine.automaton.next_state for machine in machines], np.int32),
+        next_state=_flat([automaton.next_state for automaton in automata], np.int32),
         cost=_flat(costs, np.int64),
         final=_flat(finals, np.int64),
         begin=begin,
@@ -96,15 +152,23 @@ def pack_machines(machines: Sequence[MachineTemplate], folding: Folding, vocabul
         owing=np.array([m for m, final in enumerate(finals) if final[0]], np.int32),
         weight=_flat(weights, np.int64),
         sums=np.array([_sum(machine, len(machines)) for machine in machines], np.int64).reshape(-1, 4),
+        mark=np.array([machine.mark for machine in machines], np.int64),
+        penalty=np.array([machine.penalty for machine in machines], np.int64),
+        violations=_flat(arcs, np.int64),
+        last=_flat(ends, np.int64),
     )
 
 
-def _weights(machine: MachineTemplate) -> Integers:
+def _once(machine: PlainMachine, violations: Integers) -> Integers:
+    return violations if machine.mark < 0 else np.minimum(violations, 1)
+
+
+def _weights(machine: PlainMachine) -> Integers:
     symbols = machine.automaton.next_state.shape[1]
     return np.zeros(symbols, np.int64) if machine.total is None else machine.total.weights
 
 
-def _sum(machine: MachineTemplate, count: int) -> tuple[int, int, int, int]:
+def _sum(machine: PlainMachine, count: int) -> tuple[int, int, int, int]:
     """Sides of one of `count` machines, and its range of multipliers; a sum with weights of both signs has no
     multiplier.
     """
@@ -124,21 +188,29 @@ def _chosen(steps: StepChoice, holds: bool) -> int:
 
 
 def _events(
-    machines: Sequence[MachineTemplate], costs: Sequence[Grid], which: Integers, K: int
+    machines: Sequence[PlainMachine],
+    costs: Sequence[Grid],
+    which: Integers,
+    steps: tuple[int, int],
+    most: int,
 ) -> tuple[Small, Small]:
-    """The events of each step: machines whose state or cost it can change, and their symbols, by class, previous and
-    next label.
+    """The events of each step: machines whose state or cost it can change, and their symbols, by class and step; none where they would
+    be too many.
     """
+    R = steps[0] * steps[1]
+    if which.size * R > most:
+        return np.zeros(1, np.int32), np.zeros((0, 2), np.int32)
     begin, events = [0], [np.zeros((0, 2), np.int64)]
+    changes = []
+    for machine, cost in zip(machines, costs, strict=True):
+        stays = machine.automaton.next_state == np.arange(machine.automaton.states)[:, None]
+        changes.append((~stays | (cost != 0)).any(axis=0))
     for chosen in which:
-        moved = np.empty((len(machines), K + 1, K), bool)
-        symbols = np.empty(moved.shape, np.int16)
-        for m, (machine, cost, p) in enumerate(zip(machines, costs, chosen.tolist(), strict=True)):
-            automaton = machine.automaton
-            stays = automaton.next_state == np.arange(automaton.states)[:, None]
-            symbols[m] = machine.steps.values[p]
-            moved[m] = (~stays | (cost != 0)).any(axis=0)[symbols[m]]
-        at, read = (array.reshape(len(machines), (K + 1) * K).T for array in (moved, symbols))
+        moved, symbols = np.empty((len(machines), *steps), bool), np.empty((len(machines), *steps), np.int16)
+        for m, (machine, change, p) in enumerate(zip(machines, changes, chosen.tolist(), strict=True)):
+            symbols[m] = machine.symbols[p]
+            moved[m] = change[symbols[m]]
+        at, read = (array.reshape(len(machines), R).T for array in (moved, symbols))
         begin += (begin[-1] + np.cumsum(at.sum(axis=1))).tolist()
         events.append(np.stack([np.nonzero(at)[1], read[at]], axis=1))
     return np.array(begin, np.int32), np.concatenate(events).astype(np.int32)

@@ -42,28 +42,29 @@ class Product(NamedTuple):
 
 
 @subroutine
-def _forget(packed, vector):
+def _forget(rules, vector):
     """Set the states of machines whose rule is paid to 0; these machines have no effect any more."""
-    for m in range(len(packed.mark)):
-        if packed.mark[m] >= 0 and vector[packed.mark[m]]:
+    for m in range(len(rules.machines.mark)):
+        mark = rules.machines.mark[m]
+        if mark >= 0 and vector[len(rules.machines.mark) + mark]:
             vector[m] = 0
 
 
 @subroutine
-def _read(packed, symbols, vector):
+def _read(rules, symbols, vector):
     """Let machines read their symbols; the cost in nats, inf if a hard rule breaks."""
     cost = 0
     for m in range(len(symbols)):
-        more, hard = penalty_of(packed, m, read(packed, m, symbols[m], vector))
+        more, hard = penalty_of(rules, m, read(rules, m, symbols[m], vector))
         if hard:
             return np.inf
         cost += more
-    _forget(packed, vector)
+    _forget(rules, vector)
     return cost / UNITS_PER_NAT
 
 
 @kernel
-def expand(packed, size, readings, groups, possible, pool, budget):
+def expand(rules, size, readings, groups, possible, pool, budget):
     """The product, token by token; joint states have `size` numbers.
 
     `possible` (T, K) is true where a path leads from a label to the end, rules apart; `budget` limits the joint states.
@@ -91,7 +92,7 @@ def expand(packed, size, readings, groups, possible, pool, budget):
                 slots = enlarge_slots(slots, states, offset, vectors - offset)
             leads_now, cost_now = leads[arcs : arcs + width], arc_cost[arcs : arcs + width]
             made = states, labels, leads_now, cost_now, slots
-            vectors = _next_vector(packed, readings, groups, possible, pool, t, u, offset, vectors, made)
+            vectors = _next_vector(rules, readings, groups, possible, pool, t, u, offset, vectors, made)
             arcs += width
             if vectors * K > budget or arcs > ARCS_PER_STATE * budget:
                 passed = t
@@ -103,7 +104,7 @@ def expand(packed, size, readings, groups, possible, pool, budget):
     if passed == T:
         arc_at[first[T - 1] + 1 : vectors + 1] = arcs
         for v in range(first[T - 1], vectors):
-            final, hard = close(packed, states[v].copy())
+            final, hard = close(rules, states[v].copy())
             end[v] = np.inf if hard else final / UNITS_PER_NAT
     return (
         first,
@@ -118,7 +119,7 @@ def expand(packed, size, readings, groups, possible, pool, budget):
 
 
 @subroutine
-def _next_vector(packed, readings, groups, possible, pool, t, u, offset, vectors, made):
+def _next_vector(rules, readings, groups, possible, pool, t, u, offset, vectors, made):
     """Read token t after vector u, -1 for START, and add new vectors; returns the number of vectors."""
     number, symbols, begin, kind = readings
     _, group, pair, step = groups
@@ -140,7 +141,7 @@ def _next_vector(packed, readings, groups, possible, pool, t, u, offset, vectors
             if leads[n] == UNREAD:
                 for k in range(states.shape[1]):
                     states[vectors, k] = states[u, k] if u >= 0 else 0
-                costs[n] = _read(packed, symbols[begin[kind[t]] + n], states[vectors])
+                costs[n] = _read(rules, symbols[begin[kind[t]] + n], states[vectors])
                 leads[n] = DEAD
                 if costs[n] < np.inf:
                     slot = place(slots, states, offset, vectors)
@@ -155,7 +156,7 @@ def _next_vector(packed, readings, groups, possible, pool, t, u, offset, vectors
 
 
 @kernel
-def expected_counts(packed, rule, readings, product, mass, last, expected):
+def expected_counts(rules, rule, readings, product, mass, last, expected):
     """Add the expected violations of each rule to expected (R,), from the probabilities of arcs, mass (A,), and of last
     vectors, last (V,).
 
@@ -175,12 +176,12 @@ def expected_counts(packed, rule, readings, product, mass, last, expected):
                     for k in range(len(vector)):
                         vector[k] = states[u, k] if t else 0
                     for m in range(M):
-                        counts[rule[m]] += read(packed, m, symbols[begin[kind[t]] + n, m], vector)
+                        counts[rule[m]] += read(rules, m, symbols[begin[kind[t]] + n, m], vector)
                     expected += share * counts
     for v in range(first[T - 1], first[T]):
         counts[:] = 0
         for k in range(len(vector)):
             vector[k] = states[v, k]
         for m in range(M):
-            counts[rule[m]] += count_final(packed, m, vector)
+            counts[rule[m]] += count_final(rules, m, vector)
         expected += last[v] * counts

@@ -7,8 +7,8 @@ import numpy as np
 
 from formulations.grid import FORBIDDEN
 from ilpinfer.kernels.jit import subroutine
-from ilpinfer.kernels.label_setting import DEAD
 from ilpinfer.kernels.ordering import descending
+from ilpinfer.kernels.recursion import DEAD
 
 
 @subroutine

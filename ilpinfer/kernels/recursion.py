@@ -1,6 +1,6 @@
 # mypy: allow-untyped-defs
-"""Viterbi over packed tables, from the last token to the first, so that the first of equal labellings by label ids is
-found.
+"""The backward recursion over states, or over states and joint states of machines, from the last token to the first, so that the first
+of equal labellings by label ids is found.
 """
 
 import numpy as np
@@ -8,73 +8,142 @@ import numpy as np
 from formulations.grid import FORBIDDEN
 from ilpinfer.kernels.jit import kernel, subroutine
 
+DEAD = FORBIDDEN // 2
+"""Values below it contain a forbidden step."""
+
 
 @subroutine
-def step_back(edge, e, tail, completion, t):
-    """Fill row t of the completions, four labels at a time to save memory access."""
-    _, K, width = edge.shape
-    for i in range(0, K - 3, 4):
+def width_of(scores):
+    """Entries of a row of completions: any state, and padding."""
+    return scores.base[len(scores.base) - 1] + scores.edge.shape[2]
+
+
+@subroutine
+def step_back(scores, e, tail, completion, t):
+    """Fill row t of the completions, four states at a time to save memory access."""
+    edge, base = scores.edge, scores.base
+    _, S, width = edge.shape
+    same = scores.labels == S
+    for i in range(0, S - 3, 4):
         best0 = best1 = best2 = best3 = FORBIDDEN
-        for j in range(width):
-            ahead = tail[t + 1, j]
-            best0 = max(best0, edge[e, i, j] + ahead)
-            best1 = max(best1, edge[e, i + 1, j] + ahead)
-            best2 = max(best2, edge[e, i + 2, j] + ahead)
-            best3 = max(best3, edge[e, i + 3, j] + ahead)
+        if same:
+            for b in range(width):
+                ahead = tail[t + 1, b]
+                best0 = max(best0, edge[e, i, b] + ahead)
+                best1 = max(best1, edge[e, i + 1, b] + ahead)
+                best2 = max(best2, edge[e, i + 2, b] + ahead)
+                best3 = max(best3, edge[e, i + 3, b] + ahead)
+        else:
+            to0, to1, to2, to3 = base[i], base[i + 1], base[i + 2], base[i + 3]
+            for b in range(width):
+                best0 = max(best0, edge[e, i, b] + tail[t + 1, to0 + b])
+                best1 = max(best1, edge[e, i + 1, b] + tail[t + 1, to1 + b])
+                best2 = max(best2, edge[e, i + 2, b] + tail[t + 1, to2 + b])
+                best3 = max(best3, edge[e, i + 3, b] + tail[t + 1, to3 + b])
         completion[t, i], completion[t, i + 1] = best0, best1
         completion[t, i + 2], completion[t, i + 3] = best2, best3
-    for i in range(K >> 2 << 2, K):
+    for i in range(S >> 2 << 2, S):
         best = FORBIDDEN
-        for j in range(width):
-            best = max(best, edge[e, i, j] + tail[t + 1, j])
+        for b in range(width):
+            best = max(best, edge[e, i, b] + tail[t + 1, base[i] + b])
         completion[t, i] = best
 
 
 @subroutine
-def complete(handle, emission, rows, classes, edge_at, completion, tail):
+def complete(scores, emission, rows, classes, edge_at, completion, tail):
     """The best value of a labelling, `FORBIDDEN` where there is none.
 
-    Fills completion (T, Kp), the best value of the labels after label k at token t, and tail (T, Kp), the same with the
-    token's own score. Parameters as `label_setting.set_labels`, and rows (T,) of `emission`, classes (T,) of nodes.
+    Fills completion (T, W), the best value of the states after a state at token t, and tail (T, W), the same with the
+    token's own score; W is `width_of`. Parameters as `label_setting.set_labels`, and rows (T,) of `emission`, classes (T,) of nodes.
     """
-    node, edge, T, K = handle.scores.node, handle.scores.edge, len(rows), emission.shape[1]
+    node, T, S = scores.node, len(rows), emission.shape[1]
     for t in range(T - 1, -1, -1):
-        for j in range(K, edge.shape[2]):
+        for j in range(S, completion.shape[1]):
             completion[t, j] = tail[t, j] = FORBIDDEN
         if t < T - 1:
-            step_back(edge, edge_at[t + 1], tail, completion, t)
+            step_back(scores, edge_at[t + 1], tail, completion, t)
         else:
-            completion[t, :K] = 0
+            completion[t, :S] = 0
         row, c = rows[t], classes[t]
-        for j in range(K):
+        for j in range(S):
             tail[t, j] = max(emission[row, j] + node[c, j] + completion[t, j], FORBIDDEN)
+    return _best_of(tail[0], scores.labels)
+
+
+@subroutine
+def _best_of(tail, count):
     best = FORBIDDEN
-    for j in range(K):
-        best = max(best, tail[0, j])
+    for j in range(count):
+        best = max(best, tail[j])
     return best
 
 
 @subroutine
-def trace(edge, edge_at, completion, tail, total, path):
-    """Fill path (T,) with the first labelling of value `total`, which is not forbidden."""
-    j = 0
+def complete_jointly(scores, emission, rows, classes, edge_at, joint, completion, tail):
+    """As `complete`, for joint states: completion (Q, T, W) after them, and tail (Q, T, W) from them on."""
+    node, T, S = scores.node, len(rows), emission.shape[1]
+    Q = len(joint.final)
+    for t in range(T - 1, -1, -1):
+        kind = joint.kind[joint.row[t]]
+        for q in range(Q):
+            for j in range(completion.shape[2]):
+                completion[q, t, j] = -joint.final[q] if j < S and t == T - 1 else FORBIDDEN
+                tail[q, t, j] = FORBIDDEN
+            if t < T - 1:
+                step_back(scores, edge_at[t + 1], tail[q], completion[q], t)
+        row, c = rows[t], classes[t]
+        for q in range(Q):
+            for j in range(S):
+                ahead = completion[joint.after[q, kind[j]], t, j] - joint.cost[q, kind[j]]
+                tail[q, t, j] = max(emission[row, j] + node[c, j] + ahead, FORBIDDEN)
+    return _best_of(tail[0, 0], scores.labels)
+
+
+@subroutine
+def trace(scores, edge_at, completion, tail, total, path):
+    """Fill path (T,) with the states of the first labelling of value `total`, which is not forbidden."""
+    edge, base, j = scores.edge, scores.base, 0
     while tail[0, j] != total:
         j += 1
     path[0] = j
     for t in range(1, len(path)):
-        e, i, j = edge_at[t], j, 0
-        while edge[e, i, j] + tail[t, j] != completion[t - 1, i]:
-            j += 1
+        e, i, b = edge_at[t], j, 0
+        while edge[e, i, b] + tail[t, base[i] + b] != completion[t - 1, i]:
+            b += 1
+        j = base[i] + b
         path[t] = j
 
 
 @kernel
-def bare(handle, emission, rows, classes, edge_at, path):
-    """Viterbi without machines: the best value; path (T,) is filled unless the value is forbidden."""
-    edge = handle.scores.edge
-    size = len(rows), edge.shape[2]
-    completion, tail = np.empty(size, np.int64), np.empty(size, np.int64)
-    total = complete(handle, emission, rows, classes, edge_at, completion, tail)
-    if total > FORBIDDEN // 2:
-        trace(edge, edge_at, completion, tail, total, path)
+def bare(scores, emission, rows, classes, edge_at, completion, tail, path):
+    """Viterbi without machines: the best value; fills completion and tail (T, W), and path (T,) unless the value is forbidden."""
+    total = complete(scores, emission, rows, classes, edge_at, completion, tail)
+    if total > DEAD:
+        trace(scores, edge_at, completion, tail, total, path)
     return total
+
+
+@kernel
+def prune(scores, emission, edge_at, completion, floor):
+    """Forbid the states (T, S) through which no labelling reaches the floor by its scores, in place; returns how many are left.
+
+    The best score up to a state and the best score after it add up to its max-marginal.
+    """
+    T, S = emission.shape
+    reach, ahead, count = np.full(S, FORBIDDEN), np.full(S, FORBIDDEN), 0
+    for t in range(T):
+        for j in range(S):
+            ahead[j] = 0 if t == 0 and j < scores.labels else FORBIDDEN
+        if t:
+            for i in range(S):
+                if reach[i] > DEAD:
+                    for b in range(scores.labels):
+                        j = scores.base[i] + b
+                        ahead[j] = max(ahead[j], reach[i] + scores.edge[edge_at[t], i, b])
+        for j in range(S):
+            reach[j] = max(ahead[j] + emission[t, j], FORBIDDEN) if ahead[j] > DEAD else FORBIDDEN
+            if reach[j] <= DEAD or reach[j] + completion[t, j] < floor:
+                reach[j] = emission[t, j] = FORBIDDEN
+            else:
+                count += 1
+    return count

@@ -7,17 +7,29 @@ from numpy.typing import NDArray
 
 from formulations.dtypes import Integers, Small
 
+
+def integers(*shape: int) -> Integers:
+    """Zeros."""
+    return np.zeros(shape, np.int64)
+
+
+def small(*shape: int) -> Small:
+    """Zeros."""
+    return np.zeros(shape, np.int32)
+
+
 NODES, EDGES, MACHINES = 0, 1, 2
 """The purposes of token classes: scores of tokens, scores of steps, and symbols of machines."""
 
 
-PROVED, TOO_MUCH_WORK, NO_PATH, NO_LABELLING, UNKNOWN_CLASS = range(5)
+PROVED, TOO_MUCH_WORK, NO_PATH, NO_LABELLING, UNKNOWN_CLASS, WRONG_VALUE = range(6)
 """Result of a sequence: the best labelling; the best one so far, or none; no labelling has a finite score; the hard rules of the machines
-exclude all labellings; a token has a new class, and nothing else is filled."""
-CODE, VALUE, BOUND, RELAXED, WORK, MULTIPLIERS = range(6)
+exclude all labellings; a token has a new class, and nothing else is filled; the value of the best labelling is not that of its parts, which
+is a defect."""
+CODE, VALUE, BOUND, RELAXED, WORK, MULTIPLIERS, ACTIVE = range(7)
 """Columns of results: code of the result; the labelling's value, FORBIDDEN where there is none; an upper bound on the
 best value;
-the best value without machines; steps of label setting; number of sums with multipliers."""
+the best value without machines; steps of label setting; number of sums with multipliers; number of active machines."""
 
 
 class Windows(NamedTuple):
@@ -40,20 +52,25 @@ class Windows(NamedTuple):
 
 
 class Scores(NamedTuple):
-    """Scores of one label set, grid units; Kp is K rounded up to a multiple of 8, and padding is `FORBIDDEN`.
+    """States and their scores, grid units. S states, `labels` B of which can follow each; Bp is B rounded up to a multiple of 8.
 
-    Scores of labels at tokens, `emission` (V, K), are kept apart, since they may belong to one sequence.
+    States are labels in first order, and pairs of labels in second order. Scores of states at tokens, `emission` (V, S), are kept
+    apart, since they may belong to one sequence. Padding is `FORBIDDEN`.
 
     Parameters
     ----------
-    node : (N, K) scores added at tokens of each class
-    edge : (E, K, Kp) score of each step [previous, next]
+    node : (N, S) scores added at tokens of each class
+    edge : (E, S, Bp) score of each step [previous, following]
     which : (P, C) index of the edge scores for an entry of the model's pool and an edge class
+    base : (S,) the state that the first step from each state leads to; sequences begin with the states from 0 on
+    labels : B
     """
 
     node: Integers
     edge: Integers
     which: Integers
+    base: Integers
+    labels: int
 
 
 ARC, WIDTH, STRIDE, FINAL, STATES, WEIGHT = range(6)
@@ -62,6 +79,19 @@ its number of states, and its first weight."""
 LOW, HIGH, LEAST, MOST = range(4)
 """Columns of sums: the sides, between which a sum costs nothing, and the least and the greatest multiplier of a unit of weight, grid
 units; 0 for machines without multipliers."""
+
+
+class Chain(NamedTuple):
+    """Scores of one sequence of T tokens with S states, B of which can follow each, without padding; grid units.
+
+    node (T, S); pool (P, S, B), the edge scores; the entry of `pool` for each step (T-1,); and base (S,), the target of the first
+    edge of a state.
+    """
+
+    node: Integers
+    pool: Integers
+    step: Integers
+    base: Integers
 
 
 class Machines(NamedTuple):
@@ -78,13 +108,17 @@ class Machines(NamedTuple):
     next_state : state after each arc
     cost : grid units of each arc, at least 0; `HARD` where a hard rule is broken
     final : grid units at the end by state, as `cost`
-    begin : (C · (K + 1) · K + 1,) the first event of a step [i, j] into a token of class c, at (c · (K + 1) + i + 1) ·
-        K + j
+    begin : (C · R + 1,) the first event of a step [i, j] into a token of class c, at `step_of`; R is (K + 1) · K, or S in second order;
+        (1,) where there are no events, since they would be too many
     event : (E, 2) a machine and the symbol that it reads, for symbols that change the state or have a cost in some
         state
     owing : the machines whose final cost in state 0 is not 0, ascending
     weight : of each symbol, 0 where the machine is no sum of weights with sides
     sums : (M, 4) see `LOW`
+    mark : (M,) number of the rule that counts once over several machines, of which all are active or none; -1 for others
+    penalty : (M,) grid units a violation, or `HARD`
+    violations : of each arc
+    last : violations at the end by state
     """
 
     symbols: NDArray[np.int16]
@@ -98,3 +132,14 @@ class Machines(NamedTuple):
     owing: Small
     weight: Integers
     sums: Integers
+    mark: Integers
+    penalty: Integers
+    violations: Integers
+    last: Integers
+
+
+class Rules(NamedTuple):
+    """Machines and the class of each token (T,) for them."""
+
+    machines: Machines
+    classes: Integers

@@ -1,7 +1,5 @@
 """Learning with constraints: rules and penalties from labelled sequences, models from few of them."""
 
-from typing import TYPE_CHECKING
-
 from ilpinfer.learning.codl import CODL
 from ilpinfer.learning.codl_result import CODLResult, Cycle
 from ilpinfer.learning.codl_settings import BASELINES
@@ -16,7 +14,6 @@ from ilpinfer.learning.trade_off import CorpusFrontier, TradeOff, corpus_frontie
 from ilpinfer.learning.training_set import ScoredExample
 from ilpinfer.learning.verdicts import Verdict
 from ilpinfer.learning.wrong_labellings import PredictionsError
-from ilpinfer.system.former_attributes import former_attributes
 
 __all__ = [
     "ALGORITHMS",
@@ -44,6 +41,3 @@ __all__ = [
     "corpus_frontier",
     "held_out_examples",
 ]
-
-if not TYPE_CHECKING:
-    __getattr__ = former_attributes(__name__, {"Dropped": "DroppedCandidates"})

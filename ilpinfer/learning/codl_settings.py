@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
+from formulations.arguments import whole
 from formulations.messages import suggestion
 from ilpinfer.learning.expectation import E_STEPS
 from ilpinfer.learning.learners import Learner, learner_of
@@ -100,7 +101,8 @@ class Settings:
             ("seed", 0),
             ("pool_size", 1),
         ):
-            _check_number(name, getattr(self, name), least)
+            if name != "pool_size" or self.pool_size is not None:
+                whole(getattr(self, name), name, least)
         learner = self.own_learner
         if self.mixing and self.mixing not in learner.mixings:
             raise ValueError(
@@ -141,10 +143,3 @@ def _check_share(name: str, value: Any, *, optional: bool = False) -> None:
         return
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) <= 1:
         raise ValueError(f"{name} is {value!r}; expected a number from 0 to 1")
-
-
-def _check_number(name: str, value: Any, least: int) -> None:
-    if name == "pool_size" and value is None:
-        return
-    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
-        raise ValueError(f"{name} is {value!r}; expected a whole number from {least}")

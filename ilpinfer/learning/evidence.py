@@ -36,8 +36,8 @@ class FoldCounts:
 
     Parameters
     ----------
-    held, broken : ndarray of int, shape (F,)
-        Or (F, n) trials that hold and that do not.
+    held, broken : ndarray of int, shape (F,) or (F, n)
+        Number of trials that hold, and of those that do not.
     """
 
     held: Integers

@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 
 from formulations import LabelSet, RuleSet
+from formulations.arguments import whole
 from formulations.dtypes import Integers
 from formulations.labels.label_set import OUTSIDE
 from formulations.messages import brief, suggestion
@@ -107,9 +108,9 @@ class RuleMiner:
         if self.pruning not in PRUNING:
             raise ValueError(f"pruning is {brief(self.pruning)}; expected cover or none")
         for name, least in (("support", 1), ("word_support", 1), ("folds", 0), ("power", 0), ("seed", 0)):
-            _whole(name, getattr(self, name), least)
+            whole(getattr(self, name), name, least)
         if self.most is not None:
-            _whole("most", self.most, 1)
+            whole(self.most, "most", 1)
         if self.folds == 1:
             raise ValueError("folds is 1; expected 0 for none, or at least 2")
         if self.confidence != "cross-validated":
@@ -267,11 +268,6 @@ def _names(
     labellings: list[Iterable[str]] = [labels for _, labels in examples]
     labellings += [labels for labels in predictions if labels is not None]
     return sorted({name for labels in labellings for name in labels})
-
-
-def _whole(name: str, value: object, least: int) -> None:
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise ValueError(f"{name} is {brief(value)}; expected a whole number from {least}")
 
 
 def _within(name: str, value: object, low: float, high: float, expected: str) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from formulations import RuleSet
+from formulations.arguments import whole
 from formulations.dtypes import Floats
 from formulations.messages import suggestion
 from ilpinfer.learning.log_odds import log_odds
@@ -32,8 +33,7 @@ PREFERENCE = ("perceptron-given", "log-odds", "given", "perceptron", NONE)
 lack."""
 FEW = 50
 """Number of sequences below which held-out folds are too small to decide. From there on an algorithm has to be no worse
-than no rules by
-every measure, and better by more than two standard errors."""
+than no rules by every measure, and better by more than two standard errors."""
 
 
 @dataclass(frozen=True)
@@ -166,9 +166,7 @@ class PenaltyLearner:
             raise ValueError(f"no algorithm {self.algorithm!r}{suggestion(self.algorithm, ALGORITHMS)}")
         check_measure(self.measure)
         for name, least in (("folds", 2), ("epochs", 1), ("seed", 0)):
-            value = getattr(self, name)
-            if not isinstance(value, int) or isinstance(value, bool) or value < least:
-                raise ValueError(f"{name} is {value!r}; expected a whole number from {least}")
+            whole(getattr(self, name), name, least)
         for name in ("rate", "scale"):
             value = getattr(self, name)
             if not (isinstance(value, int | float) and 0 < value < float("inf")):

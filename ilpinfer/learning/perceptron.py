@@ -42,7 +42,7 @@ class Perceptron:
     Parameters
     ----------
     rate : float, default 0.3
-        Nats for a violation of difference, falling as 1 / (1 + epoch / 10).
+        Nats for each violation by which two labellings differ, falling as 1 / (1 + epoch / 10).
     epochs : int, default 20
         Passes over the examples in each round.
     rounds : int, default 8

@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from formulations.constraints.local import Adjacency, EndsWith, StartsWith
+from formulations.constraints.local import Adjacency
 from formulations.constraints.order import Precedence, PresencePrecedence, RequiresBefore, StateChange
 from formulations.constraints.presence import BeginEnd, NeverTogether, RequiresPresent
-from formulations.constraints.template import Template
+from formulations.constraints.template import TEMPLATES, Template
 from formulations.labels.selectors import Selector, alternatives
 
 Fact = tuple[str, str, str]
@@ -68,8 +68,8 @@ _CLAIMS: Mapping[type[Template], Callable[[Any], Claims]] = {
     Adjacency: lambda s: Claims(exclusive=(("next", _name(s.field)), s.next)),
     StateChange: _state_change,
     BeginEnd: lambda s: Claims(exclusive=(("end", _name(s.first)), s.last)),
-    StartsWith: lambda s: Claims(exclusive=(("first",), s.field)),
-    EndsWith: lambda s: Claims(exclusive=(("last",), s.field)),
+    TEMPLATES["starts_with"]: lambda s: Claims(exclusive=(("first",), s.field)),
+    TEMPLATES["ends_with"]: lambda s: Claims(exclusive=(("last",), s.field)),
 }
 
 

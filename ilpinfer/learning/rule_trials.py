@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from formulations.constraints.counting import AtMostRuns
-from formulations.constraints.lengths import MinRunLength
+from formulations.constraints.counting import Bound
+from formulations.constraints.lengths import RunLength
 from formulations.constraints.lexical import RightBefore, TagAt
-from formulations.constraints.local import Adjacency, EndsWith, StartsWith
+from formulations.constraints.local import Adjacency, Ending
 from formulations.constraints.order import Precedence, PresencePrecedence, RequiresBefore, StateChange
 from formulations.constraints.presence import BeginEnd, NeverTogether, RequiresPresent
-from formulations.constraints.template import Template
+from formulations.constraints.template import TEMPLATES, Template
 from formulations.dtypes import Booleans, Integers
 from ilpinfer.learning.labellings import Labellings
 
@@ -72,7 +72,7 @@ def _of_tokens(table: Labellings, places: Integers, broken: Booleans) -> Trials:
     return Trials(table.sequence[places], broken.astype(np.int64))
 
 
-def _at_most_runs(table: Labellings, s: AtMostRuns) -> Trials:
+def _at_most_runs(table: Labellings, s: Bound) -> Trials:
     runs = table.field(s.field).runs
     applies = np.flatnonzero(runs)
     return Trials(applies, np.maximum(0, runs[applies] - s.n))
@@ -92,11 +92,11 @@ def _begin_end(table: Labellings, s: BeginEnd) -> Trials:
     return _of_sequences(first, ~last)
 
 
-def _starts_with(table: Labellings, s: StartsWith) -> Trials:
+def _starts_with(table: Labellings, s: Ending) -> Trials:
     return _of_sequences(np.ones(len(table), bool), ~table.field(s.field).member[table.begin])
 
 
-def _ends_with(table: Labellings, s: EndsWith) -> Trials:
+def _ends_with(table: Labellings, s: Ending) -> Trials:
     return _of_sequences(np.ones(len(table), bool), ~table.field(s.field).member[table.finish])
 
 
@@ -130,7 +130,7 @@ def _state_change(table: Labellings, s: StateChange) -> Trials:
     return _of_tokens(table, places[applies], ~(held & after)[applies])
 
 
-def _min_run_length(table: Labellings, s: MinRunLength) -> Trials:
+def _min_run_length(table: Labellings, s: RunLength) -> Trials:
     runs = table.field(s.field)
     return Trials(runs.run_sequence, np.maximum(0, s.n - (runs.end - runs.start + 1)))
 
@@ -151,18 +151,18 @@ def _right_before(table: Labellings, s: RightBefore) -> Trials:
 
 
 _COUNTED: Mapping[type[Template], Callable[[Labellings, Any], Trials]] = {
-    AtMostRuns: _at_most_runs,
+    TEMPLATES["at_most_runs"]: _at_most_runs,
     RequiresPresent: _requires_present,
     NeverTogether: _never_together,
     BeginEnd: _begin_end,
-    StartsWith: _starts_with,
-    EndsWith: _ends_with,
+    TEMPLATES["starts_with"]: _starts_with,
+    TEMPLATES["ends_with"]: _ends_with,
     RequiresBefore: _requires_before,
     Precedence: _precedence,
     PresencePrecedence: _presence_precedence,
     Adjacency: _adjacency,
     StateChange: _state_change,
-    MinRunLength: _min_run_length,
+    TEMPLATES["min_run_length"]: _min_run_length,
     TagAt: _tag_at,
     RightBefore: _right_before,
 }

@@ -3,10 +3,11 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, get_args
 
 from formulations import Trellis
+from formulations.arguments import whole
 from formulations.plain_values import record
 from formulations.programs.formulation import score_floor
 from ilpinfer.core.rule_compiler import Rules, compiler_of
@@ -169,8 +170,7 @@ class TauSearch:
             raise ValueError(f"bound is {self.bound!r}; expected one of {', '.join(get_args(Floor))}")
         if self.measure not in MEASURES:
             raise ValueError(f"measure is {self.measure!r}; expected one of {', '.join(MEASURES)}")
-        if not isinstance(self.folds, Integral) or self.folds < 2:
-            raise ValueError(f"folds is {self.folds!r}; expected a whole number from 2")
+        whole(self.folds, "folds", 2)
         for tau in self.taus:
             if not isinstance(tau, Real):
                 raise ValueError(f"tau is {tau!r}; expected a number from 0 to 1")

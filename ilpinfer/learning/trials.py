@@ -73,7 +73,7 @@ class Trial:
 
 
 def worse(counts: Counts, other: Counts, margin: float = MARGIN) -> str:
-    """Names the measure in which counts (N, 6) are worse than others by more than so many standard errors; empty if none is."""
+    """Names the measure in which counts (N, 6) are worse than others by more than `margin` standard errors; empty if none is."""
     for measure in ("tokens", "spans", "sequences"):
         loss, error = difference(counts, other, measure)
         if loss > margin * error:

@@ -24,9 +24,8 @@ class Sums:
     step : ndarray of int, shape (T-1,)
         Entry of the pool for the step from token t to t+1.
     alpha : ndarray of float, shape (T, S)
-        Log sum over the prefixes that end in state s at token t, that token included (Stokman 2011, eq. 2-4; in eq. 2
-        x_t
-        belongs to it).
+        Log sum over the prefixes that end in state s at token t, that token included (Stokman 2011, eq. 2-4; x_t belongs
+        to eq. 2).
     beta : ndarray of float, shape (T, S)
         Log sum over the suffixes after state s at token t (eq. 8-10; sums, not maxima).
     log_partition : float

@@ -53,7 +53,7 @@ class Mixture:
     Parameters
     ----------
     models : tuple of Part
-        Models at least one, of one kind and with the same labels in the same order.
+        At least one model, all of one kind and with the same labels in the same order.
     weights : tuple of float
         One for each, above 0, 1 in all.
     mixing : str, default "probabilities"

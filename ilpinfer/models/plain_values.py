@@ -49,13 +49,6 @@ def counts(value: Any, shape: tuple[int, ...], what: str) -> Floats:
     return np.array([counts(each, shape[1:], f"{what}[{at}]") for at, each in enumerate(value)])
 
 
-def place(value: Any, size: int, what: str) -> int:
-    """A whole number from 0 to below a size."""
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < size:
-        raise ValueError(f"{what} is {kind_of(value)}; expected a whole number from 0 to {size - 1}")
-    return value
-
-
 def check_room(what: str, *sizes: int) -> None:
     """Raise ValueError for a table that would have too many entries."""
     entries = int(np.prod(np.array(sizes, dtype=object)))

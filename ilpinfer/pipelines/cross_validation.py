@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from formulations.constraints.rule_set import RuleSet
-from ilpinfer.decoding.single import decode
+from ilpinfer.decoding.decode import decode
 from ilpinfer.evaluation.evaluation import Pair
 from ilpinfer.models.sequence_model import SequenceModel, restored
 from ilpinfer.models.sequences import Labelled

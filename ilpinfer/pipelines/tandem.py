@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from formulations import Feature, Rule
 from ilpinfer.core.solution import Solution
 from ilpinfer.corpus import NEWLINE
-from ilpinfer.decoding.single import decode
+from ilpinfer.decoding.decode import decode
 from ilpinfer.evaluation.counts import named_spans
 from ilpinfer.models.sequence_model import SequenceModel
 

@@ -1,20 +1,25 @@
-"""Checks of the claims about a labelling, by the compiled rules and by the plain checker."""
+"""The claims of a solution about its labelling, which is evaluated again by the compiled rules and by the plain checker."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from formulations import Trellis
+from formulations.arguments import whole
 from formulations.grid import FORBIDDEN, HARD, UNITS_PER_NAT, nats
 from formulations.labels.reading import Reading
 from formulations.problem.compiled_rules import CompiledRules
 from formulations.problem.problem import Problem, Value
 from formulations.programs.formulation import score_floor
-from ilpinfer.proof.meter import CheckFailure, whole_numbers
+from ilpinfer.proof.meter import CheckFailure
 from ilpinfer.proof.phases import PhasesClaim
+
+Path = tuple[int, ...]
+"""Label ids (T,)."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +30,24 @@ class Case:
     compiled: CompiledRules
     problem: Problem
 
+    @cached_property
+    def digest(self) -> str:
+        """The digest that certificates of this trellis and these rules carry."""
+        return self.compiled.digest_of(self.trellis)
+
+    def path(self, given: Any) -> Path | None:
+        """The label ids of a labelling, checked."""
+        T, K = self.problem.shape
+        if given is None:
+            return None
+        if np.shape(given) != (T,):
+            raise CheckFailure(f"path has shape {np.shape(given)}; expected ({T},)")
+        return tuple(whole(label, "path: a label id", 0, K - 1) for label in np.asarray(given).tolist())
+
+    def value(self, path: Path) -> Value:
+        """Score and violations by the compiled rules."""
+        return self.problem.value(np.array(path, np.int64))
+
     def counts(self, labels: list[str]) -> dict[str, int]:
         """Violations of each rule by the plain checker, where no earlier rule has priority."""
         declaring = self.trellis.labels.with_optional_fields(self.compiled.rule_set.fields)
@@ -33,123 +56,111 @@ class Case:
         result = {}
         for ground in self.problem.rules:
             rule, lost = items[ground.name], set(ground.overruled)
-
             count = sum(trial.amount for trial in rule.trials(reading) if not lost & set(trial.tokens[:1]))
             result[ground.name] = min(count, 1) if rule.distance == "binary" else count
         return result
 
 
 def units_of(nats: float) -> int:
-    """Grid units of a number that must be on the grid.
-
-    Raises
-    ------
-    CheckFailure
-        Where it is not.
-    """
+    """Grid units of a number that must be on the grid."""
     units = nats * UNITS_PER_NAT
     if not math.isfinite(units) or units != math.floor(units):
         raise CheckFailure(f"{nats!r} nats is not on the score grid")
     return int(units)
 
 
-def read_path(path: Any, problem: Problem) -> tuple[int, ...] | None:
-    T, K = problem.shape
-    if path is None:
-        return None
-    if np.shape(path) != (T,):
-        raise CheckFailure(f"path has shape {np.shape(path)}; expected ({T},)")
-    return whole_numbers(np.asarray(path).tolist(), K, "label id")
+@dataclass(frozen=True)
+class Claims:
+    """A solution and its labelling. Each of the checks yields the claims that are wrong."""
 
+    case: Case
+    solution: Any
+    path: Path | None
 
-def labelling_faults(case: Case, solution: Any, path: tuple[int, ...] | None) -> Iterator[str]:
-    """Wrong claims about scores and violations of the labelling."""
-    value, names = Value(FORBIDDEN, 0, 0, {}, True), case.trellis.labels.names
-    claims: dict[str, tuple[Any, Any]] = {}
-    if path is not None:
-        value, labels = case.problem.value(np.array(path, np.int64)), [names[k] for k in path]
-        known = tuple(solution.names)  # empty for solutions from files without these keys
-        claims["names"] = known, tuple(name and right for name, right in zip(known, names, strict=False))
-        claims["labels"] = list(solution.labels), labels
-        claims["ids"] = tuple(solution.ids), path
-        for name, count in case.counts(labels).items():
-            if count != value.violations[name]:
-                yield f"the plain checker and the compiled form disagree on {name!r}: {count}, {value.violations[name]}"
-    claims["model_score"] = solution.model_score, nats(value.model)
-    claims["feature_score"] = solution.feature_score, nats(value.features)
-    claims["penalty"] = solution.penalty, nats(value.penalty) if value.feasible else math.inf
-    claims["score"] = solution.score, nats(value.score)
-    for name in {**value.violations, **solution.violations}:
-        claims[f"violations of {name!r}"] = solution.violations.get(name), value.violations.get(name)
-    for what, (claimed, result) in claims.items():
-        if claimed != result:
-            yield f"{what}: {claimed!r} is claimed, and {result!r} found"
+    @property
+    def in_two_phases(self) -> bool:
+        """Whether it is a solution of two-phase inference."""
+        return hasattr(self.solution, "best_score")
 
+    def labelling(self) -> Iterator[str]:
+        """Scores, violations and names."""
+        value, names, solution = (
+            Value(FORBIDDEN, 0, 0, {}, True),
+            self.case.trellis.labels.names,
+            self.solution,
+        )
+        claims: dict[str, tuple[Any, Any]] = {}
+        if self.path is not None:
+            value, labels = self.case.value(self.path), [names[k] for k in self.path]
+            known = tuple(solution.names)  # empty for solutions from files without these keys
+            claims["names"] = known, tuple(name and right for name, right in zip(known, names, strict=False))
+            claims["labels"] = list(solution.labels), labels
+            claims["ids"] = tuple(solution.ids), self.path
+            for name, count in self.case.counts(labels).items():
+                if count != value.violations[name]:
+                    yield f"the plain checker and the compiled form disagree on {name!r}: {count}, {value.violations[name]}"
+        claims["model_score"] = solution.model_score, nats(value.model)
+        claims["feature_score"] = solution.feature_score, nats(value.features)
+        claims["penalty"] = solution.penalty, nats(value.penalty) if value.feasible else math.inf
+        claims["score"] = solution.score, nats(value.score)
+        for name in {**value.violations, **solution.violations}:
+            claims[f"violations of {name!r}"] = solution.violations.get(name), value.violations.get(name)
+        for what, (claimed, result) in claims.items():
+            if claimed != result:
+                yield f"{what}: {claimed!r} is claimed, and {result!r} found"
 
-def status_faults(solution: Any) -> Iterator[str]:
-    """Contradictions between status, score and bound."""
-    score, bound = solution.score, solution.bound
-    if not bound >= score:
-        yield f"bound: {bound!r} is not at least the score {score!r}"
-    if score > -math.inf:
-        expected = "optimal" if bound == score else "feasible"
-    else:
-        expected = "infeasible" if solution.path is None and bound == -math.inf else "unknown"
-    if solution.status != expected:
-        yield f"status: {solution.status!r} is claimed, but score {score!r} and bound {bound!r} make it {expected!r}"
+    def status(self) -> Iterator[str]:
+        """Status, score and bound, which follow from each other."""
+        score, bound = self.solution.score, self.solution.bound
+        if not bound >= score:
+            yield f"bound: {bound!r} is not at least the score {score!r}"
+        if score > -math.inf:
+            expected = "optimal" if bound == score else "feasible"
+        else:
+            expected = "infeasible" if self.solution.path is None and bound == -math.inf else "unknown"
+        if self.solution.status != expected:
+            yield f"status: {self.solution.status!r} is claimed, but score {score!r} and bound {bound!r} make it {expected!r}"
 
+    def phases(self) -> Iterator[str]:
+        """The figures of both phases."""
+        if self.path is None:
+            return
+        claim, solution = self.phases_claim(self.path), self.solution
+        optimal, cost_bound, cost = solution.status == "optimal", solution.cost_bound, nats(claim.cost)
+        given = solution.floor_kind == "score"
+        floor = claim.floor if given else score_floor(claim.best, solution.tau, solution.floor_kind)
+        if claim.floor != floor:
+            result = -math.inf if floor is None else nats(floor)
+            yield f"floor: {solution.floor!r} is claimed, and {result!r} found"
+        if optimal and claim.score > claim.best:
+            yield f"best_score: the labelling scores {nats(claim.score)!r}, more than the {solution.best_score!r} claimed"
+        if claim.floor is not None and claim.score < claim.floor:
+            yield f"floor: the labelling scores {nats(claim.score)!r}, less than the floor {solution.floor!r}"
+        if not 0 <= cost_bound <= cost:
+            yield f"cost_bound: {cost_bound!r} is not from 0 to the penalty {cost!r}"
+        if optimal and cost_bound != cost:
+            yield f"cost_bound: {cost_bound!r} is claimed with status 'optimal', where it is the penalty {cost!r}"
 
-def phase_faults(problem: Problem, solution: Any, path: tuple[int, ...] | None) -> Iterator[str]:
-    """Contradictions between the figures of the two phases and the labelling."""
-    if path is None:
-        return
-    claim = phases_claim(problem, solution, path)
-    given = solution.floor_kind == "score"
-    floor = claim.floor if given else score_floor(claim.best, solution.tau, solution.floor_kind)
-    if claim.floor != floor:
-        result = -math.inf if floor is None else nats(floor)
-        yield f"floor: {solution.floor!r} is claimed, and {result!r} found"
-    if solution.status == "optimal" and claim.score > claim.best:
-        yield f"best_score: the labelling scores {nats(claim.score)!r}, more than the {solution.best_score!r} claimed"
-    if claim.floor is not None and claim.score < claim.floor:
-        yield f"floor: the labelling scores {nats(claim.score)!r}, less than the floor {solution.floor!r}"
-    cost_bound, cost = solution.cost_bound, nats(claim.cost)
-    if not 0 <= cost_bound <= cost:
-        yield f"cost_bound: {cost_bound!r} is not from 0 to the penalty {cost!r}"
-    if solution.status == "optimal" and cost_bound != cost:
-        yield f"cost_bound: {cost_bound!r} is claimed with status 'optimal', where it is the penalty {cost!r}"
+    def phases_claim(self, path: Path) -> PhasesClaim:
+        value, solution = self.case.value(path), self.solution
+        floor = None if solution.floor == -math.inf else units_of(solution.floor)
+        return PhasesClaim(units_of(solution.best_score), floor, value.model + value.features, value.penalty)
 
-
-def phases_claim(problem: Problem, solution: Any, path: tuple[int, ...]) -> PhasesClaim:
-    value = problem.value(np.array(path, np.int64))
-    floor = None if solution.floor == -math.inf else units_of(solution.floor)
-    return PhasesClaim(units_of(solution.best_score), floor, value.model + value.features, value.penalty)
-
-
-def rank(problem: Problem, path: tuple[int, ...], solution: Any) -> tuple[int, int]:
-    """Rank of a labelling, lower for better ones. In two phases, cost comes first, and labellings below the floor come last."""
-    value, last = problem.value(np.array(path, np.int64)), (HARD, HARD)
-    if not value.feasible:
-        return last
-    if not is_two_phase(solution):
-        return -value.score, 0
-    score = value.model + value.features
-    return (value.penalty, -score) if nats(score) >= solution.floor else last
-
-
-def is_two_phase(solution: Any) -> bool:
-    return hasattr(solution, "best_score")
-
-
-def order_faults(
-    problem: Problem, solution: Any, path: tuple[int, ...] | None, before: tuple[tuple[int, ...], ...]
-) -> Iterator[str]:
-    """Repetitions and wrong order of one of several labellings."""
-    if path is None:
-        yield "path: one of several solutions has no labelling"
-    elif path in before:
-        yield f"path: it is the labelling of solution {before.index(path)} too"
-    elif before:
-        this, last = (rank(problem, p, solution) for p in (path, before[-1]))
-        if this < last:
+    def order(self, before: Sequence[Path]) -> Iterator[str]:
+        """The place of one of several labellings."""
+        if self.path is None:
+            yield "path: one of several solutions has no labelling"
+        elif self.path in before:
+            yield f"path: it is the labelling of solution {before.index(self.path)} too"
+        elif before and self.rank(self.path) < self.rank(before[-1]):
             yield f"score: it is better than solution {len(before) - 1}, which is before it"
+
+    def rank(self, path: Path) -> tuple[int, int]:
+        """Lower for better labellings. In two phases, cost comes first, and labellings below the floor come last."""
+        value, last = self.case.value(path), (HARD, HARD)
+        if not value.feasible:
+            return last
+        if not self.in_two_phases:
+            return -value.score, 0
+        score = value.model + value.features
+        return (value.penalty, -score) if nats(score) >= self.solution.floor else last

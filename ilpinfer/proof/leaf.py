@@ -1,261 +1,264 @@
-"""The check of a leaf: backward and forward passes over the lattice, in integer arithmetic."""
+"""The check of a leaf: prices are moved from the scores to machines, and machines are followed, stage by stage.
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+A multiplier is a price for each unit of a sum, and a share is a price for each kind of a token. The lattice pays them, and the bound
+gets back the most that a machine can gain by itself. A machine that is followed, in the product or in a stage, gives its prices back
+to each labelling, and takes its costs.
+"""
+
+from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from formulations.arguments import whole
 from formulations.automata.lattice import Lattice, StepTable
-from formulations.grid import FORBIDDEN, Grid, add, is_forbidden, nats
+from formulations.automata.sums import Sum
+from formulations.grid import FORBIDDEN, Grid, is_forbidden, nats
 from formulations.problem.problem import GroundRule
-from ilpinfer.core.certificate import Leaf, MachineKey
-from ilpinfer.proof.accounts import Account, ResourcePass
-from ilpinfer.proof.edges import FoldedProblem
+from ilpinfer.core.trees import Leaf, MachineKey
+from ilpinfer.proof.graphs import LARGEST_KEY, Graph, Marginals, Product
+from ilpinfer.proof.machines import Machine, acceptor, is_shared, machine_of
 from ilpinfer.proof.meter import RULE, CheckFailure, Meter
-from ilpinfer.proof.multipliers import (
-    FINE,
-    Multiplier,
-    charge_of,
-    charges,
-    check_account,
-    constants,
-    first_machine,
-    is_shared,
-    key_of,
-    largest,
-    read_multiplier,
-    with_constant,
-)
-from ilpinfer.proof.product import Product, completions, layers
-from ilpinfer.proof.scored_machines import potentials, scored_machine
 from ilpinfer.proof.shares import Share, drop_states, read_share
-from ilpinfer.proof.stages import LARGEST_KEY, PrunedGraph, StagePass, build_trie
-from ilpinfer.proof.survivors import rules_out
+from ilpinfer.proof.stages import Account, Stage, remains
 
+FINE = 2**10
+"""Units of multipliers in a grid unit."""
 LARGEST = 2**57
 """All numbers of a leaf taken together stay below: no sum of four such totals overflows, or looks forbidden."""
+OVERFLOW = f"more than the {LARGEST} that are checked without overflow"
+
+
+class Multiplier(NamedTuple):
+    """A price for each unit of a sum, in fine units. The machine is None where the sum is too large for one."""
+
+    rule: int
+    component: Sum
+    machine: MachineKey | None
+    value: int
 
 
 def check_leaf(
     rules: Sequence[GroundRule],
-    folded: FoldedProblem,
+    folded: Marginals,
     leaf: Leaf,
     claim: int,
     excluded: tuple[tuple[int, ...], ...],
     meter: Meter,
     account: Account | None,
 ) -> None:
-    """Check that a leaf proves the claim, grid units; other parameters and errors as of `check_tree`.
+    """Check that a leaf proves the claim, grid units, by the scores with the rules that fold; see `check_tree`.
 
-    Parameters
-    ----------
-    rules : sequence of GroundRule
-        Rules of the problem, and the rows of the splits above.
-    folded : FoldedProblem
-        Scores with those of them that fold.
+    `rules` are those of the problem, and then the rows of the splits above.
     """
-    inside, *stages = _machines(rules, [leaf.product, *leaf.stages])
+    inside, *stages = _machine_keys(rules, [leaf.product, *leaf.stages])
     followed = [*inside, *chain(*stages)]
-    multipliers = [read_multiplier(rules, key, value) for key, value in dict(leaf.multipliers).items()]
+    multipliers = [_multiplier(rules, key, value) for key, value in dict(leaf.multipliers).items()]
     _check_inside(rules, inside, multipliers)
     scale = 1 if all(multiplier.value % FINE == 0 for multiplier in multipliers) else FINE
     meter.spend(RULE * len(rules))
     meter.spend(sum(len(rule.components) for rule in rules if rule.folds) * folded.lattice.node.size)
-    _check_size(folded.lattice, rules, multipliers, {*followed}, scale)
-    multipliers = [with_constant(multiplier, rules, scale, meter) for multiplier in multipliers]
-    if any(multiplier.constant is None for multiplier in multipliers):
-        return
+    _check_size(folded.lattice, rules, multipliers, followed, scale)
     if account is not None and account.largest * scale > LARGEST:
-        raise CheckFailure(
-            f"leaf: its account adds up to more than the {LARGEST} that are checked without overflow"
-        )
-    lattice, limit = folded.prune(claim, meter), (claim + 1) * scale - 1
-    lattice = Lattice(_scale(lattice.node, scale), _scale(lattice.pool, scale), lattice.step)
-    given, lists = list[StepTable](), 0
-    for stage in leaf.shares:
-        shares = _shares(rules, stage, {*followed}, scale, account)
-        _check_sum(lattice, shares)
-        lattice, lists = drop_states(lattice, shares, limit, meter)
-        given = [share.table for share in shares]
-    limit -= lists
-    parts = _Parts(rules, inside, stages, multipliers, lattice, given, scale)
-    if account is None and parts.rule_out(excluded, limit, meter):
+        raise CheckFailure(f"leaf: its account adds up to {OVERFLOW}")
+    claim = min(max(claim, -2 * LARGEST // scale), 2 * LARGEST // scale)
+    limit = (claim + 1) * scale - 1
+    if folded.request(meter).best <= claim:
         return
-    bound = parts.bound(excluded, limit, meter, account and account.scale_by(scale))
-    if bound > limit and not is_forbidden(bound):
+
+    prices = {m.machine: m.value * scale // FINE * m.component.weights for m in multipliers if m.machine}
+    machines = {key: machine_of(rules, key, scale, prices.get(key), meter) for key in {*prices, *followed}}
+    gains: dict[Any, int] = {key: int(machines[key].futures[0][0]) for key in prices}
+    gains |= {n: _corner(m, scale, rules[m.rule]) for n, m in enumerate(multipliers) if not m.machine}
+    if any(map(is_forbidden, gains.values())):
+        return
+    scores = folded
+    if multipliers or leaf.shares:
+        lattice, shares = _scaled(folded.without(claim), scale), list[Share]()
+        for named in leaf.shares:
+            shares = list(_shares(rules, named, followed, scale, account))
+            _check_total(lattice, 1, sum(share.largest for share in shares), "shares")
+            if (left := drop_states(lattice, shares, limit, meter)) is None:
+                return
+            lattice, gains["shares"] = left
+        charges = [_charge(multiplier, scale) for multiplier in multipliers]
+        scores = Marginals(lattice.plus([*charges, *(share.table for share in shares)])).request(meter)
+
+    def stage(keys: Sequence[MachineKey], more: Sequence[Machine]) -> Stage:
+        """A stage over the graph so far; the gains of all other machines with prices belong to the bound."""
+        rest = sum(gain for key, gain in gains.items() if key not in keys)
+        return Stage(graph, [*(machines[key] for key in keys), *more], limit - rest, K, meter)
+
+    K = scores.lattice.pool.shape[2]
+    first = scores.graph(limit - sum(gains.values()), meter)
+    graph: Graph | Product = first
+    apart = [acceptor(excluded, K, meter)] if excluded else []
+    if not first.layers or (account is None and stage(followed, apart).excludes()):
+        return
+    if inside:
+        graph = Product(first, [machines[key] for key in inside], meter)
+    stages = stages or [[]] * bool(excluded or account)
+    for number, keys in enumerate(stages):
+        if graph.ahead(0)[0] <= limit - sum(gains.values()):
+            return
+        last, this, apart = number == len(stages) - 1, stage(keys, apart), []
+        gains = {key: gain for key, gain in gains.items() if key not in keys}
+        if account is not None and last:
+            _check_account(rules, multipliers, gains)
+            if remains(this, account.scale_by(scale), sum(gains.values())):
+                raise CheckFailure(
+                    "leaf: labellings that cost less, or score more at that cost, are not excluded"
+                )
+            return
+        graph = this.graph()
+    if (bound := int(graph.ahead(0)[0]) + sum(gains.values())) > limit:
         raise CheckFailure(
-            f"leaf: claims {nats(claim)!r} nats, but labellings up to {nats((bound + lists) // scale)!r} are not excluded"
+            f"leaf: claims {nats(claim)!r} nats, but labellings up to {nats(bound // scale)!r} are not excluded"
         )
 
 
-@dataclass(frozen=True)
-class _Parts:
-    """The part of a leaf that is left after pruning of states.
-
-    Parameters
-    ----------
-    rules : sequence of GroundRule
-        As of `check_leaf`.
-    inside, stages : list of MachineKey or list of list of MachineKey
-        Machines that are multiplied into the lattice, and that are followed after it.
-    multipliers : list of Multiplier
-        Multipliers on sums.
-    lattice : Lattice
-        Fine units.
-    given : list of StepTable
-        Scores moved to it from the lists.
-    scale : int
-        Fine units of a grid unit.
-    """
-
-    rules: Sequence[GroundRule]
-    inside: list[MachineKey]
-    stages: list[list[MachineKey]]
-    multipliers: list[Multiplier]
-    lattice: Lattice
-    given: list[StepTable]
-    scale: int
-
-    def rule_out(self, excluded: tuple[tuple[int, ...], ...], limit: int, meter: Meter) -> bool:
-        """Whether one pass shows that no labelling, apart from those excluded, passes the limit."""
-        followed = [*self.inside, *chain(*self.stages)]
-        machines = [scored_machine(self.rules, key, self.scale) for key in followed]
-        apart = [multiplier for multiplier in self.multipliers if multiplier.machine not in followed]
-        lattice = self._without_states(limit, meter) if self.multipliers else self.lattice
-        charged = lattice.plus([*charges(apart), *self.given])
-        return rules_out(charged, machines, excluded, limit - constants(apart), meter)
-
-    def _without_states(self, limit: int, meter: Meter) -> Lattice:
-        """The lattice without the states through which no labelling passes the limit by the multipliers."""
-        charged = self.lattice.plus([*charges(self.multipliers), *self.given])
-        left = FoldedProblem(charged).prune(limit - constants(self.multipliers), meter)
-        node = np.where(is_forbidden(left.node), FORBIDDEN, self.lattice.node)
-        return Lattice(node, self.lattice.pool, self.lattice.step)
-
-    def bound(
-        self, excluded: tuple[tuple[int, ...], ...], limit: int, meter: Meter, account: Account | None
-    ) -> int:
-        """A bound on labellings apart from those excluded, fine units; at most the limit where the account holds.
-
-        Raises
-        ------
-        CheckFailure
-            Where the account does not hold.
-        """
-        rules, lattice, scale, multipliers = self.rules, self.lattice, self.scale, self.multipliers
-        charged = lattice.plus([*charges(multipliers), *self.given])
-        machines = [scored_machine(rules, key, scale) for key in self.inside]
-        product, final = layers(machines, lattice, meter)
-        left: Product | PrunedGraph = Product(charged, product, completions(charged, product, final, meter))
-        K = lattice.pool.shape[2]
-        nothing, tree = build_trie((), K, meter), build_trie(excluded, K, meter)
-        stages = self.stages or ([[]] if excluded or account else [])
-        for number, keys in enumerate(stages):
-            if (bound := _bound(left, multipliers)) <= limit:
-                return bound
-            machines = [scored_machine(rules, key, scale) for key in keys]
-            worths = [charge_of(multipliers, key) for key in keys]
-            multipliers = [multiplier for multiplier in multipliers if multiplier.machine not in keys]
-            futures = [
-                potentials(r, lattice, worth, meter) for r, worth in zip(machines, worths, strict=True)
-            ]
-            constant, trie = constants(multipliers), nothing if number else tree
-            stage = StagePass(left, lattice, machines, worths, futures, constant, limit, trie, meter)
-            if account is not None and number == len(stages) - 1:
-                check_account(rules, multipliers)
-                if ResourcePass(**vars(stage), account=account).remains():
-                    raise CheckFailure(
-                        "leaf: labellings that cost less, or score more at that cost, are not excluded"
-                    )
-                return limit
-            left = stage.graph()
-        return _bound(left, multipliers)
+def _key(rules: Sequence[GroundRule], key: Any, what: str) -> MachineKey:
+    """The key of a rule's component or machine, which must exist."""
+    if not isinstance(key, tuple) or len(key) != 2:
+        raise CheckFailure(f"leaf: {key!r} is not a pair of a rule and one of its {what}")
+    rule = whole(key[0], "leaf: a rule", 0, len(rules) - 1)
+    ground = rules[rule]
+    if ground.folds:
+        raise CheckFailure(f"leaf: {ground.name!r} has folded into the scores, and has no {what} left")
+    return rule, whole(
+        key[1], f"leaf: a place among the {what} of {ground.name!r}", 0, len(getattr(ground, what)) - 1
+    )
 
 
-def _check_inside(
-    rules: Sequence[GroundRule], inside: list[MachineKey], multipliers: list[Multiplier]
-) -> None:
-    """Refuse machines that cannot be multiplied into the lattice."""
-    for rule, machine in inside:
-        if is_shared(rules[rule]):
-            raise CheckFailure(
-                f"leaf: {rules[rule].name!r} counts once for several machines, so none can be inside"
-            )
-        if any(multiplier.machine == (rule, machine) for multiplier in multipliers):
-            raise CheckFailure(f"leaf: {rules[rule].name!r} has a multiplier, and is inside too")
-
-
-def _shares(
-    rules: Sequence[GroundRule], stage: Any, machines: set[MachineKey], scale: int, account: Account | None
-) -> list[Share]:
-    """Shares of a stage; their machines may not be named as well."""
-    result = []
-    for key, rows in dict(stage).items():
-        rule, place = key_of(rules, key, "components")
-        if (rule, first_machine(rules[rule], place)) in machines:
-            raise CheckFailure(f"leaf: {rules[rule].name!r} has shares, and its machine is named too")
-        if account is not None:
-            raise CheckFailure(f"leaf: {rules[rule].name!r} has shares, where account is kept")
-        result.append(read_share(rules[rule], rules[rule].components[place], rows, scale))
-    return result
-
-
-def _check_sum(lattice: Lattice, shares: Sequence[Share]) -> None:
-    """Refuse shares that 64 bits might not hold, beside the scores."""
-    total = len(lattice.node) * sum(largest(x) for x in (lattice.node, lattice.pool))
-    total += sum(share.largest for share in shares)
-    if total > LARGEST:
-        raise CheckFailure(
-            f"leaf: its shares may add up to {total}, more than the {LARGEST} that are checked without overflow"
-        )
-
-
-def _bound(left: Product | PrunedGraph, multipliers: list[Multiplier]) -> int:
-    """Bound on every labelling that is left, fine units."""
-    return int(add(left.ahead(0)[0], np.array(constants(multipliers))))
-
-
-def _machines(rules: Sequence[GroundRule], stages: Sequence[Any]) -> list[list[MachineKey]]:
+def _machine_keys(rules: Sequence[GroundRule], stages: Sequence[Any]) -> list[list[MachineKey]]:
     """The machines of each stage. Each is named once; machines of a rule that counts once are in one stage."""
-    result = [[key_of(rules, key, "machines") for key in stage] for stage in stages]
+    result = [[_key(rules, key, "machines") for key in stage] for stage in stages]
     stage_of: dict[Any, int] = {}
     for number, stage in enumerate(result):
         for key in stage:
             if key in stage_of:
                 raise CheckFailure(f"leaf: machine {key!r} is named twice")
             stage_of[key] = number
-            rule = key[0]
-            if is_shared(rules[rule]) and stage_of.setdefault(("paid", rule), number) != number:
-                raise CheckFailure(
-                    f"leaf: {rules[rule].name!r} counts once for several machines, but they follow apart"
-                )
+            name = rules[key[0]].name
+            if is_shared(rules[key[0]]) and stage_of.setdefault(key[0], number) != number:
+                raise CheckFailure(f"leaf: {name!r} counts once for several machines, but they follow apart")
     return result
+
+
+def _first_machine(rule: GroundRule, component: int) -> int:
+    """The place of a component's first machine among the rule's."""
+    return sum(len(before.machines or ()) for before in rule.components[:component])
+
+
+def _multiplier(rules: Sequence[GroundRule], key: Any, value: Any) -> Multiplier:
+    """A checked multiplier; 0 for a rule whose penalty is 0."""
+    rule, place = _key(rules, key, "components")
+    ground, component = rules[rule], rules[rule].components[place]
+    what = f"leaf: the multiplier of {ground.name!r}"
+    value = whole(value, what)
+    if not isinstance(component, Sum) or ground.once:
+        raise CheckFailure(
+            f"leaf: {ground.name!r} has a multiplier, but is no sum whose violations count singly"
+        )
+    value = value if ground.penalty else 0
+    if (value > 0 and component.high is None) or (value < 0 and component.low is None):
+        raise CheckFailure(f"{what} is {value}: the wrong sign, as that side is open")
+    if abs(value) > FINE * ground.penalty:
+        raise CheckFailure(f"{what} is {value}, more than the penalty")
+    machine = (rule, _first_machine(ground, place)) if component.machines else None
+    return Multiplier(rule, component, machine, value)
+
+
+def _corner(multiplier: Multiplier, scale: int, rule: GroundRule) -> int:
+    """The gain of a sum that is too large for a machine: at a corner of the cost, which is convex in the sum."""
+    component, value = multiplier.component, multiplier.value * scale // FINE
+    low, high = component.reach
+    sides = [side for side in (component.low, component.high) if side is not None and low <= side <= high]
+    kept = [total for total in (low, high, *sides) if not rule.hard or not component.away(total)]
+    penalty = scale * rule.finite_penalty
+    return max((value * total - penalty * component.away(total) for total in kept), default=FORBIDDEN)
+
+
+def _charge(multiplier: Multiplier, scale: int) -> StepTable:
+    """What the lattice pays."""
+    steps = multiplier.component.steps
+    return StepTable(-(multiplier.value * scale // FINE) * steps.values, steps.index)
+
+
+def _shares(
+    rules: Sequence[GroundRule],
+    named: Any,
+    followed: Sequence[MachineKey],
+    scale: int,
+    account: Account | None,
+) -> Iterator[Share]:
+    """Shares of a stage; their machines may not be named as well."""
+    for key, rows in dict(named).items():
+        rule, place = _key(rules, key, "components")
+        if (rule, _first_machine(rules[rule], place)) in followed:
+            raise CheckFailure(f"leaf: {rules[rule].name!r} has shares, and its machine is named too")
+        if account is not None:
+            raise CheckFailure(f"leaf: {rules[rule].name!r} has shares, where account is kept")
+        yield read_share(rules[rule], rules[rule].components[place], rows, scale)
+
+
+def _check_inside(
+    rules: Sequence[GroundRule], inside: Sequence[MachineKey], multipliers: Sequence[Multiplier]
+) -> None:
+    """Refuse machines that cannot be in the product."""
+    for key in inside:
+        name = rules[key[0]].name
+        if is_shared(rules[key[0]]):
+            raise CheckFailure(f"leaf: {name!r} counts once for several machines, so none can be inside")
+        if any(multiplier.machine == key for multiplier in multipliers):
+            raise CheckFailure(f"leaf: {name!r} has a multiplier, and is inside too")
+
+
+def _check_account(
+    rules: Sequence[GroundRule], multipliers: Sequence[Multiplier], gains: dict[Any, int]
+) -> None:
+    """Refuse a multiplier whose machine does not follow, as its cost would be missing in the account."""
+    for number, multiplier in enumerate(multipliers):
+        rule = rules[multiplier.rule]
+        if not rule.hard and (multiplier.machine or number) in gains:
+            raise CheckFailure(
+                f"leaf: {rule.name!r} has a multiplier, but does not follow where account is kept"
+            )
 
 
 def _check_size(
     lattice: Lattice,
     rules: Sequence[GroundRule],
-    multipliers: list[Multiplier],
-    machines: set[MachineKey],
+    multipliers: Sequence[Multiplier],
+    machines: Sequence[MachineKey],
     scale: int,
 ) -> None:
-    """Refuse numbers that 64 bits might not hold, by adding up their sizes in Python integers."""
-    T = len(lattice.node)
-    total = scale * T * sum(largest(x) for x in (lattice.node, lattice.pool))
-    total += sum(scale * rules[r].finite_penalty * rules[r].machines[m].most for r, m in machines)
+    """Refuse numbers of machines and multipliers that 64 bits might not hold."""
     if any(scale * rules[r].finite_penalty > LARGEST_KEY for r, _ in machines):
         raise CheckFailure("leaf: a penalty is larger than what can be checked without overflow")
-    for multiplier in multipliers:
-        component, penalty = multiplier.component, rules[multiplier.rule].finite_penalty
-        total += abs(multiplier.value) * T * largest(component.steps.values) * scale // FINE
-        total += scale * penalty * component.most
+    more = sum(scale * rules[r].finite_penalty * rules[r].machines[m].most for r, m in machines)
+    for rule, component, _, value in multipliers:
+        more += abs(value) * len(lattice.node) * _largest(component.steps.values) * scale // FINE
+        more += scale * rules[rule].finite_penalty * component.most
+    _check_total(lattice, scale, more, "numbers")
+
+
+def _check_total(lattice: Lattice, scale: int, more: int, what: str) -> None:
+    """Refuse scores and further numbers that 64 bits might not hold, by adding up their sizes in Python integers."""
+    total = scale * len(lattice.node) * (_largest(lattice.node) + _largest(lattice.pool)) + more
     if total > LARGEST:
-        raise CheckFailure(
-            f"leaf: its numbers may add up to {total}, more than the {LARGEST} that are checked without overflow"
-        )
+        raise CheckFailure(f"leaf: its {what} may add up to {total}, {OVERFLOW}")
 
 
-def _scale(values: Grid, scale: int) -> Grid:
-    return np.where(is_forbidden(values), FORBIDDEN, np.where(is_forbidden(values), 0, values) * scale)
+def _largest(values: Grid) -> int:
+    return int(np.where(is_forbidden(values), 0, np.abs(values)).max(initial=0))
+
+
+def _scaled(lattice: Lattice, scale: int) -> Lattice:
+    """The lattice in units of which a grid unit has `scale`."""
+    node, pool = (
+        np.where(is_forbidden(x), FORBIDDEN, np.where(is_forbidden(x), 0, x) * scale)
+        for x in (lattice.node, lattice.pool)
+    )
+    return Lattice(node, pool, lattice.step)

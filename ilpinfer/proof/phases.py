@@ -1,37 +1,28 @@
-"""The problems that the two phases of two-phase inference solve, and a checker of their proofs.
+"""Two-phase inference: the problems of both phases, and the check of their proofs.
 
 A counterexample to the second phase is a labelling at or above the floor that costs less, or scores more at the same cost.
 Any weight rules out most labellings by the value score - weight · cost. The leaves of the tree keep an account of the cost for
-the others (Handler and Zang 1980).
+the others.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
+from formulations.arguments import whole
 from formulations.grid import HARD
 from formulations.problem.problem import GroundRule, Problem
 from formulations.problem.two_phases import cost_unit, hard_only, lowest_score
 from ilpinfer.core.certificate import Phases
-from ilpinfer.proof.accounts import Account
-from ilpinfer.proof.checker import check_tree
 from ilpinfer.proof.leaf import LARGEST
-from ilpinfer.proof.meter import CheckFailure, Meter, whole_numbers
+from ilpinfer.proof.meter import CheckFailure, Meter
+from ilpinfer.proof.stages import Account
+from ilpinfer.proof.tree import check_tree
 
 
-@dataclass(frozen=True)
-class PhasesClaim:
-    """The claim of a two-phase solution; grid units.
-
-    Parameters
-    ----------
-    best : int
-        The best score of all labellings that keep the hard rules.
-    floor : int or None
-        The least score that was accepted; None for any.
-    score, cost : int
-        Of the solution's labelling, model and features, and penalties.
-    """
+class PhasesClaim(NamedTuple):
+    """The best score under the hard rules, the floor, and score and cost of the labelling, grid units; a floor of None accepts all."""
 
     best: int
     floor: int | None
@@ -44,7 +35,6 @@ class _CostRule(GroundRule):
 
     @property
     def folds(self) -> bool:
-        """Never."""
         return False
 
 
@@ -70,13 +60,7 @@ def check_phases(
     excluded: tuple[tuple[int, ...], ...],
     meter: Meter,
 ) -> None:
-    """Check that no labelling, apart from those excluded, is better than the claim; None: that none keeps the hard rules.
-
-    Raises
-    ------
-    CheckFailure
-        Where the trees do not prove it.
-    """
+    """Check that no labelling, apart from those excluded, is better than the claim; None: that none keeps the hard rules."""
     hard = hard_only(problem)
     if claim is None:
         check_tree(hard, phases.best, None, excluded, meter)
@@ -84,7 +68,9 @@ def check_phases(
     _check_witness(hard, phases.witness, claim.best)
     check_tree(hard, phases.best, claim.best, (), meter)
     if phases.least is not None:
-        _check_second(problem, phases, claim, excluded, meter)
+        weight = whole(phases.weight, "weight", 1, LARGEST)
+        account = account_of(problem, claim, weight)
+        check_tree(weighted_problem(problem, weight), phases.least, account.limit, excluded, meter, account)
     elif claim.cost or claim.score < claim.best:
         raise CheckFailure("certificate: it holds no proof of the second phase")
 
@@ -93,19 +79,10 @@ def _check_witness(hard: Problem, witness: tuple[int, ...], best: int) -> None:
     T, K = hard.shape
     if len(witness) != T:
         raise CheckFailure(f"witness: it has {len(witness)} labels; expected {T}")
-    value = hard.value(np.array(whole_numbers(witness, K, "label id"), np.int64))
+    ids = [whole(label, "witness: a label id", 0, K - 1) for label in witness]
+    value = hard.value(np.array(ids, np.int64))
     if not value.feasible or value.score != best:
         raise CheckFailure("witness: it does not have the best score, or breaks a hard rule")
-
-
-def _check_second(
-    problem: Problem, phases: Phases, claim: PhasesClaim, excluded: tuple[tuple[int, ...], ...], meter: Meter
-) -> None:
-    (weight,) = whole_numbers([phases.weight], LARGEST, "weight")
-    if not weight:
-        raise CheckFailure("weight: it is 0; expected a whole number from 1")
-    account = account_of(problem, claim, weight)
-    check_tree(weighted_problem(problem, weight), phases.least, account.limit, excluded, meter, account)
 
 
 def account_of(problem: Problem, claim: PhasesClaim, weight: int) -> Account:

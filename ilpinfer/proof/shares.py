@@ -1,23 +1,23 @@
 """Shares of a decomposition: scores that lists of equal tokens give to the lattice, and the states that they prune.
 
 The tokens of a list form a chain. Its scores are the negated scores that it gives to the lattice. The sum of the optima of
-lattice and chains bounds every labelling. With max-marginals of a state and of its kind in the chains, it bounds the labellings
-through the state.
+lattice and chains bounds every labelling. With the best through a state and through its kind in the chains, it bounds the
+labellings through the state.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from numbers import Integral
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from formulations.arguments import whole
 from formulations.automata.agreement import Agreement
 from formulations.automata.lattice import Lattice, StepTable
 from formulations.dtypes import Integers
-from formulations.grid import FORBIDDEN, HARD, Grid, add, is_forbidden
+from formulations.grid import FORBIDDEN, HARD, Grid, is_forbidden
 from formulations.problem.problem import GroundRule
-from ilpinfer.proof.edges import max_marginals
+from ilpinfer.proof.graphs import Marginals
+from ilpinfer.proof.machines import add
 from ilpinfer.proof.meter import CheckFailure, Meter
 
 LARGEST_SHARE = 2**56
@@ -27,19 +27,8 @@ TOKEN = 200
 """Steps that a token of a chain costs."""
 
 
-@dataclass(frozen=True)
-class Share:
-    """A list of tokens, with the scores that it gives to the lattice.
-
-    Parameters
-    ----------
-    component : Agreement
-        N tokens of F kinds.
-    scores : ndarray of int, shape (n, F)
-        Scores that the lattice has beside its own.
-    penalty : int
-        Penalty for a token that differs from the one before; `HARD` where that must not be.
-    """
+class Share(NamedTuple):
+    """A list of n tokens of F kinds, the scores (n, F) that it gives to the lattice, and its penalty."""
 
     component: Agreement
     scores: Integers
@@ -60,14 +49,9 @@ class Share:
         most = sum(int(np.abs(row).max()) for row in self.scores)
         return 2 * most + (0 if self.penalty == HARD else self.penalty) * len(self.scores)
 
-    def kind(self, states: int) -> Integers:
-        """(S,) the kind of each state."""
-        return self.component.kind[np.arange(states) % len(self.component.kind)]
-
     def through(self, node: Grid) -> Grid:
         """(n, F) the best of the chain through each kind that a state of the token (T, S) still has."""
-        kind = self.kind(node.shape[1])
-        own = np.full(self.scores.shape, FORBIDDEN)
+        kind, own = self.kind(node.shape[1]), np.full(self.scores.shape, FORBIDDEN)
         for place, token in enumerate(self.component.tokens.tolist()):
             there = np.unique(kind[~is_forbidden(node[token])])
             own[place, there] = -self.scores[place, there]
@@ -77,20 +61,16 @@ class Share:
             future[-place - 1] = self._across(add(own[-place], future[-place]))
         return add(past, future)
 
+    def kind(self, states: int) -> Integers:
+        """(S,) the kind of each state."""
+        return self.component.kind[np.arange(states) % len(self.component.kind)]
+
     def _across(self, values: Grid) -> Grid:
-        if self.penalty == HARD:
-            return values
-        return np.asarray(np.maximum(values, add(np.array(values.max()), np.array(-self.penalty))))
+        return values if self.penalty == HARD else np.maximum(values, values.max() - self.penalty)
 
 
 def read_share(rule: GroundRule, component: Any, rows: Any, scale: int) -> Share:
-    """The share of a component, checked; in units `scale` times as fine as the grid's.
-
-    Raises
-    ------
-    CheckFailure
-        For a component that is no list of tokens whose violations count singly, and for wrong numbers.
-    """
+    """The share of a component, checked; in units `scale` times as fine as the grid's."""
     if not isinstance(component, Agreement) or rule.once:
         raise CheckFailure(
             f"leaf: {rule.name!r} has shares, but is no list of tokens whose violations count singly"
@@ -99,44 +79,36 @@ def read_share(rule: GroundRule, component: Any, rows: Any, scale: int) -> Share
         raise CheckFailure(
             f"leaf: the shares of {rule.name!r} are not {len(component.tokens)} rows of {component.kinds}"
         )
-    for value in (value for row in rows for value in row):
-        if (
-            not isinstance(value, Integral)
-            or isinstance(value, bool)
-            or abs(int(value)) > LARGEST_SHARE // scale
-        ):
-            raise CheckFailure(
-                f"leaf: a share of {rule.name!r} is {value!r}, which is no whole number, or too large"
-            )
-    scores = scale * np.array([[int(value) for value in row] for row in rows], np.int64)
+    what, most = f"leaf: a share of {rule.name!r}", LARGEST_SHARE // scale
+    scores = scale * np.array([[whole(value, what, -most, most) for value in row] for row in rows], np.int64)
     return Share(component, scores, HARD if rule.hard else scale * rule.penalty)
 
 
-def drop_states(lattice: Lattice, shares: Sequence[Share], limit: int, meter: Meter) -> tuple[Lattice, int]:
-    """The lattice without states that cannot pass the limit, and the sum of the optima of the lists.
+def drop_states(
+    lattice: Lattice, shares: Sequence[Share], limit: int, meter: Meter
+) -> tuple[Lattice, int] | None:
+    """The lattice without states that cannot pass the limit, and the sum of the optima of the lists; None if nothing can.
 
     Pruning repeats until no state is pruned, as it tightens the bounds.
     """
     T, S = lattice.node.shape
     node, edges = lattice.node.copy(), lattice.pool.shape[1] * lattice.pool.shape[2]
-    tables = [share.table for share in shares]
-    places = sum(len(share.scores) for share in shares)
+    tables, lists = [share.table for share in shares], 0
     for _ in range(ROUNDS):
-        meter.spend(2 * T * (edges + TOKEN) + places * (S + TOKEN))
-        charged = Lattice(node, lattice.pool, lattice.step).plus(tables)
-        worth, lists = max_marginals(charged), 0
+        meter.spend(2 * T * (edges + TOKEN) + sum(len(share.scores) for share in shares) * (S + TOKEN))
+        worth, lists = Marginals(Lattice(node, lattice.pool, lattice.step).plus(tables)).through, 0
         best = int(worth[0].max())
         for share in shares:
             chain = share.through(node)
             most = int(chain[0].max())
-            if is_forbidden(most) or is_forbidden(best):
-                return Lattice(np.full_like(node, FORBIDDEN), lattice.pool, lattice.step), 0
+            if is_forbidden(most):
+                return None
             lists += most
             less = np.where(is_forbidden(chain), FORBIDDEN, chain - most)[:, share.kind(S)]
             worth[share.component.tokens] = add(worth[share.component.tokens], less)
         if best + lists <= limit:
-            return Lattice(np.full_like(node, FORBIDDEN), lattice.pool, lattice.step), 0
-        lost = (add(worth, np.array(lists)) <= limit) & ~is_forbidden(node)
+            return None
+        lost = (worth + lists <= limit) & ~is_forbidden(node)
         if not lost.any():
             break
         node[lost] = FORBIDDEN

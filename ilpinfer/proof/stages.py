@@ -1,224 +1,230 @@
-"""Stages of the check of one leaf of a proof tree.
+"""Stages: the labellings of a graph are read by further machines, and what cannot pass the limit is pruned.
 
-Each stage multiplies the pruned graph of the stage before with more machines, and prunes again.
+A prefix is a node of the graph with the states of the machines, and with the penalty so far of each rule that counts once for
+several of them. Of equal prefixes, the best stays. A prefix is dropped where the best that can follow in the graph, and in each
+machine by itself, does not take it past the limit. Where account is kept of costs, prefixes with the same key stay that
+beat each other in cost and score (Handler and Zang 1980).
 """
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice, repeat
+from typing import Any
 
 import numpy as np
 
-from formulations.automata.lattice import Lattice, StepTable
-from formulations.dtypes import Integers
-from formulations.grid import FORBIDDEN, Grid, add, is_forbidden
-from ilpinfer.proof.edges import UNIQUE, values_along
-from ilpinfer.proof.meter import MOST_CELLS, Meter
-from ilpinfer.proof.product import Product, Steps
-from ilpinfer.proof.scored_machines import ScoredMachine
+from formulations.dtypes import Booleans, Integers
+from formulations.grid import Grid
+from ilpinfer.proof.graphs import NOTHING, Graph, Product, Steps, distinct, groups, largest_of
+from ilpinfer.proof.machines import Machine, add
+from ilpinfer.proof.meter import MOST_CELLS, SORT, Meter
 
-LARGEST_KEY = 2**62
-"""Keys of prefixes, and penalties in fine units, stay below it, so that sums of two fit 64 bits."""
-
-
-def build_trie(excluded: tuple[tuple[int, ...], ...], K: int, meter: Meter) -> Integers:
-    """Build a trie of the excluded labellings: entry [n, k] of (N + 1, K) is the child of node n by label k, or -1.
-
-    The last row, which index -1 reaches, is all -1.
-    """
-    size = K * (1 + sum(map(len, excluded)))
-    meter.make(size, f"{len(excluded)} labellings are excluded")
-    meter.spend(size)
-    children = np.full((size // K + 1, K), -1)
-    count = 1
-    for path in excluded:
-        node = 0
-        for label in path:
-            if children[node, label] < 0:
-                children[node, label], count = count, count + 1
-            node = int(children[node, label])
-    children[count] = -1
-    return children[: count + 1]
+Joint = tuple[int, ...]
+FEW = 100_000
+"""Steps that a graph may have, and that prefixes may be extended by, times machines, for the pass in Python."""
 
 
 @dataclass(frozen=True)
-class PrunedGraph:
-    """A layered graph of prefixes of labellings. A stage leaves it after pruning.
+class Stage:
+    """Machines that read a graph of K labels, and the limit, less what machines that come later can gain."""
 
-    Parameters
-    ----------
-    layers : list of Steps
-        Layers for each of T tokens, the steps into it.
-    best : list of Grid
-        Best for t = 0 to T, (N,) the best score from each node to the end.
-    """
-
-    layers: list[Steps]
-    best: list[Grid]
-
-    def ahead(self, t: int) -> Grid:
-        """Return the best score from each node before token t to the end."""
-        return self.best[t]
-
-    def steps(self, t: int, nodes: Integers) -> Steps:
-        """Return the steps out of the given nodes; `source` of each is an index into `nodes`."""
-        layer = self.layers[t]
-        begin, end = (np.searchsorted(layer.source, nodes, side) for side in ("left", "right"))
-        place = np.repeat(np.arange(len(nodes)), end - begin)
-        at = np.arange(len(place)) - np.repeat(np.cumsum(end - begin) - end, end - begin)
-        return replace(layer.only(at), source=place)
-
-    def prune(self, limit: int) -> "PrunedGraph":
-        """Remove the steps that lie on no path with a score above the limit."""
-        reached, layers = np.zeros(1, np.int64), []
-        for steps, best in zip(self.layers, self.best[1:], strict=True):
-            value = add(reached[steps.source], steps.score)
-            kept = add(value, best[steps.target]) > limit
-            reached = np.full(len(best), FORBIDDEN)
-            np.maximum.at(reached, steps.target[kept], value[kept])
-            layers.append(steps.only(kept))
-        return PrunedGraph(layers, self.best)
-
-
-@dataclass(frozen=True)
-class StagePass:
-    """A forward pass over a product or graph. It runs more machines along each prefix and merges prefixes with equal keys.
-
-    A shared rule has several machines, but its penalty is charged once. The key of a prefix has its node, its node of the trie
-    of excluded labellings, the state of each machine, and the penalty so far of each shared rule.
-
-    Parameters
-    ----------
-    base : Product or PrunedGraph
-        The product or graph of the stage before; its scores include the charges of multipliers.
-    lattice : Lattice
-        Without charges; it gives the symbols of each edge.
-    scored_machines : list of ScoredMachine
-        The machines of the stage.
-    multipliers : list of tuple of (StepTable, int) or None
-        Multipliers for each machine, the weights and the multiplier of its sum, or None; the pass gives the
-        charge back, and the machine applies the exact penalty instead.
-    potentials : list of list of Grid
-        Potentials for each machine, t = 0 to T, (Q,): an upper bound on its score from there to the end.
-    constant : int
-        Sum of the dual constants of multipliers whose machines are not in the graph yet.
-    limit : int
-        The claim; a prefix stays if a labelling may exceed it, fine units.
-    children : ndarray of int
-        The trie of excluded labellings.
-    meter : Meter
-        The limits of steps and memory of the check.
-    """
-
-    base: Product | PrunedGraph
-    lattice: Lattice
-    scored_machines: list[ScoredMachine]
-    multipliers: list[tuple[StepTable, int] | None]
-    potentials: list[list[Grid]]
-    constant: int
+    base: Graph | Product
+    machines: Sequence[Machine]
     limit: int
-    children: Integers
+    labels: int
     meter: Meter
 
-    @property
+    @cached_property
+    def futures(self) -> list[list[Grid]]:
+        return [machine.futures for machine in self.machines]
+
+    @cached_property
     def shared(self) -> list[int]:
-        """The shared rules of the stage."""
-        return sorted({machine.shared for machine in self.scored_machines if machine.shared is not None})
+        """The rules that count once for several machines."""
+        return sorted({machine.shared for machine in self.machines if machine.shared is not None})
 
     def start(self) -> Integers:
-        """Return the key (1, N) of the empty prefix."""
-        return np.zeros((1, 2 + len(self.scored_machines) + len(self.shared)), np.int64)
+        """The empty prefix: one column, with a row for the node, each machine, and each shared rule."""
+        return np.zeros((1 + len(self.machines) + len(self.shared), 1), np.int64)
 
-    def graph(self) -> PrunedGraph:
-        """Build the graph of all prefixes that a labelling above the limit may have."""
-        rows, value = self.start(), np.zeros(1, np.int64)
-        T, layers = len(self.lattice.node), list[Steps]()
-        for t in range(T):
-            steps, rows, value = self.extend(t, rows, value)
-            self.meter.keep(len(vars(steps)) * len(value))
-            rows, value, which = _merge_equal_keys(rows, value)
-            layers.append(replace(steps, target=which))
-        ends = [potential[T][q] for potential, q in zip(self.potentials, rows.T[2:], strict=False)]
-        best = [add(self.base.ahead(T)[rows[:, 0]], *ends)]
-        for t in range(T - 1, -1, -1):
-            self.meter.spend(UNIQUE * len(layers[t].source))
-            ahead = np.full(layers[t - 1].target.max(initial=0) + 1 if t else 1, FORBIDDEN)
-            np.maximum.at(ahead, layers[t].source, add(layers[t].score, best[-1][layers[t].target]))
-            best.append(ahead)
-        return PrunedGraph(layers, best[::-1]).prune(self.limit - self.constant)
+    def excludes(self) -> bool:
+        """Whether nothing passes the limit, by a pass in Python integers; False also where that would take many steps."""
+        base, machines, left = self.base, self.machines, FEW // (1 + len(self.machines))
+        if not isinstance(base, Graph) or self.shared or sum(base.sizes) > left:
+            return False
+        self.meter.spend(SORT * sum(base.sizes) * (2 + len(machines)), base.length)
+        edges, moves = self._edges(base), dict[tuple[Joint, Joint], tuple[Joint, int]]()
+        priced = [(n, machine.futures) for n, machine in enumerate(machines) if machine.price.any()]
+        rests = [[(n, future[t]) for n, future in priced] for t in range(base.length)]
+        rests.append([(n, machine.final) for n, machine in enumerate(machines)])
+        front = {(0, (0,) * len(machines)): 0}
+        for t, size in enumerate(base.sizes):
+            leaving, grown = dict[int, list[Any]](), dict[tuple[int, Joint], int]()
+            for edge in islice(edges, size):
+                leaving.setdefault(edge[0], []).append(edge)
+            for (node, states), value in front.items():
+                reach = value + sum(int(rest[states[n]]) for n, rest in rests[t])
+                for _, most, score, target, read in leaving.get(node, ()):
+                    if reach + most <= self.limit:
+                        continue
+                    left -= 1
+                    if (states, read) not in moves:
+                        arcs = list(zip(machines, states, read, strict=True))
+                        after = tuple(int(m.after[q, c]) for m, q, c in arcs)
+                        moves[states, read] = after, sum(int(m.cost[q, c] + m.price[c]) for m, q, c in arcs)
+                    after, gain = moves[states, read]
+                    if (
+                        value + most + gain + sum(int(rest[after[n]]) for n, rest in rests[t + 1])
+                        > self.limit
+                    ):
+                        key, total = (target, after), value + score + gain
+                        grown[key] = max(grown.get(key, total), total)
+                if left < 0:
+                    return False
+            front = grown
+        self.meter.spend(SORT * FEW)
+        return not front
 
-    def extend(self, t: int, rows: Integers, value: Grid) -> tuple[Steps, Integers, Grid]:
-        """Extend prefixes by token t: the steps that may exceed the limit, the keys of the new prefixes, and their values."""
-        degree = self.lattice.pool.shape[2]
-        chunks = len(rows) * degree // (MOST_CELLS // 16) + 1
-        result, left = [], 0
-        for at in np.array_split(np.arange(len(rows)), chunks):
-            self.meter.spend(len(at) * degree * (UNIQUE + rows.shape[1]))
-            result.append(self._extend(t, rows[at], value[at], int(at[0]) if len(at) else 0))
-            left += len(result[-1][2])
-            self.meter.make(2 * left * rows.shape[1], f"{left} prefixes are left at token {t}")
-        pieces, grown, values = zip(*result, strict=True)
-        steps = Steps(*(np.concatenate(arrays) for arrays in zip(*pieces, strict=True)))
-        return steps, np.concatenate(grown), np.concatenate(values)
+    def _edges(self, graph: Graph) -> Iterator[Any]:
+        """Source, score with the best that can follow, score, target, and the machines' symbols of each step, token by token."""
+        steps = Steps(*(np.concatenate(arrays) for arrays in zip(*graph.layers, strict=True)))
+        token = np.repeat(np.arange(graph.length), graph.sizes)
+        first = np.cumsum([0, *(len(best) for best in graph.best[1:-1])])
+        worth = steps.score + np.concatenate(graph.best[1:])[first[token] + steps.target]
+        symbols = [machine.symbols(token, steps.arc).tolist() for machine in self.machines]
+        joint = zip(*symbols, strict=True) if symbols else repeat((), len(token))
+        columns = (column.tolist() for column in (steps.source, worth, steps.score, steps.target))
+        return zip(*columns, joint, strict=True)
 
-    def _extend(
-        self, t: int, rows: Integers, value: Grid, begin: int
-    ) -> tuple[tuple[Integers, ...], Integers, Grid]:
-        """Run `extend` for one chunk of rows; `begin` is the index of its first row."""
-        steps, last = self.base.steps(t, rows[:, 0]), t == len(self.lattice.node) - 1
-        if not any(
-            self.multipliers
-        ):  # penalties only lower scores, so that this bound holds before they are known
-            reach = value[steps.source] + steps.score + self.base.ahead(t + 1)[steps.target]
-            steps = steps.only(reach + self.constant > self.limit)
-        before = rows[steps.source]
-        gain, penalty = steps.score, steps.penalty
-        future = add(self.base.ahead(t + 1)[steps.target], np.array(self.constant))
-        columns = [steps.target, self.children[before[:, 1], steps.column % self.children.shape[1]]]
-        paid = dict(zip(self.shared, before.T[2 + len(self.scored_machines) :], strict=True))
-        for machine, multiplier, potential, q in zip(
-            self.scored_machines, self.multipliers, self.potentials, before.T[2:], strict=False
-        ):
-            symbol = values_along(machine.steps, t, self.lattice)[steps.state, steps.column]
-            after, own = machine.after[q, symbol], machine.gain[q, symbol]
-            if multiplier:
-                gain = add(
-                    gain,
-                    multiplier[1] * values_along(multiplier[0], t, self.lattice)[steps.state, steps.column],
-                )
-            if machine.shared is not None:
-                own = np.minimum(own, machine.final[after]) if last else own
-                so_far = paid[machine.shared]
-                paid[machine.shared] = np.minimum(so_far, own)
-                own = paid[machine.shared] - so_far
-            gain, penalty = add(gain, own), add(penalty, own)
-            future = add(future, potential[t + 1][after])
-            columns.append(after)
-        value = add(value[steps.source], gain)
-        bound = add(value, future)
-        kept = (bound > self.limit) & ~is_forbidden(bound) & ((columns[1] < 0) | (not last))
-        grown = np.stack([column[kept] for column in (*columns, *paid.values())], axis=1)
-        steps = replace(steps, source=begin + steps.source, score=gain, penalty=penalty).only(kept)
-        return tuple(vars(steps).values()), grown, value[kept]
+    def graph(self) -> Graph:
+        """The graph of all prefixes that a labelling above the limit may have."""
+        keys, values, layers = self.start(), [np.zeros(1, np.int64)], list[Steps]()
+        for t in range(self.base.length):
+            steps, keys, value = self.extend(t, keys, values[-1])
+            if not len(value):
+                return NOTHING
+            self.meter.keep(6 * len(value))
+            order, begins = groups(keys)
+            which = np.empty_like(order)
+            which[order] = np.cumsum(begins) - 1
+            keys = keys[:, order[begins]]
+            layers.append(steps._replace(target=which))
+            values.append(largest_of(which[order], value[order], keys.shape[1]))
+        best = [self.ends(keys)]
+        for t in range(len(layers) - 1, -1, -1):
+            steps = layers[t]
+            self.meter.spend(SORT * len(steps.arc))
+            worth = add(steps.score, best[-1][steps.target])
+            best.append(largest_of(steps.source, worth, len(values[t])))
+            layers[t] = steps.only(values[t][steps.source] + worth > self.limit)
+        return Graph(layers, best[::-1])
+
+    def ends(self, keys: Integers) -> Grid:
+        """The final scores of prefixes, those of the base included."""
+        result: Grid = self.base.ahead(self.base.length)[keys[0]]
+        for future, q in zip(self.futures, keys[1:], strict=False):
+            result = add(result, future[-1][q])
+        return result
+
+    def extend(self, t: int, keys: Integers, value: Grid) -> tuple[Steps, Integers, Grid]:
+        """The steps into token t that may pass the limit, with the prefix and the value that each leads to."""
+        parts, left = list[tuple[Steps, Integers, Grid]](), 0
+        chunks = len(value) * self.labels // (MOST_CELLS // 16) + 1
+        for at in np.array_split(np.arange(len(value)), chunks):
+            steps, grown, values = self._extend(t, keys[:, at], value[at])
+            parts.append((steps._replace(source=at[steps.source]), grown, values))
+            left += len(values)
+            self.meter.make(2 * left * len(keys), f"{left} prefixes are left at token {t}")
+        if len(parts) == 1:
+            return parts[0]
+        pieces, grown_parts, value_parts = zip(*parts, strict=True)
+        joined = Steps(*(np.concatenate(arrays) for arrays in zip(*pieces, strict=True)))
+        return joined, np.concatenate(grown_parts, axis=1), np.concatenate(value_parts)
+
+    def _extend(self, t: int, keys: Integers, value: Grid) -> tuple[Steps, Integers, Grid]:
+        """As `extend`, for few prefixes."""
+        M, last = len(self.machines), t == self.base.length - 1
+        steps, ahead = self.base.steps(t, keys[0]), self.base.ahead(t + 1)
+        self.meter.spend(len(steps.arc))
+        reach = value
+        for future, q in zip(self.futures, keys[1:], strict=False):
+            reach = add(reach, future[t][q])
+        steps = steps.only(reach[steps.source] + steps.score + ahead[steps.target] > self.limit)
+        self.meter.spend(len(steps.arc) * (SORT + len(keys)), 0)
+        before, gain, penalty, most = keys[:, steps.source], steps.score, steps.penalty, ahead[steps.target]
+        grown, paid = [steps.target], dict(zip(self.shared, before[1 + M :], strict=True))
+        for machine, future, q in zip(self.machines, self.futures, before[1:], strict=False):
+            symbol = machine.symbols(t, steps.arc)
+            after, cost = machine.after[q, symbol], machine.cost[q, symbol]
+            if (rule := machine.shared) is not None:
+                now = np.minimum(paid[rule], np.minimum(cost, machine.final[after]) if last else cost)
+                paid[rule], cost = now, now - paid[rule]
+            gain, penalty = add(gain, cost + machine.price[symbol]), add(penalty, cost)
+            most = add(most, future[t + 1][after])
+            grown.append(after)
+        total = value[steps.source] + gain
+        kept = total + most > self.limit
+        columns = np.stack([*grown, *paid.values()])[:, kept]
+        return steps._replace(score=gain, penalty=penalty).only(kept), columns, total[kept]
 
 
-def _merge_equal_keys(rows: Integers, value: Grid) -> tuple[Integers, Grid, Integers]:
-    """Merge equal rows: the distinct rows, the largest value of each, and for each row the index of its distinct row."""
-    which = row_keys(rows)
-    count = int(which.max(initial=-1)) + 1
-    first, best = np.zeros(count, np.int64), np.full(count, FORBIDDEN)
-    first[which[::-1]] = np.arange(len(which))[::-1]
-    np.maximum.at(best, which, value)
-    return rows[first], best, which
+@dataclass(frozen=True)
+class Account:
+    """A claim of least cost: no labelling at or above the floor is cheaper than the budget, and none that costs as much scores more.
+
+    The unit is the greatest common divisor of all penalties. All numbers are in the units of the pass, whose values are scores
+    less costs.
+    """
+
+    budget: int
+    unit: int
+    floor: int
+    score: int
+
+    @property
+    def limit(self) -> int:
+        """Every counterexample has a value above this."""
+        better = self.score + 1 - self.budget
+        cheaper = self.floor - (self.budget - self.unit)
+        return (min(better, cheaper) if self.budget else better) - 1
+
+    @property
+    def largest(self) -> int:
+        """No sum of its numbers is larger."""
+        return self.budget + self.unit + abs(self.floor) + abs(self.score) + 1
+
+    def scale_by(self, scale: int) -> "Account":
+        """In units `scale` times as fine, where scores are multiples of `scale`."""
+        score = (self.score + 1) * scale - 1
+        return Account(self.budget * scale, self.unit * scale, self.floor * scale, score)
+
+    def holds(self, value: Grid, spent: Integers) -> Booleans:
+        """Whether labellings of that value and cost are counterexamples."""
+        score = value + spent
+        cheaper = (spent < self.budget) & (score >= self.floor)
+        return cheaper | ((spent <= self.budget) & (score > self.score))
 
 
-def row_keys(rows: Integers) -> Integers:
-    """Number the distinct rows from 0; equal rows get the same number (N,)."""
-    key, kinds = np.zeros(len(rows), np.int64), 1
-    for column in rows.T:
-        least = column.min(initial=0)
-        more = int(column.max(initial=0) - least) + 1
-        if kinds * more > LARGEST_KEY:
-            _, key = np.unique(key, return_inverse=True)
-            kinds = len(rows)
-        key, kinds = key * more + (column - least), kinds * more
-    result: Integers = np.unique(key, return_inverse=True)[1]
+def remains(stage: Stage, account: Account, rest: int) -> bool:
+    """Whether a stage leaves a counterexample, where other machines gain the rest. Of equal prefixes, those stay that no other one beats in both cost and score."""
+    keys, value, spent = stage.start(), np.zeros(1, np.int64), np.zeros(1, np.int64)
+    for t in range(stage.base.length):
+        steps, keys, value = stage.extend(t, keys, value)
+        spent = spent[steps.source] - steps.penalty
+        kept = np.flatnonzero(spent <= account.budget)
+        kept = kept[_pareto(keys[:, kept], value[kept] + spent[kept], spent[kept])]
+        keys, value, spent = keys[:, kept], value[kept], spent[kept]
+    ends = stage.ends(keys)
+    return bool(account.holds(value + ends + rest, spent - ends).any())
+
+
+def _pareto(keys: Integers, score: Grid, spent: Integers) -> Integers:
+    """The places of prefixes that no other one with the same key beats in both score and cost."""
+    number = distinct(keys)[1]
+    order = np.lexsort((-score, spent, number))
+    _, rank = np.unique(score, return_inverse=True)
+    height = number[order] * (len(order) + 1) + rank[order]
+    before = np.append(-1, np.maximum.accumulate(height)[:-1])
+    result: Integers = order[height > before] if len(order) else order
     return result

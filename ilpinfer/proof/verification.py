@@ -1,29 +1,23 @@
 """An independent check of the claims of solutions, in integer arithmetic; it shares no code with the methods.
 
-A labelling is evaluated again, by the compiled rules and by the plain checker. `checker` checks the proofs.
+`claims` evaluates the labelling again, `tree` and `leaf` check the proof of the bound, and `phases` that of two-phase inference.
 """
 
 import math
 import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from formulations import Trellis
 from formulations.arguments import instance, number, seconds, whole
-from formulations.grid import snap
+from formulations.grid import UNITS_PER_NAT, snap
+from ilpinfer.core.certificate import KINDS, Phases
 from ilpinfer.core.rule_compiler import Rules, compiler_of
-from ilpinfer.proof.certificates import baseless_claims, proof_gaps
-from ilpinfer.proof.claims import (
-    Case,
-    is_two_phase,
-    labelling_faults,
-    order_faults,
-    phase_faults,
-    read_path,
-    status_faults,
-    units_of,
-)
-from ilpinfer.proof.meter import MAX_STEPS, CheckFailure, Meter
+from ilpinfer.proof.claims import Case, Claims, Path, units_of
+from ilpinfer.proof.meter import MAX_STEPS, OVERHEAD, RULE, CheckFailure, Meter
+from ilpinfer.proof.phases import check_phases
+from ilpinfer.proof.tree import check_tree
 
 LONGEST = 200
 """Largest number of characters of an error in a message."""
@@ -113,91 +107,136 @@ def verify(
     >>> ilpinfer.verify(trellis, [], ilpinfer.decode(trellis))
     Verdict(ok=True, proved=True, reasons=())
     """
-    _check_limits(max_steps, time_limit)
-    _check_list_options(top, within)
-    instance(trellis, Trellis, "trellis", "a Trellis")
-    compiled = compiler_of(rules).anew(trellis.labels)
-    problem = compiled.problem(trellis)
-    case = Case(trellis, compiled, problem)
-    began = time.monotonic()
-    if not isinstance(solution, list | tuple):
-        return _verdict(case, solution, Meter(max_steps, time_limit, began=began))
-    verdicts, reasons, before = [], [], list[Any]()
-    for place, each in enumerate(solution):
-        verdict = _verdict(case, each, Meter(max_steps, time_limit, began=began), tuple(before))
-        verdicts.append(verdict)
-        reasons += [f"solution {place}: {reason}" for reason in verdict.reasons]
-        if not verdict.ok:
-            break
-        before.append(read_path(each.path, problem))
-    ok, proved = all(v.ok for v in verdicts), all(v.proved for v in verdicts)
-    if ok and (surplus := excess(solution, top, within)):
-        ok, reasons = False, [*reasons, surplus]
-    elif ok and top is not None and len(solution) < top:
-        reasons += (gaps := missing(solution, within))
-        proved = proved and not gaps
-    elif not solution:
-        proved, reasons = False, ["an empty list claims nothing"]
-    return Verdict(ok, ok and proved, tuple(reasons))
-
-
-def _check_limits(max_steps: Any, time_limit: Any) -> None:
     whole(max_steps, "max_steps", 1)
     seconds(time_limit)
-
-
-def _check_list_options(top: Any, within: Any) -> None:
     if top is not None:
         whole(top, "top", 1)
-    if within is not None:
-        snap(number(within, "within", 0), "within")
+    below = None if within is None else int(snap(number(within, "within", 0), "within"))
+    instance(trellis, Trellis, "trellis", "a Trellis")
+    compiled = compiler_of(rules).anew(trellis.labels)
+    case, began = Case(trellis, compiled, compiled.problem(trellis)), time.monotonic()
+    if not isinstance(solution, list | tuple):
+        return _verdict(case, solution, Meter(max_steps, time_limit, began=began))
+    verdicts, reasons, before = list[Verdict](), list[str](), list[Any]()
+    for place, each in enumerate(solution):
+        verdict = _verdict(case, each, Meter(max_steps, time_limit, began=began), tuple(before))
+        reasons += [f"solution {place}: {reason}" for reason in verdict.reasons]
+        if not verdict.ok:
+            return Verdict(False, False, tuple(reasons))
+        verdicts.append(verdict)
+        before.append(case.path(each.path))
+    if surplus := _surplus(solution, top, within, below):
+        return Verdict(False, False, (*reasons, surplus))
+    gaps = _gaps(solution, below) if top is not None and len(solution) < top else []
+    if not solution:
+        gaps = gaps or ["an empty list claims nothing"]
+    return Verdict(True, all(verdicts) and not gaps, (*reasons, *gaps))
 
 
-def excess(solutions: Any, top: int | None, within: float | None) -> str:
+def _surplus(solutions: Sequence[Any], top: int | None, within: float | None, below: int | None) -> str:
     """Why a list has too many labellings; empty where it has not."""
     if top is not None and len(solutions) > top:
         return f"the list has {len(solutions)} labellings, of which {top} at most were asked for"
-    if within is None or not solutions:
-        return ""
-    lowest = units_of(solutions[0].score) - int(snap(within, "within"))
-    below = next((n for n, each in enumerate(solutions) if units_of(each.score) < lowest), None)
-    return "" if below is None else f"solution {below}: its score is more than {within} nats below the best"
+    for place, each in enumerate(solutions):
+        if below is not None and units_of(each.score) < units_of(solutions[0].score) - below:
+            return f"solution {place}: its score is more than {within} nats below the best"
+    return ""
 
 
-def missing(solutions: Any, within: float | None) -> list[str]:
+def _gaps(solutions: Sequence[Any], below: int | None) -> list[str]:
     """Why a list with fewer labellings than wanted may be incomplete."""
     if not solutions:
         return ["an empty list holds no proof that there is no labelling; decode without top has one"]
     rest, few = solutions[-1].certificate.rest, f"{len(solutions)} labelling" + "s" * (len(solutions) > 1)
-    lowest = -math.inf if within is None else units_of(solutions[0].score) - int(snap(within, "within"))
+    lowest = -math.inf if below is None else units_of(solutions[0].score) - below
     if rest is not None and (rest.bound == -math.inf or units_of(rest.bound) < lowest):
         return []
     return [f"that there {'are' if len(solutions) > 1 else 'is'} no more than {few} is not proved"]
 
 
-def _verdict(
-    case: Case, solution: Any, meter: Meter, before: tuple[tuple[int, ...], ...] | None = None
-) -> Verdict:
+def _verdict(case: Case, solution: Any, meter: Meter, before: Sequence[Path] | None = None) -> Verdict:
     """The verdict on one solution; `before` are the labellings before it, where it is one of several."""
     faults, unproved = list[str](), list[str]()
     try:
-        path = read_path(solution.path, case.problem)
-        faults += labelling_faults(case, solution, path)
-        faults += status_faults(solution)
-        faults += phase_faults(case.problem, solution, path) if is_two_phase(solution) else ()
-        faults += order_faults(case.problem, solution, path, before) if before is not None else ()
+        claims = Claims(case, solution, case.path(solution.path))
+        faults += [*claims.labelling(), *claims.status()]
+        faults += claims.phases() if claims.in_two_phases else ()
+        faults += claims.order(before) if before is not None else ()
         if not faults:
-            faults += baseless_claims(solution)
+            faults += _baseless(solution)
         if not faults:
-            unproved += proof_gaps(case, solution, path, meter, before)
+            unproved += _unproved(claims, meter, before)
     except CheckFailure as error:
         faults.append(str(error))
     except Exception as error:
-        faults.append(f"the solution cannot be read: {type(error).__name__}: {_short(error)}")
+        text = str(error)
+        text = text if len(text) <= LONGEST else f"{text[:LONGEST]} …"
+        faults.append(f"the solution cannot be read: {type(error).__name__}: {text}")
     return Verdict(not faults, not faults and not unproved, tuple(faults or unproved))
 
 
-def _short(error: Exception) -> str:
-    """The beginning of the error's text."""
-    text = str(error)
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]} …"
+def _baseless(solution: Any) -> Iterator[str]:
+    """Claims without a proof or a source."""
+    certificate = solution.certificate
+    if certificate.kind not in KINDS:
+        yield f"certificate: no kind {certificate.kind!r}; there are {', '.join(KINDS)}"
+    elif certificate.kind == "exact" and certificate.tree is None:
+        yield f"certificate: it is of kind 'exact', but holds no proof: {certificate.source or 'it names no argument'}"
+    elif certificate.kind != "exact" and not certificate.source and solution.bound < math.inf:
+        yield f"status: {solution.status!r} and bound {solution.bound!r} are claimed, but without any proof or source"
+
+
+def _unproved(claims: Claims, meter: Meter, before: Sequence[Path] | None) -> Iterator[str]:
+    """Why the solution is not proved. A wrong proof is refused."""
+    case, solution, certificate = claims.case, claims.solution, claims.solution.certificate
+    problem, decided = case.problem, solution.status in ("optimal", "infeasible")
+    if certificate.kind != "exact":
+        what = f"that it is {solution.status}" if decided else "the bound"
+        word = f"{what} is the claim of {certificate.source}, and not proved"
+        yield word if certificate.source else "no bound is claimed, and nothing is proved"
+        return
+    if certificate.digest != case.digest:
+        raise CheckFailure(f"digest: {certificate.digest!r} is of another trellis or of other rules")
+    excluded = _excluded(claims, meter)
+    if before is not None and not set(excluded) <= set(before):
+        raise CheckFailure("certificate: it excludes labellings that are not before this one")
+    if claims.in_two_phases != isinstance(certificate.tree, Phases):
+        raise CheckFailure("certificate: its proof is of another kind of inference than the solution")
+    if solution.bound == math.inf:
+        yield "no bound is claimed"
+    elif claims.in_two_phases:
+        if certificate.rest is not None:
+            raise CheckFailure("certificate: two-phase inference has no proof that a list is complete")
+        if not decided:
+            yield f"the labelling is {solution.status} only, which two phases prove nothing of"
+            return
+        claim = None if claims.path is None else claims.phases_claim(claims.path)
+        check_phases(problem, certificate.tree, claim, excluded, meter)
+    else:
+        bound = None if solution.bound == -math.inf else math.floor(solution.bound * UNITS_PER_NAT)
+        check_tree(problem, certificate.tree, bound, excluded, meter)
+        if (rest := certificate.rest) is not None:
+            if claims.path is None:
+                raise CheckFailure("certificate: it has a proof of completeness, but there is no labelling")
+            bound = None if rest.bound == -math.inf else units_of(rest.bound)
+            check_tree(problem, rest.tree, bound, (*excluded, claims.path), meter)
+        if not decided:
+            yield f"the bound is proved, but the labelling is {solution.status} only"
+
+
+def _excluded(claims: Claims, meter: Meter) -> tuple[Path, ...]:
+    """The labellings that the certificate excludes: different from each other and from the solution's, none of them worse."""
+    given, problem, path = claims.solution.certificate.excluded, claims.case.problem, claims.path
+    meter.spend(len(given) * (sum(problem.shape) + 4 * OVERHEAD + RULE * len(problem.rules)))
+    read = [claims.case.path(each) for each in given]
+    excluded = tuple(each for each in read if each is not None)
+    if path is None and read:
+        raise CheckFailure("certificate: it excludes labellings, but there is none to compare them with")
+    if len({path, *excluded}) != 1 + len(read):
+        raise CheckFailure("certificate: it excludes a labelling twice, or the solution's own")
+    for place, each in enumerate(excluded):
+        if path is not None and claims.rank(each) > claims.rank(path):
+            raise CheckFailure(
+                f"certificate: labelling {place} of those it excludes is worse than the solution's"
+            )
+    return excluded

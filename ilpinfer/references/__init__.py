@@ -3,8 +3,6 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ilpinfer.system.former_attributes import former_attributes
-
 if TYPE_CHECKING:
     from ilpinfer.references.files import read as read
     from ilpinfer.references.files import write as write
@@ -43,10 +41,9 @@ _HOMES = {
 }
 """The module of each name; so a program that only checks references does not load the code that makes them."""
 __all__ = list(_HOMES)
-_former = former_attributes(__name__, {"Unproved": "UnprovedOptimum"})
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
-        return _former(name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

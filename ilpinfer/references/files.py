@@ -4,7 +4,6 @@ import contextlib
 import gzip
 import io
 import json
-import os
 import sys
 import zlib
 from collections.abc import Iterable, Iterator
@@ -14,8 +13,8 @@ from typing import Any, BinaryIO, cast
 from ilpinfer.checker import MOST_BYTES
 from ilpinfer.errors import describe
 from ilpinfer.references.record import InvalidReference, Reference
-from ilpinfer.system.files import create_part, keep_part, open_direct, replace_target, reserve, write_all
-from ilpinfer.system.output_paths import OutputPath, output_path, write_errors
+from ilpinfer.system.files import whole_file, write_all
+from ilpinfer.system.output_paths import OutputPath, output_path
 
 
 def read(path: str | Path) -> Iterator[Reference]:
@@ -136,22 +135,11 @@ def write(path: str | Path, references: Iterable[Reference], inputs: Iterable[st
     2
     """
     place = output_path(path, inputs)
-    with write_errors(place.name), reserve(place):
-        if place.direct:
-            with open_direct(place) as stream:
-                return _write(place, stream, references)
-        try:
-            with create_part(place) as stream:
-                count = _write(place, stream, references)
-                os.fsync(stream.fileno())
-            replace_target(place)
-            return count
-        finally:
-            place.part.unlink(missing_ok=True)
-            keep_part(place)
+    with whole_file(place) as stream:
+        return _write(place, stream, references)
 
 
-def _write(place: OutputPath, stream: io.FileIO, references: Iterable[Reference]) -> int:
+def _write(place: OutputPath, stream: io.FileIO | BinaryIO, references: Iterable[Reference]) -> int:
     name, count = Path(place.name).name, 0
     packed = gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0) if name.endswith(".gz") else None
     for count, reference in enumerate(references, 1):

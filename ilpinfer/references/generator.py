@@ -12,9 +12,10 @@ from random import Random
 
 from formulations import LabelSet, Rule, RuleSet, Trellis
 from formulations import constraints as C
+from formulations.arguments import whole
 from formulations.labels.reading import Reading
 from formulations.messages import suggestion
-from ilpinfer.decoding.single import decode
+from ilpinfer.decoding.decode import decode
 
 KINDS = ("plain", "ties", "infeasible", "second-order", "soft-and-hard")
 """Kinds of instances: soft rules only; several labellings are best; hard rules that contradict each other; scores of second order, for
@@ -120,8 +121,7 @@ def generate(
         ("rules", rules, 0),
         ("seed", seed, 0),
     ):
-        if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            raise ValueError(f"{what} is {value!r}; expected a whole number from {least}")
+        whole(value, what, least)
     if isinstance(hardness, bool) or not isinstance(hardness, int | float) or not 0 <= hardness <= 1:
         raise ValueError(f"hardness is {hardness!r}; expected a number from 0 to 1")
     share = float(hardness)

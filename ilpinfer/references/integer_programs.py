@@ -68,7 +68,7 @@ def write_programs(
     Returns
     -------
     list of Path
-        The number of references.
+        The files.
 
     Raises
     ------

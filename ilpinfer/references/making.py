@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from formulations import RuleSet, Trellis, dump_rules, parse_rules
+from formulations.arguments import whole
 from formulations.grid import UNITS_PER_NAT
 from formulations.problem.compiled_rules import CompiledRules
 from formulations.problem.problem import Problem
@@ -18,7 +19,7 @@ from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.request import deadline_for
 from ilpinfer.core.rule_compiler import Rules, compiler_of
 from ilpinfer.core.solution import Solution
-from ilpinfer.decoding.single import decode
+from ilpinfer.decoding.decode import decode
 from ilpinfer.references.proofs import plain_trees
 from ilpinfer.references.record import InvalidReference, Level, Reference
 from ilpinfer.references.tables import Tables, plain_lattice, tables_of
@@ -63,7 +64,7 @@ def make(
     time_limit : float, optional
         Time limit in seconds for all decoding; None for no limit.
     top : int, optional
-        Least number of labellings that are listed, if so many exist.
+        Least number of labellings that are listed, where there are that many.
     max_steps : int, default checker.MAX_STEPS
         Limit on the steps of its check.
 
@@ -91,8 +92,7 @@ def make(
     (-0.5, ((1, 1),), -3.0)
     """
     for what, number in (("ties", ties), ("top", 1 if top is None else top), ("max_steps", max_steps)):
-        if not isinstance(number, int) or isinstance(number, bool) or number < 1:
-            raise ValueError(f"{what} is {number!r}; expected a whole number from 1")
+        whole(number, what, 1)
     text, rule_set, compiled = _as_text(rules, trellis)
     problem = compiled.problem(trellis)
     tables = tables_of(problem)

@@ -7,7 +7,7 @@ from formulations.automata.agreement import Agreement
 from formulations.automata.sums import Sum
 from formulations.problem.problem import Problem
 from ilpinfer.core.certificate import Leaf, Split, Tree, nodes
-from ilpinfer.proof.multipliers import FINE
+from ilpinfer.proof.leaf import FINE
 from ilpinfer.references.tables import Tables
 
 PlainLeaf = dict[str, Any]

@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 
 from formulations import parse_rules
+from formulations.arguments import whole
 from formulations.errors import InferenceError
 from ilpinfer import checker
 from ilpinfer.core.rule_compiler import RuleCompiler, compiler_of
@@ -81,8 +82,7 @@ def verify(reference: Reference, depth: Depth = "tables", *, max_steps: int = ch
     """
     if depth not in DEPTHS:
         raise ValueError(f"depth is {depth!r}; expected {' or '.join(DEPTHS)}")
-    if not isinstance(max_steps, int) or isinstance(max_steps, bool) or max_steps < 1:
-        raise ValueError(f"max_steps is {max_steps!r}; expected a whole number from 1")
+    whole(max_steps, "max_steps", 1)
     record = reference.to_dict()
     try:
         check_form(record)

@@ -41,7 +41,7 @@ class Estimate:
     rate: float
 
     def seconds(self, jobs: int) -> float | None:
-        """Seconds of the whole run with so many processes; None if unknown."""
+        """Seconds of the whole run with this number of processes; None if unknown."""
         return None if self.total is None or not self.rate else self.total / (self.rate * jobs)
 
 

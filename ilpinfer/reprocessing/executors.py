@@ -4,13 +4,12 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import Protocol, Self
 
 from formulations.errors import InferenceError
 from ilpinfer.decoding.workers import WorkerError, Workers
 from ilpinfer.reprocessing.shards import Shard, Work, decode_shard
 from ilpinfer.reprocessing.tables import Entry
-from ilpinfer.system.former_attributes import former_attributes
 
 Done = tuple[bytes, Entry]
 """The file of a shard, and its entry."""
@@ -194,7 +193,3 @@ def sequence_range(shard: Shard) -> str:
     """The numbers of the sequences of a shard and the place of the first one, for messages."""
     last = shard.begin + len(shard.examples) - 1
     return f"sequences {shard.begin} to {last}, from {shard.examples[0].where}"
-
-
-if not TYPE_CHECKING:
-    __getattr__ = former_attributes(__name__, {"Here": "LocalExecutor"})

@@ -8,7 +8,7 @@ from ilpinfer.core.solution import Solution
 from ilpinfer.corpus.examples import Example, InputError, Rejection
 from ilpinfer.corpus.fingerprints import fingerprint
 from ilpinfer.decoding.decoder import Decoder
-from ilpinfer.decoding.failures import failure
+from ilpinfer.decoding.reporting import failure
 from ilpinfer.models.sequence_model import SequenceModel
 from ilpinfer.pipelines.scored_stream import Trellises, in_order
 from ilpinfer.pipelines.trellises import ScoredSequence, score_example

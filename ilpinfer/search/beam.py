@@ -14,11 +14,13 @@ from formulations.programs.loss_bounds import best_score
 from ilpinfer.core.certificate import BEAM_BOUND, VITERBI_BOUND
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.result import Result, Task
+from ilpinfer.exact.ground import ground
 from ilpinfer.exact.viterbi import VITERBI, completions
 from ilpinfer.kernels import beam as kernels
-from ilpinfer.kernels.packed import chain_of, integers, pack, small
+from ilpinfer.kernels.machines import vector_size
+from ilpinfer.kernels.tables import integers, small
 from ilpinfer.kernels.warming import Stage, example_problem
-from ilpinfer.search.completeness import complete_search
+from ilpinfer.search.incumbents import complete_search
 
 _WORK_PER_CALL = 500_000
 COMPLETE_BEAM = "the beam left out no prefix that could be better"
@@ -26,47 +28,25 @@ COMPLETE_BEAM = "the beam left out no prefix that could be better"
 
 @dataclass(frozen=True)
 class Hypotheses:
-    """The result of a beam search.
-
-    Parameters
-    ----------
-    paths : list of ndarray of int
-        Final hypotheses, best first, equal scores by label ids.
-    scores : list of int
-        Theirs, in grid units.
-    left_out : int
-        The best that any prefix left out for want of width could still have reached; `FORBIDDEN` for none.
-    bound : int
-        Upper bound on the score of every labelling.
-    blind : bool, default False
-        Whether some rule has no machine, so that it was seen on whole labellings only.
-    """
+    """The final hypotheses of a beam search, best first, equal scores by label ids; grid units."""
 
     paths: list[LabelIds]
     scores: list[int]
-    left_out: int
-    bound: int
-    blind: bool = False
+    left_out: (
+        int  # the best that a prefix left out for want of width could have reached; `FORBIDDEN` for none
+    )
+    bound: int  # on the score of every labelling
+    blind: bool = False  # whether some rule has no machine, so that it was seen on whole labellings only
 
 
 def search(folded: Problem, width: int, deadline: Deadline, copies: int = 1) -> Hypotheses:
     """The best `width` prefixes at every token, violations seen so far included (Chang et al. 2007, section 7).
 
     A prefix that breaks a hard rule is pruned. Prefixes with the same state of the lattice and the same rule states have the
-    same future; only the best of them stay, as many as labellings are wanted. A width for all prefixes makes the
-    search exact.
-
-    Parameters
-    ----------
-    folded : Problem
-        A problem whose local rules are in its lattice.
-    width : int
-        Number of prefixes that are kept.
-    copies : int, default 1
-        Largest number of them with the same future.
-    Past the deadline nothing is found, and the bound is that of Viterbi.
+    same future; only the best `copies` of them stay. A width for all prefixes makes the search exact. Past the deadline
+    nothing is found, and the bound is that of Viterbi.
     """
-    lattice, packed = folded.lattice, pack(folded)
+    lattice, one = folded.lattice, ground(folded, forced=True)
     completion = completions(lattice)
     best = int(np.max(lattice.node[0] + completion[0]))
     if is_forbidden(best):
@@ -74,19 +54,19 @@ def search(folded: Problem, width: int, deadline: Deadline, copies: int = 1) -> 
     T, K = folded.shape
     state = kernels.Beam(
         integers(width),
-        small(width, packed.joint + 1),
+        small(width, vector_size(one.rules) + 1),
         small(T, width),
         small(T, width),
         np.ones(1, np.int64),
         np.full(1, FORBIDDEN),
     )
-    stretch = max(1, _WORK_PER_CALL // (width * K * (len(packed.mark) + 1)))
+    stretch = max(1, _WORK_PER_CALL // (width * K * (len(one.plain) + 1)))
     for first in range(0, T, stretch):
         if deadline.passed:
             return Hypotheses([], [], best, best)
         ends = first, min(first + stretch, T)
-        kernels.advance(chain_of(lattice), completion, packed, state, copies, *ends)
-    kernels.finish(packed, state)
+        kernels.advance(one.chain, completion, one.rules, state, copies, *ends)
+    kernels.finish(one.rules, state)
     score, _, nodes, parents, size, left = state
     order = [h for h in np.argsort(-score[: size[0]], kind="stable") if not is_forbidden(score[h])]
     left_out = int(left[0])
@@ -102,7 +82,7 @@ def search(folded: Problem, width: int, deadline: Deadline, copies: int = 1) -> 
 
 
 def _backtrack(nodes: Small, parents: Small, h: int) -> LabelIds:
-    """States (T,) of the lattice that hypothesis h passed."""
+    """States (T,) of the lattice."""
     states = np.empty(len(nodes), np.int64)
     for t in range(len(nodes) - 1, -1, -1):
         states[t] = nodes[t, h]

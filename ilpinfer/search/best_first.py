@@ -22,12 +22,8 @@ _MOST_NODES = 200_000
 def best_first_labelling(folded: Problem, deadline: Deadline, share: float | None = None) -> LabelIds | None:
     """The first labelling of depth-first search that takes the best choice and turns back at hard rules; label ids (T,).
 
-    None where the share of the remaining time or, without a limit, the number of nodes does not suffice.
-
-    Parameters
-    ----------
-    share : float, optional
-        Share of the remaining time; None for a fifth of it, and of `RUN_TIME` at most.
+    None where the share of the remaining time, by default a fifth of it and of `RUN_TIME` at most, does not suffice, or,
+    without a limit, the number of nodes.
     """
     left = deadline.remaining
     limit = None if left is None else min(left, RUN_TIME) / 5 if share is None else share * left
@@ -64,7 +60,6 @@ def best_first(problem: Problem, task: Task, name: str) -> Iterator[Result]:
         return path if labelling is None else labelling
 
     def run(population: Population) -> str:
-        population.begin()
         return f"{population.counts[VALUED]} labellings"
 
     yield from population_search(problem, task, name, (), Individuals(), first, run)

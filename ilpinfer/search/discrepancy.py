@@ -7,25 +7,25 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from formulations import constraints as C
+from formulations import time_limits
 from formulations.dtypes import Integers
 from formulations.grid import FORBIDDEN, LIMIT, UNITS_PER_NAT, is_forbidden
-from formulations.problem.problem import Problem
+from formulations.problem.problem import GroundRule, Problem
 from formulations.programs.loss_bounds import best_score
 from formulations.time_limits import OutOfTime
 from ilpinfer.core.certificate import VITERBI_BOUND
 from ilpinfer.core.deadline import STRETCH, Deadline
 from ilpinfer.core.result import Result, Task
-from ilpinfer.exact.guide import joint_symbols
-from ilpinfer.exact.rule_machines import RuleMachine, pack_rule_machines, rule_machines
+from ilpinfer.exact.ground import ground
 from ilpinfer.exact.viterbi import VITERBI, completions
 from ilpinfer.kernels import discrepancy as kernels
 from ilpinfer.kernels.hashing import enter
-from ilpinfer.kernels.machines import joint_of
-from ilpinfer.kernels.packed import chain_of, integers, small
+from ilpinfer.kernels.machines import joint_of, vector_size
+from ilpinfer.kernels.tables import integers, small
 from ilpinfer.kernels.warming import Stage, example_problem
-from ilpinfer.search.completeness import complete_search
-from ilpinfer.search.incumbents import Incumbents
-from ilpinfer.search.parameters import Parameters, by_variant, one_of, within
+from ilpinfer.search.incumbents import Incumbents, complete_search
+from ilpinfer.search.joint_symbols import joint
+from ilpinfer.search.parameters import Parameters, by_variant, one_of, parameters_of, within
 
 _LABELLINGS = 64
 """Room for labellings in a call."""
@@ -40,34 +40,23 @@ RUN_TIME = 0.8
 class Discrepancy(Parameters):
     """Parameters of limited discrepancy search; the numbers are those of Stokman 2011, Table 6.
 
-    Parameters
-    ----------
-    variant : str, optional
-        "admissible": prefixes are dropped that are α·T·m^i nats in round i below the best score without the
-        rules, with bounds on completions, so that nothing better is lost; "published": those whose score lies
-        below a floor, α·T·m^i nats, and a labelling that is found raises it (section 4.2.2); "textbook": at
-        most i choices that are not the best one, and no floor (Harvey and Ginsberg 1995).
-    token_multiplier : float, optional
-        Α, nats a token.
-    iteration_multiplier : float, optional
-        M.
-    branching, branching_increase : int, optional
-        B, how many choices a prefix has in the first round, and δb, how many more in each.
-    zero : str, optional
-        "score": the floor is compared with the score itself, as published; "best": against its distance from the
-        best choice at each token, as the prose has it.
-    keep_going : bool, optional
-        Whether rounds continue until the deadline rather than until the first one with a labelling; true unless
-        published.
+    "admissible" drops prefixes that are α·T·m^i nats in round i below the best score without the rules, with bounds on
+    completions, so that nothing better is lost; "published" drops those whose score lies below a floor, α·T·m^i nats, and
+    a labelling that is found raises it (section 4.2.2); "textbook" makes at most i choices that are not the best one, and
+    has no floor (Harvey and Ginsberg 1995).
     """
 
     variant: str = one_of("admissible", "published", "textbook")
-    token_multiplier: float = within(-1.3, -math.inf, 0)
-    iteration_multiplier: float = within(1.5, 1, 1e6)
-    branching: int = within(3, 1, 1e6)
-    branching_increase: int = within(1, 0, 1e6)
-    zero: str = one_of("score", "best")
-    keep_going: bool = by_variant({"admissible": True, "published": False, "textbook": True})
+    token_multiplier: float = within(-1.3, -math.inf, 0)  # α, nats a token
+    iteration_multiplier: float = within(1.5, 1, 1e6)  # m
+    branching: int = within(3, 1, 1e6)  # b, how many choices a prefix has in the first round
+    branching_increase: int = within(1, 0, 1e6)  # δb, and how many more in each
+    zero: str = one_of(
+        "score", "best"
+    )  # compared with the floor: the score, or its distance from the best choices
+    keep_going: bool = by_variant(
+        {"admissible": True, "published": False, "textbook": True}
+    )  # after a labelling
 
 
 def run_time(deadline: Deadline) -> Deadline:
@@ -79,8 +68,7 @@ def limited_discrepancy(problem: Problem, task: Task, name: str) -> Iterator[Res
     """The best labelling of rounds of depth-first search under wider and wider limits."""
     for stage in (VITERBI, DISCREPANCY):
         task.deadline.excuse(stage.warm())
-    parameters = task.parameters or Discrepancy()
-    assert isinstance(parameters, Discrepancy)
+    parameters = parameters_of(task, Discrepancy)
     task = replace(task, deadline=run_time(task.deadline))
     folded = problem.fold()
     try:
@@ -105,31 +93,14 @@ def limited_discrepancy(problem: Problem, task: Task, name: str) -> Iterator[Res
 
 @dataclass
 class Search:
-    """The rounds of a limited discrepancy search.
-
-    Parameters
-    ----------
-    folded : Problem
-        Local rules in its lattice.
-    best
-        Grid units; no labelling scores more.
-    rounds, nodes : int, default 0
-        Done so far.
-    most : int, default 2 ** 62
-        Nodes of a round, after which it ends.
-
-    Raises
-    ------
-    OutOfTime
-        Where the deadline passes before the first round.
-    """
+    """The rounds of a limited discrepancy search; OutOfTime where the deadline passes before the first one."""
 
     folded: Problem
     task: Task
     parameters: Discrepancy
     rounds: int = 0
     nodes: int = 0
-    most: int = 2**62
+    most: int = 2**62  # nodes of a round
     incumbents: Incumbents = field(init=False)
 
     def __post_init__(self) -> None:
@@ -138,12 +109,10 @@ class Search:
         self.best = int(np.max(lattice.node[0] + ahead[0]))
         self.completion = ahead if self.parameters.variant == "admissible" else np.zeros_like(ahead)
         self.incumbents = Incumbents(self.folded, self.task)
-        early, late = _machines(
-            self.folded, self.task.deadline, all_early=self.parameters.variant != "published"
-        )
-        self.joint = joint_of(pack_rule_machines(early, lattice), joint_symbols(lattice, early))
-        packed = pack_rule_machines(late, lattice)
-        self.late = kernels.LateMachines(packed, small(packed.joint), small(packed.joint))
+        early, late = _apart(self.folded, all_early=self.parameters.variant != "published")
+        one, rules = ground(early), ground(late).rules
+        self.chain, self.joint = one.chain, joint(one)
+        self.late = kernels.LateMachines(rules, small(vector_size(rules)), small(vector_size(rules)))
         self.shift = (
             self._shift() if self.parameters.zero == "best" else np.zeros(len(lattice.node), np.int64)
         )
@@ -218,7 +187,7 @@ class Search:
         )
         records = kernels.Records(integers(_LABELLINGS), integers(_LABELLINGS), integers(_LABELLINGS, T))
         counts = np.array([0, 0, 0, 0, incumbents.value, 0])
-        chain, ahead = chain_of(lattice), kernels.Ahead(self.completion, self.shift)
+        chain, ahead = self.chain, kernels.Ahead(self.completion, self.shift)
         rule = discrepancies, monotone
         code = kernels.WORKED
         while code != kernels.DONE:
@@ -255,14 +224,14 @@ class Search:
 
     def _make_room(self, stack: kernels.Stack, counts: Integers) -> None:
         """Make room for joint states; beyond a limit, remove those that are not on the stack."""
-        packed, symbols, memo = self.joint
+        rules, symbols, memo = self.joint
         if memo.after.size <= _LARGEST_MEMO:
             self.joint = self.joint.grown()
             return
         places = [(t, slice(0, int(stack.size[t]))) for t in range(int(counts[kernels.DEPTH]))]
         used = np.unique(np.concatenate([[0], *(stack.joint[at] for at in places)]))
         n = len(used)
-        self.joint = joint_of(packed, symbols, max(64, 2 * n))
+        self.joint = joint_of(rules, symbols, max(64, 2 * n))
         vectors, slots, met = self.joint.memo.vectors, self.joint.memo.slots, self.joint.memo.number
         vectors[:n], met[:] = memo.vectors[used], n
         enter(slots, vectors, 0, n)
@@ -270,24 +239,19 @@ class Search:
             stack.joint[at] = np.searchsorted(used, stack.joint[at])
 
 
-def _machines(
-    folded: Problem, deadline: Deadline, *, all_early: bool
-) -> tuple[list[RuleMachine], list[RuleMachine]]:
-    """Machines that are evaluated on prefixes, and machines that are evaluated on whole labellings only.
+def _apart(folded: Problem, *, all_early: bool) -> tuple[Problem, Problem]:
+    """The problem with the rules that are evaluated on prefixes, and with those that are evaluated on whole labellings only.
 
     A rule is evaluated on prefixes where it may be (the set P, section 4.1): where no longer prefix can break it less,
-    or, for a hard one, none can mend it. Those that count once over several machines stay together.
+    or, for a hard one, none can mend it.
     """
-    early, late = list[RuleMachine](), list[RuleMachine]()
-    for r, rule in enumerate(folded.rules):
-        if deadline.passed:
-            raise OutOfTime
-        testable = all(
-            m.automaton.partial == "exact" or (rule.hard and bool(m.automaton.partial)) for m in rule.machines
-        )
-        machines = [machine for group in rule_machines(rule, r) for machine in group]
-        (early if all_early or testable else late).extend(machines)
-    return early, late
+    early, late = list[GroundRule](), list[GroundRule]()
+    for rule in folded.rules:
+        time_limits.check()
+        kinds = {m.automaton.partial for m in rule.machines}
+        testable = "" not in kinds if rule.hard else kinds <= {"exact"}
+        (early if all_early or testable else late).append(rule)
+    return replace(folded, rules=tuple(early)), replace(folded, rules=tuple(late))
 
 
 def _example() -> None:

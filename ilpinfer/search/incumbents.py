@@ -1,26 +1,18 @@
-"""Incumbents of a search, with their times."""
+"""Incumbents of a search, with their times, and the certificate of a complete search."""
 
 from dataclasses import dataclass, field
 
 from formulations.dtypes import LabelIds
 from formulations.grid import FORBIDDEN, is_forbidden
 from formulations.problem.problem import Problem
-from ilpinfer.core.certificate import VITERBI_BOUND, Certificate
+from ilpinfer.core.certificate import VITERBI_BOUND, Certificate, Leaf, proof
 from ilpinfer.core.incumbents import Improvement
 from ilpinfer.core.result import Result, Task
 
 
 @dataclass
 class Incumbents:
-    """The incumbents of one search.
-
-    Parameters
-    ----------
-    folded : Problem
-        The folded problem.
-    task : Task
-        Whose `watch` hears of each.
-    """
+    """The incumbents of one search, of each of which the task's `watch` hears."""
 
     folded: Problem
     task: Task
@@ -36,7 +28,6 @@ class Incumbents:
 
     @property
     def path(self) -> LabelIds | None:
-        """The best labelling so far."""
         return self.improvements[-1].path if self.improvements else None
 
     def best(self, bound: float, method: str, certificate: Certificate = VITERBI_BOUND) -> Result:
@@ -52,3 +43,19 @@ class Incumbents:
         self.improvements.append(Improvement(seconds, value, path))
         if self.task.watch is not None:
             self.task.watch(seconds, value, bound)
+
+
+def complete_search(
+    problem: Problem, source: str, *, feasible: bool, excluded: tuple[tuple[int, ...], ...] = ()
+) -> Certificate:
+    """A leaf in which every machine follows, given the problem before folding; no proof where a rule has no machine.
+
+    Where there is no labelling, the hard rules alone show it. `source` is the argument in words, and `excluded` has the label
+    ids (T,) of the labellings before.
+    """
+    rules = [(r, rule) for r, rule in enumerate(problem.rules) if not rule.folds]
+    if any(rule.machineless for _, rule in rules):
+        return Certificate("none", source)
+    named = ((r, rule) for r, rule in rules if feasible or rule.hard)
+    machines = tuple((r, m) for r, rule in named for m in range(len(rule.machines)))
+    return proof(source, Leaf(stages=(machines,) if machines else ()), excluded)

@@ -2,9 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import field, fields
-from typing import Any
+from typing import Any, TypeVar
 
 from formulations.arguments import number, whole
+from ilpinfer.core.result import Task
+
+Kind = TypeVar("Kind", bound="Parameters")
 
 
 class Parameters:
@@ -18,16 +21,15 @@ class Parameters:
             each.metadata.get("check", _truth)(getattr(self, each.name), each.name)
 
 
-def by_variant(values: Mapping[str, Any], parameter: Any = None) -> Any:
-    """A parameter whose usual value depends on the `variant`, a field before it.
+def parameters_of(task: Task, kind: type[Kind]) -> Kind:
+    """The parameters of a task, of this kind; the usual ones where it has none."""
+    result = task.parameters or kind()
+    assert isinstance(result, kind)
+    return result
 
-    Parameters
-    ----------
-    values : mapping of str to object
-        The usual value of each variant.
-    parameter : object, optional
-        One made by `one_of` or `within`, whose check is kept; None for true or false.
-    """
+
+def by_variant(values: Mapping[str, Any], parameter: Any = None) -> Any:
+    """A parameter whose usual value depends on the `variant`, checked as `parameter` is; without one, true or false."""
     metadata = {} if parameter is None else parameter.metadata
     return field(default=None, metadata={**metadata, "usual": values})
 

@@ -11,18 +11,18 @@ from formulations.grid import FORBIDDEN, is_forbidden
 from formulations.problem.problem import Problem
 from formulations.time_limits import OutOfTime
 from ilpinfer.core.certificate import VITERBI_BOUND
-from ilpinfer.core.deadline import Deadline
+from ilpinfer.core.deadline import STRETCH, Deadline
 from ilpinfer.core.result import Result, Task
-from ilpinfer.exact.guide import joint_symbols
-from ilpinfer.exact.rule_machines import RuleMachine, pack_rule_machines, rule_machines
+from ilpinfer.exact.ground import ground
 from ilpinfer.exact.viterbi import VITERBI, viterbi
 from ilpinfer.kernels import evolution as kernels
 from ilpinfer.kernels.machines import Joint, Memo, memo_of
-from ilpinfer.kernels.packed import chain_of, integers, small
 from ilpinfer.kernels.runs import Runs
+from ilpinfer.kernels.tables import integers, small
 from ilpinfer.kernels.warming import Stage, example_problem
 from ilpinfer.search.discrepancy import DISCREPANCY, run_time
 from ilpinfer.search.incumbents import Incumbents
+from ilpinfer.search.joint_symbols import joint_symbols
 
 _LARGEST_MEMO = 4_000_000
 _SETTINGS = kernels.Settings(0.25, 1.5, 0.9, False, False)
@@ -30,26 +30,12 @@ _SETTINGS = kernels.Settings(0.25, 1.5, 0.9, False, False)
 
 @dataclass(frozen=True)
 class Individuals:
-    """Numbers of individuals, and the settings of their mutations.
-
-    Parameters
-    ----------
-    size, offspring : int, default 1
-        Number of individuals, and of places for offspring.
-    mutations : int, default 0
-        Mutations of the first individual, for each of the others.
-    iterations : int, default 0
-        Iterations at most; 0 for as many as time allows.
-    seed : int, default 0
-        Seed of the random numbers.
-    settings : Settings, default _SETTINGS
-        Settings of mutations and selection.
-    """
+    """Numbers of individuals, and the settings of their mutations."""
 
     size: int = 1
-    offspring: int = 1
-    mutations: int = 0
-    iterations: int = 0
+    offspring: int = 1  # places for them
+    mutations: int = 0  # of the first individual, for each of the others
+    iterations: int = 0  # at most; 0 for as many as time allows
     seed: int = 0
     settings: kernels.Settings = _SETTINGS
 
@@ -63,19 +49,10 @@ def population_search(
     begin: Callable[[Problem, LabelIds, Task], LabelIds | None],
     run: "Callable[[Population], str]",
 ) -> Iterator[Result]:
-    """The best labelling of a search over individuals.
+    """The best labelling of a search over individuals; without a number of iterations, its time is limited.
 
-    Parameters
-    ----------
-    stages : iterable of Stage
-        Stages of the kernels that it needs beside those that all need.
-    individuals : Individuals
-        Numbers and settings of individuals; without a number of iterations, the time is limited.
-    begin : callable
-        The first of them, from the folded problem and Viterbi's labelling; None where it is not there in
-        time.
-    run : callable
-        The search; returns a text on its steps.
+    `begin` makes the first of them from the folded problem and Viterbi's labelling, None where that takes too long. `run`
+    searches, and returns a text on its steps. `stages` has the kernels that it needs beside those that all need.
     """
     for stage in (VITERBI, DISCREPANCY, POPULATION, *stages):
         task.deadline.excuse(stage.warm())
@@ -103,38 +80,23 @@ def population_search(
 
 @dataclass
 class Population:
-    """The individuals of a search, with the arrays of its kernels.
-
-    Parameters
-    ----------
-    folded : Problem
-        Local rules in its lattice.
-    start : ndarray of int
-        Label ids (T,) of the first individual.
-    bound : int
-        Grid units; no labelling is worth more.
-
-    Raises
-    ------
-    OutOfTime
-        Where the deadline passes before the machines of the rules are at hand.
-    """
+    """The individuals of a search, with the arrays of its kernels; OutOfTime where the deadline passes meanwhile."""
 
     folded: Problem
     task: Task
     individuals: Individuals
-    start: Integers
-    bound: int
+    start: Integers  # label ids (T,) of the first one
+    bound: int  # grid units; no labelling is worth more
     incumbents: Incumbents = field(init=False)
 
     def __post_init__(self) -> None:
         lattice, p = self.folded.lattice, self.individuals
         T, mu, lam = len(lattice.node), p.size, p.offspring
-        machines = self._machines_of_rules()
+        one = ground(self.folded)
         self.incumbents = Incumbents(self.folded, self.task)
-        chain = chain_of(lattice)
+        chain = one.chain
         self.scores = chain._replace(pool=_never_empty(chain.pool), step=_never_empty(chain.step))
-        self.packed, self.symbols = pack_rule_machines(machines, lattice), joint_symbols(lattice, machines)
+        self.rules, self.symbols = one.rules, joint_symbols(one)
         self.memo = self._memo(1024 + 8 * T)
         N = mu + lam
         self.arrays = kernels.IndividualArrays(
@@ -146,25 +108,17 @@ class Population:
         room = 64 + lam
         self.records = kernels.Records(integers(room), integers(room), small(room, T))
         self.counts = np.array([0, 0, 0, FORBIDDEN])
-
-    def _machines_of_rules(self) -> list[RuleMachine]:
-        result: list[RuleMachine] = []
-        for r, rule in enumerate(self.folded.rules):
-            if self.task.deadline.passed:
-                raise OutOfTime
-            result += [machine for group in rule_machines(rule, r) for machine in group]
-        return result
+        self._begin()
 
     def _memo(self, n: int) -> Memo:
         """Room for n joint states, with their hard violations."""
-        return memo_of(self.packed, self.symbols, n, counting=True)
+        return memo_of(self.rules, self.symbols, n, counting=True)
 
     @property
     def machines(self) -> Joint:
-        """The machines of the rules, for kernels."""
-        return Joint(self.packed, self.symbols, self.memo)
+        return Joint(self.rules, self.symbols, self.memo)
 
-    def begin(self) -> None:
+    def _begin(self) -> None:
         """Create the first individuals; past the deadline, only one."""
         p = self.individuals
         mu = 1 if self.task.deadline.passed else p.size
@@ -181,7 +135,7 @@ class Population:
             self.incumbents.offer(path, int(total[best]), self.task.deadline.elapsed, self.bound)
 
     def record(self, began: float, before: int) -> None:
-        """Record the labellings of a stretch that began at a second, after so many valuations."""
+        """Record the labellings of a stretch, given the second and the number of valuations at which it began."""
         ended, valued = self.task.deadline.elapsed, max(1, int(self.counts[kernels.VALUED]) - before)
         values, when, paths = self.records
         for n in range(self.counts[kernels.FOUND]):
@@ -207,21 +161,60 @@ class Population:
         return bool(int(self.memo.number[0]) + (lam + kernels.SPARE) * T <= n)
 
 
+class Stretches:
+    """Calls of a kernel for a few milliseconds each, up to a number of steps or to the deadline.
+
+    Parameters
+    ----------
+    population : whose labellings it records, and for which it makes room
+    most : number of steps; 0 for as many as time allows
+    speed : units of work a second, at first
+
+    Attributes
+    ----------
+    done : steps so far
+    work, began, ends : of the present stretch: units of work, and seconds at which it begins and probably ends
+    """
+
+    def __init__(self, population: Population, most: int = 0, speed: float = 10_000.0) -> None:
+        self.population, self.most, self.speed = population, most or 2**62, speed
+        self.done = self.work = self._valued = 0
+        self.began = self.ends = 0.0
+
+    def begin(self) -> bool:
+        """Begin a stretch, unless all steps are done or the deadline has passed."""
+        deadline = self.population.task.deadline
+        if self.done >= self.most or deadline.passed:
+            return False
+        self.work, self._valued = (
+            max(1, int(self.speed * STRETCH)),
+            int(self.population.counts[kernels.VALUED]),
+        )
+        self.began = deadline.elapsed
+        self.ends = self.began + self.work / self.speed
+        return True
+
+    def end(self, steps: int, work: int, *, full: bool) -> None:
+        """Record what a stretch has done; `full` where the kernel had no room for more."""
+        seconds = self.population.task.deadline.elapsed - self.began
+        self.done, self.speed = self.done + steps, max(1.0, work / max(1e-6, seconds))
+        self.population.record(self.began, self._valued)
+        if full and not steps:
+            self.population.make_room()
+
+
 def _never_empty(array: Integers) -> Integers:
     """The array, with an entry where it is empty, as kernels may read its first entry."""
     return array if len(array) else np.zeros((1, *array.shape[1:]), np.int64)
 
 
 def example(individuals: Individuals) -> Population:
-    """A population on the example problem."""
     problem = example_problem(C.at_most_runs("0", 1, penalty=1))
     return Population(problem, Task(Deadline()), individuals, np.zeros(3, np.int64), 0)
 
 
 def _example() -> None:
-    population = example(Individuals())
-    population.begin()
-    population.make_room()
+    example(Individuals()).make_room()
 
 
 POPULATION = Stage("population", "labellings that a search changes", _example)

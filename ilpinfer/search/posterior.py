@@ -24,7 +24,7 @@ from ilpinfer.exact.auto import auto
 from ilpinfer.exact.product import MARGINALS, Product, product_of
 from ilpinfer.exact.viterbi import VITERBI, viterbi
 from ilpinfer.search.beam import beam_search
-from ilpinfer.search.parameters import Parameters, one_of, within
+from ilpinfer.search.parameters import Parameters, one_of, parameters_of, within
 
 A_SECOND = 3_000_000
 """Joint states times machines that a second is enough for."""
@@ -34,18 +34,11 @@ SHARE = 2**32
 
 @dataclass(frozen=True)
 class Posterior(Parameters):
-    """Parameters of minimum-risk decoding.
+    """Parameters of minimum-risk decoding: the most right tokens are expected, or the greatest F1 of spans.
 
-    Parameters
-    ----------
-    risk : str, optional
-        "tokens", the most right tokens are expected; "spans", the greatest F1 of spans is.
-    top_k : int, optional
-        How many of the best labellings stand for all, where sums over all take too many joint states, and for
-        spans; under a time limit that is too short for them, those of a beam stand in for them.
-    budget : int, optional
-        Joint states times machines that sums over all labellings may take; a time limit lowers it. For spans
-        a tenth of it, as sums then only tell the share of the probability that the best few hold.
+    The `top_k` best labellings stand for all for spans, and where sums over all take more than `budget` joint states times
+    machines; a time limit lowers the budget. Where there is no time for them, those of a beam do. Sums for spans have a
+    tenth of the budget, as they then only tell the share of the probability that the best few hold.
     """
 
     risk: str = one_of("tokens", "spans")
@@ -55,7 +48,7 @@ class Posterior(Parameters):
 
 def posterior(problem: Problem, task: Task, name: str) -> Iterator[Result]:
     """The labellings of the least expected risk; each keeps the hard rules and has a probability above 0."""
-    parameters = task.parameters if isinstance(task.parameters, Posterior) else Posterior()
+    parameters = parameters_of(task, Posterior)
     task = replace(task, parameters=None, watch=None, incumbent=None)
     task.deadline.excuse(VITERBI.warm())
     folded = problem.fold()
@@ -99,31 +92,16 @@ Worded = tuple[LabelIds | None, str]
 
 @dataclass(frozen=True)
 class _Sample:
-    """The best labellings, with their probabilities among themselves, in place of all labellings.
+    """The best labellings, with their probabilities among themselves, in place of all labellings."""
 
-    Parameters
-    ----------
-    paths : sequence of ndarray of int
-        Best first.
-    weights : ndarray of float
-        (n,) which sum to 1.
-    log_sum : float
-        Log Σ exp(score) over them, nats.
-    kind : str
-        "best", or "likely" for those of a beam.
-    """
-
-    paths: Sequence[LabelIds]
-    weights: Floats
-    log_sum: float
-    kind: str
+    paths: Sequence[LabelIds]  # best first
+    weights: Floats  # (n,), 1 in all
+    log_sum: float  # log Σ exp(score) over them, nats
+    kind: str  # "best", or "likely" for those of a beam
 
     @classmethod
     def of(cls, problem: Problem, task: Task, size: int) -> "_Sample | Result":
-        """The `size` best labellings; the engine's result where there are none.
-
-        Where half of the time left is not enough for them, those of a beam stand for them.
-        """
+        """The `size` best labellings, or those of a beam where there is no time; the engine's result where there are none."""
         left, kind = task.deadline.remaining, "best"
         half = task.deadline if left is None else Deadline(left / 2)
         results = list(auto(problem, replace(task, top=size, deadline=half), "auto"))

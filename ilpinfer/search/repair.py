@@ -7,12 +7,11 @@ import numpy as np
 from formulations.dtypes import LabelIds
 from formulations.grid import LIMIT, UNITS_PER_NAT
 from formulations.problem.problem import Problem
-from ilpinfer.core.deadline import STRETCH
 from ilpinfer.core.result import Result, Task
 from ilpinfer.kernels import repair as kernels
 from ilpinfer.kernels.evolution import VALUED
 from ilpinfer.kernels.warming import Stage
-from ilpinfer.search.population import Individuals, Population, example, population_search
+from ilpinfer.search.population import Individuals, Population, Stretches, example, population_search
 
 _HARD = min(LIMIT // 4, 1000 * UNITS_PER_NAT)
 """Weight of a hard violation during repair, grid units."""
@@ -24,7 +23,6 @@ def repair(
     """The labelling of `begin`, after repair; parameters as of `population_search`."""
 
     def run(population: Population) -> str:
-        population.begin()
         improve_individual(population)
         return f"{population.counts[VALUED]} labellings"
 
@@ -33,36 +31,21 @@ def repair(
 
 def improve_individual(population: Population) -> None:
     """Improve individual 0 until no change is better, or until the deadline."""
-    deadline, position, code = population.task.deadline, np.zeros(3, np.int64), kernels.WORKED
-    for array in population.arrays:
-        array[1] = array[0]
-    speed = 10_000.0
-    while code != kernels.DONE and not deadline.passed:
-        began, before = deadline.elapsed, int(population.counts[VALUED])
+    a, position, code = population, np.zeros(3, np.int64), kernels.WORKED
+    stretches = Stretches(a)
+    while code != kernels.DONE and stretches.begin():
+        for array in a.arrays:
+            array[1] = array[0]
+        before = int(a.counts[VALUED])
         code = kernels.improve(
-            population.scores,
-            population.machines,
-            population.arrays,
-            population.runs,
-            _HARD,
-            population.records,
-            population.counts,
-            position,
-            max(1, int(speed * STRETCH)),
+            a.scores, a.machines, a.arrays, a.runs, _HARD, a.records, a.counts, position, stretches.work
         )
-        valued = int(population.counts[VALUED])
-        speed = max(1.0, (valued - before) / max(1e-6, deadline.elapsed - began))
-        population.record(began, before)
-        if code == kernels.FULL and valued == before:
-            population.make_room()
-            for array in population.arrays:
-                array[1] = array[0]
+        valued = int(a.counts[VALUED]) - before
+        stretches.end(valued, valued, full=code == kernels.FULL)
 
 
 def _example() -> None:
-    population = example(Individuals())
-    population.begin()
-    improve_individual(population)
+    improve_individual(example(Individuals()))
 
 
 REPAIR = Stage("repair", "repair of labellings", _example)

@@ -189,6 +189,6 @@ class Connection(HttpToolsProtocol):
 
 
 def limited(limits: Limits, most: int) -> type[Connection]:
-    """The connections of a server with limits, at most so many."""
+    """The connections of a server with limits."""
     own: dict[str, Any] = {"limits": limits, "most": most, "waiting": {}, "idle": {}}
     return type("LimitedConnection", (Connection,), own)

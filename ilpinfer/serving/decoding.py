@@ -8,7 +8,7 @@ from typing import Any
 from ilpinfer.core.solution import Solution
 from ilpinfer.corpus.examples import Example
 from ilpinfer.decoding.decoder import Decoder
-from ilpinfer.decoding.failures import failure
+from ilpinfer.decoding.reporting import failure
 from ilpinfer.models.sequence_model import SequenceModel
 from ilpinfer.pipelines.trellises import ScoredSequence, score
 from ilpinfer.serving.refusal import INVALID, Refusal, invalid

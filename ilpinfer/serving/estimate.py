@@ -34,5 +34,5 @@ class Estimate:
         return self.seconds / self.tokens if self.tokens else 0.0
 
     def of(self, tokens: int) -> float:
-        """Estimated seconds for so many tokens."""
+        """Estimated seconds of a job with this number of tokens."""
         return tokens * self.seconds_per_token

@@ -3,6 +3,8 @@
 import math
 from dataclasses import dataclass, fields
 
+from formulations.arguments import whole
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -68,8 +70,8 @@ class Limits:
             if each.type is float:
                 if not 0 < value < math.inf:
                     raise ValueError(f"{each.name} is {value!r}; expected seconds above 0")
-            elif type(value) is not int or value < 1:
-                raise ValueError(f"{each.name} is {value!r}; expected a whole number from 1")
+            else:
+                whole(value, each.name, 1)
         if self.deadline > self.longest_deadline:
             raise ValueError(
                 f"deadline is {self.deadline:g} s, beyond the longest_deadline of {self.longest_deadline:g} s; "

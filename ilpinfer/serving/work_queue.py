@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic, TypeVar
 
+from formulations.arguments import whole
 from ilpinfer.serving.decoding import DeadlinePassed
 from ilpinfer.serving.estimate import Estimate
 from ilpinfer.serving.refusal import UNAVAILABLE, Refusal
@@ -56,9 +57,7 @@ class WorkQueue:
     """
 
     def __init__(self, workers: int, longest: int) -> None:
-        if type(workers) is not int or workers < 1:
-            raise ValueError(f"workers is {workers!r}; expected a whole number from 1")
-        self.workers, self.longest = workers, longest
+        self.workers, self.longest = whole(workers, "workers", 1), longest
         self.estimate = Estimate()
         self._executor = ThreadPoolExecutor(workers, thread_name_prefix="ilpinfer-decoding")
         self._waiting = deque[_Job]()

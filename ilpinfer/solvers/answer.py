@@ -1,5 +1,6 @@
 """The records of a backend's claim and of the checked answer, and the check."""
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import floor, inf
@@ -25,46 +26,22 @@ class SolverError(InferenceError, RuntimeError):
 
 @dataclass(frozen=True)
 class Claim:
-    """A backend's result, not yet checked.
-
-    Parameters
-    ----------
-    status : str
-        "optimal" | "feasible" | "infeasible" | "unknown".
-    x : ndarray of float or None
-        (n,) float64 or None.
-    objective : float or None
-        Claimed value of x, grid units; None without x.
-    bound : float
-        Claimed upper bound on the objective, grid units.
-    version : str
-        Solver, its version, and the package that carries it.
-    settings : dict of str to object
-        Parameters that the solver was given.
-    """
+    """A backend's result, not yet checked."""
 
     status: str
-    x: Floats | None
-    objective: float | None
-    bound: float
-    version: str
-    settings: dict[str, Any]
+    x: Floats | None  # (n,)
+    objective: float | None  # claimed value of x, grid units; None without x
+    bound: float  # claimed upper bound on the objective, grid units
+    version: str  # of the solver, and the package that carries it
+    settings: dict[str, Any]  # that the solver was given
 
 
 @dataclass(frozen=True)
 class Progress:
-    """A solver's report before its claim: a vector, a bound, or both.
+    """A solver's report before its claim: a vector, a bound, or both."""
 
-    Parameters
-    ----------
-    x : ndarray of float or ndarray of int, optional
-        (n,) float64 or int64, or None.
-    bound : float, default inf
-        Upper bound on the objective, grid units; inf for none.
-    """
-
-    x: Floats | Integers | None = None
-    bound: float = inf
+    x: Floats | Integers | None = None  # (n,)
+    bound: float = inf  # upper bound on the objective, grid units
 
     def followed_by(self, later: "Progress") -> "Progress":
         """Both together: the later vector, where there is one, and the lower bound."""
@@ -157,3 +134,9 @@ def exact_solution(x: Floats | Integers | None, program: IntegerProgram) -> Inte
         return None
     rounded = np.rint(x).astype(np.int64)
     return rounded if program.satisfied_by(rounded) else None
+
+
+def solver_seconds(deadline: float, late: float) -> float:
+    """The time limit for a solver that stops up to `late` seconds after it; at least 7/10 of the time that is left."""
+    remaining = deadline - time.monotonic()
+    return max(remaining - min(late, 0.3 * remaining), 0.01)

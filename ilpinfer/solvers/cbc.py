@@ -15,7 +15,7 @@ from formulations.dtypes import Floats
 from formulations.programs.record import IntegerProgram
 from formulations.programs.text import mps
 from ilpinfer.solvers.answer import Claim, Progress, Report, SolverError
-from ilpinfer.system import solver_versions
+from ilpinfer.system.solver_versions import VERSIONS
 
 STATUS = {
     "Optimal": "optimal",
@@ -29,8 +29,7 @@ SETTINGS = {"ratio": "0", "allow": "0", "increment": "1e-9", "preprocess": "off"
 def solve(program: IntegerProgram, deadline: float, threads: int, report: Report) -> Claim:
     """Relax with the dual simplex, then branch from its basis: two runs, each a process beside this one.
 
-    CBC's time limit counts from the branching only, so that one run could not keep it; and if the second
-    run has to be killed, the relaxation's bound is left.
+    CBC's time limit counts from the branching only; and if the second run has to be killed, the relaxation's bound is left.
     """
     settings = {**SETTINGS, "threads": str(threads)} if threads > 1 else dict(SETTINGS)
     with TemporaryDirectory(prefix="ilpinfer-") as folder:
@@ -68,8 +67,8 @@ def _branch(folder: str, settings: dict[str, str], deadline: float) -> str | Non
 
 
 @dataclass(frozen=True)
-class SolutionFile:
-    """A solution file: its status, the objective that is maximised, and (n,) float64 or None."""
+class _Solution:
+    """A solution file: its status, the objective that is maximised, and (n,) values or None."""
 
     status: str
     value: float
@@ -99,21 +98,21 @@ def _run(folder: str, options: list[str], deadline: float) -> str | None:
         return log.read().decode(errors="replace")
 
 
-def _read(path: Path, n_columns: int) -> SolutionFile:
+def _read(path: Path, n_columns: int) -> _Solution:
     """Read a solution file. A missing or incomplete file gives the status "unknown"."""
     head, *lines = (path.read_text() if path.exists() else "").splitlines() or [""]
     status, _, value = head.partition(" - objective value ")
     if not value:
-        return SolutionFile("unknown", -inf, None)
+        return _Solution("unknown", -inf, None)
     status = STATUS.get(status, "unknown")
     if status not in ("optimal", "feasible"):
-        return SolutionFile(status, -inf, None)
+        return _Solution(status, -inf, None)
     x = np.zeros(n_columns)
     for line in lines:
         words = line.removeprefix("**").split()
         if len(words) == 4:
             x[int(words[1][1:])] = float(words[2])
-    return SolutionFile(status, -float(value), x)
+    return _Solution(status, -float(value), x)
 
 
 def _bound(log: str) -> float:
@@ -122,4 +121,4 @@ def _bound(log: str) -> float:
     return -float(result[-1]) if result else inf
 
 
-VERSION = solver_versions.cbc()
+VERSION = VERSIONS["cbc"]()

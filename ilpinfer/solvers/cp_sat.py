@@ -14,17 +14,15 @@ from ortools.sat.python.cp_model_helper import (
 )
 
 from formulations.programs.record import IntegerProgram
-from ilpinfer.solvers.answer import Claim, Progress, Report
-from ilpinfer.solvers.smallest import smallest_program
-from ilpinfer.solvers.time_limits import solver_seconds
-from ilpinfer.system import solver_versions
+from ilpinfer.solvers.answer import Claim, Progress, Report, solver_seconds
+from ilpinfer.system.solver_versions import VERSIONS
 
 STATUS = {
     CpSolverStatus.OPTIMAL: "optimal",
     CpSolverStatus.FEASIBLE: "feasible",
     CpSolverStatus.INFEASIBLE: "infeasible",
 }
-VERSION = solver_versions.cp_sat()
+VERSION = VERSIONS["cp-sat"]()
 PARAMETERS = {
     "cp_model_probing_level": 0,
     "symmetry_level": 0,
@@ -35,8 +33,6 @@ PARAMETERS = {
 
 
 class _Solutions(SolutionCallback):
-    """Reports each solution."""
-
     def __init__(self, report: Report) -> None:
         super().__init__()
         self._report = report
@@ -48,8 +44,11 @@ class _Solutions(SolutionCallback):
 
 
 def load() -> None:
-    """Load the libraries that CP-SAT otherwise loads at the first solve."""
-    solve(smallest_program(), inf, 1, lambda progress: None)
+    """Load the libraries that CP-SAT otherwise loads at the first solve: here that of one token with one label."""
+    one, both = np.ones(1, np.int64), np.ones(2, np.int64)
+    entries = np.array([0, 1]), np.array([0])
+    smallest = IntegerProgram(1, 1, both, 0 * both, both, *entries, one, one, one)
+    solve(smallest, inf, 1, lambda progress: None)
 
 
 def solve(program: IntegerProgram, deadline: float, threads: int, report: Report) -> Claim:

@@ -6,16 +6,15 @@ from typing import Any
 import highspy
 import numpy as np
 
-from formulations.programs.record import UNBOUNDED, IntegerProgram
-from ilpinfer.solvers.answer import Claim, Progress, Report
-from ilpinfer.solvers.time_limits import solver_seconds
-from ilpinfer.system import solver_versions
+from formulations.programs.record import IntegerProgram
+from ilpinfer.solvers.answer import Claim, Progress, Report, solver_seconds
+from ilpinfer.system.solver_versions import VERSIONS
 
 STATUS = {
     highspy.HighsModelStatus.kOptimal: "optimal",
     highspy.HighsModelStatus.kInfeasible: "infeasible",
 }
-VERSION = solver_versions.highs()
+VERSION = VERSIONS["highs"]()
 OPTIONS = {"output_flag": False, "presolve": "off", "mip_rel_gap": 0.0}
 
 
@@ -78,8 +77,7 @@ def _pass(program: IntegerProgram, solver: highspy.Highs) -> None:
         -program.objective.astype(float),
         program.lower.astype(float),
         program.upper.astype(float),
-        np.where(program.row_lower == -UNBOUNDED, -inf, program.row_lower),
-        np.where(program.row_upper == UNBOUNDED, inf, program.row_upper),
+        *program.float_sides,
         program.indptr.astype(np.int32),
         program.indices.astype(np.int32),
         program.data.astype(float),

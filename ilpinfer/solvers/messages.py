@@ -16,46 +16,17 @@ PIECE = 2**22
 
 @dataclass(frozen=True)
 class Request:
-    """A program to solve.
-
-    Parameters
-    ----------
-    program : IntegerProgram
-        Program to maximise.
-    deadline : float
-        Time of `time.monotonic()` at which to end, or inf.
-    threads : int
-        Threads of the solver.
-    folder : str
-        Folder for temporary files.
-    """
+    """A program to solve."""
 
     program: IntegerProgram
-    deadline: float
+    deadline: float  # a time of `time.monotonic()`, or inf
     threads: int
-    folder: str
+    folder: str  # for temporary files
 
 
-@dataclass(frozen=True)
-class WorkerExit:
-    """The solver's process has exited without a claim.
-
-    Parameters
-    ----------
-    code : int
-        Its exit code, or the negative of the signal that ended it.
-    """
-
-    code: int
-
-
-@dataclass(frozen=True)
-class StopReply:
-    """Reply to `STOP`: the request was stopped."""
-
-
-Message = Progress | Claim | SolverError | WorkerExit | StopReply | str
-"""Messages from the solver's process; a text is an error message."""
+Message = Progress | Claim | SolverError | str | int | None
+"""From the solver's process: a text is an error message, a number the code of a process that exited without a claim, or the
+negative of the signal that ended it, and None the reply to `STOP`."""
 
 
 def send_request(pipe: Connection, request: Request) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from formulations.programs.program import Program
+from formulations.programs.program import Program, check_units
 from formulations.programs.record import UNBOUNDED
 
 if TYPE_CHECKING:
@@ -62,13 +62,11 @@ def to_pulp(program: Program) -> "LpProblem":
     problem.setObjective(pulp.LpAffineExpression(list(scores)))
     sides = zip(program.file_rows, integer.row_lower.tolist(), integer.row_upper.tolist(), strict=True)
     for terms, (name, low, high) in zip(_rows(program, columns), sides, strict=True):
-        kinds = [(pulp.LpConstraintEQ, low, "")] if low == high else []
-        if not kinds:
-            both = low > -UNBOUNDED and high < UNBOUNDED
-            if low > -UNBOUNDED:
-                kinds.append((pulp.LpConstraintGE, low, ".lower" * both))
-            if high < UNBOUNDED:
-                kinds.append((pulp.LpConstraintLE, high, ".upper" * both))
+        below, above = low > -UNBOUNDED, high < UNBOUNDED
+        kinds = [(pulp.LpConstraintGE, low, ".lower" * above)] if below else []
+        kinds += [(pulp.LpConstraintLE, high, ".upper" * below)] if above else []
+        if low == high:
+            kinds = [(pulp.LpConstraintEQ, low, "")]
         for sense, side, which in kinds:
             sum_ = pulp.LpAffineExpression(terms)
             problem.addConstraint(pulp.LpConstraint(sum_, sense, name + which, side))
@@ -115,7 +113,7 @@ def to_cp_sat(program: Program, *, units: str = "nats") -> "cp_model.CpModel":
     >>> program.labelling({v.name: solver.value(v) for v in columns})
     ['b', 'b']
     """
-    _check_units(units)
+    check_units(units)
     from ortools.sat.python import cp_model
 
     from ilpinfer.solvers.cp_sat import model_of
@@ -164,7 +162,7 @@ def to_mathopt(program: Program, *, units: str = "nats") -> "mathopt.Model":
     >>> to_mathopt(formulate(Trellis([0.0, -1.0], [], labels=["a", "b"]))).get_num_variables()
     4
     """
-    _check_units(units)
+    check_units(units)
     from ortools.math_opt.python import mathopt
 
     integer = program.integer
@@ -183,13 +181,8 @@ def to_mathopt(program: Program, *, units: str = "nats") -> "mathopt.Model":
     return model
 
 
-def _check_units(units: str) -> None:
-    if units not in ("nats", "grid"):
-        raise ValueError(f"no units {units!r}; there are nats, and grid for 2^-20 nats")
-
-
 def _columns_by_token(program: Program) -> Iterator[range]:
-    """The path columns that enter each token, of which a path takes one: CP-SAT is twice as fast with this information."""
+    """The path columns that enter each token, of which a path takes one: CP-SAT is then twice as fast."""
     integer = program.integer
     yield range(integer.states)
     width = integer.states * integer.labels

@@ -6,14 +6,14 @@ import threading
 import time
 from collections.abc import Iterator
 
-from formulations.forks import fork_safe
+from formulations.forks import emptied_by_forks, fork_safe
 from ilpinfer.solvers.process import Worker
 
 _lock = fork_safe(threading.Lock())
-_idle: dict[str, list[Worker]] = {}
+_idle: dict[str, list[Worker]] = emptied_by_forks({})
 MOST_IDLE = max(4, os.cpu_count() or 1)
 """Idle processes of each solver that wait for the next request."""
-_loaded: set[str] = set()
+_loaded: set[str] = emptied_by_forks(set())
 """Solvers that this process has loaded once."""
 
 
@@ -61,12 +61,3 @@ def _idle_worker(name: str, module: str) -> Worker:
         if worker.alive:
             return worker
         worker.end()
-
-
-def _forget() -> None:
-    """In a forked child: the processes are the parent's."""
-    _idle.clear()
-    _loaded.clear()
-
-
-os.register_at_fork(after_in_child=_forget)

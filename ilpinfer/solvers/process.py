@@ -8,7 +8,7 @@ from math import inf
 
 from formulations.programs.record import IntegerProgram
 from ilpinfer.solvers.answer import Claim, Progress, SolverError, with_progress
-from ilpinfer.solvers.messages import STOP, Message, Request, StopReply, WorkerExit, send_request
+from ilpinfer.solvers.messages import STOP, Message, Request, send_request
 from ilpinfer.system import temporary_folders
 from ilpinfer.system.processes import Child
 
@@ -21,19 +21,7 @@ START_LIMIT = 120.0
 
 
 class Worker(Child):
-    """A child process that starts to load a solver immediately.
-
-    Parameters
-    ----------
-    name : str
-        Name of the solver, for messages.
-    module : str
-        Module of its backend.
-
-    Attributes
-    ----------
-    version : of the solver; empty until it is loaded
-    """
+    """A child process that starts to load a solver's backend immediately; `version` is empty until it is loaded."""
 
     def __init__(self, name: str, module: str) -> None:
         self.name, self.version = name, ""
@@ -41,13 +29,7 @@ class Worker(Child):
         super().__init__("ilpinfer.solvers.worker", module, environment={"OPENBLAS_NUM_THREADS": "1"})
 
     def loaded(self, deadline: float) -> bool:
-        """Whether the solver is loaded at the deadline, or before.
-
-        Raises
-        ------
-        SolverError
-            Where it cannot be loaded.
-        """
+        """Whether the solver is loaded at the deadline, or before; SolverError where it cannot be loaded."""
         limit = self.began + START_LIMIT
         if not self.version and self._answers(min(deadline, limit) - time.monotonic()):
             self.version = str(self._receive())
@@ -92,7 +74,7 @@ class Worker(Child):
                 limit, stopping = time.monotonic() + STOP_LIMIT, True
                 continue
             message = self._receive()
-            if isinstance(message, StopReply):
+            if message is None:
                 return self._unknown({"stopped": True}), progress
             if isinstance(message, Claim):
                 return message, progress
@@ -113,12 +95,12 @@ class Worker(Child):
         except (EOFError, OSError):
             raise self._failure() from None
 
-    def _error(self, message: SolverError | WorkerExit | str) -> SolverError:
+    def _error(self, message: SolverError | str | int) -> SolverError:
         if isinstance(message, SolverError):
             return message
-        if isinstance(message, WorkerExit):
-            return SolverError(f"{self.name}: {self.report(message.code)}; try again or another solver")
+        if isinstance(message, int):
+            return self._failure(message)
         return SolverError(f"{self.name}: {message}; try another solver")
 
-    def _failure(self) -> SolverError:
-        return SolverError(f"{self.name}: {self.exit_report()}; try again or another solver")
+    def _failure(self, code: int | None = None) -> SolverError:
+        return SolverError(f"{self.name}: {self.exit_report(code)}; try again or another solver")

@@ -11,17 +11,16 @@ from ortools.linear_solver.python.model_builder_helper import (
 )
 from scipy.sparse import csr_matrix
 
-from formulations.programs.record import UNBOUNDED, IntegerProgram
-from ilpinfer.solvers.answer import Claim, Report, check_claim
-from ilpinfer.solvers.time_limits import solver_seconds
-from ilpinfer.system import solver_versions
+from formulations.programs.record import IntegerProgram
+from ilpinfer.solvers.answer import Claim, Report, check_claim, solver_seconds
+from ilpinfer.system.solver_versions import VERSIONS
 
 STATUS = {
     SolveStatus.OPTIMAL: "optimal",
     SolveStatus.FEASIBLE: "feasible",
     SolveStatus.INFEASIBLE: "infeasible",
 }
-VERSION = solver_versions.scip()
+VERSION = VERSIONS["scip"]()
 PARAMETERS = {
     "limits/gap": "0",
     "limits/absgap": "0",
@@ -73,8 +72,7 @@ def _model(program: IntegerProgram) -> ModelBuilderHelper:
         program.lower.astype(float),
         program.upper.astype(float),
         program.objective.astype(float),
-        np.where(program.row_lower == -UNBOUNDED, -inf, program.row_lower),
-        np.where(program.row_upper == UNBOUNDED, inf, program.row_upper),
+        *program.float_sides,
         csr_matrix(entries, (program.n_rows, program.n_columns)),
     ]
     model = ModelBuilderHelper()

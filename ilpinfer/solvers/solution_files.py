@@ -187,9 +187,7 @@ def _highs_table(lines: list[str]) -> SolutionFile:
 
 
 def _scip(lines: list[str]) -> SolutionFile:
-    """`solution status:` in some versions, `objective value:`, then lines `name value (obj:cost)` of columns that are
-    not 0.
-    """
+    """`solution status:` in some versions, `objective value:`, then lines `name value (obj:cost)` of columns other than 0."""
     body, status = [line for line in lines if line.strip()], ""
     if body[0].startswith("solution status:"):
         status = body.pop(0).partition(":")[2].strip()
@@ -247,7 +245,6 @@ def _values(
     fields: int,
     last: Callable[[str], bool] = lambda _: True,
 ) -> dict[str, float]:
-    """Values by name, from the words of lines."""
     result: dict[str, float] = {}
     for words in rows:
         if len(words) != fields or not words[at[0]] or not last(words[-1]):
@@ -275,7 +272,6 @@ def _is_number(text: str) -> bool:
 
 
 def _after(lines: Iterator[str], title: str) -> str:
-    """The line after a title."""
     for line in lines:
         if line.strip() == title:
             return next(lines, "").strip()

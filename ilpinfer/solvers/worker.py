@@ -18,16 +18,12 @@ from types import ModuleType
 
 from formulations.programs.record import IntegerProgram
 from ilpinfer.solvers.answer import Claim, Progress, Report, SolverError, exact_solution
-from ilpinfer.solvers.messages import STOP, Request, StopReply, WorkerExit, receive_request
+from ilpinfer.solvers.messages import STOP, Message, Request, receive_request
 from ilpinfer.system.processes import connect
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Send the solver's version when it is loaded; then answer requests until the pipe is closed.
-
-    Answers to a `Request` are any number of `Progress`, then a Claim, a SolverError, the text of another error, `WorkerExit`, or,
-    after `STOP`, a `StopReply`.
-    """
+    """Send the solver's version when it is loaded; then answer each request by any number of `Progress` and one other message."""
     descriptor, lifeline, module = arguments
     pipe = connect(descriptor, lifeline)
     signal.signal(signal.SIGUSR1, signal.SIG_IGN)  # meant for the processes of a request
@@ -66,19 +62,19 @@ def _answer(backend: ModuleType, request: Request, pipe: Connection) -> None:
             ready = wait([messages, pipe])
             if messages in ready:
                 try:
-                    message = messages.recv()
+                    message: Message = messages.recv()
                 except (EOFError, OSError):
-                    message = WorkerExit(_exit_code(process))
+                    pipe.send(_exit_code(process))
+                    return
                 pipe.send(message)
-                if not isinstance(message, Progress | WorkerExit):
-                    _exit_code(process)
                 if not isinstance(message, Progress):
+                    _exit_code(process)
                     return
             if pipe in ready:
                 os.kill(process, signal.SIGKILL)
                 _end_group()
                 if pipe.recv() == STOP:
-                    pipe.send(StopReply())
+                    pipe.send(None)
                 _exit_code(process)
                 return
 

@@ -24,6 +24,7 @@ from ilpinfer.system.output_paths import OutputError, output_path, write_errors
 
 Row = dict[str, Any]
 """A JSON object."""
+ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
 @dataclass(frozen=True, order=True)
@@ -44,27 +45,15 @@ class RowCheckpoint:
     other run can write to the same place. A device, named pipe or descriptor is written to as it stands, and nothing
     is resumed from it. Where the name ends in `.gz`, the file is compressed when it is complete; its part is not.
 
-    Parameters
-    ----------
-    path : str or Path
-        The file that the rows become in the end.
-    job : str
-        Fingerprint of all that the rows depend on.
-    position : callable
-        Where a row belongs; KeyError, TypeError or ValueError for a row that is damaged.
-    inputs : iterable of str, Path or None, optional
-        Files that must not be overwritten.
+    `job` is a fingerprint of all that the rows depend on, and `inputs` are files that must not be overwritten. `position`
+    says where a row belongs; it raises KeyError, TypeError or ValueError for a row that is damaged. OutputError where the
+    place cannot be written to or is taken, and where the part belongs to another job.
 
     Attributes
     ----------
     groups : whole groups that are there
     unfinished : rows of the group after them
     damage : error in an earlier part, or empty; the rows before it are kept
-
-    Raises
-    ------
-    OutputError
-        Where the place cannot be written to or is taken, and where the part belongs to another job.
     """
 
     def __init__(
@@ -88,13 +77,7 @@ class RowCheckpoint:
         self._content: bytes | None = None
 
     def rows(self) -> Iterator[Row]:
-        """Every row that was written so far, read back from the file.
-
-        Raises
-        ------
-        OutputError
-            For a place that cannot be read back.
-        """
+        """Every row that was written so far, read back from the file; OutputError for a place that cannot be read back."""
         if self.place.direct:
             raise OutputError(f"{self.place.name}: cannot be read back; name a file")
         with self.place.part.open("rb") as stream:
@@ -113,11 +96,10 @@ class RowCheckpoint:
             self._count(row, self._position(row))
 
     def replace_by(self, content: bytes) -> None:
-        """Set other content than the rows as the final content of the file."""
+        """Make other content than the rows the final content of the file."""
         self._content = content
 
     def drop_unfinished(self) -> None:
-        """Remove the rows of the incomplete group."""
         with write_errors(self.place.name):
             self._cut(self._whole)
         self._rows -= len(self.unfinished)
@@ -210,14 +192,12 @@ class RowCheckpoint:
             self.groups, self.unfinished, self._whole = position.group + 1, [], self._end
 
     def _cut(self, end: int) -> None:
-        """Truncate the file to a number of bytes."""
         os.ftruncate(self._stream.fileno(), end)
         self._stream.seek(end)
         self._end = end
 
     @property
     def of_another_run(self) -> OutputError:
-        """Error for a part whose rows belong to another run."""
         return OutputError(f"{self.place.part}: belongs to another run; delete it, or choose another output")
 
     def _foreign(self) -> OutputError:
@@ -227,8 +207,7 @@ class RowCheckpoint:
 
 
 def _line(row: Row) -> bytes:
-    """The unique text of a row."""
-    text = json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n"
+    text = ENCODER.encode(row) + "\n"
     return text.encode("utf-8", "backslashreplace")
 
 

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from formulations.files import is_packed, packed
+from formulations.files import is_packed, keep_permissions, new_file, packed, sync_folder, unfinished
+from formulations.forks import emptied_by_forks
 from ilpinfer.system.locks import LockError, hold_lock
 from ilpinfer.system.output_paths import (
     OutputError,
@@ -23,50 +24,37 @@ from ilpinfer.system.output_paths import (
     write_errors,
 )
 
-_held_locks: dict[Path, int] = {}
+_held_locks: dict[Path, int] = emptied_by_forks({})
 """Locks that this process holds, and the thread of each."""
-_unfinished: set[Path] = set()
-"""Parts without any row yet."""
 
 
 def write_atomically(path: str | Path, text: str | bytes, inputs: Iterable[str | Path | None] = ()) -> None:
     """Write text or bytes to `path.part`, which is renamed to `path` at the end; compressed if the name ends in `.gz`.
 
     Devices, named pipes and open descriptors are written to as they stand. What UTF-8 cannot hold, such as a file name
-    in another encoding, is written as an escape.
-
-    Raises
-    ------
-    OutputError
-        For a place that cannot be written to, or is taken: by one of the inputs, another run, or another's
-        `path.part`.
+    in another encoding, is written as an escape. OutputError for a place that cannot be written to, or is taken: by
+    one of the inputs, another run, or another's `path.part`.
     """
     place = output_path(path, inputs)
-    data = packed(place.name, text if isinstance(text, bytes) else text.encode("utf-8", "backslashreplace"))
-    with write_errors(place.name), reserve(place):
-        if place.direct:
-            with open_direct(place) as stream:
-                write_all(stream, data)
-            return
-        try:
-            with create_part(place) as stream:
-                write_all(stream, data)
-                os.fsync(stream.fileno())
-            replace_target(place)
-        finally:
-            place.part.unlink(missing_ok=True)
-            keep_part(place)
+    with whole_file(place) as stream:
+        data = text if isinstance(text, bytes) else text.encode("utf-8", "backslashreplace")
+        write_all(stream, packed(place.name, data))
+
+
+@contextlib.contextmanager
+def whole_file(place: OutputPath) -> Iterator[io.FileIO | BinaryIO]:
+    """A stream to a reserved path, where the content appears when it is complete; OutputError as for `write_atomically`."""
+    with (
+        write_errors(place.name),
+        reserve(place),
+        open_direct(place) if place.direct else new_file(place.target, place.part) as stream,
+    ):
+        yield stream
 
 
 @contextlib.contextmanager
 def reserve(place: OutputPath) -> Iterator[None]:
-    """Reserve a path for this run until its result is written.
-
-    Raises
-    ------
-    OutputError
-        Where it cannot be written to, or is taken.
-    """
+    """Reserve a path for this run until its result is written; OutputError where it cannot be written to, or is taken."""
     if place.direct or _held_locks.get(place.lock) == threading.get_ident():
         check_direct(place)
         yield
@@ -98,7 +86,6 @@ def lock_output(place: OutputPath) -> Iterator[bool]:
 
 
 def open_direct(place: OutputPath) -> io.FileIO:
-    """A device, named pipe or descriptor, which is written to directly."""
     number = descriptor(place.name)
     own = os.open(place.target, os.O_WRONLY | os.O_NOCTTY) if number is None else os.dup(number)
     return io.FileIO(own, "w")
@@ -107,33 +94,19 @@ def open_direct(place: OutputPath) -> io.FileIO:
 def create_part(place: OutputPath) -> io.FileIO:
     """A new part, with the permissions of the file that it will replace; FileExistsError where there is one."""
     stream = io.FileIO(os.open(place.part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666), "r+")
-    _unfinished.add(place.part)
-    with contextlib.suppress(OSError):
-        os.fchmod(stream.fileno(), stat.S_IMODE(place.target.stat().st_mode))
+    unfinished.add(place.part)
+    keep_permissions(stream.fileno(), place.target)
     return stream
 
 
 def replace_target(place: OutputPath) -> None:
     """Rename the part, which is on the disk, to its final path."""
     os.replace(place.part, place.target)
-    _keep_name(place)
-
-
-def _keep_name(place: OutputPath) -> None:
-    """Write the folder of a new name to the disk."""
-    with contextlib.suppress(OSError):  # some file systems cannot do that with a folder
-        folder = os.open(place.target.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+    sync_folder(place.target.parent)
 
 
 def replace_part(place: OutputPath, content: BinaryIO) -> None:
-    """Write other content than that of the part, compressed if the name ends in `.gz`, and rename it to the final path.
-
-    The part goes last, so that a run that is killed meanwhile resumes from it.
-    """
+    """Write other content to the final path; the part goes last, so that a run that is killed meanwhile resumes from it."""
     new = place.part.with_name(place.part.name + ".new")
     try:
         with new.open("wb") as stream:
@@ -149,22 +122,22 @@ def replace_part(place: OutputPath, content: BinaryIO) -> None:
     finally:
         new.unlink(missing_ok=True)
     place.part.unlink()
-    _keep_name(place)
+    sync_folder(place.target.parent)
 
 
 def keep_part(place: OutputPath) -> None:
     """Mark a part that is gone or has rows; `abandon` does not remove it."""
-    _unfinished.discard(place.part)
+    unfinished.discard(place.part)
 
 
 def abandon() -> None:
     """Remove the locks and the empty parts of this process, which ends at once."""
-    for path in [*_unfinished, *_held_locks]:
+    for path in [*unfinished, *_held_locks]:
         with contextlib.suppress(OSError):
             path.unlink()
 
 
-def write_all(stream: io.FileIO, data: bytes) -> None:
+def write_all(stream: io.FileIO | BinaryIO, data: bytes) -> None:
     """Write every byte; a pipe may take few at a time."""
     rest = memoryview(data)
     while rest:
@@ -174,12 +147,3 @@ def write_all(stream: io.FileIO, data: bytes) -> None:
 def digest(*values: Any) -> str:
     """A short fingerprint of texts and plain values."""
     return hashlib.sha256(repr(values).encode()).hexdigest()[:16]
-
-
-def _forget() -> None:
-    """In a forked child: locks and parts are the parent's."""
-    _held_locks.clear()
-    _unfinished.clear()
-
-
-os.register_at_fork(after_in_child=_forget)

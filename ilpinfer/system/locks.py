@@ -25,19 +25,9 @@ class LockNotice(UserWarning):
 
 @contextlib.contextmanager
 def hold_lock(lock: Path) -> Iterator[bool]:
-    """Hold a lock file that names this process; the operating system tells whether the process is alive.
+    """Hold a lock file that names this process; whether a killed run had left it.
 
-    Yields
-    ------
-    iterator of bool
-        Bool : whether the lock is from a killed run.
-
-    Raises
-    ------
-    LockError
-        Where another run holds it, and for a file that is no lock.
-    OSError
-        Where it cannot be written.
+    LockError where another run holds it.
     """
     descriptor = _open(lock)
     try:
@@ -56,7 +46,7 @@ def hold_lock(lock: Path) -> Iterator[bool]:
 
 
 def _open(lock: Path) -> int:
-    """The descriptor of the lock file, locked. A run that ends removes the file, so that it may have to be opened again."""
+    """The descriptor of the lock file, locked; a run that ends removes the file, so that it may have to be opened again."""
     while True:
         descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o644)
         try:
@@ -94,9 +84,18 @@ def _check_alive(descriptor: int, lock: Path) -> None:
     process, host = int(result[1]), result[2]
     if host != socket.gethostname():
         raise LockError(f"{_owner(descriptor)} is or was writing it; if that has ended, remove {lock}")
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(process, 0)
+    if is_alive(process):
         raise LockError(f"{_owner(descriptor)} is writing it; wait for its end")
+
+
+def is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # somebody else's
+        return True
+    return True
 
 
 def _owner(descriptor: int) -> str:
@@ -105,7 +104,6 @@ def _owner(descriptor: int) -> str:
 
 
 def _same(descriptor: int, path: Path) -> bool:
-    """Whether the open file is the one at the path."""
     try:
         return os.path.samestat(os.fstat(descriptor), path.lstat())
     except FileNotFoundError:

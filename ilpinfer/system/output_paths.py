@@ -18,25 +18,14 @@ class OutputError(InferenceError, ValueError):
 
 @dataclass(frozen=True)
 class OutputPath:
-    """Where output goes.
+    """Where output goes."""
 
-    Parameters
-    ----------
-    name : str
-        The value as given.
-    target : Path
-        The target of symbolic links, which are not changed.
-    direct : bool, default False
-        Whether it is a device, a named pipe or an open descriptor, which is written to directly.
-    """
-
-    name: str
-    target: Path
-    direct: bool = False
+    name: str  # as given
+    target: Path  # of symbolic links, which are not changed
+    direct: bool = False  # a device, a named pipe or an open descriptor, which is written to directly
 
     @property
     def part(self) -> Path:
-        """Path of the incomplete file."""
         return self.target.with_name(self.target.name + ".part")
 
     @property
@@ -46,19 +35,9 @@ class OutputPath:
 
 
 def output_path(path: str | Path, inputs: Iterable[str | Path | None] = ()) -> OutputPath:
-    """Where a command's output goes; nothing is written.
+    """Where output goes; nothing is written.
 
-    Parameters
-    ----------
-    path : str or Path
-        As the user named it.
-    inputs : iterable of str, Path or None, optional
-        Files that must not be overwritten; `-` is standard input, and missing files are ignored.
-
-    Raises
-    ------
-    OutputError
-        For a folder, and for a file that is one of the inputs.
+    OutputError for a folder, and for one of the inputs, `-` for standard input.
     """
     name = str(path)
     if not name:
@@ -126,7 +105,6 @@ def descriptor(name: str) -> int | None:
 
 
 def _same(output: str | Path, path_read: str) -> bool:
-    """Whether an output is the file that is read."""
     try:
         one = os.stat(output)
         return stat.S_ISREG(one.st_mode) and os.path.samestat(

@@ -21,19 +21,9 @@ _all: set["Child"] = set()
 class Child:
     """A process that runs `main` of a module of this package, and communicates through `pipe`.
 
-    It leads a process group with its own children. It finds the standard library before anything else, so
-    that files of the working directory do not take its place.
-
-    Parameters
-    ----------
-    module : str
-        Its `main` is given the arguments, and calls `connect` on the first two.
-    arguments
-        Further words for `main`.
-    folder : str, optional
-        Folder for temporary files, in the place of the usual one.
-    environment : mapping of str to str, optional
-        Variables beside those of this process.
+    `main` is given the arguments, of which the first two are for `connect`. The process leads a process group with its
+    own children. It finds the standard library before anything else, so that files of the working directory do not
+    take its place. `folder` is for its temporary files, and `environment` has variables beside those of this process.
     """
 
     def __init__(
@@ -82,15 +72,11 @@ class Child:
     def alive(self) -> bool:
         return self.process.poll() is None
 
-    def exit_report(self) -> str:
-        """A text on how a process with a closed pipe ended, with the end of its standard error."""
-        self._kill()
-        return self.report(self.process.wait())
-
-    def report(self, code: int) -> str:
-        """A text on how a process ended, by its exit code or the negative of a signal, with the end of its standard
-        error.
-        """
+    def exit_report(self, code: int | None = None) -> str:
+        """How this process, or a child of it with this code, ended, with the end of its standard error."""
+        if code is None:
+            self._kill()
+            code = self.process.wait()
         self.errors.seek(0)
         last = self.errors.read()[-2000:].decode(errors="replace").split("\n")
         words = "; ".join(line.strip() for line in last[-4:] if line.strip())
@@ -114,14 +100,8 @@ def connect(descriptor: str, lifeline: str) -> Connection:
 def end_with_parent(lifeline: int, *, group: bool = False) -> None:
     """Let the kernel end this process (SIGIO) when the parent's end closes, whatever a library is doing.
 
-    Nothing is ever sent on this line: data on it would end the process, too.
-
-    Parameters
-    ----------
-    lifeline : int
-        Descriptor of an end of a pipe whose other end only the parent has.
-    group : bool, default False
-        End all processes of the group, which this one leads.
+    `lifeline` is the descriptor of an end of a pipe whose other end only the parent has. Nothing is ever sent on it:
+    data would end the process, too. With `group`, all processes of the group end, which this one leads.
     """
     import fcntl
 
@@ -173,7 +153,6 @@ def _forget() -> None:
         child.lifeline.close()
         child.errors.close()
     _all.clear()
-    temporary_folders.forget()
 
 
 atexit.register(end_all)

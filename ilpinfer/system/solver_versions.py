@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from importlib.metadata import version
 
 
-def cbc() -> str:
+def _cbc() -> str:
     """CBC's version, from its program, and the package that contains it."""
     from pulp import PULP_CBC_CMD
 
@@ -17,20 +17,14 @@ def cbc() -> str:
     return f"CBC {result[1] if result else '?'} (pulp {version('pulp')})"
 
 
-def cp_sat() -> str:
-    """CP-SAT's version, which is that of OR-tools."""
-    return f"CP-SAT (ortools {version('ortools')})"
+def _of(solver: str, package: str) -> Callable[[], str]:
+    return lambda: f"{solver} ({package} {version(package)})"
 
 
-def highs() -> str:
-    """HiGHS's version, which is that of highspy."""
-    return f"HiGHS (highspy {version('highspy')})"
-
-
-def scip() -> str:
-    """SCIP's version, as OR-tools carries it."""
-    return f"SCIP 10.0 (ortools {version('ortools')})"
-
-
-VERSIONS: Mapping[str, Callable[[], str]] = {"cbc": cbc, "cp-sat": cp_sat, "highs": highs, "scip": scip}
+VERSIONS: Mapping[str, Callable[[], str]] = {
+    "cbc": _cbc,
+    "cp-sat": _of("CP-SAT", "ortools"),
+    "highs": _of("HiGHS", "highspy"),
+    "scip": _of("SCIP 10.0", "ortools"),
+}
 """The version of each solver, by the name of its method."""

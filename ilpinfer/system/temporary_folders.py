@@ -10,10 +10,13 @@ from functools import cache
 from pathlib import Path
 from zlib import crc32
 
+from formulations.forks import emptied_by_forks
+from ilpinfer.system.locks import is_alive
+
 PREFIX = "ilpinfer"
 TRIES, PAUSE = 20, 0.02
 """Attempts to remove a folder, and seconds between them; processes that were just killed may write until they end."""
-_mine: set[str] = set()
+_mine: set[str] = emptied_by_forks(set())
 
 
 def create() -> str:
@@ -26,7 +29,6 @@ def create() -> str:
 
 @contextlib.contextmanager
 def temporary_folder() -> Iterator[str]:
-    """A temporary folder for a block."""
     path = create()
     try:
         yield path
@@ -45,14 +47,8 @@ def remove(path: str) -> None:
 
 
 def remove_all() -> None:
-    """Remove every folder of this process."""
     for path in list(_mine):
         remove(path)
-
-
-def forget() -> None:
-    """In a forked child: the folders are the parent's."""
-    _mine.clear()
 
 
 @cache
@@ -69,19 +65,9 @@ def _is_stale(entry: "os.DirEntry[str]") -> bool:
     try:
         _, _, process, start, _ = entry.name.split("-")
         ours = entry.is_dir(follow_symlinks=False) and entry.stat(follow_symlinks=False).st_uid == os.getuid()
-        return ours and not (_alive(int(process)) and _start(int(process)) == start)
+        return ours and not (is_alive(int(process)) and _start(int(process)) == start)
     except (OSError, ValueError):
         return False
-
-
-def _alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:  # somebody else's
-        return True
-    return True
 
 
 def _start(process: int) -> str:

@@ -1,19 +1,20 @@
 """Pools of idle threads, since starting a thread takes as long as several sequences."""
 
-import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
+from formulations.forks import emptied_by_forks
+
 MOST_IDLE = 4
 """Idle pools that wait for the next call, whatever their sizes."""
-_idle: list[tuple[int, ThreadPoolExecutor]] = []
+_idle: list[tuple[int, ThreadPoolExecutor]] = emptied_by_forks([])
 """Number of threads and pool, the latest last."""
 
 
 @contextmanager
 def thread_pool(number: int) -> Iterator[ThreadPoolExecutor]:
-    """A pool of so many threads for one caller; it is reused afterwards."""
+    """A pool of threads for one caller; it is reused afterwards."""
     pool = _taken(number) or ThreadPoolExecutor(number, "ilpinfer")
     try:
         yield pool
@@ -33,7 +34,3 @@ def _taken(number: int | None = None) -> ThreadPoolExecutor | None:
                 continue
             return entry[1]
     return None
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_idle.clear)  # a child has none of its parent's threads

@@ -21,7 +21,7 @@ from benchmarks.optimum import recheck, take_counts
 from benchmarks.report import Report, number, percent, signed
 from benchmarks.study import SCALES, Disagreement, Missing, Sources, names, study_named
 from formulations import LabelSet, RuleSet, Trellis
-from ilpinfer.decoding.single import decode
+from ilpinfer.decoding.decode import decode
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
 

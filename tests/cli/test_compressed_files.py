@@ -181,7 +181,7 @@ def test_a_run_that_ends_while_it_compresses_resumes(tmp_path, monkeypatch, mome
             if moment == "replace":
                 patched.setattr(files.os, "replace", interrupt)
             else:
-                patched.setattr(files, "_keep_name", interrupt)
+                patched.setattr(files, "sync_folder", interrupt)
                 patched.setattr(Path, "unlink", lambda path, missing_ok=False: None)
 
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):

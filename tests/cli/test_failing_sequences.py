@@ -13,8 +13,7 @@ from support.command_line import SCORES, run
 import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
-from ilpinfer.comparison import running
-from ilpinfer.decoding import batch, workers
+from ilpinfer.decoding import runner, workers
 from ilpinfer.solvers import SolverError
 
 RULES = """
@@ -159,8 +158,7 @@ def failing_second(honest, error):
 def test_whatever_is_raised(folder, capsys, monkeypatch, error, words, command):
     Path("in.jsonl").write_text((json.dumps(SCORES) + "\n") * 3)
     monkeypatch.setattr("ilpinfer.core.request.Request.direct", False)
-    module, name = {"decode": (batch, "decode_best"), "compare": (running, "decode_best")}[command]
-    monkeypatch.setattr(module, name, failing_second(getattr(module, name), error))
+    monkeypatch.setattr(runner, "run_method", failing_second(runner.run_method, error))
     more = ["--output", "x.jsonl"] if command == "decode" else ["--methods", "auto", "--output", "out"]
     code, _, err = run([command, "in.jsonl", *more], capsys)
     place = "in.jsonl, line 2" if command == "decode" else "in.jsonl, line 2, method auto"
@@ -229,7 +227,7 @@ def test_an_interrupt_that_becomes_an_error_is_no_row(folder, capsys, monkeypatc
             raise SystemError("returned a result with an exception set") from None
 
     monkeypatch.setattr("ilpinfer.core.request.Request.direct", False)
-    monkeypatch.setattr("ilpinfer.decoding.batch.decode_best", interrupted)
+    monkeypatch.setattr(runner, "run_method", interrupted)
     assert run(["decode", "scores.jsonl", "--output", "x.jsonl"], capsys)[0] == 130
     assert not list(Path().glob("x.jsonl*"))
 

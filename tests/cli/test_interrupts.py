@@ -191,7 +191,7 @@ entry()
         ("numpy", signal.SIGINT),
         ("formulations.rulefiles.loading", signal.SIGTERM),
         ("typer", signal.SIGINT),
-        ("ilpinfer.decoding.batch", signal.SIGTERM),
+        ("ilpinfer.decoding.runner", signal.SIGTERM),
         ("numba", signal.SIGINT),
         ("llvmlite", signal.SIGTERM),
     ],

@@ -233,7 +233,7 @@ def test_other_commands_with_such_names(odd, capsys):
 
 def test_a_failing_sequence_of_such_a_file(odd, capsys, monkeypatch):
     monkeypatch.setattr("ilpinfer.core.request.Request.direct", False)
-    monkeypatch.setattr("ilpinfer.decoding.batch.decode_best", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr("ilpinfer.decoding.runner.run_method", lambda *_, **__: 1 / 0)
     for output in ("-", "x.jsonl", "/dev/stdout"):
         code, _, _ = run(["decode", f"{BYTES}.jsonl", "--output", output], capsys)
         assert code == 1

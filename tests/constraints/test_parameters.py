@@ -155,11 +155,11 @@ def test_types_written_as_texts_are_read():
         "from __future__ import annotations\n"
         "from formulations import constraints as C\n"
         "from formulations.labels.label_set import Selector\n"
-        "@C.template('postponed')\n"
         "class Postponed(C.Template):\n"
         "    field: Selector\n    n: int = 1\n"
         "    def ground(self, labels, tokens): return []\n"
         "    def trials(self, reading): return []\n"
+        "postponed = C.template(Postponed)\n"
     )
     try:
         import sys
@@ -168,12 +168,12 @@ def test_types_written_as_texts_are_read():
         module = sys.modules["postponed_types"] = types.ModuleType("postponed_types")
         exec(source, module.__dict__)
         with pytest.raises(ValueError, match=r"postponed: n is \[1\]"):
-            C.maker("postponed")("a", [1])
+            module.postponed("a", [1])
         with pytest.raises(RuleError, match="n is 'x'; expected a whole number"):
             parse_rules(HEAD + 'template = "postponed"\nfield = "a"\nn = "x"')
         with pytest.raises(RuleError, match='no field "c"'):
             parse_rules(HEAD + 'template = "postponed"\nfield = "c"')
-        assert C.maker("postponed")("X", scope="each label").statements(("a", "b"))[1].field == "b"
+        assert module.postponed("X", scope="each label").statements(("a", "b"))[1].field == "b"
     finally:
         C.TEMPLATES.pop("postponed", None)
         sys.modules.pop("postponed_types", None)

@@ -15,7 +15,8 @@ from support.family import alive, marked, wait_until
 import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
-from ilpinfer.exact.compiled import Tables
+from ilpinfer.exact.calls import Call
+from ilpinfer.exact.compiled import COMPILED
 from ilpinfer.system import processes
 
 RULES = [C.at_most_runs("a", 1), C.requires_present("a", "b", penalty=1.5)]
@@ -121,8 +122,8 @@ def test_an_error_of_the_kernels_is_raised_and_not_hidden_by_another_method(monk
     def broken(*_):
         raise ValueError("a defect")
 
-    monkeypatch.setattr(Tables, "decode_one", broken)
-    monkeypatch.setattr(Tables, "run", broken)
+    COMPILED.warm()
+    monkeypatch.setattr(Call, "run", broken)
     trellis = Trellis([0.0, 1.0], np.zeros((2, 2, 2)), labels=["a", "b"])
     rules = [C.at_most_runs("a", 1)]
     with pytest.raises(ValueError, match="a defect"):

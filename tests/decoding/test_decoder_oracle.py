@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from stress import decoder as stress
 from support.effort import STRICT
+from support.kernel_calls import outcomes
 
 import ilpinfer
 from formulations import Trellis
@@ -18,8 +19,7 @@ from formulations.problem.compiled_rules import compile_rules
 from ilpinfer import Decoder
 from ilpinfer.core.request import Request
 from ilpinfer.exact import compiled
-from ilpinfer.exact.compiled import Tables, tables_of
-from ilpinfer.kernels.work import finished
+from ilpinfer.exact.compiled import TrellisTables, tables_of
 
 LABELS = ["a", "b", "O"]
 WORDS = [f"w{i}" for i in range(200)]
@@ -89,10 +89,9 @@ def test_threads_share_tables_that_grow_and_begin_anew(monkeypatch, most):
 
 def test_a_batch_may_hold_a_trellis_twice(monkeypatch):
     given = [t for t in trellises(30, seed=1) for _ in range(2)]
-    tables = Tables(compile_rules(READING, given[0].labels))
-    outcomes = finished(tables.decode(given))
-    assert all(outcome.proved for outcome in outcomes)
-    result = [(outcome.value / 2**20, outcome.path.tolist()) for outcome in outcomes]
+    found = outcomes(TrellisTables(compile_rules(READING, given[0].labels)), given)
+    assert all(outcome.proved for outcome in found)
+    result = [(outcome.value / 2**20, list(outcome.path)) for outcome in found]
     assert result == undirected(monkeypatch, given, READING)
 
 
@@ -134,8 +133,8 @@ def test_trellises_share_a_pool_of_several_entries(monkeypatch, entries):
     solutions = [decoder.decode(trellis) for trellis in given]
     expected = undirected(monkeypatch, given, READING)
     assert [(s.score, s.ids.tolist()) for s in solutions] == expected
-    outcomes = finished(Tables(compile_rules(READING, given[0].labels)).decode(given))
-    assert [(o.value / 2**20, o.path.tolist()) for o in outcomes if o.proved] == expected
+    found = outcomes(TrellisTables(compile_rules(READING, given[0].labels)), given)
+    assert [(o.value / 2**20, list(o.path)) for o in found if o.proved] == expected
 
 
 def test_threads_and_more_label_sets_than_are_kept(monkeypatch):
@@ -205,7 +204,7 @@ def test_too_many_classes_are_left_to_the_engine(monkeypatch, most):
 def interrupted(frame, event, _):
     """Trace the lines of what grows, and be interrupted at some of them."""
     growing = frame.f_code.co_filename.endswith(("compiled/vocabulary.py", "exact/compiled.py"))
-    if not growing or frame.f_code.co_name in ("run", "decode_one", "_one"):  # which hold the lock
+    if not growing or frame.f_code.co_name == "call":  # which hold the lock
         return None
     if event == "line" and interrupted.chance.random() < 0.003:
         raise KeyboardInterrupt

@@ -17,9 +17,10 @@ from formulations import Trellis
 from formulations import constraints as C
 from ilpinfer import Decoder
 from ilpinfer.core.request import Request
-from ilpinfer.decoding import few as few_module
-from ilpinfer.decoding.few import Few
-from ilpinfer.exact import compiled, lists
+from ilpinfer.decoding import chunks
+from ilpinfer.decoding.found import Found
+from ilpinfer.decoding.runner import declined
+from ilpinfer.exact import calls, compiled
 from ilpinfer.models.hmm import HMM
 
 SLOW = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
@@ -160,7 +161,7 @@ def test_texts_give_the_lists_of_their_trellises():
 def test_long_lists_are_decoded_in_parts(monkeypatch):
     given, decoder = list(sequences(30)), Decoder([C.at_most_runs("title", 1, penalty=1.0)])
     expected = [few.ids.tolist() for few in decoder.best_labellings(given, 5)]
-    monkeypatch.setattr(few_module, "MOST_AT_ONCE", 100)
+    monkeypatch.setattr(chunks, "MOST_LISTED", 100)
     assert [few.ids.tolist() for few in decoder.best_labellings(given, 5)] == expected
 
 
@@ -185,12 +186,12 @@ def test_little_time_gives_an_empty_list_or_fewer():
 def test_what_the_kernel_leaves_open_is_decoded_by_the_method(monkeypatch):
     rules, given = random_rules(2), list(sequences(6, seed=5, longest=9))
     expected = [content(s) for s in Decoder(rules).decode_many(given, top=6)]
-    monkeypatch.setattr(lists, "EFFORT", 0)
-    asked = []
-    answer = Few._answer
-    monkeypatch.setattr(Few, "_answer", lambda *a: asked.append(answer(*a)) or asked[-1])
-    assert [content(s) for s in Decoder(rules).decode_many(given, top=6)] == expected
-    assert len(asked) == 6 and None in asked
+    monkeypatch.setattr(calls, "EFFORT", 0)
+    before = declined[chunks.STEPS]
+    lists = list(Decoder(rules).decode_many(given, top=6))
+    assert [content(s) for s in lists] == expected
+    left = [s for s in lists if s[0].method.endswith("; not by compiled rules: too many steps")]
+    assert 0 < len(left) == declined[chunks.STEPS] - before
 
 
 def test_rules_without_tables_and_second_order_scores_are_decoded_by_the_method():
@@ -206,7 +207,7 @@ def test_rules_without_tables_and_second_order_scores_are_decoded_by_the_method(
 
 def test_proofs_and_violations_are_made_when_they_are_asked_for(monkeypatch):
     trellis, made = next(sequences(1)), []
-    monkeypatch.setattr(few_module, "leaf_of", lambda *a: made.append(a))
+    monkeypatch.setattr(Found, "certificate", lambda *a: made.append(a))
     solutions = ilpinfer.decode(trellis, [C.at_most_runs("title", 1)], top=4)
     assert [len(s.ids) for s in solutions] == [len(trellis.tokens)] * 4 and solutions[0].score
     assert not made
@@ -238,7 +239,7 @@ def test_an_object_that_is_no_trellis():
 @pytest.mark.parametrize("top", [3, 40])
 def test_proofs_with_multipliers_and_products_hold(monkeypatch, top):
     """Steps so few that both are needed."""
-    monkeypatch.setattr(lists, "EFFORT", 1)
+    monkeypatch.setattr(calls, "EFFORT", 1)
     entry = compiled.Tables._entry
 
     def with_little_work(*given):

@@ -3,7 +3,6 @@
 import os
 import signal
 import sys
-import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -13,9 +12,7 @@ from formulations import Trellis
 from formulations import constraints as C
 from ilpinfer import Decoder
 from ilpinfer.decoding import chunks
-from ilpinfer.decoding.chunks import decode_chunks
-from ilpinfer.kernels.share import DONE, ENTERED, NEXT
-from ilpinfer.kernels.work import Work
+from ilpinfer.exact.calls import Call
 from ilpinfer.models.hmm import HMM
 
 LABELS = ["a", "b", "O"]
@@ -72,32 +69,26 @@ def test_callers_in_threads_of_their_own(model):
         sys.setswitchinterval(interval)
 
 
-def test_each_piece_is_taken_once():
-    from ilpinfer.kernels.atomics import add
-    from ilpinfer.kernels.jit import kernel
+@pytest.mark.parametrize("threads", [2, 3, 8])
+@pytest.mark.parametrize("number", [1, 5, 100, 1024])
+def test_parts_become_smaller_and_hold_each_sequence_once(threads, number):
+    calls = []
 
-    @kernel
-    def mark(marks, share):
-        add(share, ENTERED, 1)
-        n = add(share, NEXT, 1)
-        while n < len(marks):
-            marks[n] += 1
-            add(share, DONE, 1)
-            n = add(share, NEXT, 1)
+    class Call:
+        def __init__(self):
+            self.number = number
 
-    marks = np.zeros(200_000, np.int64)
-    work = Work(mark, (marks,), len(marks))
-    with ThreadPoolExecutor(3) as pool:
-        others = [pool.submit(work) for _ in range(3)]
-        work()
-        for other in others:
-            other.result()
-    assert (marks == 1).all() and work.share[DONE] == len(marks) and work.share[ENTERED] == 4
-    assert work.wait(None, 3)
-    stopped = Work(mark, (marks,), len(marks))
-    stopped.stop()
-    stopped()
-    assert not stopped.wait(None, 0) and (marks == 1).all()
+        def run(self, first, last):
+            calls.append((first, last))
+
+    with ThreadPoolExecutor(threads - 1) as pool:
+        parts = chunks._parts(Call(), pool, threads)
+        chunks._finish(Call(), parts)
+    assert sorted(calls) == sorted((first, last) for first, last, _ in parts)
+    ends = sorted(calls)
+    assert [first for first, _ in ends] == [0, *(last for _, last in ends[:-1])] and ends[-1][1] == number
+    sizes = [last - first for first, last in ends]
+    assert sizes[:-1] == sorted(sizes[:-1], reverse=True)
 
 
 def test_two_batches_at_once_and_one_that_is_given_up():
@@ -111,63 +102,50 @@ def test_two_batches_at_once_and_one_that_is_given_up():
     ]
 
 
-def test_an_error_of_a_chunk_in_another_thread_is_logged_and_its_items_are_answered_alone(
-    caplog, monkeypatch
-):
-    monkeypatch.setattr(chunks, "unexplained", 0)
-    main, raised = threading.get_ident(), threading.Event()
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_error_of_a_call_is_that_of_its_sequences(threads, monkeypatch, model):
+    """In whatever thread it occurs, and after the results before it."""
+    decoder, honest, done = Decoder(RULES, LABELS), Call.run, []
 
-    def failing(number, share):
-        if threading.get_ident() != main:
-            raised.set()
+    def failing(self, first=0, last=None):
+        if self.number > 16:
             raise MemoryError("no room")
-        assert number == 1 or raised.wait(60)
-        share[DONE] = 1
+        honest(self, first, last)
 
-    def answer(chunk):
-        yield Work(failing, (len(chunk),), len(chunk))
-        return ["done"] * len(chunk)
-
-    expected = [(n, "done") for n in range(40)]
-    assert list(decode_chunks(range(40), answer, lambda *pair: pair, threads=2)) == expected
-    assert chunks.unexplained == len(caplog.messages) > 0
-    assert caplog.messages[0] == (
-        "4 sequences were decoded one by one, as decoding them together failed (error 1 of this kind): "
-        "MemoryError('no room')"
-    )
+    monkeypatch.setattr(Call, "run", failing)
+    given = trellises(75)[1::2]  # which share a pool of scores
+    with pytest.raises(MemoryError, match="no room"):
+        done.extend(decoder.decode_many(given, threads=threads))
+    assert len(done) == 21  # chunks of 1, 4 and 16
+    rows = list(decoder.decode_many(given, threads=threads, on_error="row"))
+    assert [row.error for row in rows] == [""] * 21 + ["MemoryError"] * 54
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_an_error_of_one_item_is_the_answer_of_that_item(threads, caplog):
-    def answer(chunk):
-        yield Work(lambda share: False, (), len(chunk))
-        if 3 in chunk:
-            raise ZeroDivisionError("of 3")
-        return ["done"] * len(chunk)
-
-    answers = dict(decode_chunks(range(40), answer, lambda *pair: pair, threads))
-    assert isinstance(answers.pop(3), ZeroDivisionError)
-    assert set(answers.values()) == {"done"} and len(answers) == 39
-    assert not caplog.messages
+def test_an_item_that_is_no_trellis_is_an_error_of_its_own(threads):
+    given = [*trellises(10), "a trellis", *trellises(10)]
+    rows = list(Decoder(RULES, LABELS).decode_many(given, threads=threads, on_error="row"))
+    assert [n for n, row in enumerate(rows) if row.error] == [20]
+    assert "trellis is 'a trellis'" in rows[20].reason
 
 
 def test_an_interrupt_ends_a_batch_and_the_next_one_is_whole(monkeypatch):
     decoder, given = Decoder(RULES, LABELS), trellises(300)
     expected, calls = result(decoder.decode(trellis) for trellis in given), []
-    honest = chunks._Begun.answers
+    honest = chunks._finish
 
-    def interrupted(self, following=None):
-        calls.append(self)
+    def interrupted(call, parts):
+        calls.append(parts)
         if len(calls) == 4:
             signal.raise_signal(signal.SIGINT)
-        return honest(self, following)
+        return honest(call, parts)
 
     with monkeypatch.context() as patch:
-        patch.setattr(chunks._Begun, "answers", interrupted)
+        patch.setattr(chunks, "_finish", interrupted)
         solutions = decoder.decode_many(given, threads=2)
         with pytest.raises(KeyboardInterrupt):
             list(solutions)
-    assert calls[3].work.share[NEXT] >= calls[3].work.number
+    assert all(future.cancelled() or future.done() or future.running() for *_, future in calls[3])
     assert result(decoder.decode_many(given, threads=2)) == expected
 
 

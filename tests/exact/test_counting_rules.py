@@ -13,12 +13,12 @@ from formulations import constraints as C
 from formulations.problem.compiled_rules import compile_problem
 from ilpinfer.core.certificate import DEEPEST, Leaf, Split, TooManyCases
 from ilpinfer.core.deadline import Deadline
-from ilpinfer.exact import branch, refinement, rounds
+from ilpinfer.exact import branch, refinement, stages
 from ilpinfer.exact.contradiction import contradiction, sums_within
 from ilpinfer.exact.mixtures import Pool, fractional_row, relax, splice, sums_of
 from ilpinfer.exact.rows import combined_rows, stretches
 from ilpinfer.exact.splits import tree_of
-from ilpinfer.proof.checker import check_tree
+from ilpinfer.proof.tree import check_tree
 
 UNIT = 2.0**-20
 
@@ -148,9 +148,10 @@ def small(seed):
 def test_cases_by_fractional_rows_find_the_optimum(monkeypatch, seed):
     """The route through linear programs and cases, which small problems do not need by themselves."""
     for module, name, value in (
-        (rounds, "MOST_INSIDE", 1),
-        (rounds, "BEAMS", 0),
-        (rounds, "MOST_STEPS", 20),
+        (stages, "PASSES", 0),
+        (stages, "LEAST_STEPS", 0),
+        (stages, "BEAMS", 0),
+        (stages, "MOST_STEPS", 20),
         (refinement, "FEW", 5),
         (branch, "MOST_STEPS", 20),
     ):
@@ -209,9 +210,10 @@ def test_stretches_halve_all_tokens():
 
 def test_cases_are_told_apart_no_deeper_than_allowed(monkeypatch):
     for module, name, value in (
-        (rounds, "MOST_INSIDE", 1),
-        (rounds, "BEAMS", 0),
-        (rounds, "MOST_STEPS", 2),
+        (stages, "PASSES", 0),
+        (stages, "LEAST_STEPS", 0),
+        (stages, "BEAMS", 0),
+        (stages, "MOST_STEPS", 2),
         (refinement, "FEW", 2),
         (branch, "MOST_STEPS", 2),
         (branch, "DEEPEST", 2),

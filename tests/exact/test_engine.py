@@ -15,7 +15,7 @@ import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
 from formulations.problem.compiled_rules import compile_problem
-from ilpinfer.exact import branch, refinement, rounds
+from ilpinfer.exact import branch, refinement, stages
 
 SLOW = {
     "deadline": None,
@@ -25,21 +25,22 @@ SLOW = {
         HealthCheck.function_scoped_fixture,
     ],
 }
-PLAIN = {"rounds.MOST_INSIDE": 1, "rounds.BEAMS": 0}
-SMALL = {"rounds.MOST_STEPS": 20, "refinement.FEW": 20, "branch.MOST_STEPS": 20}
+PLAIN = {"stages.PASSES": 0, "stages.LEAST_STEPS": 0, "stages.BEAMS": 0}
+SMALL = {"stages.MOST_STEPS": 20, "refinement.FEW": 20, "branch.MOST_STEPS": 20}
 ROUTES = {
     "as it is": {},
-    "multipliers and beams": {"rounds.MOST_INSIDE": 1},
-    "machines inside": {"rounds.SUMS_INSIDE": 64},
-    "sums priced, others inside": {"rounds.SUMS_INSIDE": 1},
-    "refinement": PLAIN | {"rounds.SUMS_INSIDE": 1},
+    "few steps": {"stages.PASSES": 1, "stages.LEAST_STEPS": 0},
+    "multipliers": PLAIN | {"stages.LEAST_STEPS": 200},
+    "beams": PLAIN | {"stages.BEAMS": 6},
+    "refinement": PLAIN,
     "refinement by small diagrams": PLAIN
     | {"refinement.FEW": 1, "refinement.GROWTH": 3, "refinement.TOGETHER": 1, "refinement.DIVE": 2},
-    "wider and wider": {"rounds.MOST_INSIDE": 1, "rounds.WIDTHS": (1, 8, 64, 4096)},
-    "cases": PLAIN | SMALL | {"rounds.WIDTHS": (1,)},
-    "a solver": PLAIN | SMALL | {"refinement.FEW": 2**40, "rounds.WIDTHS": (1,), "branch.MOST_CASES": 1},
+    "cases": PLAIN | SMALL,
+    "a solver": PLAIN
+    | SMALL
+    | {"refinement.FEW": 2**40, "stages.FEW_PASSES": 0, "stages.FEW_STEPS": 0, "branch.MOST_CASES": 1},
 }
-MODULES = {"rounds": rounds, "refinement": refinement, "branch": branch}
+MODULES = {"stages": stages, "refinement": refinement, "branch": branch}
 TIES = problems(NEAR_TIES, st.one_of(st.just(math.inf), st.integers(1, 3).map(lambda k: k * UNIT)))
 
 
@@ -164,9 +165,8 @@ def test_the_callback_sees_incumbent_and_bound_come_together():
 
 
 def test_sums_that_cannot_be_kept_are_given_back_at_a_price_of_zero(monkeypatch):
-    for limit in ("MOST_INSIDE", "SUMS_INSIDE"):
-        monkeypatch.setattr(rounds, limit, 1)
-    monkeypatch.setattr(rounds, "BEAMS", 0)
+    for name, value in (("PASSES", 0), ("LEAST_STEPS", 200), ("BEAMS", 0)):
+        monkeypatch.setattr(stages, name, value)
     trellis = Trellis([0, 0, 1.0], np.zeros((3, 3, 3)), labels=["a", "b", "c"])
     rules = [
         C.at_most_tokens(("a", "b", "c"), 2, penalty=3.0),

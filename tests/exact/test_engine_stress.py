@@ -10,7 +10,7 @@ import ilpinfer
 from formulations import LabelSet, Trellis
 from formulations import constraints as C
 from formulations.problem.compiled_rules import compile_problem
-from ilpinfer.exact import branch, refinement, rounds
+from ilpinfer.exact import branch, refinement, stages
 
 UNIT = 2.0**-20
 LABEL_SETS = [
@@ -18,19 +18,19 @@ LABEL_SETS = [
     LabelSet((*(f"{p}-{f}" for f in "abc" for p in "BI"), "O"), "bio"),
     LabelSet((*(f"{p}-{f}" for f in "ab" for p in "BIES"), "O"), "iobes"),
 ]
-PLAIN = {"rounds.MOST_INSIDE": 1, "rounds.BEAMS": 0}
-SMALL = {"rounds.MOST_STEPS": 20, "refinement.FEW": 20, "branch.MOST_STEPS": 20}
+PLAIN = {"stages.PASSES": 0, "stages.LEAST_STEPS": 0, "stages.BEAMS": 0}
+SMALL = {"stages.MOST_STEPS": 20, "refinement.FEW": 20, "branch.MOST_STEPS": 20}
 ROUTES = {
     "as it is": {},
-    "multipliers and beams": {"rounds.MOST_INSIDE": 1},
-    "sums priced, others inside": {"rounds.SUMS_INSIDE": 1},
+    "few steps": {"stages.PASSES": 1, "stages.LEAST_STEPS": 0},
+    "multipliers and beams": PLAIN | {"stages.LEAST_STEPS": 2000, "stages.BEAMS": 6},
     "refinement": PLAIN,
     "refinement by small diagrams": PLAIN
     | {"refinement.FEW": 50, "refinement.GROWTH": 3, "refinement.TOGETHER": 2, "refinement.SAMPLE": 40},
     "cases": PLAIN | SMALL | {"branch.MOST_CASES": 60},
     "few cases": PLAIN | SMALL | {"branch.MOST_CASES": 1},
 }
-MODULES = {"rounds": rounds, "refinement": refinement, "branch": branch}
+MODULES = {"stages": stages, "refinement": refinement, "branch": branch}
 SCORES = {
     "near ties": lambda rng, shape: UNIT * rng.integers(-3, 4, shape),
     "whole numbers": lambda rng, shape: 1.0 * rng.integers(-2, 3, shape),

@@ -12,6 +12,7 @@ from support.random_tables import (
 )
 
 from formulations.grid import FORBIDDEN
+from ilpinfer.kernels.counts import NO_COUNTS
 from ilpinfer.kernels.decoding import DIRECT, INSIDE, classify
 from ilpinfer.kernels.handle import together
 from ilpinfer.kernels.recursion import bare, complete
@@ -41,7 +42,7 @@ def classified(windows, tokens, classes):
 @njit
 def completed(handle, emission, rows, nodes, edge_at, completion, tail):
     """What only kernels can call."""
-    return complete(handle, emission, rows, nodes, edge_at, completion, tail)
+    return complete(handle.scores, emission, rows, nodes, edge_at, completion, tail)
 
 
 def test_the_first_of_the_best_labellings_is_proved():
@@ -117,7 +118,7 @@ def test_classes_of_windows():
 
 def test_completions_and_bare_viterbi():
     for case in cases(32):
-        handle, K = together(case.windows, case.scores, case.machines), case.size[0]
+        handle, K = together(case.windows, case.scores, case.machines, NO_COUNTS), case.size[0]
         for here in case.sequences():
             classes, rows = case.classes(here), case.rows[here]
             nodes, edges = case.emission[rows] + case.scores.node[classes[NODES]], case.edges(here, classes)
@@ -133,7 +134,7 @@ def test_completions_and_bare_viterbi():
                 after = np.maximum(edges[t] + np.maximum(nodes[t] + after, FORBIDDEN), FORBIDDEN).max(axis=1)
             value, path = case.best(here, [])
             mine = np.empty(len(rows), np.int64)
-            total = bare(handle, case.emission, rows, classes[NODES], edge_at, mine)
+            total = bare(case.scores, case.emission, rows, classes[NODES], edge_at, completion, tail, mine)
             assert total == value if value is not None else total < DEAD
             assert value is None or mine.tolist() == path
 
@@ -151,7 +152,7 @@ def test_many_prefixes_need_room(direct):
     windows = Windows(np.ones((1, 3, 3), np.int32), np.arange(3) * 8, one + 1, np.zeros(24, np.int32))
     edge = np.full((1, K, 8), FORBIDDEN)
     edge[:, :, :K] = 0
-    scores = Scores(np.zeros((1, K), np.int64), edge, np.zeros((1, 1), np.int64))
+    scores = Scores(np.zeros((1, K), np.int64), edge, np.zeros((1, 1), np.int64), np.zeros(K, np.int64), K)
     zeros, emission = np.zeros(T, np.int64), np.zeros((1, K), np.int64)
     case = Case(windows, scores, machines, emission, np.array([0, T]), zeros, zeros, zeros[:0])
     paths, results, _ = case.run(10**9, direct)

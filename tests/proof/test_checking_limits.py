@@ -18,9 +18,9 @@ from formulations import Trellis
 from formulations import constraints as C
 from formulations.problem.compiled_rules import compile_problem
 from ilpinfer.core.certificate import Certificate, Cost, Leaf, Split, TooManyCases
-from ilpinfer.proof.accounts import Account
-from ilpinfer.proof.checker import check_tree
 from ilpinfer.proof.meter import MAX_STEPS, CheckFailure, Meter
+from ilpinfer.proof.stages import Account
+from ilpinfer.proof.tree import check_tree
 from ilpinfer.proof.verification import verify
 
 T, K = 600, 6

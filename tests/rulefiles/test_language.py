@@ -195,7 +195,6 @@ def test_a_class_of_one_s_own():
 
     try:
 
-        @C.template("never_seen")
         class NeverSeen(C.Template):
             """No token of a field."""
 
@@ -207,34 +206,14 @@ def test_a_class_of_one_s_own():
             def trials(self, reading):
                 return [C.Trial((t,), 1) for t in reading.positions(self.field)]
 
-        rule = C.maker("never_seen")("a", penalty=1)
+        rule = C.template(NeverSeen)("a", penalty=1)
         trellis = Trellis([0.0] * 3, [], labels=PLAIN)
         assert rule.violations(list("aba")) == 2 and rule.title == "never_seen(a)"
         assert compile_problem(trellis, [rule]).fold().rules == ()
         with pytest.raises(ValueError, match="there is a template 'never_seen' already"):
-            C.template("never_seen")(NeverSeen)
+            C.template(NeverSeen)
     finally:
         C.TEMPLATES.pop("never_seen", None)
-
-
-def test_old_names_give_a_warning():
-    labels = LabelSet(("a", "b"))
-    with pytest.warns(DeprecationWarning, match="with_optional_fields"):
-        more = labels.declaring(["c"])
-    with pytest.warns(DeprecationWarning, match="optional_fields"):
-        assert more.declared == more.optional_fields == {"c"}
-    with pytest.warns(DeprecationWarning, match="leaves"):
-        assert C.Group("g", ("a", C.Group("h", ("b",)))).parts == ("a", "b")
-    with pytest.warns(DeprecationWarning, match="Old.demand is now required_field"):
-
-        class Old(C.Template):
-            def trials(self, reading):
-                return []
-
-            def demand(self):
-                return ((), "a")
-
-    assert Old().required_fields(["x", "y"]) == {0: "a", 1: "a"}
 
 
 def test_words_may_come_from_a_file(tmp_path):

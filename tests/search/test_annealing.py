@@ -36,7 +36,6 @@ def test_what_is_passed_through_is_worth_what_the_rules_say(problem, seed, steps
     start = np.zeros(instance.shape[0], np.int64)
     single = Individuals(seed=seed)
     population = Population(compiled.fold(), Task(Deadline()), single, start, 2**60)
-    population.begin()
     assert annealing.cool(population, Annealing(iterations=steps, seed=seed)) == steps
     label, _, _, _, total, breaks = population.arrays
     value = compiled.value(label[0].astype(np.int64))

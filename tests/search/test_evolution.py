@@ -101,7 +101,7 @@ def test_the_same_seed_breeds_the_same_labelling_however_the_time_is_cut(monkeyp
     before = random.getstate(), np.random.get_state()[1].tolist()
     options = {"method": "evolutionary", "iterations": 300, "seed": 11}
     result = ilpinfer.decode(trellis, rules, **options)
-    monkeypatch.setattr("ilpinfer.search.evolution.STRETCH", 1.0)
+    monkeypatch.setattr("ilpinfer.search.population.STRETCH", 1.0)
     again = ilpinfer.decode(trellis, rules, **options)
     assert result.labels == again.labels
     assert result.score > ilpinfer.decode(trellis, rules, **options | {"iterations": 1}).score

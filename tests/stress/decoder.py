@@ -24,6 +24,8 @@ from unittest import mock
 sys.path.insert(0, str(Path(__file__).parents[2]))  # the checkout, whatever is installed
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+import numpy as np
+from support.kernel_calls import outcomes
 from support.strategies import TOKENS
 
 import ilpinfer
@@ -32,10 +34,8 @@ from formulations.errors import RuleNotice
 from formulations.problem import vocabulary
 from formulations.problem.compiled_rules import compile_problem
 from formulations.problem.token_scores import TokenScores
-from ilpinfer.decoding import chunks
 from ilpinfer.exact import compiled
 from ilpinfer.exact.compiled import tables_of
-from ilpinfer.kernels.work import finished
 from stress.brute_force import Optimum, Scored, optimum, ranking
 from stress.drawing import (
     ABSENT,
@@ -225,14 +225,14 @@ def batch_faults(
     decoder: ilpinfer.Decoder, trellises: Sequence[Trellis], expected: Sequence[Optimum]
 ) -> Iterator[tuple[int, str]]:
     """What is wrong with outcomes of kernels, where the tables hold all rules."""
-    tables = compiled.Tables(decoder._rules.compiled(trellises[0].labels))
+    tables = compiled.TrellisTables(decoder._rules.compiled(trellises[0].labels))
     if tables.folding.excluded:
         return
-    for n, (result, best) in enumerate(zip(finished(tables.decode(trellises)), expected, strict=True)):
+    for n, (result, best) in enumerate(zip(outcomes(tables, list(trellises)), expected, strict=True)):
         if result is not None and result.proved:
-            if (result.value, tuple(result.path.tolist())) != (best.units, best.labelling):
+            if (result.value, result.path) != (best.units, best.labelling):
                 yield n, f"batch: {result}, expected {best}"
-        elif result is not None and best.units is None and result.incumbent is not None:
+        elif result is not None and best.units is None and result.path is not None:
             yield n, f"batch: {result}, but nothing is feasible"
 
 
@@ -271,9 +271,9 @@ def long_faults(
     K = len(labels)
     trellis = Trellis.from_emissions(make(len(tokens), K), make(K, K), labels=labels, tokens=tokens)
     tables = tables_of(decoder._rules, labels)
-    result = tables.decode_one(trellis)
-    if result is not None and result.proved and not tables.folding.excluded and result.incumbent is not None:
-        value = compile_problem(trellis, decoder.rules).value(result.path)
+    [result] = outcomes(tables, [trellis])
+    if result is not None and result.proved and not tables.folding.excluded:
+        value = compile_problem(trellis, decoder.rules).value(np.array(result.path))
         if value.score != result.value:
             yield f"a long sequence is worth {value.score}, not {result.value}"
 
@@ -353,10 +353,6 @@ def run(number: int, start: int, seconds: float = math.inf, longest: int = 5) ->
             if rounds % 30 == 0:
                 text = f"{tally.cases['all']} cases, {len(tally.findings)} findings"
                 print(text, *tally.findings[-1:], file=sys.stderr, flush=True)
-    if chunks.unexplained:
-        tally.findings.append(
-            f"{chunks.unexplained} errors of calls for several sequences, and of none alone"
-        )
     return tally
 
 

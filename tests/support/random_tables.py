@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from formulations.grid import FORBIDDEN
-from ilpinfer.kernels.decoding import DIRECT, decode_batch
+from ilpinfer.kernels.counts import NO_COUNTS
+from ilpinfer.kernels.decoding import DIRECT, decode_batch, output_views
 from ilpinfer.kernels.few import decode_few
 from ilpinfer.kernels.handle import together
 from ilpinfer.kernels.tables import (
@@ -47,23 +48,22 @@ class Case:
         return [slice(*ends) for ends in zip(self.begins[:-1].tolist(), self.begins[1:].tolist())]
 
     def run(self, work=10**6, direct=DIRECT):
-        N, total = len(self.begins) - 1, len(self.tokens)
-        paths, results = np.empty(total, np.int64), np.zeros((N, 6), np.int64)
-        marks = np.zeros((N, 2, self.size[1]), np.int64)
-        handle = together(self.windows, self.scores, self.machines)
-        inputs = self.begins, self.tokens, self.rows, self.pool, (work, 0, direct)
-        decode_batch(handle, self.emission, *inputs, paths, results, marks, np.zeros(3, np.int64))
+        paths, _, results, _, marks, _ = self.output(decode_batch, 1, (work, 0, direct))
         return paths, results, marks
 
     def run_few(self, top, work=10**6):
-        N, total = len(self.begins) - 1, len(self.tokens)
-        paths, values = np.full(total * top, -1), np.zeros((N, top), np.int64)
-        results, marks = np.zeros((N, 3), np.int64), np.zeros((N, 2, self.size[1]), np.int64)
-        handle = together(self.windows, self.scores, self.machines)
-        inputs = self.begins, self.tokens, self.rows, self.pool, (work, 0)
-        decode_few(handle, self.emission, *inputs, paths, values, results, marks, np.zeros(3, np.int64))
+        paths, values, results, _, marks, _ = self.output(decode_few, top, (work, 0, DIRECT))
         lists = [paths[here.start * top : here.stop * top].reshape(top, -1) for here in self.sequences()]
         return lists, values, results, marks
+
+    def output(self, kernel, top, limits):
+        """The arrays of `output_views`."""
+        N, M = len(self.begins) - 1, self.size[1]
+        buffer = np.zeros(len(self.tokens) * top + N * (7 + 6 * top + 2 * M), np.int64)
+        handle = together(self.windows, self.scores, self.machines, NO_COUNTS)
+        inputs = self.begins, self.tokens, self.rows, self.pool, limits, top, buffer
+        assert kernel(handle, self.emission, *inputs, 0, N) == N
+        return output_views.py_func(buffer, self.begins, top, M, 0)
 
     def classes(self, here):
         """Classes (3, T) of a sequence."""
@@ -244,6 +244,10 @@ def laid_out(parts, stride, K, classes):
         np.flatnonzero(final[state_at] != 0).astype(np.int32) if M else np.zeros(0, np.int32),
         flat(weights),
         np.array([(*p.side, *p.box) for p in parts], np.int64).reshape(M, 4),
+        np.full(M, -1),
+        np.ones(M, np.int64),
+        cost,
+        final,
     )
 
 
@@ -269,7 +273,9 @@ def random_case(rng, unknown=0.0):
     edge = np.full((E, K, 8), FORBIDDEN)
     edge[:, :, :K] = random_scores(rng, (E, K, K), scale, forbidden)
     which = rng.integers(0, E, (P, C[EDGES]))
-    scores = Scores(random_scores(rng, (C[NODES], K), scale, forbidden / 4), edge, which)
+    scores = Scores(
+        random_scores(rng, (C[NODES], K), scale, forbidden / 4), edge, which, np.zeros(K, np.int64), K
+    )
     longest = {1: 6, 2: 6, 3: 5, 4: 4}[K]
     begins = np.concatenate([[0], np.cumsum(rng.integers(1, longest + 1, 3))])
     total = int(begins[-1])

@@ -9,18 +9,20 @@ import ilpinfer
 from formulations.errors import RuleNotice
 from ilpinfer.core.certificate import Phases
 from ilpinfer.core.solution import Solution, Status
-from ilpinfer.decoding import single
+from ilpinfer.decoding import reporting
+from ilpinfer.decoding.found import Found
 
 
 @pytest.fixture(autouse=True)
 def verified(monkeypatch) -> Iterator[list[Solution]]:
     """The solutions so far, of which a test removes those that it makes wrong."""
     made: list[Solution] = []
-    lazy, run_task = Solution.lazy.__func__, single.run_task
+    solutions_of, run_task = Found.solutions, reporting.run_task
 
-    def recorded_lazy(cls, *given):
-        made.append(lazy(cls, *given))
-        return made[-1]
+    def recorded_call(*given):
+        solutions = solutions_of(*given)
+        made.extend(solutions)
+        return solutions
 
     def recorded_run(*given):
         solutions = run_task(*given)
@@ -28,8 +30,8 @@ def verified(monkeypatch) -> Iterator[list[Solution]]:
         return solutions
 
     with monkeypatch.context() as patch:
-        patch.setattr(Solution, "lazy", classmethod(recorded_lazy))
-        patch.setattr(single, "run_task", recorded_run)
+        patch.setattr(Found, "solutions", recorded_call)
+        patch.setattr(reporting, "run_task", recorded_run)
         yield made
     for solution in made:
         certificate, context = solution.certificate, solution.context

@@ -14,7 +14,7 @@ from benchmarks.data.sets import Labelled
 from benchmarks.study import Missing, Sources
 from formulations import Rule, RuleSet, load_rules
 from formulations import constraints as C
-from formulations.constraints.counting import AtMostRuns
+from formulations.constraints.counting import Bound
 from ilpinfer.corpus.conversion import iobes, strip
 from ilpinfer.corpus.sequences import read
 
@@ -147,10 +147,10 @@ def with_distance(rules: RuleSet, distance: str) -> RuleSet:
     items = list[Rule]()
     for rule in rules.rules:
         statement = rule.statement
-        runs = isinstance(statement, AtMostRuns)
+        runs = statement.rule_name == "at_most_runs"
         if distance == "binary":
             items.append(replace(rule, distance=distance))
-        elif isinstance(statement, AtMostRuns) and statement.field == C.EACH_FIELD:
+        elif runs and isinstance(statement, Bound) and statement.field == C.EACH_FIELD:
             items += (
                 C.at_most_runs(
                     field, 1, penalty=rule.penalty, distance=distance, name=f"{field} at most once"

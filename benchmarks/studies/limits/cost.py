@@ -39,9 +39,7 @@ class Problem:
     def population(self, individuals: Individuals, limit: float | None) -> Population:
         """Individuals that have begun."""
         deadline = Deadline() if limit is None else Deadline(limit)
-        result = Population(self.folded, Task(deadline), individuals, self.path, self.bound)
-        result.begin()
-        return result
+        return Population(self.folded, Task(deadline), individuals, self.path, self.bound)
 
     def run(self, search: str, limit: float) -> Run:
         """A search that is set up to run for so many seconds."""

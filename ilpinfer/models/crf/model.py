@@ -1,6 +1,5 @@
 """Linear-chain conditional random fields, with exact scores for trellises."""
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -226,22 +225,6 @@ class CRF:
             Token numbers from 0.
         """
         return line_breaks.token_positions(tokens) if self.without_line_breaks else list(range(len(tokens)))
-
-    def kept(self, tokens: Sequence[str]) -> list[int]:
-        """The old name of `token_positions`.
-
-        Parameters
-        ----------
-        tokens : sequence of str
-            Texts of the sequence.
-
-        Returns
-        -------
-        list of int
-            Token numbers from 0.
-        """
-        warnings.warn("CRF.kept is now CRF.token_positions", DeprecationWarning, stacklevel=2)
-        return self.token_positions(tokens)
 
     def restore(self, tokens: Sequence[str], labels: Sequence[str], line_break: str = "") -> list[str]:
         """Labels of all tokens, from the labels of those that trellises cover.

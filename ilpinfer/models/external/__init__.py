@@ -1,8 +1,5 @@
 """Scores of models that were trained elsewhere: logits, token classifiers, CRF layers, CRFsuite."""
 
-from typing import TYPE_CHECKING
-from warnings import warn
-
 from ilpinfer.corpus.label_names import label_names, read_label_names
 from ilpinfer.corpus.logits import LogitsOptions, from_logits
 from ilpinfer.corpus.pytorch_crf import crf_parameters
@@ -18,13 +15,3 @@ __all__ = [
     "read_label_names",
     "tagger_weights",
 ]
-
-
-if not TYPE_CHECKING:
-
-    def __getattr__(name: str) -> object:
-        """The former name of `LogitsOptions`."""
-        if name != "Reading":
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        warn("Reading is now LogitsOptions", DeprecationWarning, stacklevel=2)
-        return LogitsOptions

@@ -3,11 +3,12 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from numbers import Integral, Real
+from numbers import Real
 
 import numpy as np
 
 from formulations import LabelSet
+from formulations.arguments import whole
 from formulations.dtypes import Floats, Integers
 from ilpinfer.models.forward_backward import Sums, forward_backward
 from ilpinfer.models.hmm.emissions import Emissions
@@ -77,7 +78,7 @@ def baum_welch(
     iterations : int, default 100
         The most steps of each restart.
     tolerance : float, default 1e-06
-        A gain below so many nats a token ends a restart.
+        The gain, in nats a token, below which a restart ends.
     ends : bool, default True
         Whether the end of a sequence is scored; with a model, as that does.
     vocabulary : Vocabulary or str, optional
@@ -214,8 +215,7 @@ def _unsmoothed(
 
 def _check_numbers(restarts: int, iterations: int, tolerance: float, from_model: bool) -> None:
     for name, value in (("restarts", restarts), ("iterations", iterations)):
-        if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
-            raise ValueError(f"{name} is {value!r}; expected a whole number from 1")
+        whole(value, name, 1)
     if from_model and restarts > 1:
         raise ValueError(
             f"restarts is {restarts}, but every start from one model is the same: give labels instead"

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from formulations import LabelSet, Trellis
+from formulations.arguments import whole
 from formulations.dtypes import Floats, Integers
 from formulations.messages import suggestion
 from ilpinfer.models import plain_values
@@ -249,7 +250,7 @@ class SecondOrderHMM(CountedHMM):
             if not isinstance(entry, list) or len(entry) != 4:
                 raise ValueError(f"{what}: expected [before, now, next, count]")
             at = tuple(
-                plain_values.place(k, size, what)
+                whole(k, what, 0, size - 1, plain_values.kind_of)
                 for k, size in zip(entry[:3], transitions.shape, strict=True)
             )
             transitions[at] = plain_values.count(entry[3], what)

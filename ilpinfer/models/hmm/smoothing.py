@@ -89,8 +89,8 @@ def smooth(levels: Sequence[Floats], base: ArrayLike, smoothing: Smoothing) -> F
     ----------
     levels : sequence of ndarray of float
         Counts (..., N) by context, the longest first; each broadcasts against the one before.
-    base : array_like of shape (N,)
-        Or (..., N) distribution with which the shortest context is smoothed.
+    base : array_like of shape (N,) or (..., N)
+        Distribution with which the shortest context is smoothed.
     smoothing : Smoothing
         None and additive look at the longest context and the base only. A context without an example has the
         probabilities of the shorter ones.

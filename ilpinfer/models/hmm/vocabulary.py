@@ -83,7 +83,7 @@ class Vocabulary:
     singletons : bool, default False
         Estimate classes on words that training has seen once, rather than on all different words.
     alike : bool, default False
-        Read years, numbers of so many digits, initials, English months, and tokens with digits in them of the
+        Read years, numbers with the same number of digits, initials, English months, and tokens with digits in them of the
         same shape, as one word each.
     lower_case : bool, default False
         Read every word in lower case.

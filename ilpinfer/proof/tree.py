@@ -1,11 +1,4 @@
-"""A checker of proofs: trees whose leaves bound every labelling by passes over the lattice, in integer arithmetic.
-
-The checker reads only the compiled form. In each leaf, states whose max-marginals do not pass the claim are pruned.
-Where
-few are left, one pass over prefixes decides. Elsewhere a backward pass bounds all completions. Where that does not suffice,
-further machines read the rest, stage by stage: a forward pass prunes prefixes that cannot pass the claim, and a
-backward pass the steps.
-"""
+"""The check of a proof tree: leaves bound the labellings of cases that cover all of them, in integer arithmetic."""
 
 import math
 from collections.abc import Iterator
@@ -14,15 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from formulations.arguments import whole
 from formulations.automata.lattice import Lattice, StepTable
 from formulations.automata.sums import bounded
 from formulations.grid import FORBIDDEN, HARD, is_forbidden
 from formulations.problem.problem import GroundRule, Problem
-from ilpinfer.core.certificate import Leaf, Split, TooManyCases, nodes
-from ilpinfer.proof.accounts import Account
-from ilpinfer.proof.edges import FoldedProblem
+from ilpinfer.core.trees import Leaf, Split, TooManyCases, Tree, nodes
+from ilpinfer.proof.graphs import Marginals
 from ilpinfer.proof.leaf import check_leaf
-from ilpinfer.proof.meter import OVERHEAD, RULE, CheckFailure, Meter, whole_numbers
+from ilpinfer.proof.meter import OVERHEAD, RULE, CheckFailure, Meter
+from ilpinfer.proof.stages import Account
 
 
 def check_tree(
@@ -32,12 +26,10 @@ def check_tree(
     excluded: tuple[tuple[int, ...], ...],
     meter: Meter | None = None,
     account: Account | None = None,
-    folded: FoldedProblem | None = None,
 ) -> None:
     """Check that no labelling, apart from those excluded, is worth more than `claim` grid units; None: that there is none.
 
-    With an account, check that it has no counterexample; all counterexamples are worth more than its limit, the claim. `folded`
-    is that of the problem, where trees share it.
+    With an account, check that it has no counterexample; all counterexamples are worth more than its limit, the claim.
 
     Raises
     ------
@@ -47,18 +39,13 @@ def check_tree(
     meter = meter or Meter()
     _check_form(problem, tree, meter)
     if claim is None:
-        problem, claim, folded = _without_scores(problem), -1, None
-    folded = folded or fold(problem)
+        problem, claim = _without_scores(problem), -1
+    folded = Marginals(problem.fold().lattice)
     for rows, leaf in _leaves(tree, *problem.shape):
         meter.stored = 0
-        rules, own = problem.rules + rows, replace(problem, lattice=folded.lattice, rules=rows).fold().lattice
-        shared = folded if own is folded.lattice else FoldedProblem(own)
-        check_leaf(rules, shared, leaf, claim, excluded, meter, account)
-
-
-def fold(problem: Problem) -> FoldedProblem:
-    """The lattice of a problem with the rules that fold."""
-    return FoldedProblem(problem.fold().lattice)
+        own = replace(problem, lattice=folded.lattice, rules=rows).fold().lattice
+        scores = folded if own is folded.lattice else Marginals(own)
+        check_leaf(problem.rules + rows, scores, leaf, claim, excluded, meter, account)
 
 
 def _check_form(problem: Problem, tree: Any, meter: Meter) -> None:
@@ -72,8 +59,7 @@ def _check_form(problem: Problem, tree: Any, meter: Meter) -> None:
                 if not all(node.stages):
                     raise CheckFailure("leaf: one of its stages is empty")
                 least += T * ((edges + OVERHEAD) * node.passes + local * S) + RULE * len(problem.rules)
-                if least > meter.left:
-                    raise CheckFailure(f"the check would take more than {meter.most} steps; {meter.way_out}")
+                meter.need(least)
             elif not isinstance(node, Split):
                 raise CheckFailure(
                     f"the tree has a {type(node).__name__} below {depth} splits, which is neither leaf nor split"
@@ -91,16 +77,15 @@ def _without_scores(problem: Problem) -> Problem:
     return replace(problem, lattice=Lattice(node, pool, problem.lattice.step), rules=rules)
 
 
-def _leaves(tree: Leaf | Split, T: int, K: int) -> Iterator[tuple[tuple[GroundRule, ...], Leaf]]:
+def _leaves(tree: Tree, T: int, K: int) -> Iterator[tuple[tuple[GroundRule, ...], Leaf]]:
     """Every leaf, with the rows of the splits above it; the two rows of a split cover all labellings."""
-    waiting: list[tuple[Leaf | Split, tuple[GroundRule, ...]]] = [(tree, ())]
+    waiting: list[tuple[Tree, tuple[GroundRule, ...]]] = [(tree, ())]
     while waiting:
         node, rows = waiting.pop()
         if isinstance(node, Leaf):
             yield rows, node
             continue
-        steps = _ones(node, T, K)
-        (most,) = whole_numbers([node.most], T + 1, "side of a split")
+        steps, most = _ones(node, T, K), whole(node.most, "the side of a split", 0, T)
         below, above = bounded(steps, None, most), bounded(steps, most + 1, None)
         if len(node.tokens) == 1 and not most:
             above = bounded(_ones(node, T, K, others=True), None, 0)
@@ -113,6 +98,6 @@ def _ones(split: Split, T: int, K: int, *, others: bool = False) -> StepTable:
     """1 for each step to one of the labels, or to one of the others, at one of the tokens."""
     values, index = np.zeros((2, 1, K), np.int64), np.zeros(T, np.int64)
     values[1] = others
-    values[1, 0, list(whole_numbers(split.labels, K, "label id"))] = not others
-    index[list(whole_numbers(split.tokens, T, "token"))] = 1
+    values[1, 0, [whole(label, "a label id of a split", 0, K - 1) for label in split.labels]] = not others
+    index[[whole(token, "a token of a split", 0, T - 1) for token in split.tokens]] = 1
     return StepTable(values, index)

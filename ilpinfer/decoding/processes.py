@@ -1,0 +1,70 @@
+"""Decoding of many sequences in processes of their own."""
+
+import pickle
+import warnings
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future
+from dataclasses import replace
+
+from formulations import Trellis
+from formulations.callers import stack_level
+from ilpinfer.core.solution import Solution
+from ilpinfer.decoding.chunks import Source, paused
+from ilpinfer.decoding.reporting import OnError, attempt, with_digest
+from ilpinfer.decoding.runner import Runner
+from ilpinfer.decoding.workers import Reply, Workers
+
+AHEAD = 4
+"""Sequences for each process that are taken from the iterable before the first solution is returned."""
+
+
+def in_processes(
+    runner: Runner, trellises: Iterable[Trellis], top: int | None, number: int, on_error: OnError
+) -> Iterator[list[Solution]]:
+    """The solutions of each trellis, in order: one, or at most `top`."""
+    try:
+        pickle.dumps(runner)
+    except Exception as error:
+        raise ValueError(f"rules cannot be sent to processes ({error}): leave n_jobs out") from None
+    return _solutions(runner, trellises, top, number, on_error)
+
+
+def _solutions(
+    runner: Runner, trellises: Iterable[Trellis], top: int | None, number: int, on_error: OnError
+) -> Iterator[list[Solution]]:
+    waiting: deque[tuple[Trellis, Future[Reply[list[Solution]]]]] = deque()
+    source = Source(trellises, 1)
+
+    def decoded() -> list[Solution]:
+        trellis, future = waiting.popleft()
+        return attempt(lambda: _received(runner, trellis, future.result()), on_error, runner.failures)
+
+    with Workers(number, _decode, (runner, top)) as workers:
+        for (trellis,) in iter(source.take, []):
+            waiting.append((trellis, workers.submit(trellis)))
+            while len(waiting) >= AHEAD * number or (waiting and paused(source.items)):
+                yield decoded()
+        while waiting:
+            yield decoded()
+        if source.error is not None:
+            raise source.error
+
+
+def _decode(trellis: Trellis, runner: Runner, top: int | None) -> list[Solution]:
+    """In another process: the solutions without trellis and rules, which need not travel back."""
+    solutions = [runner.best(trellis)] if top is None else runner.top(trellis, top)
+    return [
+        replace(one, context=None, certificate=replace(one.certificate, make_digest=str)) for one in solutions
+    ]
+
+
+def _received(runner: Runner, trellis: Trellis, reply: Reply[list[Solution]]) -> list[Solution]:
+    """The solutions, with the context that was left out."""
+    for message, category in reply.warnings:
+        warnings.warn(message, category, stacklevel=stack_level())
+    context = runner.context(trellis)
+    return [
+        replace(one, context=context, certificate=with_digest(one.certificate, context))
+        for one in reply.value
+    ]

@@ -1,0 +1,204 @@
+"""Decoding of sequences, one or many, from trellises or from words: by compiled rules in kernels, else by the method."""
+
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Any, TypeVar
+
+from formulations import Trellis, time_limits
+from formulations.arguments import whole
+from formulations.problem.token_scores import TokenScores
+from ilpinfer.core.explanation import Context
+from ilpinfer.core.request import MOST, Request, deadline_for
+from ilpinfer.core.rule_compiler import RuleCompiler
+from ilpinfer.core.solution import Solution
+from ilpinfer.decoding.chunks import Answer, Caller, Chunk, Declined, Item, Place, Source
+from ilpinfer.decoding.found import Labellings, labellings_of
+from ilpinfer.decoding.reporting import Callback, OnError, attempt, context_of, failure, run_method
+from ilpinfer.exact.compiled import COMPILED, FEW
+from ilpinfer.system.threads import thread_pool
+
+Value = TypeVar("Value")
+LARGEST, SHARED = 128, 8
+"""Sequences of the largest chunk; and of that of several threads, in multiples of it, as threads wait at its end."""
+declined: Counter[str] = Counter()
+"""Number of sequences that compiled rules have left to a method, by the reason."""
+
+
+class Runner:
+    """Rules, method and options, for any number of sequences."""
+
+    def __init__(
+        self,
+        rules: RuleCompiler,
+        request: Request,
+        again: Callable[..., Any],
+        scores: TokenScores | None = None,
+    ) -> None:
+        self.rules, self.request, self.again, self.scores = rules, request, again, scores
+        self._calls = Caller(rules, scores, request.time_limit, self.context)
+
+    def __reduce__(self) -> Any:
+        return Runner, (self.rules, self.request, self.again, self.scores)
+
+    def best(self, item: Item, callback: Callback | None = None) -> Solution:
+        """The best labelling of a sequence."""
+        return self._best(item, self._alone(item, None, callback), callback)
+
+    def top(self, item: Item, top: int, callback: Callback | None = None) -> list[Solution]:
+        """At most `top` labellings of a sequence, best first."""
+        whole(top, "top", 1, MOST["top"])
+        return self._top(item, self._alone(item, top, callback), callback, top)
+
+    def many(
+        self,
+        items: Iterable[Item],
+        threads: int = 1,
+        on_error: OnError = "raise",
+        callback: Callback | None = None,
+    ) -> Iterator[Solution]:
+        """The best labelling of each sequence."""
+        return self._each(items, self._best, self.failure, None, threads, on_error, callback)
+
+    def top_of_many(
+        self,
+        items: Iterable[Item],
+        top: int,
+        threads: int = 1,
+        on_error: OnError = "raise",
+        callback: Callback | None = None,
+    ) -> Iterator[list[Solution]]:
+        """At most `top` labellings of each sequence, best first."""
+        finish = partial(self._top, top=top)
+        return self._each(items, finish, self.failures, top, threads, on_error, callback)
+
+    def lists(self, items: Iterable[Item], top: int, threads: int = 1) -> Iterator[Labellings]:
+        """As `top_of_many`, as arrays."""
+
+        def finish(item: Item, answer: Answer, callback: Callback | None) -> Labellings:
+            if isinstance(answer, Place):
+                return answer.found.labellings(answer.n)
+            solutions, trellis = self._top(item, answer, callback, top), self._trellis(item)
+            return labellings_of(solutions, len(trellis.tokens), trellis.labels.names)
+
+        return self._each(items, finish, _raise, top, threads, "raise", None)
+
+    def failure(self, error: Exception, seconds: float) -> Solution:
+        """The solution in place of an error."""
+        return failure(error, self.request.method.name, seconds=seconds)
+
+    def failures(self, error: Exception, seconds: float) -> list[Solution]:
+        """A list of the solution in place of an error."""
+        return [self.failure(error, seconds)]
+
+    def context(self, item: Item) -> Context:
+        """The context of solutions of a sequence."""
+        return context_of(self._trellis(item), self.rules, self.request, self.again)
+
+    def _trellis(self, item: Item) -> Trellis:
+        return item if self.scores is None else self.scores.trellis(item)
+
+    def _best(self, item: Item, answer: Answer, callback: Callback | None) -> Solution:
+        if isinstance(answer, Place):
+            return answer.found.best(answer.n)
+        return self._by_method(item, answer, callback, None)[0]
+
+    def _top(self, item: Item, answer: Answer, callback: Callback | None, top: int) -> list[Solution]:
+        if isinstance(answer, Place):
+            return answer.found.solutions(answer.n)
+        solutions = self._by_method(item, answer, callback, top)
+        return [solution for solution in solutions if solution.has_labelling]
+
+    def _by_method(
+        self, item: Item, answer: Declined | Exception, callback: Callback | None, top: int | None
+    ) -> list[Solution]:
+        if isinstance(answer, Exception):
+            raise answer
+        known: dict[str, Any] = {"incumbent": answer.incumbent} if top is None else {}
+        if answer.deadline is not None:
+            known["deadline"] = answer.deadline
+        if answer.reason:
+            declined[answer.reason] += 1
+        return run_method(
+            self._trellis(item), self.rules, self.request, self.again, top, callback, answer.reason, **known
+        )
+
+    def _each(
+        self,
+        items: Iterable[Item],
+        finish: Callable[[Item, Answer, Callback | None], Value],
+        failed: Callable[[Exception, float], Value],
+        top: int | None,
+        threads: int,
+        on_error: OnError,
+        callback: Callback | None,
+    ) -> Iterator[Value]:
+        """The result of each sequence, in order. An error of the iterable is raised after the results before it."""
+
+        def finished(item: Item, answer: Answer) -> Value:
+            return attempt(lambda: finish(item, answer, callback), on_error, failed)
+
+        def alone(item: Item) -> Value:
+            return attempt(lambda: finish(item, self._alone(item, top, callback), callback), on_error, failed)
+
+        if callback is not None or not self.request.direct or self.request.time_limit is not None:
+            yield from map(alone, items)
+            return
+        source, warm_up = Source(items, LARGEST if threads == 1 else SHARED * LARGEST), self._warm(top)
+        if threads == 1:
+            while some := source.take():
+                yield from map(finished, some, self._calls.end(self._calls.begin(some, top, warm_up)))
+        else:
+            with thread_pool(threads - 1) as pool:
+                yield from self._shared(
+                    source,
+                    finished,
+                    partial(self._calls.begin, top=top, warm_up=warm_up, pool=pool, threads=threads),
+                )
+        if source.error is not None:
+            raise source.error
+
+    def _shared(
+        self,
+        source: Source,
+        finished: Callable[[Item, Answer], Value],
+        begin: Callable[[list[Item]], Chunk],
+    ) -> Iterator[Value]:
+        """Results of chunks; others begin with the next one while this thread is busy with results, then it joins them."""
+        waiting: deque[Chunk] = deque()
+        try:
+            while True:
+                while len(waiting) < 2 and (some := source.take()):
+                    waiting.append(begin(some))
+                if not waiting:
+                    return
+                answers = self._calls.end(waiting[0])
+                chunk = waiting.popleft()
+                yield from map(finished, chunk.items, answers)
+        finally:
+            for chunk in waiting:
+                chunk.cancel()
+
+    def _alone(self, item: Item, top: int | None, callback: Callback | None) -> Answer:
+        """The answer for one sequence, whose time limit begins now."""
+        if callback is not None or not self.request.direct:
+            return Declined()
+        if self.request.time_limit is None:
+            return self._calls.answer(item, top, self._warm(top))
+        deadline = deadline_for(self.request.time_limit)
+        warm_up = self._warm(top)
+        deadline.excuse(warm_up)
+        try:
+            with time_limits.time_limit(lambda: deadline.passed, lambda: deadline.remaining):
+                answer = self._calls.answer(item, top, warm_up)
+        except time_limits.OutOfTime:
+            answer = Declined()
+        return answer._replace(deadline=deadline) if isinstance(answer, Declined) else answer
+
+    def _warm(self, top: int | None) -> float:
+        """Compile or load kernels; the seconds that it took."""
+        return (COMPILED if top is None else FEW).warm()
+
+
+def _raise(error: Exception, seconds: float) -> Any:
+    raise error

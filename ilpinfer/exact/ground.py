@@ -1,0 +1,152 @@
+"""The second door: one sequence with its ground rules as arrays for kernels."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from formulations import time_limits
+from formulations.automata.lattice import Lattice
+from formulations.automata.sums import Sum
+from formulations.dtypes import Booleans, Integers
+from formulations.grid import HARD
+from formulations.problem.problem import GroundRule, Problem
+from ilpinfer.core.trees import MachineKey
+from ilpinfer.kernels.counts import NO_COUNTS
+from ilpinfer.kernels.handle import together
+from ilpinfer.kernels.packing import PlainMachine, lattice_scores, pack_machines, room_of
+from ilpinfer.kernels.tables import Chain, Machines, Rules, Scores, Windows
+
+NO_WINDOWS = Windows(
+    np.zeros((0, 3, 3), np.int32), np.zeros(3, np.int64), np.zeros((3, 3), np.int64), np.zeros(0, np.int32)
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """A lattice of T tokens and S states, and the M machines of rules that do not fold.
+
+    Parameters
+    ----------
+    lattice : Lattice
+        Scores of states and steps.
+    scores, machines : Scores or Machines
+        See the kernels.
+    classes : ndarray of int, shape (2, T)
+        The edge scores of the step into each token, and its class for machines.
+    which : ndarray of int, shape (C, M)
+        Which of its tables of symbols a machine reads at tokens of each class.
+    plain : tuple of PlainMachine
+        The machines before they were packed.
+    keys, components : tuple of MachineKey
+        For each machine, the rule among those before folding, and the machine or the component among the rule's.
+    """
+
+    lattice: Lattice
+    scores: Scores
+    machines: Machines
+    classes: Integers
+    which: Integers
+    plain: tuple[PlainMachine, ...]
+    keys: tuple[MachineKey, ...]
+    components: tuple[MachineKey, ...]
+
+    @property
+    def emission(self) -> Integers:
+        """(T, S)"""
+        return self.lattice.node
+
+    def room(self) -> tuple[Integers, Integers]:
+        """Room for completions and tails (T, W) of the backward recursion."""
+        size = len(self.lattice.node), room_of(self.scores)
+        return np.empty(size, np.int64), np.empty(size, np.int64)
+
+    @cached_property
+    def handle(self) -> Any:
+        """The arrays as one object."""
+        return together(NO_WINDOWS, self.scores, self.machines, NO_COUNTS)
+
+    @property
+    def chain(self) -> Chain:
+        """The scores for searches, without padding."""
+        lattice = self.lattice
+        return Chain(lattice.node, lattice.pool, lattice.step, lattice.base)
+
+    @property
+    def rules(self) -> Rules:
+        """The machines for searches."""
+        return Rules(self.machines, self.classes[1])
+
+    @cached_property
+    def sums(self) -> Booleans:
+        """(M,) which machines are sums that may have a multiplier."""
+        return np.asarray(self.machines.sums[:, 2] < self.machines.sums[:, 3])
+
+    @cached_property
+    def hard(self) -> Booleans:
+        """(M,) which machines are of hard rules."""
+        return np.asarray(self.machines.penalty == HARD)
+
+
+def plain_ground(lattice: Lattice) -> Ground:
+    """The arrays of a lattice without rules."""
+    T, S = lattice.node.shape
+    which = np.zeros((1, 0), np.int64)
+    machines = pack_machines((), which, S, lattice.shape[1])
+    classes = np.stack([np.append(0, lattice.step), np.zeros(T, np.int64)]).astype(np.int64)
+    return Ground(lattice, lattice_scores(lattice), machines, classes, which, (), (), ())
+
+
+def ground(problem: Problem, numbers: Sequence[int] | None = None, *, forced: bool = False) -> Ground:
+    """The arrays of a problem into whose lattice rules are folded.
+
+    Parameters
+    ----------
+    numbers : sequence of int, optional
+        The place of each rule among those before folding; by default, its own place.
+    forced : bool, default False
+        Whether violations of forced rules are emitted as late as their machines do.
+
+    Raises
+    ------
+    OutOfTime
+        Where the time of a caller is over before all machines are at hand.
+    """
+    numbers = range(len(problem.rules)) if numbers is None else numbers
+    lattice, plain, tables = problem.lattice, list[PlainMachine](), list[Integers]()
+    keys, components, marks = list[MachineKey](), list[MachineKey](), 0
+    for rule, number in zip(problem.rules, numbers, strict=True):
+        time_limits.check()
+        marked, late = rule.once and len(rule.machines) > 1, forced and rule.forced
+        marks += marked
+        for count, (p, machine, index) in enumerate(_plain(rule, marks - 1 if marked else -1, lattice, late)):
+            plain.append(machine)
+            tables.append(index)
+            keys.append((number, count))
+            components.append((number, p))
+    T, S = lattice.node.shape
+    which = np.array(tables, np.int64).reshape(-1, T)
+    which, classes = np.unique(which, axis=1, return_inverse=True) if tables else (which[:, :1], np.zeros(T))
+    which = np.ascontiguousarray(which.T)
+    machines = pack_machines(plain, which, S, lattice.shape[1])
+    both = np.stack([np.append(0, lattice.step), classes.reshape(-1)]).astype(np.int64)
+    scores = lattice_scores(lattice)
+    return Ground(lattice, scores, machines, both, which, tuple(plain), tuple(keys), tuple(components))
+
+
+def _plain(
+    rule: GroundRule, mark: int, lattice: Lattice, late: bool
+) -> list[tuple[int, PlainMachine, Integers]]:
+    """The component of each machine of a rule, the machine, and which of its tables of symbols each token has (T,)."""
+    result = []
+    for p, component in enumerate(rule.components):
+        total = component if isinstance(component, Sum) and not rule.once else None
+        for machine in component.machines or ():
+            automaton = machine.automaton.once if rule.once and mark < 0 else machine.automaton
+            steps = lattice.on_states(machine.steps)
+            automaton = automaton if late else automaton.early
+            plain = PlainMachine(steps.values, automaton, rule.penalty, total, mark)
+            result.append((p, plain, steps.index))
+    return result

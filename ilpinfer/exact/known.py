@@ -1,0 +1,241 @@
+"""The state of an exact search: the best labelling, a bound with its proof, and the machines that it follows."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from formulations.automata.lattice import Lattice
+from formulations.dtypes import LabelIds
+from formulations.grid import FORBIDDEN, HARD, is_forbidden
+from formulations.problem.problem import Problem
+from ilpinfer.core.deadline import Deadline
+from ilpinfer.core.incumbents import Improvement
+from ilpinfer.core.trees import Leaf, MachineKey, Split
+from ilpinfer.exact.ground import Ground, ground
+from ilpinfer.kernels.charges import value_states
+
+MOST_INSIDE, MOST_WORK = 729, 4_000_000
+"""Joint states of a product for a proof, and steps of a pass over it."""
+
+Watch = Callable[[float, int, float], None]
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The value of a labelling under all rules that do not fold.
+
+    Parameters
+    ----------
+    value : int
+        Grid units, `FORBIDDEN` where a hard rule is broken.
+    broken : tuple of int
+        The machines with violations.
+    machineless : tuple of str
+        The rules that it breaks in a component without a machine.
+    """
+
+    value: int
+    broken: tuple[int, ...]
+    machineless: tuple[str, ...] = ()
+
+
+@dataclass
+class Known:
+    """The state of an exact search of one problem.
+
+    Parameters
+    ----------
+    folded : Problem
+        The problem, local rules in its lattice.
+    numbers : list of int
+        For each of its rules, the place among those before folding.
+    deadline, watch : Deadline or Watch
+        As in a task.
+    path, value : ndarray of int or int, optional
+        The best labelling so far.
+    bound, tree : float or Leaf or Split, optional
+        On every labelling, grid units, and its proof.
+    fixed : bool, default False
+        Whether `value` stays as it is, since labellings below a better one are wanted too.
+    active : list of int, optional
+        The machines that the last relaxation followed.
+    inside : frozenset of int, optional
+        Those of them that the lattice is multiplied with.
+    multipliers : dict of MachineKey to int, optional
+        Multipliers so far by component, grid units.
+    relaxed : ndarray of int, optional
+        The labelling of the last relaxation.
+    charged : tuple of (Lattice, int), optional
+        Scores of a relaxation of all labellings as good as the best one, and its bound.
+    stages : dict of str to float, optional
+        Seconds of each stage of the engine.
+    improvements : list of Improvement, optional
+        The best labellings so far, in order.
+    """
+
+    folded: Problem
+    numbers: list[int]
+    deadline: Deadline
+    watch: Watch | None = None
+    path: LabelIds | None = None
+    value: int = FORBIDDEN
+    bound: float = float("inf")
+    tree: Leaf | Split | None = None
+    fixed: bool = False
+    active: list[int] = field(default_factory=list)
+    inside: frozenset[int] = frozenset()
+    multipliers: dict[MachineKey, int] = field(default_factory=dict)
+    relaxed: LabelIds | None = None
+    charged: tuple[Lattice, int] | None = None
+    stages: dict[str, float] = field(default_factory=dict)
+    improvements: list[Improvement] = field(default_factory=list)
+    _evaluations: dict[bytes, Evaluation] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, problem: Problem, deadline: Deadline, watch: Watch | None = None) -> "Known":
+        """The initial state, with local rules folded into the lattice."""
+        folded = problem.fold()
+        places = {id(rule): place for place, rule in enumerate(problem.rules)}
+        return cls(folded, [places[id(rule)] for rule in folded.rules], deadline, watch)
+
+    @classmethod
+    def unfolded(cls, problem: Problem, deadline: Deadline) -> "Known":
+        """A state of a problem whose rules all stay machines, and whose value is never changed."""
+        return cls(problem, list(range(len(problem.rules))), deadline, fixed=True)
+
+    @cached_property
+    def ground(self) -> Ground:
+        """The problem for kernels."""
+        return ground(self.folded, self.numbers)
+
+    @cached_property
+    def machineless(self) -> list[tuple[int, int]]:
+        """The components that have no machine, by rule and place."""
+        rules = self.folded.rules
+        return [
+            (r, p)
+            for r, rule in enumerate(rules)
+            for p, component in enumerate(rule.components)
+            if not component.machines
+        ]
+
+    def evaluate(self, path: LabelIds) -> Evaluation:
+        """Value and broken machines of a labelling. The best labelling is stored."""
+        key = path.tobytes()
+        if key not in self._evaluations:
+            result = self._evaluations[key] = self._evaluate(path)
+            better = result.value > self.value or (self.path is None and not is_forbidden(result.value))
+            if better and not self.fixed:
+                self.path, self.value = path, result.value
+                self.improvements.append(Improvement(self.deadline.elapsed, result.value, path))
+                self._report()
+        return self._evaluations[key]
+
+    def _evaluate(self, path: LabelIds) -> Evaluation:
+        one, rules = self.ground, self.folded.rules
+        broken, states = np.empty(len(one.plain), np.int64), one.lattice.states_of(path)
+        value, cost, count = value_states(one.scores, one.machines, one.emission, one.classes, states, broken)
+        machines = tuple(broken[:count].tolist())
+        missed = [(r, p) for r, p in self.machineless if rules[r].components[p].violations(path)]
+        if missed:
+            cost = sum(
+                HARD if rule.hard else rule.penalty * rule.violations(path)
+                for rule in rules
+                if rule.violations(path)
+            )
+        value = FORBIDDEN if is_forbidden(value) or is_forbidden(value - cost) else value - cost
+        return Evaluation(int(value), machines, tuple(dict.fromkeys(rules[r].name for r, _ in missed)))
+
+    def prove(self, bound: float, tree: Leaf | Split | None) -> None:
+        """Update bound and proof by a lower bound on every labelling."""
+        if bound < self.bound:
+            self.bound, self.tree = bound, tree
+            self._report()
+
+    def broken(self, paths: Iterable[LabelIds], apart: Iterable[int] = ()) -> list[int]:
+        """The machines that labellings break, but for some, with the other machines of the same components and marks."""
+        one, known = self.ground, set(apart)
+        new = {m for path in paths for m in self.evaluate(path).broken} - known
+        components = {one.components[m] for m in new}
+        marks = {int(one.machines.mark[m]) for m in new} - {-1}
+        return [
+            m
+            for m, component in enumerate(one.components)
+            if m not in known and (component in components or int(one.machines.mark[m]) in marks)
+        ]
+
+    def machines_of(self, components: Iterable[MachineKey]) -> list[int]:
+        """The machines of components, by the places of their rules before folding."""
+        wanted = set(components)
+        return [m for m, component in enumerate(self.ground.components) if component in wanted]
+
+    @property
+    def active_components(self) -> set[MachineKey]:
+        """The components of the active machines."""
+        return {self.ground.components[m] for m in self.active}
+
+    def product_of(self, machines: Iterable[int]) -> frozenset[int]:
+        """The smallest machines, while their product with the lattice is small; sums and rules that count once are left out."""
+        one, inside, states = self.ground, set[int](), 1
+        work = one.emission.size * one.scores.edge.shape[2]
+        allowed = [m for m in machines if one.plain[m].total is None and one.plain[m].mark < 0]
+        for m in sorted(allowed, key=lambda m: one.plain[m].automaton.states):
+            states *= one.plain[m].automaton.states
+            if states > MOST_INSIDE or work * states > MOST_WORK:
+                break
+            inside.add(m)
+        return frozenset(inside)
+
+    def leaf(self, machines: Iterable[int], multipliers: bool = True) -> Leaf:
+        """The proof that machines give, at the multipliers so far."""
+        one = self.ground
+        stage = tuple(one.keys[m] for m in machines if m not in self.inside)
+        return Leaf(
+            {c: price << 10 for c, price in self.multipliers.items() if price and multipliers},
+            tuple(one.keys[m] for m in sorted(self.inside)),
+            (stage,) if stage else (),
+        )
+
+    def impossible(self, machines: Iterable[int]) -> Leaf:
+        """The proof that no labelling keeps the hard rules. A multiplier of 0 names a sum that no labelling attains."""
+        one, priced = self.ground, {c for c, price in self.multipliers.items() if price}
+        followed = {*machines, *(m for m, c in enumerate(one.components) if c in priced)}
+        hard = [m for m in sorted(followed) if one.hard[m]]
+        stage = tuple(one.keys[m] for m in hard if m not in self.inside)
+        return Leaf(
+            {one.components[m]: 0 for m in hard if one.sums[m] and m not in self.inside},
+            tuple(one.keys[m] for m in hard if m in self.inside),
+            (stage,) if stage else (),
+        )
+
+    def _report(self) -> None:
+        if self.watch is not None:
+            self.watch(self.deadline.elapsed, self.value, self.bound)
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """The result of a search.
+
+    Parameters
+    ----------
+    paths : list of ndarray of int
+        The best labellings, best first, equal ones by label ids; empty where there is none or it is not
+        proved.
+    why : str
+        Why in a few words.
+    complete : bool
+        Whether they are proved to be the best, and are as many as wanted or all that exist.
+    tree : Leaf or Split, optional
+        Proof of the result.
+    machineless : tuple of str, optional
+        Rules that stand in the way, as they have no machine.
+    """
+
+    paths: list[LabelIds]
+    why: str
+    complete: bool
+    tree: Leaf | Split | None = None
+    machineless: tuple[str, ...] = ()

@@ -1,0 +1,190 @@
+"""A relaxation of a problem: multipliers in its scores and machines, states pruned, and searches over prefixes that it bounds."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from formulations import constraints as C
+from formulations.dtypes import LabelIds
+from formulations.grid import FORBIDDEN
+from ilpinfer.core.deadline import Deadline
+from ilpinfer.exact.ground import NO_WINDOWS
+from ilpinfer.exact.known import Known
+from ilpinfer.kernels.counts import NO_COUNTS
+from ilpinfer.kernels.decoding import bound_jointly, price
+from ilpinfer.kernels.handle import together
+from ilpinfer.kernels.label_setting import STOPPED, WIDEST, Options, advance, room_for_prefixes, spell_all
+from ilpinfer.kernels.multipliers import reparametrise
+from ilpinfer.kernels.recursion import DEAD, bare, prune
+from ilpinfer.kernels.warming import Stage, example_problem
+
+WORK_PER_CALL = 2_000_000
+"""Steps of label setting between two looks at the clock."""
+MOST_PREFIXES = 2**25
+"""Prefixes of a search, after which it is given up."""
+
+
+@dataclass(frozen=True)
+class Prefixes:
+    """The result of a search over prefixes.
+
+    Parameters
+    ----------
+    paths : list of ndarray of int
+        Labellings that reach the floor, best first, or cheapest first; equal ones by label ids.
+    values : list of int
+        Values in the relaxation that includes the followed machines, grid units.
+    left_out : int
+        The best that a prefix that was left out could have reached; `FORBIDDEN` for none.
+    complete : bool, default True
+        Whether it went to the last token.
+    costs : sequence of int, optional
+        Costs of their violations where there is a budget, else 0.
+    """
+
+    paths: list[LabelIds]
+    values: list[int]
+    left_out: int
+    complete: bool = True
+    costs: Sequence[int] = ()
+
+    def exact(self, floor: int) -> bool:
+        """Whether the first labelling is the best one that reaches the floor, or there is none."""
+        return self.complete and self.left_out < (self.values[0] if self.paths else max(floor, DEAD))
+
+
+class Relaxation:
+    """The scores and machines of a problem with its multipliers in them.
+
+    Parameters
+    ----------
+    known : Known
+        The problem, and its multipliers.
+    """
+
+    def __init__(self, known: Known) -> None:
+        self.known, self.ground = known, known.ground
+        one = self.ground
+        self.edge_at, self.classes = one.classes[0].copy(), one.classes[1]
+        prices = np.array(
+            [known.multipliers.get(c, 0) if s else 0 for c, s in zip(one.components, one.sums, strict=True)],
+            np.int64,
+        )
+        self.handle: Any = one.handle
+        self.emission, self.scores, self.machines = one.emission.copy(), one.scores, one.machines
+        if prices.any():
+            self.scores, self.machines, self.emission = reparametrise(
+                one.handle, one.emission, self.edge_at, self.classes, prices
+            )
+            self.handle = together(NO_WINDOWS, self.scores, self.machines, NO_COUNTS)
+        self.complete()
+
+    def complete(self) -> None:
+        """Compute the best completions, the bound, and the best labelling without machines."""
+        order, states = np.arange(len(self.emission)), np.zeros(len(self.emission), np.int64)
+        self.completion, self.tail = self.ground.room()
+        rows = order, 0 * order, self.edge_at
+        total = bare(self.scores, self.emission, *rows, self.completion, self.tail, states)
+        self.total, self.path = int(total), self.ground.lattice.labels_of(states)
+
+    def prune(self, floor: int) -> None:
+        """Leave out the states through which no labelling reaches the floor."""
+        if floor > DEAD:
+            prune(self.scores, self.emission, self.edge_at, self.completion, floor)
+            self.complete()
+
+    def prefixes(
+        self,
+        machines: Sequence[int],
+        deadline: Deadline,
+        *,
+        floor: int = FORBIDDEN,
+        width: int = WIDEST,
+        copies: int = 1,
+        most: int = MOST_PREFIXES,
+        budget: int = -1,
+        inside: int = 1,
+    ) -> Prefixes:
+        """The best labellings under some machines, by label setting.
+
+        Parameters
+        ----------
+        machines : sequence of int
+            The machines.
+        floor : int, default FORBIDDEN
+            Grid units; prefixes that cannot reach it are dropped.
+        width : int, optional
+            How many prefixes of a length are kept, the best of them.
+        copies : int, default 1
+            Number of prefixes with the same future that are kept.
+        most : int, optional
+            Number of prefixes that end the search.
+        budget : int, default -1
+            Grid units; the most that violations may cost in all, where labellings are wanted that cost the least,
+            of those the best; -1 where the best are wanted.
+        inside : int, default 1
+            Joint states of machines in a product that bounds completions, at most.
+        """
+        one, active = self.ground, np.array(machines, np.int64)
+        T, S = self.emission.shape
+        plain = one.machines
+        joint, within, completion, tail, total = bound_jointly(
+            self.handle, self.emission, self.edge_at, self.classes, active, inside
+        )
+        own = active if budget >= 0 else active[~within]
+        held = np.zeros(len(one.plain), np.int64)
+        held[active[within]] = 1
+        recursion = completion, tail, total
+        p, at = room_for_prefixes(plain, own, S, len(joint.final), T, int(budget >= 0))
+        p.clock[0] = 0
+        code = STOPPED
+        while code == STOPPED:
+            if deadline.passed or at[2] > most:
+                return Prefixes([], [], total, complete=False)
+            options = Options(
+                max(floor, DEAD), int(at[4]) + WORK_PER_CALL, False, False, copies, width, budget,
+                plain.cost, plain.final, held,
+            )  # fmt: skip
+            code, p = advance(self.handle, self.edge_at, self.classes, joint, own, recursion, options, p, at)
+        ends = np.arange(p.level[T], at[2])
+        ends = ends[p.reach[ends] >= max(floor, DEAD)]
+        costs = p.key[ends, -1] if budget >= 0 else 0 * ends
+        order = np.lexsort((-p.reach[ends], costs))
+        ends, costs = ends[order], costs[order]
+        paths = np.empty((len(ends), T), np.int64)
+        spell_all(p, ends, paths)
+        labels = [one.lattice.labels_of(path) for path in paths]
+        return Prefixes(labels, p.reach[ends].tolist(), int(at[5]), costs=costs.tolist())
+
+
+def price_sums(known: Known) -> None:
+    """Give multipliers to the sums, by Polyak's steps from 0."""
+    one = known.ground
+    prices = np.zeros(len(one.plain), np.int64)
+    price(one.handle, one.emission, one.classes, prices)
+    known.multipliers |= {one.components[m]: prices.item(m) for m in np.flatnonzero(prices).tolist()}
+
+
+def undominated(result: Prefixes) -> Iterator[int]:
+    """Places of the labellings that score more than every cheaper one, cheapest first."""
+    best = FORBIDDEN
+    for place, (value, cost) in enumerate(zip(result.values, result.costs, strict=True)):
+        if value + cost > best:
+            best = value + cost
+            yield place
+
+
+def _example() -> None:
+    rules = C.at_most_runs("0", 1), C.at_least_tokens("1", 1, penalty=1.0)
+    known = Known.of(example_problem(*rules), Deadline())
+    price_sums(known)
+    known.multipliers[known.ground.components[1]] = -1
+    relaxation = Relaxation(known)
+    relaxation.prune(-4)
+    relaxation.prefixes([0, 1], Deadline(), width=64)
+
+
+LABEL_SETTING = Stage("engine", "multipliers and label setting", _example)
+"""Label setting over relaxations."""

@@ -1,0 +1,188 @@
+"""The stages of the engine for one problem: kernels first, then diagrams. Each goes on from what is known."""
+
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import TypeVar
+
+import numpy as np
+
+from formulations import constraints as C
+from formulations.grid import FORBIDDEN, is_forbidden
+from ilpinfer.core.deadline import Deadline
+from ilpinfer.exact.diagram import MOST_STEPS as MOST_STEPS
+from ilpinfer.exact.known import Known, SearchResult
+from ilpinfer.exact.refinement import Refinement
+from ilpinfer.exact.relaxation import LABEL_SETTING, Relaxation
+from ilpinfer.kernels.decoding import DIRECT, INSIDE, MOST_JOINT, decode_ground
+from ilpinfer.kernels.few import FIRST_SHARE, NUMBER, decode_few_ground
+from ilpinfer.kernels.recursion import DEAD
+from ilpinfer.kernels.tables import BOUND, CODE, NO_LABELLING, NO_PATH, PROVED, VALUE
+from ilpinfer.kernels.warming import Stage, example_problem
+
+Outcome = TypeVar("Outcome")
+PASSES, LEAST_STEPS = 30, 2**22
+"""Limit on the steps of label setting, in Viterbi passes, and the steps that any sequence may take, since the stages that follow have
+larger start-up costs."""
+STEPS_PER_SECOND, SHARE = 2e8, 1 / 4
+"""Speed of label setting and Viterbi on a slow machine, and the share of a time limit for calls that look at no clock."""
+FEW_PASSES, FEW_STEPS = 8 * PASSES, 8 * LEAST_STEPS
+"""The same limits for lists of labellings."""
+ALL, WATCHED = (1.0,), (0.0, *(2.0**-k for k in (16, 14, 12, 10, 8, 6, 4, 2, 0)))
+"""Shares of these limits, one call after the other; several where somebody watches bound and labelling."""
+BEAM, BEAMS = 30, 6
+"""Width of a beam before diagrams, and number of beams; each one includes the rules that the last one broke."""
+
+
+def steps_within(steps: float, deadline: Deadline) -> int:
+    """The steps of a call, fewer where a time limit demands it."""
+    left = deadline.remaining
+    return int(steps if left is None else max(1.0, min(steps, left * STEPS_PER_SECOND * SHARE)))
+
+
+def solve(known: Known, most: int | None = None) -> SearchResult:
+    """The best labelling by kernels, or by diagrams of at most so many steps, by default `MOST_STEPS`."""
+    most = MOST_STEPS if most is None else most
+    known.deadline.excuse(KERNELS.warm())
+    for share in WATCHED if known.watch else ALL:
+        result = timed(known, "kernels", partial(by_kernels, share=share))
+        if result is not None:
+            return result
+    return timed(known, "diagrams", partial(by_diagrams, most=most))
+
+
+def timed(known: Known, stage: str, run: Callable[[Known], Outcome]) -> Outcome:
+    """The result of a stage, whose time is noted."""
+    began = time.perf_counter()
+    try:
+        return run(known)
+    finally:
+        known.stages[stage] = known.stages.get(stage, 0.0) + time.perf_counter() - began
+
+
+def by_kernels(known: Known, share: float = 1.0) -> SearchResult | None:
+    """Viterbi, label setting, multipliers and products in one call; None where it takes more than a share of the limits of work."""
+    one, incumbent = known.ground, None if known.fixed else known.path
+    (T, S), labels = one.emission.shape, one.scores.labels
+    path = np.zeros(T, np.int64) if incumbent is None else one.lattice.states_of(incumbent).astype(np.int64)
+    result, marks = np.zeros(7, np.int64), np.zeros((2, len(one.plain)), np.int64)
+    result[VALUE] = FORBIDDEN if incumbent is None else known.value
+    passes = share * PASSES * S * (labels + -labels % 8)
+    limits = steps_within(passes, known.deadline), steps_within(share * LEAST_STEPS, known.deadline), DIRECT
+    handle, emission, classes = one.handle, one.emission, one.classes
+    if known.multipliers:
+        relaxation = Relaxation(known)
+        handle, emission = relaxation.handle, relaxation.emission
+        classes = np.stack([relaxation.edge_at, classes[1]])
+    decode_ground(handle, emission, classes, limits, path, result, marks)
+    known.active = np.flatnonzero(marks[0]).tolist()
+    known.inside = frozenset(np.flatnonzero(marks[0] == INSIDE).tolist())
+    known.multipliers |= {one.components[m]: marks.item(1, m) for m in np.flatnonzero(marks[1]).tolist()}
+    return _result(known, path, result.tolist())
+
+
+def _result(known: Known, states: np.ndarray, result: list[int]) -> SearchResult | None:
+    """The result of a call of the kernel."""
+    code, leaf = result[CODE], known.leaf(known.active)
+    if code == NO_PATH or (code == NO_LABELLING and is_forbidden(result[VALUE])):
+        known.prove(FORBIDDEN, known.impossible(known.active))
+        return SearchResult([], "no labelling is possible", True, known.tree)
+    if code == NO_LABELLING:
+        known.prove(known.value - 1, leaf)
+        return SearchResult([], "nothing better is possible", True, leaf)
+    known.prove(result[BOUND], leaf)
+    if result[VALUE] < DEAD:
+        return None
+    path = known.ground.lattice.labels_of(states)
+    evaluation = known.evaluate(path)
+    known.relaxed = path
+    if code != PROVED:
+        return None
+    if evaluation.machineless:
+        names = ", ".join(sorted(evaluation.machineless))
+        return SearchResult([], f"no machine for {names}; ", False, machineless=evaluation.machineless)
+    return SearchResult([path], how(known), True, leaf)
+
+
+def how(known: Known) -> str:
+    """The work of the kernels in words."""
+    prices = sum(map(bool, known.multipliers.values()))
+    words = [f"{prices} multipliers"] * bool(prices)
+    words += [f"label setting over {len(known.active)} machines"] * bool(known.active)
+    return ", ".join(words) or "viterbi"
+
+
+def by_diagrams(known: Known, most: int) -> SearchResult:
+    """The best labelling by a narrow beam, and by decision diagrams that are refined with more and more machines."""
+    known.deadline.excuse(LABEL_SETTING.warm())
+    relaxation, known.inside, machines = Relaxation(known), frozenset(), list(known.active)
+    for _ in range(BEAMS):
+        floor = known.value
+        relaxation.prune(floor)
+        known.relaxed = relaxation.path
+        beam = relaxation.prefixes(machines, known.deadline, floor=floor, width=BEAM, inside=MOST_JOINT)
+        for path in beam.paths:
+            known.evaluate(path)
+        if known.deadline.passed:
+            return SearchResult([], "no time left", False)
+        new = known.broken(beam.paths[:1], machines)
+        if not new:
+            break
+        machines += new
+    known.active = machines
+    refinement = Refinement(known, relaxation)
+    result = refinement.run(most)
+    if result is None:
+        open_for = "no time left" if known.deadline.passed else "too many prefixes"
+        return SearchResult([], open_for, False)
+    count = sum(map(len, refinement.order))
+    missed = {name for path in result for name in known.evaluate(path).machineless}
+    if missed:
+        return SearchResult([], f"no machine for {', '.join(sorted(missed))}; ", False, None, tuple(missed))
+    return SearchResult(result, f"refinement by {count} machines", True, known.tree)
+
+
+def best_few(known: Known, top: int, lowest: int = FORBIDDEN) -> SearchResult:
+    """At most `top` labellings, none of them worth less than `lowest`, best first and equal ones by label ids."""
+    known.deadline.excuse(FEW.warm())
+    return _best_few(known, top, lowest)
+
+
+def _best_few(known: Known, top: int, lowest: int) -> SearchResult:
+    one, T = known.ground, len(known.ground.emission)
+    paths, values = np.empty((top, T), np.int64), np.empty(top, np.int64)
+    result, marks = np.zeros(7, np.int64), np.zeros((2, len(one.plain)), np.int64)
+    S, labels = one.emission.shape[1], one.scores.labels
+    steps = max(FEW_PASSES * S * (labels + -labels % 8) * T, FEW_STEPS)
+    most = steps_within(steps, known.deadline)
+    limits = most // FIRST_SHARE, most, max(lowest, DEAD)
+    decode_few_ground(one.handle, one.emission, one.classes, limits, paths, values, result, marks)
+    known.active = np.flatnonzero(marks[0]).tolist()
+    known.inside = frozenset(np.flatnonzero(marks[0] == INSIDE).tolist())
+    known.multipliers = {one.components[m]: marks.item(1, m) for m in np.flatnonzero(marks[1]).tolist()}
+    code, leaf = result[CODE], known.leaf(known.active)
+    if code in (NO_PATH, NO_LABELLING):
+        leaf = known.impossible(known.active)
+        known.prove(FORBIDDEN, leaf)
+        return SearchResult([], "no labelling is possible", True, leaf)
+    if code != PROVED:
+        return SearchResult([], "too many labellings", False)
+    kept = np.flatnonzero(values[: result[NUMBER]] >= lowest).tolist()
+    found = [one.lattice.labels_of(paths[k]) for k in kept]
+    known.prove(int(values[0]), leaf)
+    missed = {name for path in found for name in known.evaluate(path).machineless}
+    if missed:
+        return SearchResult([], f"no machine for {', '.join(sorted(missed))}; ", False, None, tuple(missed))
+    return SearchResult(found, how(known), True, leaf)
+
+
+def _example() -> None:
+    by_kernels(Known.of(example_problem(C.at_most_runs("0", 1)), Deadline()))
+
+
+def _few() -> None:
+    _best_few(Known.of(example_problem(C.at_most_runs("0", 1)), Deadline()), 2, FORBIDDEN)
+
+
+KERNELS = Stage("ground", "decoding by ground rules", _example)
+FEW = Stage("ground-few", "the best few labellings by ground rules", _few)

@@ -1,0 +1,83 @@
+"""What scores and machines of compiled rules stand for: the violations of each rule, and the parts of a score."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from formulations.dtypes import Booleans, Integers, Small
+from formulations.grid import Grid
+from formulations.problem.folding import EDGES, NODES, Folding, MachineTemplate
+from formulations.problem.vocabulary import Vocabulary
+
+UNLIMITED = 2**60
+"""The most violations of a rule that does not count once."""
+
+
+class Counts(NamedTuple):
+    """Violations and features behind `Scores` and `Machines` of K labels and R rules; see `NO_COUNTS`.
+
+    Parameters
+    ----------
+    node_begin : (N · K + 1,) the first event of label k at a token of class n, at n · K + k
+    edge_begin : (E · K · K + 1,) the first event of a step [i, j] into a token of class e, at (e · K + i) · K + j
+    event : (n, 2) a rule's place and a number of violations, or FEATURES or MODEL and grid units
+    overruled : (N,) whether an earlier rule has priority over another at the tokens of a class of nodes
+    owner : (M,) the place of each machine's rule
+    rules : (R, 2) grid units of a violation, `HARD` for a hard rule; and the most violations that count
+    pool : (P, K, K) edge scores of the model
+    """
+
+    node_begin: Small
+    edge_begin: Small
+    event: Integers
+    overruled: Booleans
+    owner: Small
+    rules: Integers
+    pool: Grid
+
+
+_NO_PLACES = np.zeros(0, np.int32)
+NO_COUNTS = Counts(
+    *(_NO_PLACES, _NO_PLACES, np.zeros((0, 2), np.int64), np.zeros(0, bool), _NO_PLACES),
+    *(np.zeros((0, 2), np.int64), np.zeros((0, 0, 0), np.int64)),
+)
+"""For tables of which labellings are not evaluated."""
+
+
+def pack_events(folding: Folding, vocabulary: Vocabulary) -> tuple[Small, Small, Integers, Booleans]:
+    """`node_begin`, `edge_begin`, `event` and `overruled` for the classes met so far."""
+    K = len(folding.rules.labels)
+    nodes = [folding.node_parts(truth) for truth in vocabulary.truths[NODES]]
+    edges = [folding.edge_parts(truth) for truth in vocabulary.truths[EDGES]]
+    node_begin, node_events = _events(nodes, K)
+    edge_begin, edge_events = _events(edges, K * K)
+    edge_begin += np.int32(len(node_events))
+    overruled = np.array([folding.overrules(truth) for truth in vocabulary.truths[NODES]], bool)
+    return node_begin, edge_begin, np.concatenate([node_events, edge_events]), overruled
+
+
+def _events(classes: Sequence[list[tuple[int, Integers]]], size: int) -> tuple[Small, Integers]:
+    """Events that are not 0, by class and place in an array of `size` amounts."""
+    numbers, events = [np.zeros(0, np.int64)], [np.zeros((0, 2), np.int64)]
+    for n, parts in enumerate(classes):
+        for source, amounts in parts:
+            flat = amounts.reshape(-1)
+            at = np.flatnonzero(flat)
+            numbers.append(n * size + at)
+            events.append(np.stack([np.full(len(at), source), flat[at]], axis=1))
+    number, event = np.concatenate(numbers), np.concatenate(events)
+    order = np.argsort(number, kind="stable")
+    begin = np.searchsorted(number[order], np.arange(len(classes) * size + 1))
+    return begin.astype(np.int32), event[order]
+
+
+def owners(machines: Sequence[MachineTemplate]) -> Small:
+    """`owner` of machines."""
+    return np.array([machine.key[0] for machine in machines], np.int32)
+
+
+def pack_rules(folding: Folding) -> Integers:
+    """`rules`."""
+    rows = [(rule.rule.units, 1 if rule.binary else UNLIMITED) for rule in folding.rules.rules]
+    return np.array(rows, np.int64).reshape(-1, 2)

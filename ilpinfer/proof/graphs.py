@@ -1,0 +1,237 @@
+"""Graphs of the labellings that a claim leaves: nodes token by token, and the steps between them.
+
+The first graph has the states of the lattice as nodes. A product adds the joint state of some machines to each node, and knows the
+best that can follow it. `stages` has the pass that prunes a graph by further machines.
+"""
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from formulations.automata.lattice import Lattice, at_targets
+from formulations.dtypes import Booleans, Integers
+from formulations.grid import FORBIDDEN, Grid
+from ilpinfer.proof.machines import Machine, add
+from ilpinfer.proof.meter import MOST_CELLS, SORT, Meter
+
+
+class Steps(NamedTuple):
+    """Steps into one token, (E,) each, in the order of their sources.
+
+    `arc` is (1 + label before) · K + label, with 0 for START. `penalty` is the part of the score that machines cost.
+    """
+
+    source: Integers
+    target: Integers
+    score: Grid
+    arc: Integers
+    penalty: Grid
+
+    def only(self, places: Integers | Booleans | slice) -> "Steps":
+        return Steps(*(array[places] for array in self))
+
+
+class Graph(NamedTuple):
+    """Steps of all T tokens; `best` has, for t = 0 to T, the largest score from each node before token t to the end."""
+
+    layers: list[Steps]
+    best: list[Grid]
+
+    @property
+    def length(self) -> int:
+        """T."""
+        return len(self.layers)
+
+    @property
+    def sizes(self) -> list[int]:
+        """The number of steps into each token."""
+        return [len(steps.arc) for steps in self.layers]
+
+    def ahead(self, t: int) -> Grid:
+        return self.best[t]
+
+    def places(self, t: int, nodes: Integers) -> tuple[Integers, Integers]:
+        """The steps out of some nodes: for each, the place of its node among these, and its own in the layer."""
+        begin, end = (np.searchsorted(self.layers[t].source, nodes, side) for side in ("left", "right"))
+        count = end - begin
+        owner = np.repeat(np.arange(len(nodes)), count)
+        return owner, np.arange(len(owner)) + np.repeat(begin - np.cumsum(count) + count, count)
+
+    def steps(self, t: int, nodes: Integers) -> Steps:
+        """The steps out of some nodes, with the places of these as sources."""
+        owner, at = self.places(t, nodes)
+        return self.layers[t].only(at)._replace(source=owner)
+
+
+NOTHING = Graph([], [np.array([FORBIDDEN])])
+
+
+class Marginals:
+    """The best prefix and the best completion of every state of a lattice, (T, S) each, worked out once for all leaves."""
+
+    def __init__(self, lattice: Lattice) -> None:
+        self.lattice = lattice
+
+    def request(self, meter: Meter) -> "Marginals":
+        """Request the steps and the memory of its passes."""
+        lattice = self.lattice
+        meter.spend(2 * len(lattice.step) * lattice.states * lattice.pool.shape[2], 2 * len(lattice.node))
+        meter.keep(2 * lattice.node.size)
+        return self
+
+    @cached_property
+    def reach(self) -> Grid:
+        (S, K), pool, order = self.lattice.pool.shape[1:], self.lattice.pool, self.lattice.order
+        reach = self.lattice.node.copy()
+        for t, entry in enumerate(self.lattice.step.tolist(), 1):
+            into = reach[t - 1][:, None] + pool[entry]
+            if order == 2:
+                reach[t, :K] = FORBIDDEN
+                into = into.reshape(S // K, K * K)
+            own = reach[t, S - into.shape[1] :]
+            np.maximum(into.max(axis=0) + own, FORBIDDEN, out=own)
+        return reach
+
+    @cached_property
+    def ahead(self) -> Grid:
+        node, pool, K = self.lattice.node, self.lattice.pool, self.lattice.pool.shape[2]
+        ahead = np.zeros_like(node)
+        for t, entry in zip(range(len(node) - 2, -1, -1), self.lattice.step[::-1].tolist(), strict=True):
+            after = at_targets(np.maximum(node[t + 1] + ahead[t + 1], FORBIDDEN), K)
+            np.maximum((pool[entry] + after).max(axis=1), FORBIDDEN, out=ahead[t])
+        return ahead
+
+    @cached_property
+    def best(self) -> int:
+        """The best of all labellings."""
+        return int(add(self.lattice.node[0], self.ahead[0]).max())
+
+    @cached_property
+    def through(self) -> Grid:
+        """The best through each state."""
+        return add(self.reach, self.ahead)
+
+    def without(self, limit: int) -> Lattice:
+        """The lattice without the states through which nothing passes the limit."""
+        node = np.where(self.through <= limit, FORBIDDEN, self.lattice.node)
+        return Lattice(node, self.lattice.pool, self.lattice.step)
+
+    def graph(self, limit: int, meter: Meter) -> Graph:
+        """The steps on paths above the limit, and the states that these pass."""
+        lattice, reach, ahead = self.lattice, self.reach, self.ahead
+        T, K = lattice.shape
+        if self.best <= limit:
+            return NOTHING
+        kept = self.through > limit
+        number = np.cumsum(kept, axis=1) - 1
+        best = [np.array([self.best]), *(ahead[t, kept[t]] for t in range(T))]
+        first = np.flatnonzero(kept[0])
+        none = np.zeros_like(first)
+        layers = [Steps(none, number[0, first], lattice.node[0, first], first % K, none)]
+        token, state = np.nonzero(kept[:-1])
+        chunks = np.array_split(np.arange(len(token)), len(token) * K // (MOST_CELLS // 16) + 1)
+        parts = list[tuple[Integers, ...]]()
+        for at in chunks:
+            t, s = token[at], state[at]
+            meter.spend(len(at) * K, 0)
+            target = lattice.base[s][:, None] + np.arange(K)
+            score = lattice.pool[lattice.step[t], s] + lattice.node[t[:, None] + 1, target]
+            above = reach[t, s][:, None] + score + ahead[t[:, None] + 1, target] > limit
+            row, label = np.nonzero(above)
+            meter.keep(4 * len(row))
+            t, s, target = t[row], s[row], target[row, label]
+            parts.append((t, number[t, s], number[t + 1, target], score[row, label], (s % K + 1) * K + label))
+        token, source, to, score, arc = (np.concatenate(each) for each in zip(*parts, strict=True))
+        ends = np.searchsorted(token, np.arange(T))
+        everything = Steps(source, to, score, arc, np.zeros_like(token))
+        for begin, end in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True):
+            layers.append(everything.only(slice(begin, end)))
+        return Graph(layers, best)
+
+
+class Product:
+    """A graph times machines. Node n · Q + q is a node n of the graph and a joint state q of the Q at its token."""
+
+    def __init__(self, graph: Graph, machines: Sequence[Machine], meter: Meter) -> None:
+        self.graph = graph
+        self.kinds, self.moves = list[Integers](), list[tuple[Integers, Grid]]()
+        states = np.zeros((len(machines), 1), np.int64)
+        for t, steps in enumerate(graph.layers):
+            meter.spend(SORT * (1 + len(machines)) * len(steps.arc))
+            symbols, kind = distinct(np.stack([m.symbols(t, steps.arc) for m in machines]))
+            size = states.shape[1] * max(len(steps.arc), symbols.size)
+            meter.make(size, f"the machines inside have {states.shape[1]} joint states at token {t}")
+            meter.spend(SORT * states.shape[1] * symbols.size)
+            meter.keep(len(kind) + 2 * states.shape[1] * symbols.shape[1])
+            gain, reached = np.zeros((states.shape[1], symbols.shape[1]), np.int64), []
+            for machine, q, c in zip(machines, states[:, :, None], symbols, strict=True):
+                gain = add(gain, machine.cost[q, c])
+                reached.append(machine.after[q, c].reshape(-1))
+            states, after = distinct(np.stack(reached))
+            self.kinds.append(kind)
+            self.moves.append((after.reshape(gain.shape), gain))
+        final = np.zeros(states.shape[1], np.int64)
+        for machine, q in zip(machines, states, strict=True):
+            final = add(final, machine.final[q])
+        self.best = [add(graph.best[-1][:, None], final)]
+        for t in range(len(graph.layers) - 1, -1, -1):
+            (after, gain), kind, steps = self.moves[t], self.kinds[t], graph.layers[t]
+            meter.spend(len(kind) * len(after))
+            meter.keep(len(graph.best[t]) * len(after))
+            score = add(steps.score[:, None], gain.T[kind])
+            worth = add(score, self.best[-1][steps.target[:, None], after.T[kind]])
+            self.best.append(largest_of(steps.source, worth, len(graph.best[t])))
+        self.best.reverse()
+
+    @property
+    def length(self) -> int:
+        return self.graph.length
+
+    def ahead(self, t: int) -> Grid:
+        return self.best[t].reshape(-1)
+
+    def steps(self, t: int, nodes: Integers) -> Steps:
+        """As of a graph."""
+        node, joint = np.divmod(nodes, self.best[t].shape[1])
+        owner, at = self.graph.places(t, node)
+        steps, (after, gain) = self.graph.layers[t].only(at), self.moves[t]
+        q, kind = joint[owner], self.kinds[t][at]
+        target = steps.target * self.best[t + 1].shape[1] + after[q, kind]
+        return Steps(owner, target, add(steps.score, gain[q, kind]), steps.arc, gain[q, kind])
+
+
+def largest_of(group: Integers, values: Grid, count: int) -> Grid:
+    """The largest of the values (N, …) of each group from 0 to count - 1; the groups (N,) ascend."""
+    result = np.full((count, *values.shape[1:]), FORBIDDEN)
+    if len(group):
+        begins = np.flatnonzero(np.append(True, group[1:] != group[:-1]))
+        result[group[begins]] = np.maximum.reduceat(values, begins)
+    return result
+
+
+def distinct(columns: Integers) -> tuple[Integers, Integers]:
+    """The different columns of (M, N), and which of them each column is."""
+    order, begins = groups(columns)
+    which = np.empty_like(order)
+    which[order] = np.cumsum(begins) - 1
+    return columns[:, order[begins]], which
+
+
+def groups(columns: Integers) -> tuple[Integers, Booleans]:
+    """An order of the columns of (M, N) in which equal ones follow each other, and where others begin in it."""
+    key, kinds = np.zeros(columns.shape[1], np.int64), 1
+    for row in columns:
+        least = int(row.min(initial=0))
+        more = int(row.max(initial=0)) - least + 1
+        if kinds * more > LARGEST_KEY:
+            key, kinds = np.unique(key, return_inverse=True)[1], len(key)
+        key, kinds = key * more + (row - least), kinds * more
+    order = np.argsort(key, kind="stable")
+    key = key[order]
+    return order, np.append(True, key[1:] != key[:-1])[: len(key)]
+
+
+LARGEST_KEY = 2**62
+"""Keys of columns, and penalties in fine units, stay below it, so that sums of two fit 64 bits."""

@@ -1,0 +1,114 @@
+"""The machines of a leaf, with the costs of violations as scores, and with prices that the lattice pays to them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from formulations.automata.lattice import StepTable
+from formulations.dtypes import Integers
+from formulations.grid import FORBIDDEN, HARD, Grid, violation_costs
+from formulations.problem.problem import GroundRule
+from ilpinfer.proof.meter import SORT, Meter
+
+
+def add(one: Grid, other: Grid) -> Grid:
+    """A sum in which forbidden numbers stay below all that labellings score, as these are small."""
+    result: Grid = np.maximum(one + other, FORBIDDEN)
+    return result
+
+
+@dataclass(frozen=True, eq=False)
+class Machine:
+    """A machine of Q states and C symbols.
+
+    `cost` (Q, C) and `final` (Q,) are scores from 0 down, and `price` (C,) is what the lattice pays for a symbol. Machines of the
+    rule `shared` pay together, once. A machine that does not look ahead takes part in bounds after the last token only.
+    """
+
+    steps: StepTable
+    after: Integers
+    cost: Grid
+    final: Grid
+    price: Grid
+    meter: Meter
+    shared: int | None = None
+    looks_ahead: bool = True
+
+    @cached_property
+    def _tables(self) -> Integers:
+        """(P, (K + 1) · K or K) the symbols by the label before, where it matters, and the label."""
+        return self.steps.values.reshape(len(self.steps.values), -1)
+
+    def symbols(self, t: int | Integers, arcs: Integers) -> Integers:
+        """The symbols of steps into a token, or into one each, given as (1 + label before) · K + label."""
+        table, K = self._tables, self.steps.values.shape[2]
+        result: Integers = table[self.steps.index[t], arcs if table.shape[1] > K else arcs % K]
+        return result
+
+    @cached_property
+    def futures(self) -> list[Grid]:
+        """For t = 0 to T, (Q,): the largest gain that can follow a state before token t, prices included."""
+        best = 0 * self.final if self.shared is not None else self.final
+        if not self.looks_ahead:
+            return [0 * best] * len(self.steps.index) + [best]
+        gain, result = add(self.cost, self.price), [best]
+        settled, known = set[tuple[int, bool]](), dict[tuple[int, bool], Integers]()
+        for t in range(len(self.steps.index) - 1, -1, -1):
+            place = int(self.steps.index[t]), t == 0
+            if place not in known:
+                rows = self.steps.at(t)
+                self.meter.spend(SORT * rows.size)
+                known[place] = np.unique(rows if len(rows) == 1 else rows[:1] if t == 0 else rows[1:])
+            if place not in settled:
+                read = known[place]
+                self.meter.spend(len(best) * len(read))
+                before = add(gain[:, read], best[self.after[:, read]]).max(axis=1)
+                if np.array_equal(before, best):
+                    settled.add(place)
+                else:
+                    self.meter.keep(len(best))
+                    best, settled = before, set()
+            result.append(best)
+        return result[::-1]
+
+
+def is_shared(rule: GroundRule) -> bool:
+    """Whether it counts once for several machines."""
+    return rule.once and len(rule.machines) > 1
+
+
+def machine_of(
+    rules: Sequence[GroundRule], key: tuple[int, int], scale: int, price: Grid | None, meter: Meter
+) -> Machine:
+    """The machine of a key, in units of which a grid unit has `scale`. If it counts once by itself, its states say whether it has."""
+    rule, machine, shared = rules[key[0]], rules[key[0]].machines[key[1]], is_shared(rules[key[0]])
+    if rule.once and not shared:
+        machine = machine.once
+    penalty = HARD if rule.hard else scale * rule.penalty
+    counts = [np.minimum(x, 1) if rule.binary else x for x in (machine.emits, machine.final)]
+    cost, final = (-violation_costs(count, penalty) for count in counts)
+    prices = np.zeros(cost.shape[1], np.int64) if price is None else price
+    steps, after, group = machine.steps, machine.next_state, key[0] if shared else None
+    return Machine(steps, after, cost, final, prices, meter, group, looks_ahead=not shared)
+
+
+def acceptor(paths: Sequence[tuple[int, ...]], K: int, meter: Meter) -> Machine:
+    """A machine that forbids these labellings at the end, and no others."""
+    size = K * (2 + sum(map(len, paths)))
+    meter.make(size, f"{len(paths)} labellings are excluded")
+    meter.spend(size)
+    off, count = size // K - 1, 1
+    after, final = np.full((off + 1, K), off), np.zeros(off + 1, np.int64)
+    for path in paths:
+        state = 0
+        for label in path:
+            if after[state, label] == off:
+                after[state, label], count = count, count + 1
+            state = int(after[state, label])
+        final[state] = FORBIDDEN
+    steps = StepTable(np.arange(K)[None, None], np.zeros(len(paths[0]), np.int64))
+    nothing = np.zeros(K, np.int64)
+    cost = np.broadcast_to(nothing, after.shape)
+    return Machine(steps, after, cost, final, nothing, meter, looks_ahead=False)
