@@ -4,9 +4,10 @@ The first graph has the states of the lattice as nodes. A product adds the joint
 best that can follow it. `stages` has the pass that prunes a graph by further machines.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,8 +30,14 @@ class Steps(NamedTuple):
     arc: Integers
     penalty: Grid
 
-    def only(self, places: Integers | Booleans | slice) -> "Steps":
+    def only(self, places: Any) -> "Steps":
+        """Some of them, by any index."""
         return Steps(*(array[places] for array in self))
+
+
+def joined(parts: Iterable[Steps]) -> Steps:
+    """Steps one after the other."""
+    return Steps(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
 class Graph(NamedTuple):
@@ -120,34 +127,30 @@ class Marginals:
 
     def graph(self, limit: int, meter: Meter) -> Graph:
         """The steps on paths above the limit, and the states that these pass."""
-        lattice, reach, ahead = self.lattice, self.reach, self.ahead
-        T, K = lattice.shape
         if self.best <= limit:
             return NOTHING
+        lattice, reach, ahead, K = self.lattice, self.reach, self.ahead, self.lattice.pool.shape[2]
         kept = self.through > limit
         number = np.cumsum(kept, axis=1) - 1
-        best = [np.array([self.best]), *(ahead[t, kept[t]] for t in range(T))]
+        best = [np.array([self.best]), *(row[own] for row, own in zip(ahead, kept, strict=True))]
         first = np.flatnonzero(kept[0])
         none = np.zeros_like(first)
         layers = [Steps(none, number[0, first], lattice.node[0, first], first % K, none)]
-        token, state = np.nonzero(kept[:-1])
-        chunks = np.array_split(np.arange(len(token)), len(token) * K // (MOST_CELLS // 16) + 1)
-        parts = list[tuple[Integers, ...]]()
-        for at in chunks:
-            t, s = token[at], state[at]
-            meter.spend(len(at) * K, 0)
+        chunk = np.cumsum(kept[:-1].sum(axis=1) * K) // (MOST_CELLS // 16)
+        for tokens in np.split(np.arange(len(chunk)), np.flatnonzero(np.diff(chunk)) + 1):
+            t, s = np.nonzero(kept[tokens])
+            t = tokens[t]
+            meter.spend(len(t) * K, 0)
             target = lattice.base[s][:, None] + np.arange(K)
             score = lattice.pool[lattice.step[t], s] + lattice.node[t[:, None] + 1, target]
             above = reach[t, s][:, None] + score + ahead[t[:, None] + 1, target] > limit
             row, label = np.nonzero(above)
             meter.keep(4 * len(row))
-            t, s, target = t[row], s[row], target[row, label]
-            parts.append((t, number[t, s], number[t + 1, target], score[row, label], (s % K + 1) * K + label))
-        token, source, to, score, arc = (np.concatenate(each) for each in zip(*parts, strict=True))
-        ends = np.searchsorted(token, np.arange(T))
-        everything = Steps(source, to, score, arc, np.zeros_like(token))
-        for begin, end in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True):
-            layers.append(everything.only(slice(begin, end)))
+            t, s, target = t[row], s[row], number[t[row] + 1, target[row, label]]
+            arc, none = (s % K + 1) * K + label, np.broadcast_to(none[:1], t.shape)
+            steps = Steps(number[t, s], target, score[row, label], arc, none)
+            ends = np.searchsorted(t, [*tokens, len(chunk)])
+            layers += [steps.only(slice(*pair)) for pair in pairwise(ends.tolist())]
         return Graph(layers, best)
 
 

@@ -79,9 +79,9 @@ def check_leaf(
         for named in leaf.shares:
             shares = list(_shares(rules, named, followed, scale, account))
             _check_total(lattice, 1, sum(share.largest for share in shares), "shares")
-            if (left := drop_states(lattice, shares, limit, meter)) is None:
+            if (dropped := drop_states(lattice, shares, limit, meter)) is None:
                 return
-            lattice, gains["shares"] = left
+            lattice, gains["shares"] = dropped
         charges = [_charge(multiplier, scale) for multiplier in multipliers]
         scores = Marginals(lattice.plus([*charges, *(share.table for share in shares)])).request(meter)
 
@@ -90,14 +90,13 @@ def check_leaf(
         rest = sum(gain for key, gain in gains.items() if key not in keys)
         return Stage(graph, [*(machines[key] for key in keys), *more], limit - rest, K, meter)
 
-    K = scores.lattice.pool.shape[2]
-    first = scores.graph(limit - sum(gains.values()), meter)
-    graph: Graph | Product = first
+    K, left = scores.lattice.pool.shape[2], scores.graph(limit - sum(gains.values()), meter)
     apart = [acceptor(excluded, K, meter)] if excluded else []
-    if not first.layers or (account is None and stage(followed, apart).excludes()):
+    graph: Graph | Product = left
+    if not left.layers or (account is None and stage(followed, apart).excludes()):
         return
     if inside:
-        graph = Product(first, [machines[key] for key in inside], meter)
+        graph = Product(left, [machines[key] for key in inside], meter)
     stages = stages or [[]] * bool(excluded or account)
     for number, keys in enumerate(stages):
         if graph.ahead(0)[0] <= limit - sum(gains.values()):

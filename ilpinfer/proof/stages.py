@@ -16,7 +16,7 @@ import numpy as np
 
 from formulations.dtypes import Booleans, Integers
 from formulations.grid import Grid
-from ilpinfer.proof.graphs import NOTHING, Graph, Product, Steps, distinct, groups, largest_of
+from ilpinfer.proof.graphs import NOTHING, Graph, Product, Steps, distinct, groups, joined, largest_of
 from ilpinfer.proof.machines import Machine, add
 from ilpinfer.proof.meter import MOST_CELLS, SORT, Meter
 
@@ -50,11 +50,11 @@ class Stage:
 
     def excludes(self) -> bool:
         """Whether nothing passes the limit, by a pass in Python integers; False also where that would take many steps."""
-        base, machines, left = self.base, self.machines, FEW // (1 + len(self.machines))
-        if not isinstance(base, Graph) or self.shared or sum(base.sizes) > left:
+        base, machines, most = self.base, self.machines, FEW // (1 + len(self.machines))
+        if not isinstance(base, Graph) or self.shared or sum(base.sizes) > most:
             return False
         self.meter.spend(SORT * sum(base.sizes) * (2 + len(machines)), base.length)
-        edges, moves = self._edges(base), dict[tuple[Joint, Joint], tuple[Joint, int]]()
+        edges, moves, used = self._edges(base), dict[tuple[Joint, Joint], tuple[Joint, int]](), 0
         priced = [(n, machine.futures) for n, machine in enumerate(machines) if machine.price.any()]
         rests = [[(n, future[t]) for n, future in priced] for t in range(base.length)]
         rests.append([(n, machine.final) for n, machine in enumerate(machines)])
@@ -65,30 +65,29 @@ class Stage:
                 leaving.setdefault(edge[0], []).append(edge)
             for (node, states), value in front.items():
                 reach = value + sum(int(rest[states[n]]) for n, rest in rests[t])
-                for _, most, score, target, read in leaving.get(node, ()):
-                    if reach + most <= self.limit:
+                for _, worth, score, target, read in leaving.get(node, ()):
+                    if reach + worth <= self.limit:
                         continue
-                    left -= 1
+                    used += 1
                     if (states, read) not in moves:
                         arcs = list(zip(machines, states, read, strict=True))
                         after = tuple(int(m.after[q, c]) for m, q, c in arcs)
                         moves[states, read] = after, sum(int(m.cost[q, c] + m.price[c]) for m, q, c in arcs)
                     after, gain = moves[states, read]
-                    if (
-                        value + most + gain + sum(int(rest[after[n]]) for n, rest in rests[t + 1])
-                        > self.limit
-                    ):
+                    future = sum(int(rest[after[n]]) for n, rest in rests[t + 1])
+                    if value + worth + gain + future > self.limit:
                         key, total = (target, after), value + score + gain
                         grown[key] = max(grown.get(key, total), total)
-                if left < 0:
+                if used > most:
+                    self.meter.spend(SORT * FEW)
                     return False
             front = grown
-        self.meter.spend(SORT * FEW)
+        self.meter.spend(SORT * used * (1 + len(machines)))
         return not front
 
     def _edges(self, graph: Graph) -> Iterator[Any]:
         """Source, score with the best that can follow, score, target, and the machines' symbols of each step, token by token."""
-        steps = Steps(*(np.concatenate(arrays) for arrays in zip(*graph.layers, strict=True)))
+        steps = joined(graph.layers)
         token = np.repeat(np.arange(graph.length), graph.sizes)
         first = np.cumsum([0, *(len(best) for best in graph.best[1:-1])])
         worth = steps.score + np.concatenate(graph.best[1:])[first[token] + steps.target]
@@ -138,9 +137,8 @@ class Stage:
             self.meter.make(2 * left * len(keys), f"{left} prefixes are left at token {t}")
         if len(parts) == 1:
             return parts[0]
-        pieces, grown_parts, value_parts = zip(*parts, strict=True)
-        joined = Steps(*(np.concatenate(arrays) for arrays in zip(*pieces, strict=True)))
-        return joined, np.concatenate(grown_parts, axis=1), np.concatenate(value_parts)
+        pieces, keys_of, values_of = zip(*parts, strict=True)
+        return joined(pieces), np.concatenate(keys_of, axis=1), np.concatenate(values_of)
 
     def _extend(self, t: int, keys: Integers, value: Grid) -> tuple[Steps, Integers, Grid]:
         """As `extend`, for few prefixes."""

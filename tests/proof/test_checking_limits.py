@@ -17,7 +17,8 @@ import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
 from formulations.problem.compiled_rules import compile_problem
-from ilpinfer.core.certificate import Certificate, Cost, Leaf, Split, TooManyCases
+from ilpinfer.core.certificate import Certificate, Cost
+from ilpinfer.core.trees import Leaf, Split, TooManyCases
 from ilpinfer.proof.meter import MAX_STEPS, CheckFailure, Meter
 from ilpinfer.proof.stages import Account
 from ilpinfer.proof.tree import check_tree

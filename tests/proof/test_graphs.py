@@ -13,7 +13,7 @@ from formulations import Trellis
 from formulations import constraints as C
 from formulations.grid import FORBIDDEN, is_forbidden
 from formulations.problem.compiled_rules import compile_problem
-from ilpinfer.proof import stages
+from ilpinfer.proof import graphs, stages
 from ilpinfer.proof.graphs import Marginals, Product
 from ilpinfer.proof.machines import acceptor, machine_of
 from ilpinfer.proof.meter import CheckFailure, Meter
@@ -122,6 +122,23 @@ def test_max_marginals_are_the_best_through_each_state(seed, order):
     scores = Marginals(lattice)
     assert (np.where(is_forbidden(scores.through), FORBIDDEN, scores.through) == expected).all()
     assert scores.best == expected[0].max()
+
+
+@pytest.mark.parametrize(("seed", "order"), CASES)
+def test_chunks_change_nothing(seed, order):
+    problem, machines = drawn(seed, order)
+    given = (tuple(path for _, path in values(problem)[:1]), values(problem)[2][0])
+    whole, cells = stage(problem, machines, *given), 16 * K
+    with patch.object(graphs, "MOST_CELLS", cells):
+        assert plain(stage(problem, machines, *given).base) == plain(whole.base)
+    expected = plain(whole.graph())
+    with patch.object(stages, "MOST_CELLS", cells):
+        assert plain(whole.graph()) == expected
+
+
+def plain(graph):
+    steps = [[column.tolist() for column in layer] for layer in graph.layers]
+    return steps, [best.tolist() for best in graph.best]
 
 
 def test_many_steps_and_shared_penalties_are_left_to_arrays():

@@ -19,7 +19,8 @@ from formulations.grid import nats
 from formulations.problem.compiled_rules import compile_problem
 from formulations.problem.two_phases import hard_only
 from formulations.programs.formulation import score_floor
-from ilpinfer.core.certificate import Certificate, Leaf, Phases, Rest, Split
+from ilpinfer.core.certificate import Certificate, Phases, Rest
+from ilpinfer.core.trees import Leaf, Split
 from ilpinfer.decoding.two_phase import TwoPhaseSolution
 from ilpinfer.proof.phases import weighted_problem
 

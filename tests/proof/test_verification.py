@@ -23,9 +23,10 @@ from formulations.automata.sums import Sum, bounded
 from formulations.grid import HARD, nats
 from formulations.problem.compiled_rules import compile_problem, compile_rules
 from formulations.problem.problem import GroundRule
-from ilpinfer.core.certificate import Certificate, Leaf, Split
+from ilpinfer.core.certificate import Certificate
 from ilpinfer.core.rule_compiler import compiler_of
 from ilpinfer.core.solution import Solution
+from ilpinfer.core.trees import Leaf, Split
 from ilpinfer.proof.leaf import FINE
 from ilpinfer.proof.meter import CheckFailure
 from ilpinfer.proof.tree import check_tree

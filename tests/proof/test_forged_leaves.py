@@ -1,0 +1,171 @@
+"""Every form of a leaf proves the optimum of small problems or nothing: machines in the product, in stages or left out, any multipliers."""
+
+import itertools
+from dataclasses import replace
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+
+import ilpinfer
+from formulations import Trellis
+from formulations import constraints as C
+from formulations.problem.compiled_rules import compile_problem
+from ilpinfer.core.trees import Leaf, Split
+from ilpinfer.proof.leaf import FINE
+from ilpinfer.proof.meter import CheckFailure
+from ilpinfer.proof.tree import check_tree
+
+T, K, UNIT = 4, 3, 2**-20
+LABELS = ["a", "b", "O"]
+RULES = [
+    C.at_most_runs("a", 1, penalty=3 * UNIT),
+    C.at_least_tokens("b", 2),
+    C.requires_before("a", "O", penalty=2 * UNIT, distance="binary"),
+]
+PLACES = "absent", "product", "first", "second"
+PRICES = {0: (None, 3 * FINE // 2, 3 * FINE), 1: (None, -1, -9 * FINE)}
+"""Multipliers of the first two rules: at most the penalty, and none above 0 for a sum from below."""
+
+
+def drawn(seed, rules=RULES, order=1):
+    rng = np.random.default_rng(seed)
+    start, edges = rng.integers(-3, 4, K), rng.integers(-3, 4, (T - 1, K, K))
+    if order == 2:
+        pairs = rng.integers(-3, 4, (T - 2, K, K, K)) * UNIT
+        trellis = Trellis.second_order(start * UNIT, edges[0] * UNIT, pairs, labels=LABELS)
+    else:
+        trellis = Trellis(start * UNIT, edges * UNIT, labels=LABELS)
+    problem = compile_problem(trellis, rules)
+    ranked = sorted(
+        (
+            (value.score, path)
+            for path in itertools.product(range(K), repeat=T)
+            if (value := problem.value(np.array(path))).feasible
+        ),
+        reverse=True,
+    )
+    return problem, ranked
+
+
+def accepted(problem, tree, claim, excluded=(), few=100_000):
+    """Whether a tree proves a claim; another reason to refuse it than the labellings that are left is an error."""
+    with patch("ilpinfer.proof.stages.FEW", few):
+        try:
+            check_tree(problem, tree, claim, excluded)
+        except CheckFailure as failure:
+            if "not excluded" not in str(failure):
+                raise
+            return False
+    return True
+
+
+def forms():
+    """Leaves, and whether they follow all machines."""
+    for places in itertools.product(PLACES, repeat=len(RULES)):
+        named = {place: tuple((r, 0) for r, own in enumerate(places) if own == place) for place in PLACES}
+        stages = tuple(stage for stage in (named["first"], named["second"]) if stage)
+        for prices in itertools.product(*PRICES.values()):
+            multipliers = {(r, 0): price for r, price in enumerate(prices) if price is not None}
+            if not any(key in named["product"] for key in multipliers):
+                yield Leaf(multipliers, named["product"], stages), not named["absent"]
+
+
+@pytest.mark.parametrize(("seed", "order", "few"), [(0, 1, -1), (1, 1, 100_000), (2, 2, -1)])
+def test_no_form_of_a_leaf_proves_less_than_the_optimum(seed, order, few):
+    problem, ranked = drawn(seed, order=order)
+    best, (second, _) = ranked[0][0], next(pair for pair in ranked if pair[0] < ranked[0][0])
+    better = tuple(path for score, path in ranked if score == best)
+    complete = 0
+    for leaf, everything in itertools.islice(forms(), seed, None, 3):
+        assert not accepted(problem, leaf, best - 1, few=few), leaf
+        assert not accepted(problem, leaf, second - 1, better, few=few), leaf
+        if everything:
+            assert accepted(problem, leaf, best, few=few), leaf
+            assert accepted(problem, leaf, second, better, few=few), leaf
+            complete += 1
+    assert complete > 20
+
+
+CONTRADICTION = [C.at_most_tokens("a", 1), C.at_most_tokens("b", 1), C.at_most_tokens("O", 1)]
+
+
+@pytest.mark.parametrize("few", [100_000, -1])
+def test_an_infeasibility_leaf_needs_every_hard_machine(few):
+    problem, ranked = drawn(0, CONTRADICTION)
+    assert not ranked
+    keys = [(r, 0) for r in range(3)]
+    for size in range(4):
+        for chosen in itertools.combinations(keys, size):
+            leaves = Leaf(stages=(chosen,) if chosen else ()), Leaf(product=chosen)
+            assert [accepted(problem, leaf, None, few=few) for leaf in leaves] == [size == 3] * 2
+            priced = Leaf(dict.fromkeys(chosen, FINE))
+            assert accepted(problem, priced, None, few=few) == (size == 3)
+    assert not accepted(problem, Leaf({(0, 0): FINE, (1, 0): FINE, (2, 0): 0}), None, few=few)
+
+
+def test_both_cases_of_a_split_need_a_proof():
+    problem, ranked = drawn(1)
+    best, path = ranked[0]
+    good = Leaf(stages=(((0, 0), (1, 0), (2, 0)),))
+    for tokens, labels in (((0,), (path[0],)), ((0, 1), (path[0],)), ((0,), (0, 1)), ((0,), (0, 1, 2))):
+        for most in range(len(tokens) + 1):
+            assert accepted(problem, Split(tokens, labels, most, good, good), best)
+            sides = [Split(tokens, labels, most, *pair) for pair in ((good, Leaf()), (Leaf(), good))]
+            holds = sum(path[t] in labels for t in tokens) <= most
+            assert not accepted(problem, sides[holds], best - 1)
+            assert not accepted(problem, Split(tokens, labels, most, good, good), best - 1)
+
+
+def test_shares_that_make_the_lattice_poorer_make_its_lists_richer():
+    trellis = Trellis.from_emissions(
+        np.random.default_rng(4).integers(-3, 4, (T, K)) * UNIT,
+        np.zeros((K, K)),
+        labels=LABELS,
+        tokens=["x", "y", "x", "x"],
+    )
+    for penalty in (float("inf"), 2 * UNIT):
+        problem = compile_problem(trellis, [C.consistent(penalty=penalty)])
+        scores = [problem.value(np.array(path)) for path in itertools.product(range(K), repeat=T)]
+        best = max(value.score for value in scores if value.feasible)
+        kinds = problem.rules[0].components[0].kinds
+        for rows in itertools.product((-9, 0, 2), repeat=3):
+            for other in (0, -5):
+                shares = [[row, *[other] * (kinds - 1)] for row in rows]
+                stage = {(0, 0): shares}
+                assert not accepted(problem, Leaf(shares=(stage,)), best - 1), shares
+                assert not accepted(problem, Leaf(shares=(stage, {(0, 0): shares[::-1]})), best - 1), shares
+
+
+def test_many_machines_that_forbid_at_once_do_not_overflow():
+    rules = [C.at_most_tokens("a", most) for most in (0, 1) for _ in range(20)]
+    rules += [C.at_least_tokens("b", 1) for _ in range(20)]
+    problem, ranked = drawn(3, rules)
+    keys = tuple((r, 0) for r, rule in enumerate(problem.rules) if not rule.folds)
+    best = ranked[0][0]
+    assert len(keys) >= 40
+    for few in (10**9, -1):
+        for leaf in (Leaf(stages=(keys,)), Leaf(product=keys), Leaf(stages=(keys[:20], keys[20:]))):
+            assert accepted(problem, leaf, best, few=few)
+            assert not accepted(problem, leaf, best - 1, few=few)
+            assert not accepted(problem, leaf, None, few=few)
+
+
+def test_any_size_of_a_claim_is_compared():
+    problem, ranked = drawn(1)
+    leaf = Leaf(stages=(((0, 0), (1, 0), (2, 0)),))
+    for few in (100_000, -1):
+        assert accepted(problem, leaf, 10**400, few=few)
+        assert not accepted(problem, leaf, -(10**400), few=few)
+        assert accepted(problem, leaf, -(10**400), tuple(path for _, path in ranked), few=few)
+        assert not accepted(problem, leaf, -(10**400), tuple(path for _, path in ranked[1:]), few=few)
+
+
+def test_a_stored_proof_is_checked_as_one_in_memory():
+    trellis = Trellis(np.zeros(K), np.zeros((T - 1, K, K)), labels=LABELS)
+    solution = ilpinfer.decode(trellis, RULES)
+    again = ilpinfer.Solution.from_dict(solution.to_dict())
+    assert ilpinfer.verify(trellis, RULES, again).proved
+    wrong = replace(again.certificate, make_digest=lambda: "0" * 64)
+    verdict = ilpinfer.verify(trellis, RULES, replace(again, certificate=wrong))
+    assert not verdict.ok and "digest" in verdict.reasons[0]
