@@ -516,7 +516,7 @@ def set_labels(handle, edge_at, classes, joint, active, recursion, bound, least,
             return end, p.reach[end], at[STEPS], p
         bound, step = at[CUT], step * 5 // 2
         if bound < max(DEAD, least):
-            return NONE, bound, at[STEPS], p
+            return NONE, bound if bound >= DEAD else FORBIDDEN, at[STEPS], p
 
 
 @subroutine
