@@ -18,7 +18,7 @@ def best_completed(ground: Ground) -> tuple[int, LabelIds, Integers]:
     (T, S), room = ground.emission.shape, ground.room()
     states, order = np.zeros(T, np.int64), np.arange(T)
     score = bare(ground.scores, ground.emission, order, 0 * order, ground.classes[0], *room, states)
-    return int(score), ground.lattice.labels_of(states), room[0][:, :S]
+    return int(score), ground.lattice.labels_of(states), np.ascontiguousarray(room[0][:, :S])
 
 
 def completions(lattice: Lattice) -> Integers:
