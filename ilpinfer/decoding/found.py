@@ -39,7 +39,8 @@ class Labellings:
     Examples
     --------
     >>> import ilpinfer
-    >>>     >>> trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
+    >>> from formulations import Trellis
+    >>> trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
     >>> [best] = ilpinfer.Decoder([]).best_labellings([trellis], 2)
     >>> best.labels, best.scores.tolist()
     ([['a', 'a'], ['b', 'b']], [0.0, -0.5])
