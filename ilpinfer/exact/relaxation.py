@@ -15,8 +15,9 @@ from ilpinfer.exact.known import Known
 from ilpinfer.kernels.counts import NO_COUNTS
 from ilpinfer.kernels.decoding import bound_jointly, price
 from ilpinfer.kernels.handle import together
-from ilpinfer.kernels.label_setting import STOPPED, WIDEST, Options, advance, room_for_prefixes, spell_all
+from ilpinfer.kernels.label_setting import STOPPED, WIDEST, Options, advance, room_for_prefixes
 from ilpinfer.kernels.multipliers import reparametrise
+from ilpinfer.kernels.prefixes import CUT, MADE, STEPS, spell_all
 from ilpinfer.kernels.recursion import DEAD, bare, prune
 from ilpinfer.kernels.warming import Stage, example_problem
 
@@ -141,14 +142,14 @@ class Relaxation:
         p.clock[0] = 0
         code = STOPPED
         while code == STOPPED:
-            if deadline.passed or at[2] > most:
+            if deadline.passed or at[MADE] > most:
                 return Prefixes([], [], total, complete=False)
             options = Options(
-                max(floor, DEAD), int(at[4]) + WORK_PER_CALL, False, False, copies, width, budget,
+                max(floor, DEAD), int(at[STEPS]) + WORK_PER_CALL, False, False, copies, width, budget,
                 plain.cost, plain.final, held,
             )  # fmt: skip
             code, p = advance(self.handle, self.edge_at, self.classes, joint, own, recursion, options, p, at)
-        ends = np.arange(p.level[T], at[2])
+        ends = np.arange(p.level[T], at[MADE])
         ends = ends[p.reach[ends] >= max(floor, DEAD)]
         costs = p.key[ends, -1] if budget >= 0 else 0 * ends
         order = np.lexsort((-p.reach[ends], costs))
@@ -156,7 +157,7 @@ class Relaxation:
         paths = np.empty((len(ends), T), np.int64)
         spell_all(p, ends, paths)
         labels = [one.lattice.labels_of(path) for path in paths]
-        return Prefixes(labels, p.reach[ends].tolist(), int(at[5]), costs=costs.tolist())
+        return Prefixes(labels, p.reach[ends].tolist(), int(at[CUT]), costs=costs.tolist())
 
 
 def price_sums(known: Known) -> None:

@@ -37,6 +37,19 @@ def read_event(machines, e, c, before, j):
 
 
 @subroutine
+def follow(machines, m, symbol, room, touched):
+    """Let machine m read a symbol in `room`; returns its arc, and the number of machines that have read any."""
+    layout, state, visited = machines.layout, room[1], room[2]
+    if state[m] < 0:
+        state[m] = 0
+        visited[touched] = m
+        touched += 1
+    arc = layout[m, ARC] + state[m] * layout[m, WIDTH] + symbol
+    state[m] = machines.next_state[arc]
+    return arc, touched
+
+
+@subroutine
 def _activate(machines, m, mask, active, count):
     """Activate a machine, and with it the others of a rule that counts once."""
     mark = machines.mark[m]
@@ -86,12 +99,7 @@ def charge_labelling(scores, machines, classes, path, mask, room, count):
             m, symbol = read_event(machines, e, classes[t], before, j)
             if mask[m] & 1:
                 continue
-            if state[m] < 0:
-                state[m] = 0
-                visited[touched] = m
-                touched += 1
-            arc = layout[m, ARC] + state[m] * layout[m, WIDTH] + symbol
-            state[m] = machines.next_state[arc]
+            arc, touched = follow(machines, m, symbol, room, touched)
             now, total = _charge(machines, machines.cost[arc], m, mask, room, now, total)
         before = j + 1
     for owing in range(len(machines.owing)):

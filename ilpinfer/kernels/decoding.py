@@ -10,8 +10,9 @@ from ilpinfer.kernels.charges import charge_labelling, room_for
 from ilpinfer.kernels.evaluation import evaluate
 from ilpinfer.kernels.jit import kernel, subroutine
 from ilpinfer.kernels.joint import multiply_machines, no_machines
-from ilpinfer.kernels.label_setting import NONE, no_prefixes, set_labels, spell
+from ilpinfer.kernels.label_setting import NONE, set_labels
 from ilpinfer.kernels.multipliers import tighten
+from ilpinfer.kernels.prefixes import no_prefixes, spell
 from ilpinfer.kernels.recursion import DEAD, complete, complete_jointly, trace, width_of
 from ilpinfer.kernels.tables import (
     ACTIVE,

@@ -12,7 +12,7 @@ import numpy as np
 from formulations.dtypes import Integers, Small
 from formulations.grid import FORBIDDEN, HARD
 from ilpinfer.kernels.jit import kernel, subroutine
-from ilpinfer.kernels.label_setting import places_of, slot_of
+from ilpinfer.kernels.keys import places_of, slot_of
 from ilpinfer.kernels.ordering import nth_smallest
 from ilpinfer.kernels.recursion import DEAD
 from ilpinfer.kernels.tables import ARC, FINAL, STRIDE, WIDTH

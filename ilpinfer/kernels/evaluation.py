@@ -5,9 +5,9 @@ import numpy as np
 
 from formulations.grid import FORBIDDEN, HARD
 from formulations.problem.folding import FEATURES
-from ilpinfer.kernels.charges import events_of, read_event
+from ilpinfer.kernels.charges import events_of, follow, read_event
 from ilpinfer.kernels.jit import subroutine
-from ilpinfer.kernels.tables import ARC, EDGES, FINAL, MACHINES, NODES, WIDTH
+from ilpinfer.kernels.tables import EDGES, FINAL, MACHINES, NODES
 
 MODEL_SCORE, FEATURE_SCORE, PENALTY, BROKEN, OVERRULED = range(5)
 """Columns of parts: grid units of the model, FORBIDDEN where it forbids the labelling; of features; and of soft rules;
@@ -38,12 +38,7 @@ def _follow_machines(handle, classes, path, room, violations):
         first, end = events_of(scores, machines, classes[t], before, path[t])
         for e in range(first, end):
             m, symbol = read_event(machines, e, classes[t], before, path[t])
-            if state[m] < 0:
-                state[m] = 0
-                visited[touched] = m
-                touched += 1
-            arc = layout[m, ARC] + state[m] * layout[m, WIDTH] + symbol
-            state[m] = machines.next_state[arc]
+            arc, touched = follow(machines, m, symbol, room, touched)
             violations[owner[m]] += machines.violations[arc]
         before = path[t] + 1
     for owing in range(len(machines.owing)):

@@ -20,9 +20,10 @@ from ilpinfer.kernels.decoding import (
 )
 from ilpinfer.kernels.jit import kernel, subroutine
 from ilpinfer.kernels.joint import no_machines
-from ilpinfer.kernels.label_setting import FIRST_STEP, STOPPED, build_graph, no_prefixes
+from ilpinfer.kernels.label_setting import FIRST_STEP, STOPPED
 from ilpinfer.kernels.multipliers import tighten
-from ilpinfer.kernels.ranking import least_of, list_paths, rank_values
+from ilpinfer.kernels.prefixes import no_prefixes
+from ilpinfer.kernels.ranking import build_graph, least_of, list_paths, rank_values
 from ilpinfer.kernels.recursion import DEAD, complete, width_of
 from ilpinfer.kernels.tables import (
     BOUND,

@@ -11,68 +11,38 @@ from typing import NamedTuple
 
 import numpy as np
 
-from formulations.dtypes import Integers, Small
+from formulations.dtypes import Integers
 from formulations.grid import FORBIDDEN, HARD, UNITS_PER_NAT
 from ilpinfer.kernels.jit import kernel, subroutine
-from ilpinfer.kernels.ordering import descending, nth_smallest
+from ilpinfer.kernels.keys import places_of, slot_of
+from ilpinfer.kernels.prefixes import (
+    CUT,
+    EDGES,
+    MADE,
+    NEXT,
+    ROOM,
+    STEPS,
+    TOKEN,
+    begin,
+    drop_dominated,
+    keep_copies,
+    more_slots,
+    narrow,
+    no_prefixes,
+    reserve,
+)
 from ilpinfer.kernels.recursion import DEAD
-from ilpinfer.kernels.tables import ARC, FINAL, STATES, STRIDE, WIDTH
+from ilpinfer.kernels.tables import ARC, FINAL, STRIDE, WIDTH
 
 DONE, NONE, STOPPED, FULL = 0, -1, -2, -3
 """All prefixes are extended; no labelling reaches the floor; the limit of work is reached; there is no room for more
 prefixes.
 """
-TOKEN, NEXT, MADE, EDGES, STEPS, CUT = range(6)
-"""Progress of label setting: the token, the next prefix to extend, the numbers of prefixes and of steps kept, the work so far, and the
-best value that was left out."""
 FIRST_STEP = UNITS_PER_NAT * 3 // 2
 """Distance of the first floor below the bound, grid units."""
-BITS = 62
-"""Bits of each word of a key that are used."""
-WORD, SHIFT, MASK, PAID_WORD, PAID_BIT, ROW, READ = range(7)
-"""Rows of `places`: the word of a key with a machine's state, the first bit, and the mask; the word, -1 for none, and the bit of a rule
-that counts once; for the current prefix, the first arc of the machine's state, and its symbols."""
-ROOM = 1024
-"""Initial number of prefixes and of slots, a power of 2."""
 MOST_EDGES = 2**23
 """Steps of the largest graph, where there is a limit of work."""
 NO_LIMIT = 2**62
-
-
-class Prefixes(NamedTuple):
-    """Prefixes of all lengths, and an index by key for those of one length; in a graph, also the steps between them.
-
-    Prefixes of t tokens are those from level[t] to level[t + 1]; number 0 is the empty prefix. Prefixes are in the order of their label
-    ids, but for those of a graph, which have no parents and where all labellings end in one prefix.
-
-    Parameters
-    ----------
-    reach : (N,) grid units; FORBIDDEN where a better one with the same key came later
-    key : (N, W) the state, the joint state, and the state of each active machine, at the bits of `places_of`; with an account of
-        costs, these are the last word
-    state, parent : (N,)
-    group : (N,) the first prefix with the same key, where several are kept
-    level : (T + 2,)
-    slots : clock + number of a prefix, a power of 2 of them; those below clock + the first number of a length are empty
-    clock : (1,) at least the largest number that earlier calls have left in the slots
-    begin : (N + 1,) where the steps from a prefix begin, in the order of states; those of the next one follow
-    target, label, worth : (E,) of a step: the prefix that it leads to, its state, and its loss, at most 0
-    ahead : (N,) the least loss from a prefix to the end, FORBIDDEN where no labelling leads there
-    """
-
-    reach: Integers
-    key: Integers
-    state: Small
-    parent: Small
-    group: Small
-    level: Integers
-    slots: Integers
-    clock: Integers
-    begin: Small
-    target: Small
-    label: Small
-    worth: Integers
-    ahead: Integers
 
 
 class Options(NamedTuple):
@@ -115,101 +85,6 @@ def best_only(floor, work, indexed, graph):
 
 
 @subroutine
-def no_prefixes(T):
-    """A record without room."""
-    none, small = np.empty(0, np.int64), np.empty(0, np.int32)
-    nodes = none, np.empty((0, 1), np.int64), small, small, small
-    level, clock = np.zeros(T + 2, np.int64), np.zeros(1, np.int64)
-    return Prefixes(*nodes, level, none, clock, small, small, small, none, none)
-
-
-@subroutine
-def _more(array, size):
-    """A larger array that begins with the numbers of this one."""
-    larger = np.empty(size, array.dtype)
-    for k in range(len(array)):
-        larger[k] = array[k]
-    return larger
-
-
-@subroutine
-def _more_prefixes(p, more):
-    """The same prefixes with at least twice the room, and room for `more`."""
-    old, words = p.key.shape
-    size = 2 * old + more + ROOM
-    key = np.empty((size, words), np.int64)
-    for h in range(old):
-        for w in range(words):
-            key[h, w] = p.key[h, w]
-    nodes = _more(p.reach, size), key, _more(p.state, size), _more(p.parent, size), _more(p.group, size)
-    begin, ahead = _more(p.begin, size + 1), np.empty(size, np.int64)
-    return Prefixes(*nodes, p.level, p.slots, p.clock, begin, p.target, p.label, p.worth, ahead)
-
-
-@subroutine
-def _with_words(p, words):
-    """Room for prefixes whose keys have `words` words."""
-    if p.key.shape[1] == words:
-        return p
-    nodes = p.reach, np.empty((len(p.reach), words), np.int64), p.state, p.parent, p.group
-    return Prefixes(*nodes, p.level, p.slots, p.clock, p.begin, p.target, p.label, p.worth, p.ahead)
-
-
-@subroutine
-def _more_slots(p, least):
-    """The same prefixes with at least `least` slots, all empty."""
-    size = ROOM
-    while size < least:
-        size *= 2
-    nodes, slots = (p.reach, p.key, p.state, p.parent, p.group), np.zeros(size, np.int64)
-    return Prefixes(*nodes, p.level, slots, p.clock, p.begin, p.target, p.label, p.worth, p.ahead)
-
-
-@subroutine
-def _more_steps(p, more):
-    """The same graph with at least twice the room for steps, and room for `more`."""
-    nodes, size = (p.reach, p.key, p.state, p.parent, p.group), 2 * len(p.target) + more + 4 * ROOM
-    steps = _more(p.target, size), _more(p.label, size), _more(p.worth, size)
-    return Prefixes(*nodes, p.level, p.slots, p.clock, p.begin, *steps, p.ahead)
-
-
-@subroutine
-def slot_of(slots, keys, h, first, clock):
-    """The slot of prefix h's key in an open hash table, where the prefixes of this length begin at `first`."""
-    mask, words, spread = len(slots) - 1, keys.shape[1], np.uint64(0)
-    for w in range(words):
-        spread = (spread ^ np.uint64(keys[h, w])) * np.uint64(0x9E3779B97F4A7C15)
-        spread ^= spread >> np.uint64(32)
-    place = np.int64(spread >> np.uint64(2)) & mask
-    while slots[place] >= clock + first:
-        other, same = slots[place] - clock, True
-        for w in range(words):
-            same &= keys[other, w] == keys[h, w]
-        if same:
-            break
-        place = (place + 1) & mask
-    return place
-
-
-@subroutine
-def _reserve(p, at, more, indexed, graph):
-    """The same prefixes with room for the successors of another one."""
-    first, count = p.level[at[TOKEN] + 1], at[MADE]
-    if count + more > len(p.reach):
-        p = _more_prefixes(p, more)
-    if graph and at[EDGES] + more > len(p.target):
-        p = _more_steps(p, more)
-    if not indexed and 2 * (count - first + more) > len(p.slots):
-        p = _more_slots(p, 4 * (count - first + more))
-        for h in range(first, count):
-            if p.reach[h] > DEAD:
-                place = slot_of(p.slots, p.key, h, first, p.clock[0])
-                if p.slots[place] < p.clock[0] + first:
-                    p.slots[place] = p.clock[0] + h
-    return p
-
-
-@subroutine
 def look_ahead(scores, e, i, tail, t, rest, floor, values):
     """Fill values (B,) with upper bounds for each state that can follow state i, -1 for START, at token t, without the other
     machines.
@@ -221,62 +96,6 @@ def look_ahead(scores, e, i, tail, t, rest, floor, values):
         value = rest + tail[t, base + b] + (scores.edge[e, i, b] if i >= 0 else 0)
         values[b] = value
         cut = max(cut, value if value < floor else FORBIDDEN)
-    return cut
-
-
-@subroutine
-def _keep_copies(p, first, count, copies):
-    """Keep the best `copies` of prefixes with the same key; of equal ones, the first."""
-    worth, number = np.empty(count - first, np.int64), np.zeros(count - first, np.int64)
-    for h in range(first, count):
-        worth[h - first] = p.reach[h]
-    for c in descending(worth, count - first):
-        of = p.group[first + c] - first
-        number[of] += 1
-        if number[of] > copies:
-            p.reach[first + c] = FORBIDDEN
-
-
-@subroutine
-def _drop_dominated(p, first, count):
-    """Drop prefixes where another one with the same states costs no more and has at least the same score without costs."""
-    words, size = p.key.shape[1] - 1, 16
-    while size < 2 * (count - first):
-        size *= 2
-    keys, score = np.empty((count - first, words), np.int64), np.empty(count - first, np.int64)
-    for h in range(first, count):
-        score[h - first] = p.reach[h] + p.key[h, words] if p.reach[h] > DEAD else FORBIDDEN
-        for w in range(words):
-            keys[h - first, w] = p.key[h, w]
-    slots = np.full(size, -1, np.int64)
-    for c in descending(score, count - first):
-        if p.reach[first + c] <= DEAD:
-            continue
-        place = slot_of(slots, keys, c, 0, 0)
-        cheapest = slots[place]
-        if cheapest >= 0 and p.key[first + cheapest, words] <= p.key[first + c, words]:
-            p.reach[first + c] = FORBIDDEN
-        else:
-            slots[place] = c
-
-
-@subroutine
-def _narrow(p, first, count, width):
-    """Keep the `width` prefixes with the highest reach, of equal ones the first; returns the highest reach that is left out."""
-    left, cut = 0, FORBIDDEN
-    for h in range(first, count):
-        left += p.reach[h] > DEAD
-    if left <= width:
-        return cut
-    threshold, equal = nth_smallest(p.reach, first, count, count - first - width), width
-    for h in range(first, count):
-        equal -= p.reach[h] > threshold
-    for h in range(first, count):
-        if p.reach[h] == threshold and equal:
-            equal -= 1
-        elif p.reach[h] <= threshold:
-            cut = max(cut, p.reach[h])
-            p.reach[h] = FORBIDDEN
     return cut
 
 
@@ -399,61 +218,14 @@ def extend(handle, edge_at, classes, joint, active, recursion, options, places, 
             at[TOKEN] = t
             break
         if copies > 1:
-            _keep_copies(p, first, count, copies)
+            keep_copies(p, first, count, copies)
         elif budget >= 0:
-            _drop_dominated(p, first, count)
+            drop_dominated(p, first, count)
         if count - first > width:
-            cut = max(cut, _narrow(p, first, count, width))
+            cut = max(cut, narrow(p, first, count, width))
         p.level[t + 2] = count
     at[NEXT], at[MADE], at[EDGES], at[STEPS], at[CUT] = h, count, edges, done, cut
     return code
-
-
-@subroutine
-def places_of(machines, active, S, Q):
-    """Bits of a key for S states, Q joint states, states of the machines in `active` (A,), and marks; the state has the lowest.
-
-    Returns the rows of `WORD`; first bit of the joint state in the first word, and its mask; number of words; bits of
-    the last word.
-    """
-    where, word, used = np.empty((7, len(active)), np.int64), 0, _bits(S) + _bits(Q)
-    for a in range(len(active)):
-        need = _bits(machines.layout[active[a], STATES])
-        if used + need > BITS:
-            word, used = word + 1, 0
-        where[WORD, a], where[SHIFT, a], where[MASK, a] = word, used, (1 << need) - 1
-        where[PAID_WORD, a], where[PAID_BIT, a] = -1, 0
-        used += need
-        mark, known = machines.mark[active[a]], 0
-        if mark >= 0:
-            while machines.mark[active[known]] != mark:
-                known += 1
-            if known == a:
-                if used + 1 > BITS:
-                    word, used = word + 1, 0
-                where[PAID_WORD, a], where[PAID_BIT, a] = word, 1 << used
-                used += 1
-            else:
-                where[PAID_WORD, a], where[PAID_BIT, a] = where[PAID_WORD, known], where[PAID_BIT, known]
-    return (where, _bits(S), (1 << _bits(Q)) - 1, word + 1), used
-
-
-@subroutine
-def _bits(values):
-    """The number of bits for so many values."""
-    bits = 0
-    while 1 << bits < values:
-        bits += 1
-    return bits
-
-
-@subroutine
-def begin(p, at, total, words):
-    """Begin with the empty prefix; the same prefixes, with keys of `words` words."""
-    p = _with_words(p, words)
-    at[TOKEN], at[NEXT], at[MADE], at[EDGES], at[CUT] = 0, 0, 1, 0, FORBIDDEN
-    p.level[0], p.level[1] = 0, 1
-    return p
 
 
 @subroutine
@@ -461,7 +233,7 @@ def go_on(handle, edge_at, classes, joint, active, recursion, options, places, v
     """As `extend`, with more room where it is needed; the code, and the prefixes."""
     code = FULL
     while code == FULL:
-        p = _reserve(p, at, len(values), options.indexed, options.graph)
+        p = reserve(p, at, len(values), options.indexed, options.graph)
         if at[TOKEN] == 0:
             p.reach[0], p.state[0], p.parent[0] = recursion[2], -1, -1
             for w in range(p.key.shape[1]):
@@ -498,7 +270,7 @@ def set_labels(handle, edge_at, classes, joint, active, recursion, bound, least,
     size = 1 << used
     work, indexed = limits[0], places[3] == 1 and size <= limits[1]
     if len(p.slots) < (size if indexed else ROOM):
-        p = _more_slots(p, size if indexed else ROOM)
+        p = more_slots(p, size if indexed else ROOM)
     step = FIRST_STEP
     while True:
         floor = max(bound - step, least, DEAD)
@@ -519,59 +291,12 @@ def set_labels(handle, edge_at, classes, joint, active, recursion, bound, least,
             return NONE, bound if bound >= DEAD else FORBIDDEN, at[STEPS], p
 
 
-@subroutine
-def build_graph(handle, edge_at, classes, joint, active, recursion, floor, work, p):
-    """The graph of all labellings that can reach a floor.
-
-    Parameters
-    ----------
-    handle, edge_at, classes, joint, active, recursion, p : as of `set_labels`
-    floor : grid units
-    work : limit of steps
-
-    Returns
-    -------
-    `DONE` or `STOPPED`; the best value that was left out, below `DEAD` where the graph contains all labellings; steps; p
-    """
-    places, _ = places_of(handle.machines, active, handle.scores.edge.shape[1], len(joint.final))
-    values, at = np.empty(handle.scores.labels, np.int64), np.zeros(6, np.int64)
-    p = begin(p, at, recursion[2], places[3])
-    options = best_only(floor, work, False, True)
-    code, p = go_on(handle, edge_at, classes, joint, active, recursion, options, places, values, p, at)
-    p.clock[0] += at[MADE]
-    if code == DONE:
-        _look_back(p, len(classes), at)
-    return code, at[CUT], at[STEPS], p
-
-
-@subroutine
-def _look_back(p, T, at):
-    """Fill `ahead` of each prefix of a graph."""
-    last = p.level[T]
-    p.begin[last] = at[EDGES]
-    for h in range(last, at[MADE]):
-        p.ahead[h] = 0
-    for h in range(last - 1, -1, -1):
-        best = FORBIDDEN
-        for e in range(p.begin[h], p.begin[h + 1]):
-            best = max(best, p.worth[e] + p.ahead[p.target[e]])
-        p.ahead[h] = best if best > DEAD else FORBIDDEN
-
-
-@subroutine
-def spell(p, end, path):
-    """Fill path (T,) with the states of a prefix."""
-    for t in range(len(path) - 1, -1, -1):
-        path[t] = p.state[end]
-        end = p.parent[end]
-
-
 @kernel
 def room_for_prefixes(machines, active, S, Q, T, account):
     """An empty record for keys of these machines, and the position before the first token."""
     p, at = no_prefixes(T), np.zeros(6, np.int64)
     places, _ = places_of(machines, active, S, Q)
-    return begin(_more_slots(p, ROOM), at, 0, places[3] + account), at
+    return begin(more_slots(p, ROOM), at, 0, places[3] + account), at
 
 
 @kernel
@@ -580,10 +305,3 @@ def advance(handle, edge_at, classes, joint, active, recursion, options, p, at):
     places = places_of(handle.machines, active, handle.scores.edge.shape[1], len(joint.final))[0]
     values = np.empty(handle.scores.labels, np.int64)
     return go_on(handle, edge_at, classes, joint, active, recursion, options, places, values, p, at)
-
-
-@kernel
-def spell_all(p, ends, paths):
-    """Fill paths (n, T) with the states of prefixes (n,)."""
-    for k in range(len(ends)):
-        spell(p, ends[k], paths[k])

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs
-"""The best few paths of a graph; equal paths are ordered by labels.
+"""The graph of all labellings that reach a floor, and the best few of its paths; equal paths are ordered by labels.
 
 The value of the last path is computed first, then all paths with at least that value."""
 
@@ -7,8 +7,50 @@ import numpy as np
 
 from formulations.grid import FORBIDDEN
 from ilpinfer.kernels.jit import subroutine
+from ilpinfer.kernels.keys import places_of
+from ilpinfer.kernels.label_setting import DONE, best_only, go_on
 from ilpinfer.kernels.ordering import descending
+from ilpinfer.kernels.prefixes import CUT, EDGES, MADE, STEPS, begin
 from ilpinfer.kernels.recursion import DEAD
+
+
+@subroutine
+def build_graph(handle, edge_at, classes, joint, active, recursion, floor, work, p):
+    """The graph of all labellings that can reach a floor.
+
+    Parameters
+    ----------
+    handle, edge_at, classes, joint, active, recursion, p : as of `set_labels`
+    floor : grid units
+    work : limit of steps
+
+    Returns
+    -------
+    `DONE` or `STOPPED`; the best value that was left out, below `DEAD` where the graph contains all labellings; steps; p
+    """
+    places, _ = places_of(handle.machines, active, handle.scores.edge.shape[1], len(joint.final))
+    values, at = np.empty(handle.scores.labels, np.int64), np.zeros(6, np.int64)
+    p = begin(p, at, recursion[2], places[3])
+    options = best_only(floor, work, False, True)
+    code, p = go_on(handle, edge_at, classes, joint, active, recursion, options, places, values, p, at)
+    p.clock[0] += at[MADE]
+    if code == DONE:
+        _look_back(p, len(classes), at)
+    return code, at[CUT], at[STEPS], p
+
+
+@subroutine
+def _look_back(p, T, at):
+    """Fill `ahead` of each prefix of a graph."""
+    last = p.level[T]
+    p.begin[last] = at[EDGES]
+    for h in range(last, at[MADE]):
+        p.ahead[h] = 0
+    for h in range(last - 1, -1, -1):
+        best = FORBIDDEN
+        for e in range(p.begin[h], p.begin[h + 1]):
+            best = max(best, p.worth[e] + p.ahead[p.target[e]])
+        p.ahead[h] = best if best > DEAD else FORBIDDEN
 
 
 @subroutine
