@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
+from formulations.arguments import texts
 from formulations.automata.lattice import Lattice
 from formulations.dtypes import Floats
 from formulations.grid import Grid, snap
@@ -25,10 +26,16 @@ class TokenScores:
     end: Floats | None = None  # (K,)
 
     def trellis(self, tokens: Sequence[str]) -> Trellis:
-        """The scores of one sequence; all sequences share the transitions."""
+        """The scores of one sequence, which are made when they are first read; ValueError where there is no token."""
+        words = texts(tokens, "tokens")
+        if not words:
+            raise ValueError("an empty sequence has no labelling: expected at least one token")
+        return Trellis._later(self, self.labels, words)
+
+    def lattice(self, tokens: Sequence[str]) -> Lattice:
+        """The lattice of T tokens; all lattices share the transitions."""
         node = snap(self.emissions(tokens), "emissions")
-        lattice = Lattice(with_ends(node, self._extra), self.pool, np.zeros(len(node) - 1, np.int64))
-        return Trellis._from(lattice, self.labels, tokens, "")
+        return Lattice(with_ends(node, self._extra), self.pool, np.zeros(len(node) - 1, np.int64))
 
     @cached_property
     def _extra(self) -> dict[str, Grid]:

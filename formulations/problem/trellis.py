@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from numpy.typing import ArrayLike
 
@@ -58,6 +58,8 @@ class Trellis:
     lattice: Lattice
     labels: LabelSet
     tokens: tuple[str, ...]
+    token_scores: ClassVar[Any] = None
+    """The `TokenScores` that make the lattice when it is first read; None where there is a lattice from the start."""
 
     def __init__(
         self,
@@ -200,6 +202,24 @@ class Trellis:
         self._set(lattice, labels, tokens, scheme)
         return self
 
+    @classmethod
+    def _later(cls, token_scores: Any, labels: LabelSet, tokens: tuple[str, ...]) -> "Trellis":
+        """A trellis of T >= 1 tokens whose lattice is made of the scores of its tokens when it is first read."""
+        self = cls.__new__(cls)
+        self.__dict__.update(token_scores=token_scores, labels=labels, tokens=tokens)
+        return self
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if name != "lattice" or self.token_scores is None:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            lattice = self.__dict__["lattice"] = self.token_scores.lattice(self.tokens)
+            return lattice
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"lattice": self.lattice, "labels": self.labels, "tokens": self.tokens}
+
     def _set(self, lattice: Lattice, labels: Labels, tokens: Sequence[str] | None, scheme: str) -> None:
         T, K = lattice.shape
         check_label_count(K)
@@ -222,17 +242,16 @@ class Trellis:
 
     def __len__(self) -> int:
         """Number of tokens, T."""
-        return self.lattice.shape[0]
+        return len(self.tokens)
 
     def __repr__(self) -> str:
-        T, K = self.lattice.shape
         order = "" if self.order == 1 else ", second order"
-        return f"Trellis({T} tokens, {K} labels, {self.labels.scheme}{order})"
+        return f"Trellis({len(self)} tokens, {len(self.labels)} labels, {self.labels.scheme}{order})"
 
     @property
     def order(self) -> int:
         """The number of previous labels that a score depends on, 1 or 2."""
-        return self.lattice.order
+        return 1 if self.token_scores is not None else self.lattice.order
 
     def ids(self, labelling: Iterable[object]) -> Integers:
         """Label ids (T,) of a labelling given as names or ids.

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 from formulations import Trellis
 from formulations.dtypes import LabelIds
 from formulations.problem.compiled_rules import CompiledRules
-from formulations.problem.token_scores import TokenScores
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.explanation import Context
 from ilpinfer.core.rule_compiler import RuleCompiler
@@ -20,7 +19,7 @@ from ilpinfer.exact.token_tables import token_tables_of
 from ilpinfer.kernels.tables import PROVED, TOO_MUCH_WORK, UNKNOWN_CLASS
 
 Item = Any
-"""A trellis, or the words of a sequence."""
+"""A trellis, or the reason why a sequence has none, which is raised in its place."""
 GROWTH = 4
 """The first chunk has one sequence, and each has so many times as many as the one before, up to the largest."""
 FEWEST = 4
@@ -56,7 +55,7 @@ class Begun(NamedTuple):
     """A call for the sequences at some places of a chunk."""
 
     call: Call
-    tables: Tables[Any]
+    tables: Tables
     places: list[int]
     parts: list[Part]
 
@@ -89,11 +88,10 @@ class Caller:
     def __init__(
         self,
         rules: RuleCompiler,
-        scores: TokenScores | None,
         time_limit: float | None,
-        context: Callable[[Item], Context],
+        context: Callable[[Trellis], Context],
     ) -> None:
-        self.rules, self.scores, self.time_limit, self.context = rules, scores, time_limit, context
+        self.rules, self.time_limit, self.context = rules, time_limit, context
         self._noticed: CompiledRules | None = None
 
     def answer(self, item: Item, top: int | None, warm_up: float) -> Answer:
@@ -122,13 +120,13 @@ class Caller:
     ) -> Chunk:
         """Prepare calls for sequences, and have a pool begin with them. An error of a sequence is its answer."""
         chunk = Chunk(items, [Declined()] * len(items), [], top, warm_up)
-        groups, known = dict[Any, list[int]](), dict[int, Tables[Any] | None]()
+        groups, known = dict[Any, list[int]](), dict[int, Tables | None]()
         for place, item in enumerate(items):
             try:
-                labels = 0 if self.scores is not None else id(getattr(item, "labels", None))
-                if labels not in known:
-                    known[labels] = self._tables(item)
-                tables = known[labels]
+                kind = id(getattr(item, "token_scores", None) or getattr(item, "labels", item))
+                if kind not in known:
+                    known[kind] = self._tables(item)
+                tables = known[kind]
                 reason = "" if tables is None else tables.refusal(item, None)
                 if tables is None or reason:
                     chunk.answers[place] = Declined(reason)
@@ -157,13 +155,16 @@ class Caller:
                 chunk.set(places, error)
         return chunk.answers
 
-    def _tables(self, item: Item) -> Tables[Any] | None:
+    def _tables(self, item: Item) -> Tables | None:
         """The tables for a sequence; None for an object that the method has to refuse."""
-        if self.scores is not None:
-            return token_tables_of(self.rules, self.scores)
-        return tables_of(self.rules, item.labels) if isinstance(item, Trellis) else None
+        if isinstance(item, Exception):
+            raise item
+        if not isinstance(item, Trellis):
+            return None
+        scores = item.token_scores
+        return tables_of(self.rules, item.labels) if scores is None else token_tables_of(self.rules, scores)
 
-    def _call(self, chunk: Chunk, tables: Tables[Any], places: list[int], meet: bool = False) -> Call | None:
+    def _call(self, chunk: Chunk, tables: Tables, places: list[int], meet: bool = False) -> Call | None:
         """A call for some of the sequences; None where the tables decline it."""
         items, began = [chunk.items[place] for place in places], time.perf_counter()
         call = tables.call(items, chunk.top, self.time_limit, meet=meet)
@@ -173,9 +174,7 @@ class Caller:
         call.times.append(time.perf_counter() - began)
         return call
 
-    def _read(
-        self, chunk: Chunk, call: Call, tables: Tables[Any], places: list[int], met: bool = False
-    ) -> None:
+    def _read(self, chunk: Chunk, call: Call, tables: Tables, places: list[int], met: bool = False) -> None:
         """Enter the answers of a call; sequences with unknown classes are decoded again when these are met."""
         rules, excluded = tables.rules, tables.folding.excluded
         items = chunk.items if len(places) == len(chunk.items) else [chunk.items[place] for place in places]
@@ -208,12 +207,12 @@ class Caller:
         return any(rule.violations(path) for path in found.call.paths_of(n) for rule in left)
 
 
-def _listed(places: list[int], items: Sequence[Item], tables: Tables[Any], top: int) -> Iterator[list[int]]:
+def _listed(places: list[int], items: Sequence[Item], tables: Tables, top: int) -> Iterator[list[int]]:
     """Sequences for calls of at most `MOST_LISTED` labels and violations each, or of one sequence."""
     some: list[int] = []
     total = 0
     for place in places:
-        size = top * (tables.length(items[place]) + len(tables.names))
+        size = top * (len(items[place].tokens) + len(tables.names))
         if some and total + size > MOST_LISTED:
             yield some
             some, total = [], 0

@@ -12,14 +12,13 @@ from formulations import RuleSet, Trellis
 from formulations.arguments import iterable, path, seconds, texts, whole
 from formulations.labels.label_set import LabelSet, label_set
 from formulations.messages import brief
-from formulations.problem.token_scores import TokenScores
 from ilpinfer.core.options import Options
 from ilpinfer.core.request import MOST, Request
 from ilpinfer.core.rule_compiler import RuleCompiler, Rules, compiler_of, shown
 from ilpinfer.core.solution import Solution
 from ilpinfer.decoding.decode import check_many, decode, run_many
 from ilpinfer.decoding.found import Labellings
-from ilpinfer.decoding.reporting import Callback, OnError
+from ilpinfer.decoding.reporting import Callback, OnError, attempt
 from ilpinfer.decoding.runner import Runner
 
 if TYPE_CHECKING:
@@ -76,9 +75,7 @@ class Decoder:
     model: Scorer | None
     _rules: RuleCompiler
     _request: Request
-    _scores: TokenScores | None
     _runner: Runner
-    _words: Runner | None
 
     def __init__(
         self,
@@ -95,16 +92,12 @@ class Decoder:
         known = _known(labels, model)
         if known is not None:
             compiler = compiler.only(known)
-        scores = getattr(model, "token_scores", None) if request.direct else None
-        self._set(model, compiler, request, scores)
+        self._set(model, compiler, request)
 
-    def _set(
-        self, model: Scorer | None, rules: RuleCompiler, request: Request, scores: TokenScores | None
-    ) -> None:
-        words = None if scores is None else Runner(rules, request, decode, scores)
+    def _set(self, model: Scorer | None, rules: RuleCompiler, request: Request) -> None:
         runner = Runner(rules, request, decode)
-        names = ("model", "_rules", "_request", "_scores", "_runner", "_words")
-        for name, value in zip(names, (model, rules, request, scores, runner, words), strict=True):
+        names = ("model", "_rules", "_request", "_runner")
+        for name, value in zip(names, (model, rules, request, runner), strict=True):
             object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
@@ -140,7 +133,7 @@ class Decoder:
             Unless the limit is above 0, or None.
         """
         result, request = copy(self), replace(self._request, time_limit=seconds(time_limit))
-        result._set(self.model, self._rules, request, self._scores)
+        result._set(self.model, self._rules, request)
         return result
 
     @overload
@@ -207,10 +200,7 @@ class Decoder:
         ValueError
             If the decoder has no model.
         """
-        runner = self._words
-        if runner is None or callback is not None or isinstance(tokens, str):
-            return self.decode(self._scored(tokens), top=top, callback=callback)
-        return runner.best(tokens) if top is None else runner.top(tokens, top)
+        return self.decode(self._scored(tokens), top=top, callback=callback)
 
     @overload
     def decode_many(
@@ -316,14 +306,13 @@ class Decoder:
         ValueError
             If the decoder has no model.
         """
-        given: Iterable[Any] = iterable(texts, "texts", "lists of tokens one by one")
-        runner = self._words or self._runner
-        check_many(runner, top, None, threads, on_error=on_error)
-        if self._words is None:
-            given = (self._scored(tokens) for tokens in given)
+        given = iterable(texts, "texts", "lists of tokens one by one")
+        check_many(self._runner, top, None, threads, on_error=on_error)
+        self._needed_model()
+        items = (attempt(partial(self._scored, tokens), "row", lambda error, _: error) for tokens in given)
         if top is None:
-            return runner.many(given, threads, on_error)
-        return runner.top_of_many(given, top, threads, on_error)
+            return self._runner.many(items, threads, on_error)
+        return self._runner.top_of_many(items, top, threads, on_error)
 
     def best_labellings(
         self, trellises: Iterable[Trellis], top: int, *, threads: int = 1
@@ -487,9 +476,12 @@ class Decoder:
         return prove(trellis, self._rules, solution, time_limit=self._request.time_limit)
 
     def _scored(self, tokens: Sequence[str]) -> Trellis:
+        return self._needed_model().trellis(texts(tokens, "tokens"))
+
+    def _needed_model(self) -> Scorer:
         if self.model is None:
             raise ValueError("a Decoder without a model decodes no tokens: give it one, or decode a trellis")
-        return self.model.trellis(texts(tokens, "tokens"))
+        return self.model
 
 
 def _loaded(model: Any) -> Scorer | None:

@@ -4,11 +4,11 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from formulations import Trellis
 from formulations.automata.windows import Window
 from formulations.dtypes import LabelIds
 from formulations.grid import UNITS_PER_NAT, is_forbidden
@@ -94,9 +94,9 @@ class Found:
     def __init__(
         self,
         call: Call,
-        tables: Tables[Any],
-        items: Sequence[Any],
-        context_of: Callable[[Any], Context],
+        tables: Tables,
+        items: Sequence[Trellis],
+        context_of: Callable[[Trellis], Context],
         warm_up: float,
     ) -> None:
         self.call, self.tables, self.items, self.context_of = call, tables, items, context_of

@@ -1,4 +1,4 @@
-"""Decoding of sequences, one or many, from trellises or from words: by compiled rules in kernels, else by the method."""
+"""Decoding of trellises, one or many: by compiled rules in kernels, else by the method."""
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
@@ -7,7 +7,6 @@ from typing import Any, TypeVar
 
 from formulations import Trellis, time_limits
 from formulations.arguments import whole
-from formulations.problem.token_scores import TokenScores
 from ilpinfer.core.explanation import Context
 from ilpinfer.core.request import MOST, Request, deadline_for
 from ilpinfer.core.rule_compiler import RuleCompiler
@@ -28,18 +27,12 @@ declined: Counter[str] = Counter()
 class Runner:
     """Rules, method and options, for any number of sequences."""
 
-    def __init__(
-        self,
-        rules: RuleCompiler,
-        request: Request,
-        again: Callable[..., Any],
-        scores: TokenScores | None = None,
-    ) -> None:
-        self.rules, self.request, self.again, self.scores = rules, request, again, scores
-        self._calls = Caller(rules, scores, request.time_limit, self.context)
+    def __init__(self, rules: RuleCompiler, request: Request, again: Callable[..., Any]) -> None:
+        self.rules, self.request, self.again = rules, request, again
+        self._calls = Caller(rules, request.time_limit, self.context)
 
     def __reduce__(self) -> Any:
-        return Runner, (self.rules, self.request, self.again, self.scores)
+        return Runner, (self.rules, self.request, self.again)
 
     def best(self, item: Item, callback: Callback | None = None) -> Solution:
         """The best labelling of a sequence."""
@@ -78,8 +71,8 @@ class Runner:
         def finish(item: Item, answer: Answer, callback: Callback | None) -> Labellings:
             if isinstance(answer, Place):
                 return answer.found.labellings(answer.n)
-            solutions, trellis = self._top(item, answer, callback, top), self._trellis(item)
-            return labellings_of(solutions, len(trellis.tokens), trellis.labels.names)
+            solutions = self._top(item, answer, callback, top)
+            return labellings_of(solutions, len(item.tokens), item.labels.names)
 
         return self._each(items, finish, _raise, top, threads, "raise", None)
 
@@ -91,12 +84,9 @@ class Runner:
         """A list of the solution in place of an error."""
         return [self.failure(error, seconds)]
 
-    def context(self, item: Item) -> Context:
-        """The context of solutions of a sequence."""
-        return context_of(self._trellis(item), self.rules, self.request, self.again)
-
-    def _trellis(self, item: Item) -> Trellis:
-        return item if self.scores is None else self.scores.trellis(item)
+    def context(self, trellis: Trellis) -> Context:
+        """The context of solutions of a trellis."""
+        return context_of(trellis, self.rules, self.request, self.again)
 
     def _best(self, item: Item, answer: Answer, callback: Callback | None) -> Solution:
         if isinstance(answer, Place):
@@ -114,14 +104,14 @@ class Runner:
     ) -> list[Solution]:
         if isinstance(answer, Exception):
             raise answer
+        if isinstance(item, Exception):
+            raise item
         known: dict[str, Any] = {"incumbent": answer.incumbent} if top is None else {}
         if answer.deadline is not None:
             known["deadline"] = answer.deadline
         if answer.reason:
             declined[answer.reason] += 1
-        return run_method(
-            self._trellis(item), self.rules, self.request, self.again, top, callback, answer.reason, **known
-        )
+        return run_method(item, self.rules, self.request, self.again, top, callback, answer.reason, **known)
 
     def _each(
         self,

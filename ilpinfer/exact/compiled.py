@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import accumulate, chain
 from threading import Lock
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +26,6 @@ from ilpinfer.kernels.packing import pack_scores, pack_templates, pack_windows, 
 from ilpinfer.kernels.tables import Scores
 from ilpinfer.kernels.warming import Stage, example_trellis
 
-Item = TypeVar("Item")
 Packed = tuple[Any, Any, list[MachineKey], list[MachineKey]]
 """Machines, their part of `Counts`, and the keys of machines and of components."""
 
@@ -50,7 +49,7 @@ CLASSES = "too many classes of tokens"
 """Why kernels cannot decode a sequence."""
 
 
-class Tables(Generic[Item]):
+class Tables:
     """Compiled rules as tables for kernels. Tables grow with new tokens, and threads may share them."""
 
     def __init__(self, rules: CompiledRules, first: Grid | None = None, last: Grid | None = None) -> None:
@@ -73,14 +72,14 @@ class Tables(Generic[Item]):
         classes = len(self.vocabulary.truths[EDGES])
         return self.vocabulary.full or (classes * self._size**2 > MOST_SCORES and classes > 1)
 
-    def length(self, item: Item) -> int:
-        """T."""
-        raise NotImplementedError
-
-    def refusal(self, item: Item, time_limit: float | None) -> str:
+    def refusal(self, item: Trellis, time_limit: float | None) -> str:
         """Why kernels cannot decode a sequence in time under the rules on tokens and their neighbours; empty where they
         can."""
-        T, folding = self.length(item), self.folding
+        T, folding = len(item.tokens), self.folding
+        if len(item.labels) != self._size or item.order > 1:
+            return SECOND_ORDER
+        if not folding.ignores_tokens and not any(item.tokens):
+            return NO_TOKENS
         if T * folding.weight > SPARE:
             return LARGE
         if not folding.independent:
@@ -89,14 +88,14 @@ class Tables(Generic[Item]):
             return SHORT
         return ""
 
-    def group(self, item: Item) -> tuple[int, int]:
+    def group(self, item: Trellis) -> tuple[int, int]:
         """A key; sequences with the same one can be decoded in one call."""
-        length = longest(self.length(item))
+        length = longest(len(item.tokens))
         return id(self._pool_of(item)), self._kinds.get(length) or self._kind(length)
 
     def call(
         self,
-        items: Sequence[Item],
+        items: Sequence[Trellis],
         top: int | None = None,
         time_limit: float | None = None,
         *,
@@ -106,8 +105,10 @@ class Tables(Generic[Item]):
 
         With `meet`, the classes of their tokens are entered, as is necessary where a first call did not know some.
         """
-        lengths = [self.length(item) for item in items]
-        ends, (words, pool, steps, own) = [0, *accumulate(lengths)], self._input(items)
+        lengths = [len(item.tokens) for item in items]
+        ends = [0, *accumulate(lengths)]
+        words = items[0].tokens if len(items) == 1 else list(chain.from_iterable([x.tokens for x in items]))
+        pool, steps, own = self._input(items)
         with self._lock:
             tokens = self._rows(words)
             try:
@@ -122,21 +123,36 @@ class Tables(Generic[Item]):
             emission, rows = self._emission(items, tokens)
         return Call(entry, ends, tokens, rows, steps, emission, top, time_limit)
 
-    def digest(self, item: Item, node: Grid) -> str:
+    def digest(self, item: Trellis, node: Grid) -> str:
         """The digest of rules, scores and tokens of a sequence; `node` are its rows of emission scores, a copy."""
-        raise NotImplementedError
+        return self.rules.digest_of(item)
 
-    def _pool_of(self, item: Item) -> Grid:
-        raise NotImplementedError
+    def _pool_of(self, item: Trellis) -> Grid:
+        """A stored pool with the same scores, or the trellis's own."""
+        pool = item.lattice.pool
+        for known, _ in self._pools:
+            if known is pool:
+                return known
+        if len(pool) == 1:
+            content = pool.tobytes()
+            for known, its in self._pools:
+                if its == content:
+                    return known
+        return pool
 
-    def _input(self, items: Sequence[Item]) -> tuple[Sequence[str], Grid, Integers, bool]:
-        """All tokens, the pool, its entry of the step into each token as for `decode_batch`, and whether a single sequence
-        has an entry of its own for each step."""
-        raise NotImplementedError
+    def _input(self, items: Sequence[Trellis]) -> tuple[Grid, Integers, bool]:
+        """The pool, its entry of the step into each token as for `decode_batch`, and whether a single sequence has an entry
+        of its own for each step."""
+        pool, steps, own = self._pool_of(items[0]), NO_STEPS, False
+        if len(pool) > 1:
+            steps = np.concatenate([steps for item in items for steps in ([0], item.lattice.step)])
+            own = len(items) == 1 and np.array_equal(items[0].lattice.step, np.arange(len(pool)))
+        return pool, steps, own
 
-    def _emission(self, items: Sequence[Item], tokens: Integers) -> tuple[Grid, Integers]:
+    def _emission(self, items: Sequence[Trellis], tokens: Integers) -> tuple[Grid, Integers]:
         """Scores of labels, and the row of them for each token."""
-        raise NotImplementedError
+        nodes = [item.lattice.node for item in items]
+        return nodes[0] if len(nodes) == 1 else np.concatenate(nodes), np.arange(len(tokens))
 
     def _kind(self, length: int) -> int:
         """The first length with the same states of all machines; sequences of other lengths are decoded separately."""
@@ -207,65 +223,20 @@ class Tables(Generic[Item]):
         return self._machines[key]
 
 
-class TrellisTables(Tables[Trellis]):
-    """Tables for trellises."""
-
-    def length(self, item: Trellis) -> int:
-        return len(item.tokens)
-
-    def refusal(self, item: Trellis, time_limit: float | None) -> str:
-        if item.lattice.node.shape[1] != self._size:
-            return SECOND_ORDER
-        if not self.folding.ignores_tokens and not any(item.tokens):
-            return NO_TOKENS
-        return super().refusal(item, time_limit)
-
-    def digest(self, item: Trellis, node: Grid) -> str:
-        return self.rules.digest_of(item)
-
-    def _pool_of(self, item: Trellis) -> Grid:
-        """A stored pool with the same scores, or the trellis's own."""
-        pool = item.lattice.pool
-        for known, _ in self._pools:
-            if known is pool:
-                return known
-        if len(pool) == 1:
-            content = pool.tobytes()
-            for known, its in self._pools:
-                if its == content:
-                    return known
-        return pool
-
-    def _input(self, items: Sequence[Trellis]) -> tuple[Sequence[str], Grid, Integers, bool]:
-        pool, steps, own = self._pool_of(items[0]), NO_STEPS, False
-        if len(items) == 1:
-            words: Sequence[str] = items[0].tokens
-        else:
-            words = list(chain.from_iterable([item.tokens for item in items]))
-        if len(pool) > 1:
-            steps = np.concatenate([steps for item in items for steps in ([0], item.lattice.step)])
-            own = len(items) == 1 and np.array_equal(items[0].lattice.step, np.arange(len(pool)))
-        return words, pool, steps, own
-
-    def _emission(self, items: Sequence[Trellis], tokens: Integers) -> tuple[Grid, Integers]:
-        nodes = [item.lattice.node for item in items]
-        return nodes[0] if len(nodes) == 1 else np.concatenate(nodes), np.arange(len(tokens))
-
-
-def tables_of(rules: RuleCompiler, labels: LabelSet) -> TrellisTables:
+def tables_of(rules: RuleCompiler, labels: LabelSet) -> Tables:
     """The tables of rules for a label set, from a cache."""
-    recent = rules.recent(TrellisTables)
+    recent = rules.recent(Tables)
     for tables in recent.items:
         if tables.rules.labels is labels and not tables.full:
             return tables
     compiled = rules.compiled(labels)
     recent.drop(lambda one: one.full)
-    return recent.find(lambda one: one.rules is compiled, lambda: TrellisTables(compiled))
+    return recent.find(lambda one: one.rules is compiled, lambda: Tables(compiled))
 
 
 def _example(top: int | None) -> None:
     trellis = example_trellis()
-    call = TrellisTables(compile_rules([C.at_most_runs("0", 1)], trellis.labels)).call([trellis], top)
+    call = Tables(compile_rules([C.at_most_runs("0", 1)], trellis.labels)).call([trellis], top)
     assert isinstance(call, Call)
     call.run()
 

@@ -1,23 +1,21 @@
-"""Compiled rules with a model of token scores: each distinct token is scored once."""
+"""Compiled rules with the scores of a model by token: each distinct token is scored once."""
 
 from collections.abc import Sequence
-from itertools import chain
 
 import numpy as np
 
+from formulations import Trellis
 from formulations.dtypes import Integers
 from formulations.grid import FORBIDDEN, SPARE, Grid, is_forbidden, snap
 from formulations.problem.compiled_rules import CompiledRules
 from formulations.problem.digest import decoding_digest
 from formulations.problem.token_scores import TokenScores
 from ilpinfer.core.rule_compiler import RuleCompiler
-from ilpinfer.exact.compiled import LARGE, MOST_SCORES, NO_STEPS, NO_TOKENS, Tables
-
-OTHER = "tokens that are not a list of texts"
+from ilpinfer.exact.compiled import LARGE, MOST_SCORES, NO_STEPS, Tables
 
 
-class TokenTables(Tables[Sequence[str]]):
-    """Tables for sequences of tokens without trellises."""
+class TokenTables(Tables):
+    """Tables for trellises whose scores are made of token scores; their lattices are not read."""
 
     def __init__(self, rules: CompiledRules, scores: TokenScores) -> None:
         super().__init__(rules, *scores.ends)
@@ -30,31 +28,25 @@ class TokenTables(Tables[Sequence[str]]):
     def full(self) -> bool:
         return super().full or self._entered * self._size > MOST_SCORES
 
-    def length(self, item: Sequence[str]) -> int:
-        return len(item)
-
-    def refusal(self, item: Sequence[str], time_limit: float | None) -> str:
-        if not isinstance(item, list | tuple) or not item or not set(map(type, item)) <= {str}:
-            return OTHER
+    def refusal(self, item: Trellis, time_limit: float | None) -> str:
         if len(item) * (self.folding.weight + self._largest) > SPARE:
             return LARGE
-        if not self.folding.ignores_tokens and not any(item):
-            return NO_TOKENS
         return super().refusal(item, time_limit)
 
-    def digest(self, item: Sequence[str], node: Grid) -> str:
+    def digest(self, item: Trellis, node: Grid) -> str:
         for t, end in zip((0, -1), self.scores.ends, strict=True):
             if end is not None:
                 node[t] += end
         node[is_forbidden(node)] = FORBIDDEN
-        return decoding_digest(self.rules.digest, node, self._pool, np.zeros(len(item) - 1, np.int64), item)
+        return decoding_digest(
+            self.rules.digest, node, self._pool, np.zeros(len(item) - 1, np.int64), item.tokens
+        )
 
-    def _pool_of(self, item: Sequence[str]) -> Grid:
+    def _pool_of(self, item: Trellis) -> Grid:
         return self._pool
 
-    def _input(self, items: Sequence[Sequence[str]]) -> tuple[Sequence[str], Grid, Integers, bool]:
-        words = items[0] if len(items) == 1 else list(chain.from_iterable(items))
-        return words, self._pool, NO_STEPS, False
+    def _input(self, items: Sequence[Trellis]) -> tuple[Grid, Integers, bool]:
+        return self._pool, NO_STEPS, False
 
     def _rows(self, words: Sequence[str]) -> Integers:
         rows = self.vocabulary.rows(words)
@@ -71,7 +63,7 @@ class TokenTables(Tables[Sequence[str]]):
         self._entered += len(words)
         self._largest = max(self._largest, _largest(scores))
 
-    def _emission(self, items: Sequence[Sequence[str]], tokens: Integers) -> tuple[Grid, Integers]:
+    def _emission(self, items: Sequence[Trellis], tokens: Integers) -> tuple[Grid, Integers]:
         return self._emissions, tokens
 
 
