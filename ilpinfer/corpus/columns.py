@@ -6,13 +6,14 @@ Columns are separated by tabs. Where a file has none, commas or spaces are taken
 number of columns, and a notice says so.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain
 
 from ilpinfer.corpus.column_form import ColumnNames, Places, Row, find_places, find_separator, is_header
 from ilpinfer.corpus.examples import Example, InputError, Notify, Rejection
 from ilpinfer.corpus.lines import Lines
-from ilpinfer.corpus.separators import SEPARATORS, Cells, excerpt, is_border, split
+from ilpinfer.corpus.separators import DOCUMENT, SEPARATORS, Cells, excerpt, is_border, split
 from ilpinfer.corpus.tokens import with_columns
 
 AHEAD = 2**20
@@ -66,9 +67,11 @@ def columns(
     if header:
         notify(f"{name}, line {first[0]}: {excerpt(head[first[0] - 1])} is read as a header")
     places = find_places(first, header, names, name, separator).with_further(len(first[1]), header)
+    unlike = None
     if header and not whole and places.label is not None and not names:
-        rows = _without_header(rows, first, places.label, name)
-    yield from _sequences(rows if header else chain([first], rows), places, separator, name, longest)
+        rows, unlike = _without_header(rows, first, places.label, name), header[places.label]
+    blocks = _Blocks(lines, separator, len(first[1]), places, longest, unlike)
+    yield from _sequences(rows if header else chain([first], rows), places, separator, blocks)
 
 
 def _rows(lines: Lines, head: list[str], separator: str) -> Iterator[Row | Rejection]:
@@ -129,10 +132,55 @@ def _unequal(cells: Cells, first: Row, separator: str) -> str:
     return f"has {len(cells)} {what}, but line {first[0]} has {len(first[1])}"
 
 
+@dataclass(frozen=True)
+class _Blocks:
+    """Sequences that can be read as a whole: lines of equal width up to an empty line, without anything unusual."""
+
+    lines: Lines
+    separator: str
+    width: int
+    places: Places
+    longest: int | None
+    unlike: str | None
+    """A label that no line may have, since the header has it."""
+
+    def __iter__(self) -> Iterator[Example]:
+        """Take such sequences, as many as follow one another."""
+        if self.separator not in ("\t", " ") or self.places.sequence is not None:
+            return
+        while True:
+            number, texts = self.lines.block()
+            cells = self._columns(texts)
+            if not cells:
+                return
+            self.lines.take(texts)
+            yield _example(cells, number, self.places, self.lines.name)
+
+    def _columns(self, texts: list[str]) -> list[tuple[str, ...]]:
+        """The columns of lines; none where they have to be looked at one by one."""
+        separator, label = self.separator, self.places.label
+        if not texts or (self.longest is not None and len(texts) > self.longest):
+            return []
+        text = "".join(texts)
+        if DOCUMENT in text or "\r" in text or (separator == " " and "\t" in text):
+            return []
+        rows = [line.split(separator) for line in texts]
+        if {*map(len, rows)} != {self.width}:
+            return []
+        columns = list(zip(*rows, strict=True))
+        checked = columns if separator == " " else [columns[self.places.token]]
+        if label is not None:
+            if self.unlike in columns[label]:
+                return []
+            checked.append(columns[label])
+        return [] if any("" in cells for cells in checked) else columns
+
+
 def _sequences(
-    rows: Iterator[Row | Rejection], places: Places, separator: str, name: str, longest: int | None
+    rows: Iterator[Row | Rejection], places: Places, separator: str, blocks: _Blocks
 ) -> Iterator[Example | Rejection]:
     """Examples of the lines between borders; the first error of a sequence rejects it."""
+    name, longest = blocks.lines.name, blocks.longest
     block: list[Row] = []
     faulty = False
     for row in chain(rows, [(0, [])]):
@@ -142,9 +190,12 @@ def _sequences(
             cells = row[1]
             if not cells or (block and _begins(cells, block[-1][1], places)):
                 if block and not faulty:
-                    yield _example(block, places, name)
+                    yield _example(
+                        list(zip(*(row for _, row in block), strict=True)), block[0][0], places, name
+                    )
                 block, faulty = [], False
             if not cells:
+                yield from blocks
                 continue
             fault = _row_fault(row, places, separator, name)
             block.append(row)
@@ -177,8 +228,8 @@ def _begins(cells: Cells, before: Cells, places: Places) -> bool:
     return cells[at] != before[at]
 
 
-def _example(block: list[Row], places: Places, name: str) -> Example:
-    texts = [cells[places.token] for _, cells in block]
-    tokens = with_columns(texts, {key: [cells[at] for _, cells in block] for key, at in places.further})
-    labels = None if places.label is None else tuple(cells[places.label] for _, cells in block)
-    return Example(tokens, labels, f"{name}, line {block[0][0]}", file=name, line=block[0][0])
+def _example(columns: Sequence[Sequence[str]], number: int, places: Places, name: str) -> Example:
+    """The sequence of some columns, whose first line has the number."""
+    tokens = with_columns(columns[places.token], {key: columns[at] for key, at in places.further})
+    labels = None if places.label is None else tuple(columns[places.label])
+    return Example(tokens, labels, f"{name}, line {number}", file=name, line=number)

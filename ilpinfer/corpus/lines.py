@@ -59,6 +59,27 @@ class Lines:
         self._taken += len(line) + 1 if isinstance(line, str) else 1
         return self._number, line
 
+    def block(self) -> tuple[int, list[str]]:
+        """The number of the next line, and the lines up to the next empty one, without taking them.
+
+        None where their end was not read yet, or one is rejected.
+        """
+        texts: list[str] = []
+        for line in self._lines:
+            if not line:
+                return self._number + 1, texts
+            if not isinstance(line, str):
+                break
+            texts.append(line)
+        return self._number + 1, []
+
+    def take(self, texts: list[str]) -> None:
+        """Take the lines of `block`, and the empty one after them."""
+        for _ in range(len(texts) + 1):
+            self._lines.popleft()
+        self._number += len(texts) + 1
+        self._taken += sum(map(len, texts)) + len(texts) + 1
+
     @property
     def size(self) -> int:
         """Bytes of the file that were read so far; of a compressed one, compressed bytes."""
@@ -147,8 +168,11 @@ class Lines:
         if others or self._ended:
             self._add(b"".join(self._rest))
             self._rest = [others.pop()] if others else []
-            for line in others:
-                self._add(line)
+            try:
+                self._lines.extend(b"\n".join(others).decode().split("\n") if others else ())
+            except UnicodeDecodeError:
+                for line in others:
+                    self._add(line)
         if self._longest is not None and sum(map(len, self._rest)) > self._longest:
             self._end(f", line {self._next}: longer than {self._longest} bytes; write a sequence a line")
 
