@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -194,7 +194,7 @@ class Certificate:
         return {
             **own,
             "digest": self.digest,
-            "cost": asdict(self.cost),
+            "cost": vars(self.cost).copy(),
             "tree": self.tree.to_dict(),
             "excluded": [list(p) for p in self.excluded],
             **({"rest": self.rest.to_dict()} if self.rest else {}),
@@ -231,9 +231,9 @@ class Certificate:
             rest=Rest.from_dict(given["rest"]) if "rest" in given else None,
             make_digest=partial(str, text(given["digest"], f"{what}: digest")),
         )
-        if given["cost"] != asdict(result.cost):
+        if given["cost"] != vars(result.cost):
             raise ValueError(
-                f"{what}: cost is {brief(given['cost'])}, and that of its tree {asdict(result.cost)}"
+                f"{what}: cost is {brief(given['cost'])}, and that of its tree {vars(result.cost)}"
             )
         return result
 

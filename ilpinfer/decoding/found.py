@@ -158,10 +158,12 @@ class Found:
     def certificate(self, n: int, k: int) -> Certificate:
         """The proof. It excludes the labellings before this one; that of the last says whether there are more."""
         call, result = self.call, self.call.result(n)
-        leaf, rest, paths = self._leaf(n), None, call.paths_of(n)
-        if call.top is not None and k == len(paths) - 1 and len(paths) < call.top:
-            rest = Rest(-math.inf, replace(leaf, multipliers={}))
-        excluded = tuple(map(tuple, paths[:k].tolist())) if k else ()
+        leaf, rest, excluded = self._leaf(n), None, tuple[tuple[int, ...], ...]()
+        if call.top is not None:
+            paths = call.paths_of(n)
+            excluded = tuple(map(tuple, paths[:k].tolist()))
+            if k == len(paths) - 1 and len(paths) < call.top:
+                rest = Rest(-math.inf, replace(leaf, multipliers={}))
         source = _method(result[ACTIVE], result[MULTIPLIERS]).removeprefix("auto: ")
         return Certificate("exact", source, {}, leaf, excluded, rest, partial(self.digest, n))
 

@@ -36,8 +36,9 @@ class TokenTables(Tables):
     def digest(self, item: Trellis, node: Grid) -> str:
         for t, end in zip((0, -1), self.scores.ends, strict=True):
             if end is not None:
-                node[t] += end
-        node[is_forbidden(node)] = FORBIDDEN
+                scores = node[t] + end
+                scores[is_forbidden(scores)] = FORBIDDEN
+                node[t] = scores
         return decoding_digest(
             self.rules.digest, node, self._pool, np.zeros(len(item) - 1, np.int64), item.tokens
         )
