@@ -29,7 +29,6 @@ from ilpinfer.models.files import BUILT_IN, load_model
 from ilpinfer.models.sequence_model import SequenceModel
 from ilpinfer.pipelines.fit import about_rules
 from ilpinfer.pipelines.rule_check import check_rules
-from ilpinfer.pipelines.rules_first import rules_first
 from ilpinfer.pipelines.trellises import ScoredSequence, fitting_scheme, score
 
 
@@ -151,6 +150,8 @@ def rewarded(rules: RuleSet, rewards: Sequence[str]) -> RuleSet:
 
 
 def _rules_first(model: SequenceModel | None, rules: RuleSet) -> SequenceModel:
+    from ilpinfer.pipelines.rules_first import rules_first
+
     try:
         return rules_first(model, rules)
     except ValueError as error:

@@ -9,7 +9,7 @@ from ilpinfer.corpus.examples import Example
 
 def fingerprint(example: Example) -> str:
     """16 hexadecimal digits as a digest of tokens, their columns, labels and scores; the same in every process."""
-    texts = (tuple(map(str, example.tokens)), example.columns, example.labels)
+    texts = (example.tokens, example.columns, example.labels)
     result = hashlib.sha256(repr(texts).encode("utf-8", "backslashreplace"))
     if example.scores is not None:
         for name, value in vars(example.scores).items():

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from formulations import Trellis
 from formulations.automata.windows import Window
 from formulations.dtypes import LabelIds
-from formulations.grid import UNITS_PER_NAT, is_forbidden
+from formulations.grid import UNITS_PER_NAT, Grid, is_forbidden
 from ilpinfer.core.certificate import Certificate, Leaf, MachineKey, Rest
 from ilpinfer.core.explanation import Context
 from ilpinfer.core.solution import Solution, Status
@@ -190,7 +190,11 @@ class Found:
 
     def digest(self, n: int) -> str:
         """Digest of the rules and the scores of a sequence; see `Certificate`."""
-        return self.tables.digest(self.items[n], self.call.emission[self.call.rows_of(n)])
+        return self.tables.digest(self.items[n], self._nodes[self.call.place(n)])
+
+    @cached_property
+    def _nodes(self) -> Grid:
+        return self.tables.nodes(self.call)
 
 
 NO_MACHINES = Leaf()

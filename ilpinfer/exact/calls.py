@@ -70,8 +70,8 @@ class Call:
             limits = EFFORT * limits[0], EFFORT * limits[1], limits[2]
         size = self.total * k + N * (7 + 6 * k + 2 * len(entry.keys) + k * entry.rules)
         self._buffer = np.zeros(size, np.int64)
-        self._begins = np.array(ends, np.int64)
-        self._inputs = entry.handle, emission, self._begins, tokens, rows, steps, limits, k, self._buffer
+        self.begins = np.array(ends, np.int64)
+        self._inputs = entry.handle, emission, self.begins, tokens, rows, steps, limits, k, self._buffer
 
     def run(self, first: int = 0, last: int | None = None) -> None:
         """Decode some of the sequences; interrupts are seen once a second."""
@@ -92,7 +92,7 @@ class Call:
     @cached_property
     def _views(self) -> tuple[Integers, ...]:
         views: tuple[Integers, ...] = output_views.py_func(
-            self._buffer, self._begins, self.width, len(self.entry.keys), self.entry.rules
+            self._buffer, self.begins, self.width, len(self.entry.keys), self.entry.rules
         )
         return views
 
@@ -116,9 +116,9 @@ class Call:
         counts: list[int] = self._views[5][n, k].tolist()
         return counts
 
-    def rows_of(self, n: int) -> Integers:
-        """(T,) rows of `emission` of a sequence."""
-        return self.rows[self._ends[n] : self._ends[n + 1]]
+    def place(self, n: int) -> slice:
+        """The tokens of a sequence among those of all."""
+        return slice(self._ends[n], self._ends[n + 1])
 
     @property
     def codes(self) -> list[int]:

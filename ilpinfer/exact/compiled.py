@@ -123,8 +123,12 @@ class Tables:
             emission, rows = self._emission(items, tokens)
         return Call(entry, ends, tokens, rows, steps, emission, top, time_limit)
 
+    def nodes(self, call: Call) -> Grid:
+        """Node scores of the lattices of a call, one after the other."""
+        return call.emission
+
     def digest(self, item: Trellis, node: Grid) -> str:
-        """The digest of rules, scores and tokens of a sequence; `node` are its rows of emission scores, a copy."""
+        """The digest of rules, scores and tokens of a sequence with some node scores."""
         return self.rules.digest_of(item)
 
     def _pool_of(self, item: Trellis) -> Grid:

@@ -6,11 +6,12 @@ import numpy as np
 
 from formulations import Trellis
 from formulations.dtypes import Integers
-from formulations.grid import FORBIDDEN, SPARE, Grid, is_forbidden, snap
+from formulations.grid import SPARE, Grid, add, is_forbidden, snap
 from formulations.problem.compiled_rules import CompiledRules
 from formulations.problem.digest import decoding_digest
 from formulations.problem.token_scores import TokenScores
 from ilpinfer.core.rule_compiler import RuleCompiler
+from ilpinfer.exact.calls import Call
 from ilpinfer.exact.compiled import LARGE, MOST_SCORES, NO_STEPS, Tables
 
 
@@ -33,15 +34,16 @@ class TokenTables(Tables):
             return LARGE
         return super().refusal(item, time_limit)
 
-    def digest(self, item: Trellis, node: Grid) -> str:
-        for t, end in zip((0, -1), self.scores.ends, strict=True):
+    def nodes(self, call: Call) -> Grid:
+        node: Grid = call.emission[call.rows]
+        for at, end in zip((call.begins[:-1], call.begins[1:] - 1), self.scores.ends, strict=True):
             if end is not None:
-                scores = node[t] + end
-                scores[is_forbidden(scores)] = FORBIDDEN
-                node[t] = scores
-        return decoding_digest(
-            self.rules.digest, node, self._pool, np.zeros(len(item) - 1, np.int64), item.tokens
-        )
+                node[at] = add(node[at], end)
+        return node
+
+    def digest(self, item: Trellis, node: Grid) -> str:
+        step = np.zeros(len(node) - 1, np.int64)
+        return decoding_digest(self.rules.digest, node, self._pool, step, item.tokens)
 
     def _pool_of(self, item: Trellis) -> Grid:
         return self._pool

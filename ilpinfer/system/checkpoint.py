@@ -90,7 +90,8 @@ class RowCheckpoint:
         data = b"".join(lines)
         with write_errors(self.place.name):
             write_all(self._stream, data)
-        keep_part(self.place)
+        if not self._end:
+            keep_part(self.place)
         self._end += len(data)
         for row in rows:
             self._count(row, self._position(row))
