@@ -189,7 +189,7 @@ def test_a_vocabulary_is_full_of_tokens_or_of_characters(monkeypatch):
     first.call([trellis])
     assert first.full
     second = tables_of(compiler, trellis.labels)
-    assert second is not first and compiler.recent(compiled.TrellisTables).items == (second,)
+    assert second is not first and compiler.recent(compiled.Tables).items == (second,)
 
 
 def test_scores_of_tokens_are_bounded(monkeypatch):
@@ -198,7 +198,7 @@ def test_scores_of_tokens_are_bounded(monkeypatch):
     monkeypatch.setattr("ilpinfer.exact.token_tables.MOST_SCORES", 10)
     tables = token_tables_of(compiler, model.token_scores)
     assert not tables.full
-    tables.call([[f"w{n}" for n in range(9)]])
+    tables.call([model.trellis([f"w{n}" for n in range(9)])])
     assert tables.full
     assert token_tables_of(compiler, model.token_scores) is not tables
 

@@ -15,7 +15,7 @@ from formulations import constraints as C
 from formulations.grid import FORBIDDEN
 from formulations.problem.compiled_rules import compile_rules
 from ilpinfer.exact.calls import Call
-from ilpinfer.exact.compiled import CLASSES, LARGE, NO_TOKENS, PRIORITIES, STATES, TrellisTables
+from ilpinfer.exact.compiled import CLASSES, LARGE, NO_TOKENS, PRIORITIES, STATES, Tables
 from ilpinfer.kernels.decoding import classify
 from ilpinfer.kernels.evaluation import BROKEN, FEATURE_SCORE, MODEL_SCORE, OVERRULED, PENALTY, evaluate
 
@@ -39,7 +39,7 @@ def evaluated(handle, emission, tokens, rows, pool, paths, parts, violations):
 def check(trellis, rules, paths):
     """Compare the evaluation of labellings; how many rules the tables hold, or None where they hold no sequence."""
     compiled = compile_rules(rules, trellis.labels)
-    tables = TrellisTables(compiled)
+    tables = Tables(compiled)
     call = tables.refusal(trellis, None) or tables.call([trellis], meet=True)
     if not isinstance(call, Call):
         assert call in REFUSALS

@@ -225,7 +225,7 @@ def batch_faults(
     decoder: ilpinfer.Decoder, trellises: Sequence[Trellis], expected: Sequence[Optimum]
 ) -> Iterator[tuple[int, str]]:
     """What is wrong with outcomes of kernels, where the tables hold all rules."""
-    tables = compiled.TrellisTables(decoder._rules.compiled(trellises[0].labels))
+    tables = compiled.Tables(decoder._rules.compiled(trellises[0].labels))
     if tables.folding.excluded:
         return
     for n, (result, best) in enumerate(zip(outcomes(tables, list(trellises)), expected, strict=True)):
