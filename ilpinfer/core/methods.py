@@ -47,11 +47,10 @@ class Method:
     def run(self, problem: Problem, task: Task) -> Iterator[Result]:
         """Labellings, best first."""
         module, _, function = self.runner.partition(":")
-        if module not in sys.modules:
-            began = time.perf_counter()
-            import_module(module)
+        began, loaded = time.perf_counter(), module in sys.modules
+        runner = getattr(import_module(module), function)  # waits where another thread imports it
+        if not loaded:
             task.deadline.excuse(time.perf_counter() - began)
-        runner = getattr(sys.modules[module], function)
         result: Iterator[Result] = runner(problem, task, self.name)
         return result
 
