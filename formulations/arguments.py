@@ -127,7 +127,7 @@ def iterable(value: Any, what: str, of: str) -> Iterable[Any]:
 
 def texts(value: Any, what: str, of: str = "texts") -> tuple[str, ...]:
     """Texts that can be written as UTF-8."""
-    result = tuple(items(value, what, of))
+    result: tuple[str, ...] = value if type(value) is tuple else tuple(items(value, what, of))
     try:
         "".join(result).encode()
     except (TypeError, UnicodeEncodeError):
