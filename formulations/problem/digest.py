@@ -40,14 +40,14 @@ def decoding_digest(rules: str, node: Grid, pool: Grid, step: Integers, tokens: 
 
     def begin() -> tuple[str, Grid, Any]:
         made = sha256(f"decoding {rules} {pool.shape} ".encode())
-        made.update(np.ascontiguousarray(pool, "<i8"))
+        made.update(np.ascontiguousarray(pool, "<i8").data)
         return rules, pool, made
 
     result = _begun.find(lambda one: one[1] is pool and one[0] == rules, begin)[2].copy()
     text = "".join(tokens).encode("utf-8", "surrogatepass")
     result.update(f"{node.shape} {len(text)} ".encode() + text)
     for numbers in (np.fromiter(map(len, tokens), "<i8", len(tokens)), step, node):
-        result.update(np.ascontiguousarray(numbers, "<i8"))
+        result.update(np.ascontiguousarray(numbers, "<i8").data)
     digits: str = result.hexdigest()
     return digits
 
