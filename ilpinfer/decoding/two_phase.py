@@ -267,14 +267,13 @@ class TwoPhaseSearch:
 
     def _cheapest(self, first: Reply, floor: int | None, top: int) -> list[Reply] | None:
         """The cheapest labellings by the engine, with their proofs; None if it does not reach a proof."""
-        from ilpinfer.exact.least_cost import LeastCost
+        from ilpinfer.exact.frontier import FrontierSearch
 
         assert first.path is not None
-        search = LeastCost(self.base, self.deadline, floor, first.path)
-        paths = search.run(top)
-        if not paths:
+        found = FrontierSearch(self.base, self.deadline, first.path).cheapest(floor, top)
+        if found is None:
             return None
-        leaf, weight = search.proof()
+        paths, leaf, weight = found
         labellings = [tuple(path.tolist()) for path in paths]
         result = []
         for place, path in enumerate(paths):
