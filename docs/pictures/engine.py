@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
-from ilpinfer.core.certificate import Split
+from ilpinfer.core.trees import Split
 
 BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "#767676"
 STYLE = {

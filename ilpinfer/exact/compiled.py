@@ -16,8 +16,8 @@ from formulations.grid import SPARE, Grid, add
 from formulations.problem.compiled_rules import CompiledRules, compile_rules
 from formulations.problem.folding import EDGES, MACHINES, NODES, Folding
 from formulations.problem.vocabulary import TooManyClasses, Vocabulary
-from ilpinfer.core.certificate import MachineKey
 from ilpinfer.core.rule_compiler import RuleCompiler
+from ilpinfer.core.trees import MachineKey
 from ilpinfer.exact.calls import STEPS_PER_SECOND, Call, Entry
 from ilpinfer.kernels.counts import Counts, owners, pack_events, pack_rules
 from ilpinfer.kernels.decoding import DIRECT

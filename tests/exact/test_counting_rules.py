@@ -11,8 +11,8 @@ import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
 from formulations.problem.compiled_rules import compile_problem
-from ilpinfer.core.certificate import DEEPEST, Leaf, Split, TooManyCases
 from ilpinfer.core.deadline import Deadline
+from ilpinfer.core.trees import DEEPEST, Leaf, Split, TooManyCases
 from ilpinfer.exact import branch, refinement, stages, tree
 from ilpinfer.exact.mixtures import Pool, fractional_row, relax, splice, sums_of
 from ilpinfer.exact.rows import combined_rows, stretches
