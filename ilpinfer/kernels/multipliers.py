@@ -173,18 +173,29 @@ def _reparametrise(machines, multipliers):
 
 @subroutine
 def _give_back(machines, m, multiplier, cost, final):
-    """Change the costs of one machine, whose arcs never lead to an earlier state; returns the value of its best future."""
+    """Change the costs of one machine; returns the value of its best future.
+
+    One pass over the states from the last to the first is enough where no arc leads to an earlier state, as in sums with weights
+    of one sign. Others take passes in both directions until nothing changes.
+    """
     layout = machines.layout[m]
     Q, width, arc, weight = layout[STATES], layout[WIDTH], layout[ARC], layout[WEIGHT]
-    most = np.empty(Q, np.int64)
-    for q in range(Q - 1, -1, -1):
+    most, changed, backward, ordered = np.empty(Q, np.int64), True, True, True
+    for q in range(Q):
         most[q] = max(-final[q], FORBIDDEN)
-        for s in range(width):
-            a = arc + q * width + s
-            if machines.next_state[a] != q:
-                ahead = most[machines.next_state[a]]
-                gain = multiplier * machines.weight[weight + s]
-                most[q] = max(most[q], gain + ahead - cost[a], FORBIDDEN)
+    while changed:
+        changed = False
+        for k in range(Q):
+            q = Q - 1 - k if backward else k
+            for s in range(width):
+                a = arc + q * width + s
+                if machines.next_state[a] != q:
+                    ahead = most[machines.next_state[a]]
+                    gain = multiplier * machines.weight[weight + s]
+                    if gain + ahead - cost[a] > most[q]:
+                        most[q], changed = gain + ahead - cost[a], True
+                    ordered = ordered and machines.next_state[a] > q
+        changed, backward = changed and not ordered, not backward
     for q in range(Q):
         for s in range(width):
             a = arc + q * width + s
