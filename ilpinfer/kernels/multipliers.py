@@ -9,7 +9,7 @@ start; its costs then are the differences from that value (Rush and Collins 2012
 import numpy as np
 
 from formulations.grid import FORBIDDEN, HARD, UNITS_PER_NAT
-from ilpinfer.kernels.charges import charge_labelling, events_of, read_event
+from ilpinfer.kernels.charges import charge_labelling, step_of
 from ilpinfer.kernels.handle import Handle
 from ilpinfer.kernels.jit import kernel, subroutine
 from ilpinfer.kernels.recursion import DEAD, complete, trace
@@ -125,14 +125,20 @@ def _constant(machines, multipliers):
 @subroutine
 def _weigh(scores, machines, classes, path, units):
     """Fill units (M,) with the value of each sum on a labelling, 0 for other machines."""
-    before = 0
+    layout, weight, S, B = machines.layout, machines.weight, scores.edge.shape[1], scores.labels
+    begin, event, symbols, table = machines.begin, machines.event, machines.symbols, machines.table
+    before, listed = 0, len(begin) > 1
     for m in range(len(units)):
         units[m] = 0
     for t in range(len(path)):
-        first, end = events_of(scores, machines, classes[t], before, path[t])
+        step = step_of(S, B, classes[t], before, path[t])
+        first, end = (begin[step], begin[step + 1]) if listed else (0, len(layout))
         for e in range(first, end):
-            m, symbol = read_event(machines, e, classes[t], before, path[t])
-            units[m] += machines.weight[machines.layout[m, WEIGHT] + symbol]
+            if listed:
+                m, symbol = np.int64(event[e, 0]), np.int64(event[e, 1])
+            else:
+                m, symbol = e, np.int64(symbols[table[classes[t], e] + before * layout[e, STRIDE] + path[t]])
+            units[m] += weight[layout[m, WEIGHT] + symbol]
         before = path[t] + 1
 
 

@@ -58,7 +58,7 @@ def test_the_value_of_each_labelling_stays_the_same(seed):
 
 @pytest.mark.parametrize("seed", range(60))
 def test_long_sequences_are_proved_with_multipliers(seed):
-    *_, trellis, rule, sign, side = draw(seed, 40)
+    trellis, rule = draw(seed, 40)[2:4]
     others = [C.at_most_runs("O", 3, penalty=0.7), C.at_most_tokens("a", 9, penalty=0.3)]
     solution = ilpinfer.decode(trellis, [rule, *others])
     assert solution.status == "optimal"
