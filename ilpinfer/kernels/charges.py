@@ -78,7 +78,10 @@ def charge_labelling(scores, machines, classes, path, mask, room, count):
             if listed:
                 m, symbol = np.int64(event[e, 0]), np.int64(event[e, 1])
             else:
-                m, symbol = e, np.int64(symbols[table[classes[t], e] + before * layout[e, STRIDE] + j])
+                m, symbol = (
+                    np.int64(e),
+                    np.int64(symbols[table[classes[t], e] + before * layout[e, STRIDE] + j]),
+                )
             if mask[m] & 1:
                 continue
             if state[m] < 0:

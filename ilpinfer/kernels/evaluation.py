@@ -48,7 +48,10 @@ def _follow_machines(handle, classes, path, room, violations):
             if listed:
                 m, symbol = np.int64(event[e, 0]), np.int64(event[e, 1])
             else:
-                m, symbol = e, np.int64(symbols[table[classes[t], e] + before * layout[e, STRIDE] + path[t]])
+                m, symbol = (
+                    np.int64(e),
+                    np.int64(symbols[table[classes[t], e] + before * layout[e, STRIDE] + path[t]]),
+                )
             if state[m] < 0:
                 state[m] = 0
                 visited[touched] = m

@@ -128,8 +128,7 @@ def _weigh(scores, machines, classes, path, units):
     layout, weight, S, B = machines.layout, machines.weight, scores.edge.shape[1], scores.labels
     begin, event, symbols, table = machines.begin, machines.event, machines.symbols, machines.table
     before, listed = 0, len(begin) > 1
-    for m in range(len(units)):
-        units[m] = 0
+    _clear(units)
     for t in range(len(path)):
         step = step_of(S, B, classes[t], before, path[t])
         first, end = (begin[step], begin[step + 1]) if listed else (0, len(layout))
@@ -137,7 +136,10 @@ def _weigh(scores, machines, classes, path, units):
             if listed:
                 m, symbol = np.int64(event[e, 0]), np.int64(event[e, 1])
             else:
-                m, symbol = e, np.int64(symbols[table[classes[t], e] + before * layout[e, STRIDE] + path[t]])
+                m, symbol = (
+                    np.int64(e),
+                    np.int64(symbols[table[classes[t], e] + before * layout[e, STRIDE] + path[t]]),
+                )
             units[m] += weight[layout[m, WEIGHT] + symbol]
         before = path[t] + 1
 
