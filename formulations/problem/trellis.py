@@ -209,7 +209,9 @@ class Trellis:
             return lattice
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"lattice": self.lattice, "labels": self.labels, "tokens": self.tokens}
+        state = {**self.__dict__, "lattice": self.lattice}
+        state.pop("token_scores", None)
+        return state
 
     def _set(self, lattice: Lattice, labels: Labels, tokens: Sequence[str] | None, scheme: str) -> None:
         T, K = lattice.shape
