@@ -61,10 +61,11 @@ def search(
         nonlocal closed
         value, path, proof = bound(case)
         nodes.append(Node(depth, proof))
-        attained = path is not None and known.evaluate(path).value == value
-        if value < known.value or is_forbidden(value) or attained:
+        if value < known.value or is_forbidden(value):
             closed = max(closed, value)
-            best.extend([path] if attained and path is not None else [])
+        elif path is not None and known.evaluate(path).value == value:
+            closed = max(closed, value)
+            best.append(path)
         else:
             heappush(waiting, (-value, -len(nodes), nodes[-1], case))
         return nodes[-1]
