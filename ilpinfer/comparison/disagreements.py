@@ -10,7 +10,7 @@ import numpy as np
 from formulations import Trellis
 from formulations.errors import RuleNotice
 from formulations.grid import nats
-from ilpinfer.comparison.record import Record
+from ilpinfer.comparison.results import Results
 from ilpinfer.core.rule_compiler import RuleCompiler, compiler_of
 from ilpinfer.core.solution import Solution
 from ilpinfer.decoding.evaluation import evaluate_labelling
@@ -128,15 +128,15 @@ class Disagreement:
     end: int
 
 
-def disagreements(record: Record, most: int = MOST) -> list[Disagreement]:
+def disagreements(results: Results, most: int = MOST) -> list[Disagreement]:
     """Sequences on which a method is furthest below the best one, of different methods first, and one with a typical gap."""
-    chosen = choose(candidates(record.rows(), record.cap), most)
+    chosen = choose(candidates(results.rows(), results.cap), most)
     wanted = {place for candidate, _ in chosen for place in (candidate.best, candidate.other)}
-    rows = {place: row for place, row in enumerate(record.rows()) if place in wanted}
-    rules = compiler_of(record.rules)
+    rows = {place: row for place, row in enumerate(results.rows()) if place in wanted}
+    rules = compiler_of(results.rules)
     result = []
     for candidate, reason in chosen:
-        case = record.cases[candidate.sequence]
+        case = results.cases[candidate.sequence]
         if case.trellis is None:
             continue
         best, other = (_path(case.trellis, rules, rows[place]) for place in (candidate.best, candidate.other))

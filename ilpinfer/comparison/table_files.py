@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ilpinfer.comparison.record import Record
-from ilpinfer.comparison.tables import COLUMNS, lines_of, table_of
+from ilpinfer.comparison.results import COLUMNS, Results, tables_of
 from ilpinfer.comparison.text import readable, shown
 from ilpinfer.system.extras import require
 from ilpinfer.system.files import write_atomically
@@ -26,7 +25,7 @@ SUFFIXES = {"csv": ".csv", "markdown": ".md", "latex": ".tex", "parquet": ".parq
 
 
 def write_tables(
-    record: Record,
+    results: Results,
     folder: str | Path,
     format: str = "csv",  # noqa: A002
     inputs: Iterable[str | Path | None] = (),
@@ -35,7 +34,7 @@ def write_tables(
 
     Parameters
     ----------
-    record : Record
+    results : Results
         A comparison.
     folder : str or Path
         Made where need be.
@@ -58,11 +57,9 @@ def write_tables(
     """
     check_format(format)
     check_folder(folder)
-    summary = record.summary()
-    contents = {}
-    for name in COLUMNS:
-        lines = lines_of(record, name) if name in ("matches", "fields") else summary
-        contents[name + SUFFIXES[format]] = content(table_of(record, name, lines), name, format)
+    contents = {
+        name + SUFFIXES[format]: content(table, name, format) for name, table in tables_of(results).items()
+    }
     inputs, places = list(inputs), [Path(folder, name) for name in contents]
     for place in places:
         output_path(place, inputs)

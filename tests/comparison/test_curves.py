@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from ilpinfer.comparison.curves import POINTS, anytime, gap_shares, thin, time_profiles, times_by_length
-from ilpinfer.comparison.pictures import MARKERS, looks
+from ilpinfer.comparison.plots import MARKERS, styles
 
 METHODS = ("auto", "one", "two")
 
@@ -116,7 +116,7 @@ def test_curves_of_many_sequences_stay_short():
     assert len(curve.x) <= POINTS
 
 
-def test_looks_differ_in_colour_and_dash():
-    looks_of = looks([str(i) for i in range(28)]).values()
-    assert len({(look.hue, look.dash) for look in looks_of}) == 28
-    assert len({look.marker for look in looks_of}) == len(MARKERS)
+def test_curves_differ_in_colour_and_dash():
+    made = styles([str(i) for i in range(28)]).values()
+    assert len({(style["color"], style["linestyle"]) for style in made}) == 28
+    assert len({style["marker"] for style in made}) == len(MARKERS)
