@@ -20,21 +20,7 @@ UNITS = {
 
 @dataclass(frozen=True)
 class Column:
-    """A column.
-
-    Parameters
-    ----------
-    title : str
-        Short; with group and unit it is unique in its table.
-    form : str, default "text"
-        Form of its values; see `ilpinfer.comparison.text.shown`.
-    group : str, optional
-        "", or which sequences it is a mean over.
-    help : str, optional
-        One sentence.
-    field : str, optional
-        Field of the record that a line is made from.
-    """
+    """A column."""
 
     title: str
     form: str = "text"

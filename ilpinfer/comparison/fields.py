@@ -37,15 +37,7 @@ class FieldGain:
 
 
 def field_gains(rows: Iterable[Row], without_rules: Sequence[FieldCounts]) -> list[FieldGain]:
-    """Every method and field, methods in the order in which they first appear; with several seeds, sums over them.
-
-    Parameters
-    ----------
-    rows : iterable of Row
-        Of all methods. Failures are left out, and counted.
-    without_rules : sequence of FieldCounts
-        Of Viterbi without rules on each sequence.
-    """
+    """Every method and field, methods in the order in which they first appear; with several seeds, sums over them."""
     import pandas as pd
 
     lines, failed, seeds = [], dict[str, int](), dict[str, set[int | None]]()
@@ -67,10 +59,11 @@ def field_gains(rows: Iterable[Row], without_rules: Sequence[FieldCounts]) -> li
     result = []
     for method, field in sorted(sums.index, key=lambda key: (order[key[0]], key[1])):
         own, before = (sums.loc[(method, field), list(names)].to_numpy() for names in (COUNTS, BEFORE))
-        after = [float(measure(own)) for measure in MEASURES]
-        gains = [x - float(measure(before)) for x, measure in zip(after, MEASURES, strict=True)]
+        p, r, f1 = (float(measure(own)) for measure in MEASURES)
+        p0, r0, f0 = (float(measure(before)) for measure in MEASURES)
         share = failed[method] / len(seeds[method])
-        result.append(FieldGain(method, field, int(gold[method, field]), *after, *gains, share))
+        total = int(gold[method, field])
+        result.append(FieldGain(method, field, total, p, r, f1, p - p0, r - r0, f1 - f0, share))
     return result
 
 

@@ -34,13 +34,7 @@ class Match:
 
 
 def matches(frame: "pd.DataFrame", methods: Sequence[str]) -> list[Match]:
-    """Every two methods, in the order in which they are given.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Result of `ilpinfer.comparison.frame.frame_of`.
-    """
+    """Every two methods, in the order in which they are given."""
     from scipy import stats
 
     possible = frame[~frame.infeasible].assign(failed=frame.error != "")

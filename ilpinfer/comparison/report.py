@@ -2,7 +2,7 @@
 
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from html import escape
 from importlib import metadata, resources
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ilpinfer.comparison import curves, plots
 from ilpinfer.comparison.columns import ALL, COMMON, SOLVED, Column
-from ilpinfer.comparison.disagreements import Disagreement, Path, disagreements
+from ilpinfer.comparison.disagreements import Path, PathPair, disagreements
 from ilpinfer.comparison.fields import f1_without_rules
 from ilpinfer.comparison.results import COLUMNS, LISTS, Results, lines_of
 from ilpinfer.comparison.summary import Summary
@@ -148,7 +148,7 @@ def _pictures(results: Results, frame: "pd.DataFrame") -> dict[str, str]:
     style = plots.styles(methods)
     known = frame.loc[~frame.infeasible].dropna(subset="optimum")
     optima = known.groupby("sequence").optimum.first().to_dict()
-    drawn = {
+    drawn: dict[str, tuple[Callable[..., None], list[curves.Curve]]] = {
         "gaps": (plots.plot_shares, curves.gap_shares(frame, methods)),
         "anytime": (plots.plot_anytime, curves.anytime(results.rows(), optima, results.cap, methods)),
         "profile": (partial(plots.plot_shares, ratio=True), curves.time_profiles(frame, methods)),
@@ -161,7 +161,7 @@ def _pictures(results: Results, frame: "pd.DataFrame") -> dict[str, str]:
     }
 
 
-def _disagreement(disagreement: Disagreement) -> dict[str, Any]:
+def _disagreement(disagreement: PathPair) -> dict[str, Any]:
     return {
         "disagreement": disagreement,
         "picture": trellis_picture(disagreement),
@@ -176,17 +176,11 @@ def _path(path: Path) -> dict[str, Any]:
 
 
 def _about(results: Results) -> dict[str, Any]:
-    methods: dict[str, dict[str, Any]] = {}
-    for entry in results.plan.entries:
-        options = {} if entry.request is None else entry.to_dict()
-        known = methods.setdefault(entry.name, {"kind": entry.kind, "options": options, "seeds": []})
-        known["seeds"] += [] if entry.seed is None else [entry.seed]
-    for each in methods.values():
-        each["options"] = {
-            key: value
-            for key, value in each["options"].items()
-            if key not in ("name", "seed") and value is not None
-        }
+    kinds, methods = results.plan.kinds, {}
+    for name, values in results.plan.to_dict().items():
+        hidden = ("name", "seed", "seeds", "predictions")
+        options = {key: value for key, value in values.items() if key not in hidden and value is not None}
+        methods[name] = {"kind": kinds[name], "options": options, "seeds": values["seeds"]}
     return {
         "source": results.about.get("source") or "",
         "rules": results.about.get("rules") or "",

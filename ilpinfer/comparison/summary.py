@@ -142,19 +142,7 @@ class Summary:
 def summarise(
     frame: "pd.DataFrame", kinds: Mapping[str, str], viterbi: Floats | None = None, cap: float = CAP
 ) -> list[Summary]:
-    """A line for each method, in the order of `kinds`.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Result of `ilpinfer.comparison.frame.frame_of`.
-    kinds : mapping of str to str
-        Kinds of the methods, by name.
-    viterbi : ndarray of float, shape (N,), optional
-        Seconds of a bare Viterbi pass on each sequence, NaN where there is none.
-    cap : float, default CAP
-        Nats that stand for a missing labelling.
-    """
+    """A line for each method, in the order of `kinds`."""
     frame = frame.assign(capped=frame.gap.fillna(cap))
     possible = frame[~frame.infeasible]
     known = possible[possible.optimum.notna()]

@@ -30,30 +30,9 @@ def write_tables(
     format: str = "csv",  # noqa: A002
     inputs: Iterable[str | Path | None] = (),
 ) -> list[Path]:
-    """Write every table of a comparison into a folder: `summary`, `gaps`, `errors`, `matches`, `fields`.
+    """Write every table of a comparison into a folder, but over none of the inputs.
 
-    Parameters
-    ----------
-    results : Results
-        A comparison.
-    folder : str or Path
-        Made where need be.
-    format : str, default "csv"
-        "csv" and "parquet" hold numbers as they are; "markdown" and "latex" (booktabs) are rounded, and leave
-        out columns without any value. In CSV, control characters of names are escapes, and an apostrophe stands
-        before names that begin with =, +, -, @ or an apostrophe, since spreadsheets take these for formulas.
-    inputs : iterable of str, Path or None, optional
-        Files that must not be overwritten.
-
-    Returns
-    -------
-    list of Path
-        The files.
-
-    Raises
-    ------
-    ValueError
-        For another format, where pyarrow is missing, and for a place that cannot be written to.
+    CSV and Parquet hold numbers as they are; Markdown and LaTeX are rounded, and leave out columns without any value.
     """
     check_format(format)
     check_folder(folder)

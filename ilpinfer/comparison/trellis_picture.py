@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from string import ascii_lowercase
 from typing import Any
 
-from ilpinfer.comparison.disagreements import Disagreement, Path
+from ilpinfer.comparison.disagreements import Path, PathPair
 from ilpinfer.comparison.plots import COLOURS, picture
 from ilpinfer.comparison.text import readable
 
@@ -16,7 +16,7 @@ SHIFT = 0.09
 """Rows by which the two paths are moved apart, so that both are seen where they agree."""
 
 
-def letters(disagreement: Disagreement) -> dict[str, str]:
+def letters(disagreement: PathPair) -> dict[str, str]:
     """A letter for each rule that one of the two labellings breaks; a number where there are too many."""
     names = dict.fromkeys(
         cost.rule for path in (disagreement.best, disagreement.other) for cost in path.costs
@@ -30,7 +30,7 @@ def short(label: str) -> str:
     return text if len(text) <= LABEL else f"{text[: LABEL // 3]}…{text[-(2 * LABEL // 3) :]}"
 
 
-def trellis_picture(disagreement: Disagreement) -> str:
+def trellis_picture(disagreement: PathPair) -> str:
     """An image of tokens as columns, labels that the two use there as rows in the order of their use, both paths, and letters where they break rules."""
     start, end = disagreement.start, disagreement.end
     names = list(dict.fromkeys(disagreement.best.labels[start:end] + disagreement.other.labels[start:end]))
@@ -74,7 +74,7 @@ def _described(path: Path) -> str:
 def _mark(
     axes: Any,
     path: Path,
-    disagreement: Disagreement,
+    disagreement: PathPair,
     rows: Mapping[str, int],
     marks: Mapping[str, str],
     colour: str,
