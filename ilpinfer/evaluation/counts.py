@@ -27,19 +27,10 @@ Totals = Integers
 
 @dataclass(frozen=True)
 class FieldTable:
-    """F fields of K labels, `O` left out.
+    """F fields of K labels, `O` left out: members (F, K), and steps (F, K+1, K) that begin a run, where row 0 is START, row k+1 label k.
 
-    Runs begin and end by the labels' scheme. Under BIO this is the rule that the script of the CoNLL shared tasks
-    does with labels in any order: an `I-x` that follows neither `B-x` nor `I-x` begins a run.
-
-    Parameters
-    ----------
-    names : tuple of str
-        F names; with hierarchical labels every prefix path is one.
-    member : ndarray of bool, shape (F, K)
-        Whether a label belongs to a field.
-    begins : ndarray of bool, shape (F, K+1, K)
-        Whether a step [previous, next] begins a run; row 0 is START, row k+1 label k.
+    With hierarchical labels every prefix path is a field. Under BIO, runs are those of the script of the CoNLL shared tasks: an
+    `I-x` that follows neither `B-x` nor `I-x` begins a run.
     """
 
     names: tuple[str, ...]
@@ -111,15 +102,7 @@ class SequenceCounts(NamedTuple):
 
 
 class LabelCounter:
-    """Counts what labellings have in common with gold labellings.
-
-    Parameters
-    ----------
-    labels : LabelSet
-        All labels that occur on either side.
-    leave_out : iterable of str, optional
-        Fields without counts, like `O`; their tokens and spans matter for right tokens and whole sequences.
-    """
+    """Counts what labellings have in common with gold; fields that are left out matter for right tokens and whole sequences alone."""
 
     def __init__(self, labels: LabelSet, leave_out: Iterable[str] = ()) -> None:
         self.labels = labels

@@ -3,9 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 
 from ilpinfer.comparison.curves import POINTS, anytime, gap_shares, thin, time_profiles, times_by_length
-from ilpinfer.comparison.plots import MARKERS, styles
+from ilpinfer.comparison.plots import MARKERS, plot_lengths, plot_shares, styles
 
 METHODS = ("auto", "one", "two")
 
@@ -120,3 +121,17 @@ def test_curves_differ_in_colour_and_dash():
     made = styles([str(i) for i in range(28)]).values()
     assert len({(style["color"], style["linestyle"]) for style in made}) == 28
     assert len({style["marker"] for style in made}) == len(MARKERS)
+
+
+def test_plots_are_drawn_on_the_axes_that_are_given(frame):
+    figure = Figure()
+    shares, ratios, lengths = figure.subplots(1, 3)
+    style = styles(METHODS)
+    plot_shares(shares, gap_shares(frame, METHODS), style)
+    plot_shares(ratios, time_profiles(frame, METHODS), style, ratio=True)
+    plot_lengths(lengths, times_by_length(frame, METHODS), style)
+    for ax in (shares, ratios, lengths):
+        assert [line.get_label() for line in ax.lines] == list(METHODS)
+        assert [line.get_color() for line in ax.lines] == [each["color"] for each in style.values()]
+    (curve,) = gap_shares(frame, ["two"])
+    assert shares.lines[2].get_ydata()[-1] == curve.y[-1], "to the right end of the axes"
