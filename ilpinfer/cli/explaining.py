@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 from formulations import LabelSet, RuleSet
 from formulations.errors import RuleNotice
-from formulations.labels.label_set import OUTSIDE
-from formulations.labels.schemes import MARKS, WRITABLE
+from formulations.labels.schemes import MARKS, OUTSIDE, WRITABLE
 from formulations.programs.analysis import Analysis, analyse
 from formulations.rulefiles.schema import schema
 from ilpinfer.cli.inputs import checked_scheme, read_rules
