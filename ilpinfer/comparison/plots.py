@@ -1,4 +1,4 @@
-"""Plots of a comparison on axes of matplotlib, and pictures of them for a page."""
+"""Plots of a comparison on axes of matplotlib, and their images in a page."""
 
 from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
@@ -11,7 +11,9 @@ from ilpinfer.evaluation.pictures import silent_figures, svg
 COLOURS = ("#0f5fa8", "#c2481a", "#0b7a4f", "#94357f", "#8a6a00", "#1581a3", "#3d4450")
 DASHES: Sequence[Any] = ("-", (0, (6, 2.5)), (0, (2, 2)), (0, (7, 2, 1.5, 2)))
 MARKERS = "os^Dv"
-SIZE = (5.2, 3.7)
+SIZE = (5.2, 3.2)
+LINE = 0.17
+"""Inches of a line of a legend."""
 STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "ilpinfer",
@@ -87,7 +89,7 @@ def plot_lengths(ax: Any, curves: Sequence[Curve], style: Mapping[str, Style]) -
 
 
 def picture(draw: Callable[[Any], None], size: tuple[float, float] = SIZE) -> str:
-    """The address of an SVG image that holds its data: one pair of axes with a legend, in inches of the size."""
+    """An SVG image as a `data:` address: axes in inches of the size, and a legend below them."""
     import matplotlib
 
     with silent_figures() as Figure, matplotlib.rc_context(STYLE):
@@ -97,6 +99,7 @@ def picture(draw: Callable[[Any], None], size: tuple[float, float] = SIZE) -> st
         ax.grid(alpha=0.15)
         draw(ax)
         lines, names = ax.get_legend_handles_labels()
+        figure.set_figheight(size[1] + LINE * ((len(names) + 1) // 2))
         legend = figure.legend(
             lines, names, loc="outside lower left", ncols=2, frameon=False, fontsize=8, handlelength=3.5
         )

@@ -38,6 +38,7 @@ def report_of(results: Results) -> str:
         pictures=_pictures(results, frame),
         disagreements=[_disagreement(disagreement) for disagreement in disagreements(results)],
         summary=summary,
+        sequences=summary[0].sequences,
         known=max(line.optimum_known for line in summary),
         golden=any(line.accuracy is not None for line in summary),
         zero_optima=int((frame.optimum == 0).any()),
@@ -86,7 +87,7 @@ def _input(results: Results, frame: "pd.DataFrame", summary: Sequence[Summary]) 
         if lengths
         else None,
         "sequences without scores, on which every method fails": unscored or None,
-        "sequences proved to have no labelling, left out of gaps and shares": first.infeasible or None,
+        "sequences proved to have no labelling, left out of gaps and of the share solved": first.infeasible or None,
         "sequences with a proved optimum": frame[
             ~frame.infeasible & frame.optimum.notna()
         ].sequence.nunique(),

@@ -61,7 +61,7 @@ def trellis_picture(disagreement: PathPair) -> str:
             each.spines[:].set_visible(False)
 
     longest = max((len(short(name)) for name in names), default=1)
-    size = (0.38 * (end - start) + 0.085 * longest + 1.0, 0.36 * len(names) + 2.2)
+    size = (0.38 * (end - start) + 0.085 * longest + 1.0, 0.36 * len(names) + 1.9)
     return picture(draw, size)
 
 

@@ -9,13 +9,12 @@ import numpy as np
 
 from formulations import LabelSet
 from formulations.dtypes import Booleans, Floats, Integers
-from formulations.labels import schemes
-from formulations.labels.schemes import OUTSIDE
+from formulations.labels.schemes import OUTSIDE, strip
 from ilpinfer.corpus import NEWLINE
 
 UNITS = ("spans", "tokens", "lines", "characters")
 COLUMNS = ("tokens", "right", "predicted", "gold", "both", "whole")
-"""The totals of one sequence: tokens and right ones, spans predicted, of gold and both, and 1 where all spans are right."""
+"""The totals of one sequence: its tokens, those in the gold field, spans predicted, in gold and in both, and 1 where all spans are right."""
 
 Span = tuple[int, int, int]
 """Field, first token, last token."""
@@ -75,15 +74,15 @@ def named_spans(names: Sequence[str], scheme: str) -> set[tuple[str, int, int]]:
 
 
 @dataclass(frozen=True, eq=False)
-class Labelling:
-    """T label ids, with their runs."""
+class LabelRuns:
+    """T label ids, and the runs of all fields in them."""
 
     ids: Integers
     table: FieldTable
 
     @cached_property
     def spans(self) -> set[Span]:
-        """Every run of every field."""
+        """The runs."""
         return self.table.spans(self.ids)
 
 
@@ -102,7 +101,7 @@ class SequenceCounts(NamedTuple):
 
 
 class LabelCounter:
-    """Counts what labellings have in common with gold; fields that are left out matter for right tokens and whole sequences alone."""
+    """Counts labellings against gold; fields that are left out have no counts of spans, but still decide what is right and whole."""
 
     def __init__(self, labels: LabelSet, leave_out: Iterable[str] = ()) -> None:
         self.labels = labels
@@ -110,15 +109,15 @@ class LabelCounter:
         left = set(leave_out)
         self.kept = [f for f, name in enumerate(self.table.names) if name not in left]
         self.fields = tuple(self.table.names[f] for f in self.kept)
-        innermost = [schemes.strip(name, labels.scheme) for name in labels.names]
+        innermost = [strip(name, labels.scheme) for name in labels.names]
         places = {name: place for place, name in enumerate(dict.fromkeys(innermost))}
         self.field_of = np.array([places[name] for name in innermost], np.int64)
 
-    def labelling(self, names: Sequence[str]) -> Labelling:
-        """A labelling, ready to be compared with others."""
-        return Labelling(self.labels.ids(names), self.table)
+    def labelling(self, names: Sequence[str]) -> LabelRuns:
+        """A labelling by the names of its labels."""
+        return LabelRuns(self.labels.ids(names), self.table)
 
-    def count(self, predicted: Labelling | None, gold: Labelling) -> SequenceCounts:
+    def count(self, predicted: LabelRuns | None, gold: LabelRuns) -> SequenceCounts:
         """The counts of one sequence; nothing is right where no labelling was predicted."""
         T, F = len(gold.ids), len(self.table.names)
         if predicted is None:
@@ -132,7 +131,7 @@ class LabelCounter:
         )
 
     def count_units(
-        self, tokens: Sequence[str], predicted: Labelling | None, gold: Labelling
+        self, tokens: Sequence[str], predicted: LabelRuns | None, gold: LabelRuns
     ) -> dict[str, Counts]:
         """Counts (F, 3) of one sequence by tokens, lines and characters (Stokman 2011, section 5.1).
 

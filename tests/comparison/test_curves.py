@@ -6,7 +6,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from ilpinfer.comparison.curves import POINTS, anytime, gap_shares, thin, time_profiles, times_by_length
-from ilpinfer.comparison.plots import MARKERS, plot_lengths, plot_shares, styles
+from ilpinfer.comparison.plots import MARKERS, picture, plot_lengths, plot_shares, styles
 
 METHODS = ("auto", "one", "two")
 
@@ -121,6 +121,21 @@ def test_curves_differ_in_colour_and_dash():
     made = styles([str(i) for i in range(28)]).values()
     assert len({(style["color"], style["linestyle"]) for style in made}) == 28
     assert len({style["marker"] for style in made}) == len(MARKERS)
+
+
+def test_axes_keep_their_size_under_a_long_legend():
+    heights = []
+    for count in (2, 28):
+        axes = []
+
+        def draw(ax, axes=axes, count=count):
+            axes.append(ax)
+            for number in range(count):
+                ax.plot([0, 1], label=str(number))
+
+        picture(draw)
+        heights.append(axes[0].get_window_extent().height)
+    assert heights[1] > 0.9 * heights[0]
 
 
 def test_plots_are_drawn_on_the_axes_that_are_given(frame):
