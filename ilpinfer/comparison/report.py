@@ -78,23 +78,24 @@ def _environment() -> Any:
 def _input(results: Results, frame: "pd.DataFrame", summary: Sequence[Summary]) -> dict[str, str]:
     """What was compared, and what is known of it, by name."""
     lengths = [len(case.trellis) for case in results.cases if case.trellis is not None]
+    impossible, proved = summary[0].infeasible, frame[~frame.infeasible & frame.optimum.notna()]
     before = f1_without_rules(results.baseline.fields)
-    unscored, first = len(results.cases) - len(lengths), summary[0]
     values = {
         "methods": len(summary),
         "sequences": len(results.cases),
-        "tokens of a sequence": f"{min(lengths)} to {max(lengths)}, median {statistics.median(lengths):g}"
-        if lengths
-        else None,
-        "sequences without scores, on which every method fails": unscored or None,
-        "sequences proved to have no labelling, left out of gaps and of the share solved": first.infeasible or None,
-        "sequences with a proved optimum": frame[
-            ~frame.infeasible & frame.optimum.notna()
-        ].sequence.nunique(),
+        "tokens of a sequence": _range(lengths) if lengths else None,
+        "sequences without scores, on which every method fails": len(results.cases) - len(lengths) or None,
+        "sequences proved to have no labelling, left out of gaps and of the share solved": impossible or None,
+        "sequences with a proved optimum": proved.sequence.nunique(),
         "rules and features": len(results.rules.items),
         "F1 of Viterbi without rules": None if before is None else f"{shown(100 * before, 'percent')} %",
     }
     return {name: str(value) for name, value in values.items() if value is not None}
+
+
+def _range(lengths: Sequence[int]) -> str:
+    low, high = min(lengths), max(lengths)
+    return str(low) if low == high else f"{low} to {high}, median {statistics.median(lengths):g}"
 
 
 def _failures(frame: "pd.DataFrame") -> list[tuple[str, str, int]]:

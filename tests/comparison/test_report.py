@@ -190,6 +190,7 @@ def test_the_page_says_who_fails_and_what_viterbi_does_without_rules():
     assert ["failing", "RuntimeError", "8"] in table(text, "failures"), "4 sequences with 2 seeds"
     before = compare(trellises(4), [], ["viterbi"], gold=[[*"abccaabaaa"]] * 4).summary()[0].f1
     assert ["F1 of Viterbi without rules", f"{100 * before:.1f} %"] in table(text, "input")
+    assert ["tokens of a sequence", "10"] in table(text, "input")
     assert 'id="failures"' not in report_of(ordinary(methods=["auto"]))
 
 
