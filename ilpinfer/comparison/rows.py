@@ -69,8 +69,7 @@ def field_counts(predicted: Sequence[str] | None, gold: Sequence[str], scheme: s
     """
     names = sorted({*gold, *(predicted or ())})
     counter = LabelCounter(LabelSet(tuple(names), scheme))
-    labelling = None if predicted is None else counter.labelling(predicted)
-    counts = counter.count(labelling, counter.labelling(gold))
+    counts = counter.count_names(predicted, gold)
     totals = ("predicted_fields", "gold_fields", "matching_fields")
     return {
         "tokens": counts.tokens,

@@ -130,6 +130,10 @@ class LabelCounter:
             _span_counts(predicted.spans, gold.spans, F)[self.kept],
         )
 
+    def count_names(self, predicted: Sequence[str] | None, gold: Sequence[str]) -> SequenceCounts:
+        """The counts of one sequence by the names of its labels."""
+        return self.count(None if predicted is None else self.labelling(predicted), self.labelling(gold))
+
     def count_units(
         self, tokens: Sequence[str], predicted: LabelRuns | None, gold: LabelRuns
     ) -> dict[str, Counts]:

@@ -239,8 +239,7 @@ def _totals(
     """The counts of one labelling; gold may have labels that the model lacks."""
     known = LabelSet(tuple(dict.fromkeys((*labels.names, *gold))), labels.scheme)
     counter = counters.setdefault(known, LabelCounter(known))
-    counts = counter.count(counter.labelling(point.labels), counter.labelling(gold))
-    return np.array(counts.totals(), np.int64)
+    return np.array(counter.count_names(point.labels, gold).totals(), np.int64)
 
 
 def _sums(

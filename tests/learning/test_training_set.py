@@ -138,10 +138,9 @@ TOKENS_OF_FIVE = ("v", "w", "x", "y", "z")
 
 def test_the_same_tokens_in_two_runs_are_not_the_same_sequence():
     data = TrainingSet([scored(0)], RULES)
-    counter = LabelCounter(data.labels)
-    gold, other = counter.labelling(["a", "a", "b", "b"]), counter.labelling(["a", "a", "b", "a"])
-    assert counter.count(counter.labelling(["a", "a", "b", "b"]), gold).whole
-    assert not counter.count(other, gold).whole
+    counter, gold = LabelCounter(data.labels), ["a", "a", "b", "b"]
+    assert counter.count_names(gold, gold).whole
+    assert not counter.count_names(["a", "a", "b", "a"], gold).whole
 
 
 def test_advance_is_called_for_each_decoded_sequence():
@@ -180,8 +179,7 @@ def test_examples_that_do_not_fit(examples, message):
 
 def test_a_run_that_is_split_wrongly_is_no_whole_sequence():
     """Each token has the right field, but gold has two runs, and the prediction one."""
-    counter = LabelCounter(LabelSet(("B-a", "I-a", "O"), "bio"))
-    gold = counter.labelling(("B-a", "B-a", "O"))
-    assert counter.count(counter.labelling(("B-a", "I-a", "O")), gold).totals() == [3, 3, 1, 2, 0, 0]
-    assert counter.count(counter.labelling(("B-a", "B-a", "O")), gold).totals() == [3, 3, 2, 2, 2, 1]
-    assert counter.count(None, gold).totals() == [3, 0, 0, 2, 0, 0]
+    counter, gold = LabelCounter(LabelSet(("B-a", "I-a", "O"), "bio")), ("B-a", "B-a", "O")
+    assert counter.count_names(("B-a", "I-a", "O"), gold).totals() == [3, 3, 1, 2, 0, 0]
+    assert counter.count_names(gold, gold).totals() == [3, 3, 2, 2, 2, 1]
+    assert counter.count_names(None, gold).totals() == [3, 0, 0, 2, 0, 0]

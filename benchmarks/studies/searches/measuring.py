@@ -96,17 +96,10 @@ class Judged:
             "violations": None if names is None else sum(solution.violations.values()),
         }
         if self.item.gold:
-            same = zip(self.item.gold, names or (), strict=names is not None)
-            result["right_labels"] = sum(a == b for a, b in same)
-            result["counts"] = self._totals(names)
+            counts = self._counter.count_names(names, self.item.gold)
+            result["right_labels"], result["counts"] = counts.right_labels, counts.totals()
             result["gold_score"] = self._gold_score
         return result
-
-    def _totals(self, names: Sequence[str] | None) -> list[int]:
-        """The counts of `COLUMNS`."""
-        counter = self._counter
-        predicted = None if names is None else counter.labelling(names)
-        return counter.count(predicted, counter.labelling(self.item.gold)).totals()
 
     @cached_property
     def _counter(self) -> LabelCounter:
