@@ -24,11 +24,11 @@ from ilpinfer.comparison.comparison import Comparison, check_cap, check_predicti
 from ilpinfer.comparison.frame import line_of
 from ilpinfer.comparison.plan import Case, Plan, plan_of
 from ilpinfer.comparison.report import check_report, report_of
+from ilpinfer.comparison.results import COLUMNS
 from ilpinfer.comparison.rows import Disagreement
 from ilpinfer.comparison.running import OnError, Run
 from ilpinfer.comparison.summary import CAP
 from ilpinfer.comparison.table_files import SUFFIXES, check_format, write_tables
-from ilpinfer.comparison.tables import COLUMNS
 from ilpinfer.core.methods import Method
 from ilpinfer.core.rule_compiler import compiler_of
 from ilpinfer.corpus.conversion import iob1_remark
