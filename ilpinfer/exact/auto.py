@@ -1,12 +1,10 @@
 """The certifying engine, `method="auto"`.
 
-Local rules are folded into the scores. A Viterbi labelling that breaks no other rule is the optimum. Otherwise the broken
-rules become active, in rounds, until the best labelling under the active rules breaks no other (lazy constraints: Riedel
-and Clarke 2006; Tromble and Eisner 2006). A round has bounds by Viterbi over the product of the lattice with small machines,
-and Lagrangian multipliers on the sums of others. It ends with a decision diagram of all labellings within these bounds, or
-with label setting where several labellings are wanted. Where a diagram gets too large, a linear relaxation of the sums
-detects contradictions of hard sums and gives fractional rows for branch and bound. Problems that stay open, and rules
-without a machine, go to a solver.
+Local rules are folded into the scores. A kernel follows the machines of the rules that the last labelling breaks, until a labelling breaks
+no other rule (lazy constraints: Riedel and Clarke 2006; Tromble and Eisner 2006). Problems that it leaves open go through the
+stages of `stages.solve`. Equal tokens have a decomposition of their own, which comes first; sums have a linear relaxation, which
+finds contradictions of hard sums, and rows for branch and bound. Problems that stay open, and rules without a machine, go to a
+solver.
 """
 
 import math

@@ -52,7 +52,7 @@ class Known:
     multipliers: dict[MachineKey, int] = field(default_factory=dict)
     relaxed: LabelIds | None = None
     charged: tuple[Lattice, int] | None = None
-    """Scores of a relaxation of all labellings as good as the best one, and its bound."""
+    """The lattice with the scores that lists of equal tokens give to it, and its bound."""
     stages: dict[str, float] = field(default_factory=dict)
     improvements: list[Improvement] = field(default_factory=list)
     _evaluations: dict[bytes, Evaluation] = field(default_factory=dict)
@@ -113,7 +113,7 @@ class Known:
         return Evaluation(int(value), machines, tuple(dict.fromkeys(rules[r].name for r, _ in missed)))
 
     def prove(self, bound: float, tree: Leaf | Split | None) -> None:
-        """Update bound and proof by a lower bound on every labelling."""
+        """Keep an upper bound on every labelling, with its proof, if it is lower than the one before."""
         if bound < self.bound:
             self.bound, self.tree = bound, tree
             self._report()

@@ -46,7 +46,7 @@ class Growth(NamedTuple):
     ----------
     graph : its nodes and steps
     origin : (N,) node of the old diagram
-    key : (N, W) the old node, and the states of the machines, at the bits of `label_setting.places_of`
+    key : (N, W) the old node, and the states of the machines, at the bits of `keys.places_of`
     bound : (N,) upper bound on the labellings through a node, grid units
     slots : hash table of the nodes of the current layer
     """

@@ -215,14 +215,13 @@ def _give_back(machines, m, multiplier, cost, final):
 
 
 @subroutine
-def tighten(handle, emission, rows, tokens, recursion, path, result, marks, room, steps, ends):
+def tighten(handle, emission, rows, tokens, recursion, path, result, marks, room, steps, final):
     """Lower the bound by multipliers, marks[1] (M,), which begin at 0, with Polyak's steps towards the best known
     value.
 
-    The time is at most that of `steps` steps of label setting. Other parameters as `decoding._decode`; recursion :
-    completion,
-    tail and the best value without multipliers, all changed. In `result` the bound goes down, better labellings are entered, and it
-    is `PROVED` where one attains the bound; then the handle is of no use with `ends`.
+    The time is at most that of `steps` steps of label setting. Other parameters as `decoding._decode`; recursion : completion, tail and
+    the best value without multipliers, all changed. In `result` the bound goes down, better labellings are entered, and it is `PROVED`
+    where one attains the bound. With `final` no handle is made in that case.
 
     Returns
     -------
@@ -298,7 +297,7 @@ def tighten(handle, emission, rows, tokens, recursion, path, result, marks, room
     result[BOUND] = min(result[BOUND], bound if result[CODE] == PROVED else best)
     result[MULTIPLIERS] = _count_multipliers(multipliers)
     _clear(mask)
-    if ends and result[CODE] == PROVED:
+    if final and result[CODE] == PROVED:
         return handle, own, order
     scores, machines = _move(handle, pairs, multipliers, edge, emission[rows[0]], own)
     return Handle(windows, scores, machines, handle.counts), own, order
