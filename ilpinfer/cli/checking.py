@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 from rich.console import Console
 
@@ -10,6 +11,8 @@ from formulations import Feature, LabelSet, Rule, RuleSet, dump_rules
 from formulations.errors import RuleNotice
 from formulations.labels import schemes
 from formulations.problem.compiled_rules import notices, unique_names
+from ilpinfer.cli.arguments import LABELLED, AsJson, Column, RuleFile, Scheme, argument, output_file
+from ilpinfer.cli.command import command
 from ilpinfer.cli.inputs import check_streams, checked_scheme, comments, files_read, read_rules
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import add_row, console_beside, numbers, print_json, table
@@ -26,28 +29,19 @@ LEAST = 0.01
 
 @dataclass(frozen=True)
 class CheckOptions:
-    """Options of `ilpinfer check`.
+    """Options of `ilpinfer check`."""
 
-    Parameters
-    ----------
-    rules : a rule file, or a name of the catalogue
-    gold : labelled sequences
-    scheme : of the labels; empty to infer it
-    column : column of the labels
-    as_json : whether to write JSON
-    write : file for the rules with suggested penalties; empty for none
-    """
-
-    rules: str
-    gold: str
-    scheme: str = ""
-    column: str = ""
-    as_json: bool = False
-    write: str = ""
+    rules: RuleFile
+    gold: Annotated[str, argument("GOLD", LABELLED)]
+    scheme: Scheme = ""
+    column: Column = ""
+    as_json: AsJson = False
+    write: Annotated[str, output_file("File for the rules with the suggested penalties, TOML")] = ""
 
 
+@command("ilpinfer check citations train.tsv", "ilpinfer check rules.toml train.tsv --write weighted.toml")
 def check(options: CheckOptions) -> None:
-    """Check rules against gold labels, and show the counts."""
+    """Count how often each rule applies, holds and is broken in gold labels; show examples and suggest a penalty."""
     scheme = checked_scheme(options.scheme)
     inputs = files_read(options.gold, toml=[options.rules])
     check_streams(options.as_json, [options.write], inputs)

@@ -3,8 +3,8 @@
 import contextlib
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import ilpinfer
 from formulations import LabelSet, RuleSet
@@ -12,6 +12,20 @@ from formulations.errors import RuleNotice
 from formulations.files import plain_name
 from formulations.messages import suggestion
 from formulations.problem.compiled_rules import notices
+from ilpinfer.cli.arguments import (
+    LABELLED,
+    AsJson,
+    Column,
+    KindOption,
+    ModelKind,
+    Rules,
+    Scheme,
+    argument,
+    flag,
+    output_file,
+    value_option,
+)
+from ilpinfer.cli.command import command
 from ilpinfer.cli.inputs import about, check_streams, checked_scheme, files_read, parameters, read_rules
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import add_row, console_beside, numbers, print_json, table
@@ -29,47 +43,128 @@ from ilpinfer.system.checkpoint import RowCheckpoint, RowPosition
 from ilpinfer.system.files import digest, write_atomically
 from ilpinfer.system.output_paths import output_path
 
+METHOD = "Method"
+
 
 @dataclass(frozen=True)
 class CodlOptions:
-    """Options of `ilpinfer codl`.
+    """Options of `ilpinfer codl`; those that are None have the value of the baseline."""
 
-    Parameters
-    ----------
-    labelled : labelled sequences
-    pool : unlabelled sequences; labels there are ignored
-    output : a model file
-    rules : rule files, or names of the catalogue, which are joined
-    baseline : a name from `BASELINES`
-    settings : arguments of `CODL`
-    option : NAME=VALUE, options of the kind of model
-    held_out : a file of labelled sequences to evaluate the model on after each cycle; empty for none
-    text : whether the pool is plain text with a sequence on each line; always so for a name that ends in .txt
-    split : how lines of plain text are split into tokens
-    scheme : of the labels; empty to infer it
-    column : column of the labels, in all files
-    as_json : whether to print JSON
-    """
+    labelled: Annotated[str, argument("LABELLED", LABELLED)]
+    pool: Annotated[
+        str,
+        argument(
+            "POOL",
+            "Unlabelled sequences, or plain text; labels in them are ignored; - for standard input.",
+        ),
+    ]
+    output: Annotated[str, output_file("File for the model, JSON")]
+    rules: Rules = ()
+    kind: ModelKind = "hmm"
+    option: KindOption = ()
+    baseline: Annotated[
+        str,
+        value_option(
+            "NAME",
+            "codl, or a baseline to compare it with: supervised, hard-em, weighted-hard-em, soft-em, posterior, self-training or "
+            "high-confidence.",
+            METHOD,
+        ),
+    ] = "codl"
+    gamma: Annotated[
+        str | None,
+        value_option(
+            "SHARE",
+            "Weight of the supervised model, 0 to 1, or tokens: the share of labelled tokens. 0.9 if not given.",
+            METHOD,
+        ),
+    ] = None
+    k: Annotated[
+        int | None,
+        value_option("NUMBER", "Labellings of each sequence of POOL to learn from; 1 if not given.", METHOD),
+    ] = None
+    cycles: Annotated[
+        int | None, value_option("NUMBER", "How many times POOL is labelled; 5 if not given.", METHOD)
+    ] = None
+    e_step: Annotated[
+        str | None,
+        value_option(
+            "NAME",
+            "How POOL is labelled: top-k, beam, weighted-top-k or posterior; top-k if not given.",
+            METHOD,
+        ),
+    ] = None
+    mixing: Annotated[
+        str | None,
+        value_option(
+            "NAME",
+            "What is mixed with the supervised model: probabilities, scores or counts; probabilities for an HMM and scores for "
+            "a crf if not given.",
+            METHOD,
+        ),
+    ] = None
+    confidence: Annotated[
+        float | None,
+        value_option(
+            "SHARE",
+            "Learn from this share of POOL, the most confidently labelled sequences; 1 if not given.",
+            METHOD,
+        ),
+    ] = None
+    budget: Annotated[
+        int | None,
+        value_option(
+            "NUMBER",
+            "Most joint states of a sequence for probabilities under rules; 200000 if not given.",
+            METHOD,
+        ),
+    ] = None
+    pool_size: Annotated[
+        int | None, value_option("NUMBER", "Use this many sequences of POOL, drawn at random.", METHOD)
+    ] = None
+    held_out: Annotated[
+        str,
+        value_option(
+            "FILE", "Labelled sequences to evaluate the model on after each cycle; - for standard input."
+        ),
+    ] = ""
+    text: Annotated[bool, flag("Read POOL as plain text, one sequence a line. So are .txt files.")] = False
+    split: Annotated[
+        str,
+        value_option(
+            "WHERE",
+            "Split plain text into tokens at spaces, or also at punctuation: spaces or punctuation.",
+        ),
+    ] = "spaces"
+    scheme: Scheme = ""
+    column: Column = ""
+    seed: Annotated[int, value_option("NUMBER", "Seed of random draws.", min=0)] = 0
+    as_json: AsJson = False
 
-    labelled: str
-    pool: str
-    output: str
-    rules: Sequence[str] = ()
-    baseline: str = "codl"
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    option: Sequence[str] = ()
-    held_out: str = ""
-    text: bool = False
-    split: str = "spaces"
-    scheme: str = ""
-    column: str = ""
-    as_json: bool = False
+    @property
+    def method(self) -> CODL:
+        """The settings; InputError for invalid ones."""
+        if self.kind not in KINDS:
+            raise InputError(f'no kind of model "{self.kind}"{suggestion(self.kind, KINDS)}')
+        names = ("k", "cycles", "e_step", "mixing", "confidence", "budget", "pool_size", "seed")
+        given: dict[str, Any] = {"kind": self.kind}
+        if self.gamma is not None:
+            given["gamma"] = _weight(self.gamma)
+        given |= {name: value for name in names if (value := getattr(self, name)) is not None}
+        try:
+            return CODL.of(self.baseline, **given, options=parameters(self.option))
+        except ValueError as error:
+            raise InputError(str(error)) from None
 
 
-def run_codl(options: CodlOptions) -> None:
-    """Learn a model, write it, and show the cycles."""
+@command(
+    "ilpinfer codl few.tsv pool.txt --rules citations --output model.json",
+    "ilpinfer codl few.tsv pool.jsonl --rules citations --e-step posterior --held-out test.tsv --output model.json",
+)
+def codl(options: CodlOptions) -> None:
+    """Train a model on few labelled sequences, many unlabelled sequences, and rules (constraint-driven learning)."""
     scheme = checked_scheme(options.scheme)
-    method = _method(options)
+    method = options.method
     inputs = files_read(options.labelled, options.pool, options.held_out, toml=options.rules)
     check_streams(options.as_json, [options.output], inputs)
     place = output_path(options.output, inputs)
@@ -143,25 +238,14 @@ def _resumable(
     return result
 
 
-def weight(text: str | None) -> float | None:
-    """γ from an option: a number, or None for `tokens` and if not given; InputError for another text."""
-    if text is None or text == "tokens":
+def _weight(text: str) -> float | None:
+    """γ: a number, or None for `tokens`; InputError for another text."""
+    if text == "tokens":
         return None
     try:
         return float(text)
     except ValueError:
         raise InputError(f"--gamma {text}: expected a number from 0 to 1, or tokens") from None
-
-
-def _method(options: CodlOptions) -> CODL:
-    """The settings; InputError for invalid ones."""
-    kind = options.settings.get("kind", "hmm")
-    if kind not in KINDS:
-        raise InputError(f'no kind of model "{kind}"{suggestion(kind, KINDS)}')
-    try:
-        return CODL.of(options.baseline, **options.settings, options=parameters(options.option))
-    except ValueError as error:
-        raise InputError(str(error)) from None
 
 
 def _pool(options: CodlOptions, labelled: Sequence[Labelled], scheme: str) -> list[tuple[str, ...]]:

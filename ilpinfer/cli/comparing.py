@@ -4,9 +4,12 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from ilpinfer import __version__
+from ilpinfer.cli import completion
+from ilpinfer.cli.arguments import AsJson, First, Limit, Threads, Width, output_folder, value_option
+from ilpinfer.cli.command import command
 from ilpinfer.cli.failure import Failure, Findings
 from ilpinfer.cli.inputs import (
     InputOptions,
@@ -45,45 +48,64 @@ FILES = ("results.jsonl", "summary.json", "report.html")
 """Files of every comparison."""
 
 
+METHODS = "Methods"
+
+
 @dataclass(frozen=True)
 class CompareOptions:
-    """Options of `ilpinfer compare`.
-
-    Parameters
-    ----------
-    input : what to decode
-    output : a folder
-    methods : names, separated by commas, each with its options after colons
-    predictions : NAME=FILE, labellings as methods without code
-    time_limit : seconds for each sequence
-    first : number of sequences; None for all
-    seeds : of randomized methods, separated by commas
-    repeats : number of seeds, from 0, if `seeds` is empty
-    cap : gap that stands for a missing labelling, nats
-    tables : format of tables for papers; empty for none
-    width, threads : options of methods
-    option : METHOD.NAME=VALUE, parameters of methods
-    as_json : whether to print the summary as JSON
-    """
+    """Options of `ilpinfer compare`."""
 
     input: InputOptions
-    output: str
-    methods: str = "auto,viterbi,beam"
-    predictions: Sequence[str] = ()
-    time_limit: float | None = None
-    first: int | None = None
-    seeds: str = ""
-    repeats: int = 1
-    cap: float = CAP
-    tables: str = ""
-    width: int = 10
-    threads: int = 1
-    option: Sequence[str] = ()
-    as_json: bool = False
+    output: Annotated[str, output_folder("Folder for results.jsonl, summary.json and report.html.")]
+    methods: Annotated[
+        str,
+        value_option(
+            "NAMES",
+            "Methods, separated by commas, with their options after colons: "
+            "auto,beam:width=50,lds:variant=published,cbc:time_limit=10. PACKAGE:DECODER is a decoder of another package.",
+            METHODS,
+            autocompletion=completion.method_lists,
+        ),
+    ] = "auto,viterbi,beam"
+    predictions: Annotated[
+        Sequence[str],
+        value_option(
+            "NAME=FILE",
+            "Labellings of the same sequences from a file, compared as a method. May be repeated.",
+            METHODS,
+        ),
+    ] = ()
+    time_limit: Limit = None
+    first: First = None
+    seeds: Annotated[str, value_option("NUMBERS", "Seeds of randomized methods, such as 1,2,3.", METHODS)] = (
+        ""
+    )
+    repeats: Annotated[
+        int,
+        value_option("NUMBER", "Number of runs of randomized methods, with seeds from 0.", METHODS, min=1),
+    ] = 1
+    cap: Annotated[
+        float, value_option("NATS", "Gap that stands for a missing labelling in means over all sequences.")
+    ] = CAP
+    tables: Annotated[
+        str,
+        value_option(
+            "FORMAT", "Also write tables for papers: csv, markdown, latex or parquet.", None, "--format"
+        ),
+    ] = ""
+    width: Width = 10
+    threads: Threads = 1
+    option: Annotated[
+        Sequence[str], value_option("METHOD.NAME=VALUE", "A parameter of a method. May be repeated.", METHODS)
+    ] = ()
+    as_json: AsJson = False
 
 
+@command(
+    "ilpinfer compare test.tsv --model hmm.json --rules citations --methods auto,beam:width=50,cbc --output report"
+)
 def compare(options: CompareOptions) -> None:
-    """Decode every sequence with every method, check that proofs agree, and show and write the comparison."""
+    """Decode with several methods, and report the gap of each to the proved optimum."""
     files = _prediction_files(options.predictions)
     inputs, output = [*options.input.files, *files.values()], options.output
     check_streams(False, [], inputs)

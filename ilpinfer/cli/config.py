@@ -5,6 +5,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ PATHS = ("FILE", "FOLDER", "MODEL", "RULES", "FILE|SHARE", "NAME=FILE")
 """Placeholders of options whose values may be paths."""
 SHARED = ("quiet", "no_color", "as_json")
 """Parameters of the program that are also parameters of its commands."""
+_OF_ALL = ("quiet", "no-color", "json")
 _NOT_IN_FILES = ("config", "no_config", "version")
 
 
@@ -63,33 +65,39 @@ class ConfigFile:
 
     def _check(self, table: Mapping[str, Any], group: Any, where: str) -> None:
         """Raise Failure for an unknown name in a table of the program or of a group of commands."""
-        from formulations.messages import suggestion
-
-        shared = Counter(key for command in _leaves(group) for key in options(command))
-        common = [key for key, number in shared.items() if number > 1]
         for name, value in table.items():
-            command = group.commands.get(name)
-            if command is None:
-                if name not in common:
-                    hint = suggestion(name, [*common, *group.commands])
-                    once = [each.name for each in _leaves(group) if name in options(each)]
-                    way = f"; it is an option of one command: put it into [{once[0]}]" if once else hint
-                    kind = "table" if isinstance(value, dict) else "shared option"
-                    raise Failure(f"{self.place}: no {kind} {self._key(where, name)}{way}", 2)
+            if name not in group.commands:
+                if not _shared(name, group):
+                    raise Failure(f"{self.place}: no {self._unknown(name, value, group, where)}", 2)
                 continue
             if not isinstance(value, dict):
                 raise Failure(
                     f"{self.place}: {self._key(where, name)}: a command; write its options in a table [{where}{name}]",
                     2,
                 )
+            command = group.commands[name]
             if hasattr(command, "commands"):
                 self._check(value, command, f"{where}{name}.")
                 continue
             known = options(command)
             wrong = next((key for key in value if key not in known), None)
             if wrong is not None:
+                from formulations.messages import suggestion
+
                 key = self._key(f"{where}{name}.", wrong)
                 raise Failure(f"{self.place}: no option {key}{suggestion(wrong, known)}", 2)
+
+    def _unknown(self, name: str, value: Any, group: Any, where: str) -> str:
+        """What an unknown name is, with what may be meant."""
+        from formulations.messages import suggestion
+
+        shared = Counter(key for command in _leaves(group) for key in options(command))
+        common = [key for key, number in shared.items() if number > 1]
+        once = [each.name for each in _leaves(group) if name in options(each)]
+        hint = suggestion(name, [*common, *group.commands])
+        way = f"; it is an option of one command: put it into [{once[0]}]" if once else hint
+        kind = "table" if isinstance(value, dict) else "shared option"
+        return f"{kind} {self._key(where, name)}{way}"
 
     def _value(self, option: Any, value: Any, key: str) -> Any:
         """The value in the form of the command line."""
@@ -143,6 +151,11 @@ def options(command: Any) -> dict[str, Any]:
             long = next(name for name in each.opts if name.startswith("--"))
             result[long.removeprefix("--")] = each
     return result
+
+
+def _shared(key: str, group: Any) -> bool:
+    """Whether several commands have an option; commands are loaded until two are found."""
+    return key in _OF_ALL or len(list(islice((1 for each in _leaves(group) if key in options(each)), 2))) > 1
 
 
 def _leaves(group: Any) -> Iterator[Any]:

@@ -2,14 +2,17 @@
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from typing import Annotated
 
 from formulations import RuleSet, Trellis
 from formulations.errors import RuleNotice
 from formulations.programs.formulation import score_floor
 from ilpinfer import __version__
+from ilpinfer.cli.arguments import Limit, MethodName, MethodOption, Threads, Width, flag, value_option
+from ilpinfer.cli.command import command
 from ilpinfer.cli.failure import Findings
 from ilpinfer.cli.inputs import (
     InputOptions,
@@ -41,41 +44,65 @@ from ilpinfer.system.checkpoint import Row, RowCheckpoint, RowPosition
 from ilpinfer.system.files import digest
 from ilpinfer.system.output_paths import output_path
 
+TWO_PHASE = "Two-phase inference"
+
 
 @dataclass(frozen=True)
 class DecodeOptions:
-    """Options of `ilpinfer decode`.
-
-    Parameters
-    ----------
-    input : what to decode
-    output : a file of JSON lines, or `-` for standard output
-    jobs : number of processes
-    method, time_limit : as for `ilpinfer.decode`; seconds for each sequence
-    width, threads, within : options of methods
-    top : number of labellings of each sequence, or None for the best one only
-    tau, bound : of two-phase inference; None for decoding in one phase
-    risk : risk of minimum-risk decoding; empty for the default
-    explain : whether rows explain the broken rules
-    trace : whether rows have the incumbents and bounds
-    option : NAME=VALUE, parameters of the method
-    """
+    """Options of `ilpinfer decode`."""
 
     input: InputOptions
-    output: str = "-"
-    jobs: int = 1
-    method: str = "auto"
-    time_limit: float | None = None
-    width: int = 10
-    threads: int = 1
-    top: int | None = None
-    tau: float | None = None
-    bound: str = "relative"
-    risk: str = ""
-    explain: bool = False
-    within: float | None = None
-    trace: bool = False
-    option: Sequence[str] = ()
+    output: Annotated[
+        str, value_option("FILE", "File for the labellings, JSON lines; - for standard output.")
+    ] = "-"
+    method: MethodName = "auto"
+    time_limit: Limit = None
+    top: Annotated[
+        int | None, value_option("NUMBER", "Write this many labellings of each sequence, best first.", min=1)
+    ] = None
+    tau: Annotated[
+        float | None,
+        value_option(
+            "SHARE",
+            "Minimize violations first, among labellings whose score is near the best one; 0 to 1, and 1 for the best "
+            "score only.",
+            TWO_PHASE,
+        ),
+    ] = None
+    bound: Annotated[
+        str, value_option("KIND", "How --tau sets the least score: relative or odds.", TWO_PHASE)
+    ] = "relative"
+    risk: Annotated[
+        str,
+        value_option(
+            "UNIT",
+            "With --method posterior: maximize the expected number of correct tokens, or the expected F1 of spans; tokens "
+            "or spans.",
+        ),
+    ] = ""
+    width: Width = 10
+    threads: Threads = 1
+    explain: Annotated[
+        bool,
+        flag(
+            "Add the violations of each rule: where they are, and how the labelling would change without the rule."
+        ),
+    ] = False
+    within: Annotated[
+        float | None,
+        value_option(
+            "NATS", "With --top: only labellings at most this far below the best score; 0 for ties."
+        ),
+    ] = None
+    trace: Annotated[
+        bool,
+        flag(
+            "Add the incumbents and bounds of each sequence over time, in seconds and nats, with the violations of each "
+            "incumbent."
+        ),
+    ] = False
+    jobs: Annotated[int, value_option("NUMBER", "Number of processes.", min=1)] = 1
+    option: MethodOption = ()
 
     def job(self, content: str) -> str:
         """Digest of everything that rows depend on, except their sequence; `content` is the digest of model and rules."""
@@ -84,11 +111,16 @@ class DecodeOptions:
         return digest(__version__, content, self.method, self.time_limit, others)
 
 
+@command(
+    "ilpinfer decode scores.jsonl --rules rules.toml --output labels.jsonl",
+    "ilpinfer decode test.tsv --model hmm.json --rules citations --time-limit 0.5",
+    "cat scores.jsonl | ilpinfer decode - --rules rules.toml --top 3 | head",
+)
 def decode(options: DecodeOptions) -> None:
-    """Write one JSON object for each labelling, as soon as its sequence is decoded.
+    """Label sequences. Each line of output is a JSON object with labels, score, penalty, violations, bound and proof.
 
-    An infeasible sequence, or one that cannot be decoded, has a row, and is reported at the end. An invalid line is an
-    error.
+    It is written as soon as its sequence is decoded. An infeasible sequence, or one that cannot be decoded, has a row, and is
+    reported at the end. An invalid line is an error.
     """
     inputs = options.input.files
     check_streams(False, [], inputs)

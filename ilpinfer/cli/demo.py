@@ -1,12 +1,15 @@
 """`ilpinfer demo`: the thesis's model on generated résumé items."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
+from typing import Annotated
 
 from rich.console import Console
 from rich.text import Text
 
 from formulations import Trellis, load_rules
+from ilpinfer.cli.arguments import AsJson, value_option
+from ilpinfer.cli.command import command
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import console, print_json
 from ilpinfer.cli.show import show_comparison
@@ -28,38 +31,31 @@ COLOURS = {
 }
 
 
-@dataclass(frozen=True)
-class DemoOptions:
-    """Options of `ilpinfer demo`.
-
-    Parameters
-    ----------
-    seed : seed of the generated items
-    items : number of items to decode
-    as_json : whether to print JSON
-    """
-
-    seed: int = 0
-    items: int = 100
-    as_json: bool = False
-
-
-def demo(options: DemoOptions) -> None:
-    """Generate items, train, decode with exact and heuristic methods, and show what the rule changed."""
-    screen, count = console(), options.items
-    training = [(item.tokens, item.labels) for item in resumes.items(TRAINING, options.seed)]
-    items = resumes.items(count, options.seed + 1)
+@command("ilpinfer demo --items 20")
+def demo(
+    seed: Annotated[int, value_option("NUMBER", "Seed of the generated items.")] = 0,
+    items: Annotated[int, value_option("NUMBER", "Number of items to decode.", min=1)] = 100,
+    as_json: AsJson = False,
+) -> None:
+    """Run an embedded example: train an HMM on generated résumé items, and compare exact and heuristic decoding."""
+    screen, count = console(), items
+    training = [(item.tokens, item.labels) for item in resumes.items(TRAINING, seed)]
+    generated = resumes.items(count, seed + 1)
     model, rules = HMM.train(training), load_rules("resume")
-    if not options.as_json:
-        _show_task(screen, items)
-    trellises = [model.trellis(item.tokens) for item in items]
+    if not as_json:
+        _show_task(screen, generated)
+    trellises = [model.trellis(item.tokens) for item in generated]
     with progress("decoding", count * len(METHODS)) as advance:
         comparison = compare(
-            trellises, rules, METHODS, gold=[item.labels for item in items], watch=lambda row, case: advance()
+            trellises,
+            rules,
+            METHODS,
+            gold=[item.labels for item in generated],
+            watch=lambda row, case: advance(),
         )
     ignoring, proved = (decode_many(trellises, rules, method=method) for method in ("viterbi", "auto"))
-    pairs = list(zip(items, ignoring, proved, strict=True))
-    if options.as_json:
+    pairs = list(zip(generated, ignoring, proved, strict=True))
+    if as_json:
         changed = sum(before.labels != after.labels for _, before, after in pairs)
         methods = [asdict(line) for line in comparison.summary()]
         print_json({"items": count, "training_items": TRAINING, "changed": changed, "methods": methods})

@@ -4,10 +4,13 @@ import json
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
+from typing import Annotated
 
 from rich.console import Console
 
 from formulations.messages import suggestion
+from ilpinfer.cli.arguments import AsJson, Column, Scheme, argument, output_file, value_option
+from ilpinfer.cli.command import command
 from ilpinfer.cli.inputs import about, check_streams, checked_scheme
 from ilpinfer.cli.screen import add_row, console_beside, numbers, print_json, table
 from ilpinfer.cli.streams import notice
@@ -26,41 +29,49 @@ MISTAKES = 5
 """Number of confusions that are shown."""
 
 
+TEST = "Significance test"
+
+
 @dataclass(frozen=True)
 class EvaluateOptions:
-    """Options of `ilpinfer evaluate`.
+    """Options of `ilpinfer evaluate`."""
 
-    Parameters
-    ----------
-    predicted, gold : files of the same sequences
-    against : other predictions, to test the difference, or None
-    output, picture : files to write, or None
-    by : a unit of `UNITS`
-    beta : weight of recall, above 0
-    leave_out : fields that are not counted
-    scheme : of the labels; empty to infer it
-    column : which column holds the labels
-    resamples, seed : of the test
-    as_json : whether to print JSON
-    """
+    predicted: Annotated[
+        str,
+        argument(
+            "PREDICTED",
+            "Predicted labels: output of `ilpinfer decode`, or labelled columns; - for standard input.",
+        ),
+    ]
+    gold: Annotated[str, argument("GOLD", "The same sequences with gold labels; - for standard input.")]
+    against: Annotated[
+        str | None,
+        value_option("FILE", "Other predictions; the significance of the difference is tested.", TEST),
+    ] = None
+    output: Annotated[str | None, output_file("File for all measures, JSON")] = None
+    picture: Annotated[str | None, output_file("File for a picture of the confusion matrix, SVG")] = None
+    by: Annotated[str, value_option("UNIT", "Unit that is counted: spans, tokens, lines or characters.")] = (
+        "spans"
+    )
+    beta: Annotated[
+        float, value_option("NUMBER", "Weight of recall in F; 0.5 prefers precision, 2 recall.")
+    ] = 1.0
+    leave_out: Annotated[
+        Sequence[str], value_option("FIELD", "A field that is not counted; O never is. May be repeated.")
+    ] = ()
+    scheme: Scheme = ""
+    column: Column = ""
+    resamples: Annotated[int, value_option("NUMBER", "Resamples of the test.", TEST, min=1)] = 9999
+    seed: Annotated[int, value_option("NUMBER", "Seed of the resamples.", TEST, min=0)] = 0
+    as_json: AsJson = False
 
-    predicted: str
-    gold: str
-    against: str | None = None
-    output: str | None = None
-    picture: str | None = None
-    by: str = "spans"
-    beta: float = 1.0
-    leave_out: Sequence[str] = ()
-    scheme: str = ""
-    column: str = ""
-    resamples: int = 9999
-    seed: int = 0
-    as_json: bool = False
 
-
+@command(
+    "ilpinfer evaluate predicted.jsonl test.tsv",
+    "ilpinfer evaluate predicted.jsonl test.tsv --against viterbi.jsonl --by tokens --json",
+)
 def evaluate(options: EvaluateOptions) -> None:
-    """Compare predictions with gold labels; show the measures, and write the files."""
+    """Evaluate predicted labels against gold labels: fields, tokens, whole sequences and confusions."""
     scheme = checked_scheme(options.scheme)
     predicted, against, unit, beta = options.predicted, options.against, options.by, options.beta
     if unit not in UNITS:

@@ -3,12 +3,15 @@
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Annotated
 
 from formulations import Program, Trellis
 from formulations.messages import suggestion
 from formulations.programs.program import FORMATS, UNITS
+from ilpinfer.cli.arguments import AsJson, First, Units, output_folder, value_option
+from ilpinfer.cli.command import command
 from ilpinfer.cli.failure import Failure
-from ilpinfer.cli.inputs import InputOptions, check_streams, prepare
+from ilpinfer.cli.inputs import Unrewarded, check_streams, prepare
 from ilpinfer.cli.programs import ProgramOptions
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import print_json
@@ -22,30 +25,28 @@ from ilpinfer.system.output_paths import check_folder, output_path
 
 @dataclass(frozen=True)
 class ExportOptions:
-    """Options of `ilpinfer export`.
+    """Options of `ilpinfer export`."""
 
-    Parameters
-    ----------
-    input : sequences
-    program : kind of program
-    output : a folder
-    format : "lp" or "mps"
-    units : of the objective, "nats" or "grid"
-    first : number of sequences; None for all
-    as_json : whether to print JSON
-    """
-
-    input: InputOptions
+    input: Unrewarded
+    output: Annotated[
+        str,
+        output_folder(
+            "Folder for the programs: 0001.lp and 0001.columns.json of the first sequence, and so on."
+        ),
+    ]
     program: ProgramOptions
-    output: str
-    format: str = "lp"
-    units: str = "nats"
-    first: int | None = None
-    as_json: bool = False
+    format: Annotated[str, value_option("FORMAT", "lp or mps.")] = "lp"
+    units: Units = "nats"
+    first: First = None
+    as_json: AsJson = False
 
 
+@command(
+    "ilpinfer export scores.jsonl --rules rules.toml --output programs",
+    "ilpinfer export test.tsv --model hmm.json --rules citations --format mps --first 10 --output programs",
+)
 def export(options: ExportOptions) -> None:
-    """Write the program of each sequence and a table of its columns."""
+    """Write the integer program of each sequence for other solvers, with named columns and rows."""
     check_texts(options.format, options.units)
     inputs = options.input.files
     check_streams(False, [], inputs)

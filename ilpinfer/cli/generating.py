@@ -1,9 +1,21 @@
 """`ilpinfer reference generate` and `ilpinfer reference programs`."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
+from ilpinfer.cli.arguments import (
+    AsJson,
+    ReferenceFiles,
+    Ties,
+    Units,
+    argument,
+    output_file,
+    output_folder,
+    value_option,
+)
+from ilpinfer.cli.command import command
 from ilpinfer.cli.exporting import check_texts
 from ilpinfer.cli.failure import Failure
 from ilpinfer.cli.inputs import check_streams
@@ -23,38 +35,46 @@ from ilpinfer.system.output_paths import check_folder, output_path
 
 @dataclass(frozen=True)
 class GenerateOptions:
-    """Options of `ilpinfer reference generate`.
+    """Options of `ilpinfer reference generate`."""
 
-    Parameters
-    ----------
-    kind, count, seed, tokens, labels, rules, hardness : arguments of `generate`; count None for the sizes of the
-    shipped set
-    output : a file
-    ties : largest number of listed optima
-    as_json : whether to print JSON
-    """
-
-    kind: str
-    output: str
-    count: int | None = None
-    seed: int = 0
-    tokens: int = 20
-    labels: int = 6
-    rules: int = 4
-    hardness: float = 0.5
-    ties: int = 100
-    as_json: bool = False
+    kind: Annotated[
+        str,
+        argument("KIND", "Kind of problem: plain, ties, infeasible, second-order or soft-and-hard."),
+    ]
+    output: Annotated[
+        str,
+        output_file(
+            "File for the references: NAME.jsonl, or NAME.json for one reference; NAME.jsonl.gz is compressed"
+        ),
+    ]
+    count: Annotated[
+        int | None,
+        value_option("NUMBER", "Number of references; the set that the package contains if not given."),
+    ] = None
+    seed: Annotated[int, value_option("NUMBER", "Seed; the same seed gives the same references.")] = 0
+    tokens: Annotated[int, value_option("NUMBER", "Tokens of each sequence.")] = 20
+    labels: Annotated[int, value_option("NUMBER", "Number of labels, 3 or more.")] = 6
+    rule_count: Annotated[int, value_option("NUMBER", "Most rules of a sequence.")] = 4
+    hardness: Annotated[
+        float, value_option("SHARE", "How much the scores favor labellings that break rules, 0 to 1.")
+    ] = 0.5
+    ties: Ties = 100
+    as_json: AsJson = False
 
     def instances(self) -> Iterator[Instance]:
         """The problems of the references."""
         if self.count is None:
             return instances(self.kind)
-        sizes = {"T": self.tokens, "K": self.labels, "rules": self.rules}
+        sizes = {"T": self.tokens, "K": self.labels, "rules": self.rule_count}
         return generate(self.kind, self.count, seed=self.seed, hardness=self.hardness, **sizes)
 
 
+@command("ilpinfer reference generate ties --count 5 --seed 1 --output ties.jsonl")
 def generate_references(options: GenerateOptions) -> None:
-    """Write the reference of each instance; if one cannot be proved, nothing is written."""
+    """Generate references with random scores and rules.
+
+    If one cannot be proved, nothing is written.
+    """
     check_streams(options.as_json, [options.output], [])
     output_path(options.output)
     made = options.instances()
@@ -73,8 +93,14 @@ def generate_references(options: GenerateOptions) -> None:
         print_json({"output": options.output, "references": written, "kind": options.kind})
 
 
-def write_reference_programs(files: Sequence[str], output: str, units: str, *, as_json: bool = False) -> None:
-    """Write the integer program of every reference of every file, as LP and as MPS."""
+@command("ilpinfer reference programs references.jsonl --output programs")
+def write_reference_programs(
+    files: ReferenceFiles,
+    output: Annotated[str, output_folder("Folder for the programs.")],
+    units: Units = "nats",
+    as_json: AsJson = False,
+) -> None:
+    """Write the integer program of each reference, as LP and as MPS."""
     check_texts("lp", units)
     check_streams(False, [], files)
     if not output:

@@ -3,18 +3,20 @@
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from formulations import Program, RuleSet, Trellis
 from formulations.dtypes import Integers
 from formulations.files import plain_name
 from formulations.grid import UNITS_PER_NAT
 from formulations.programs.program import UNITS
+from ilpinfer.cli.arguments import AsJson, Limit, output_file, solution_files, value_option
+from ilpinfer.cli.command import command
 from ilpinfer.cli.exporting import check_texts, known_trellis, numbers
-from ilpinfer.cli.inputs import InputOptions, check_streams, prepare
-from ilpinfer.cli.programs import ProgramOptions
+from ilpinfer.cli.inputs import Unrewarded, check_streams, prepare
+from ilpinfer.cli.programs import PROGRAM, ProgramOptions
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import add_row, console, print_json, table
 from ilpinfer.cli.screen import numbers as number_columns
@@ -35,27 +37,30 @@ AGREES = 1e-6
 
 @dataclass(frozen=True)
 class ImportOptions:
-    """Options of `ilpinfer import-solution`.
+    """Options of `ilpinfer import-solution`; format and units are those of the column tables, else lp in nats, if not given."""
 
-    Parameters
-    ----------
-    input : the sequences of the programs
-    program : kind of the solved programs
-    solutions : files, and folders of files, whose names begin with the number of the sequence
-    output : a file of JSON lines; empty for a table on standard output
-    format, units : of the solved files; by default those of their column tables, else lp in nats
-    time_limit : seconds for the engine's proof of each sequence
-    as_json : whether to print the rows as one JSON list
-    """
-
-    input: InputOptions
-    program: ProgramOptions
-    solutions: Sequence[str]
-    output: str = ""
-    format: str = ""
-    units: str = ""
-    time_limit: float | None = None
-    as_json: bool = False
+    input: Unrewarded
+    solutions: Annotated[
+        list[str],
+        solution_files(
+            "Solution files of CBC, HiGHS, SCIP, Gurobi or CPLEX, or folders of them, named after their programs: 0001.sol."
+        ),
+    ]
+    output: Annotated[str, output_file("File for the results, JSON lines, in place of a table")] = ""
+    format: Annotated[
+        str,
+        value_option(
+            "FORMAT",
+            "Format of the solved program, where 0001.columns.json is not beside the solution: lp or mps.",
+            PROGRAM,
+        ),
+    ] = ""
+    units: Annotated[str, value_option("UNIT", "Unit of its objective, likewise: nats or grid.", PROGRAM)] = (
+        ""
+    )
+    program: ProgramOptions = field(default_factory=ProgramOptions)
+    time_limit: Limit = None
+    as_json: AsJson = False
 
 
 @dataclass(frozen=True)
@@ -96,8 +101,12 @@ class CheckedSolution:
         }
 
 
+@command(
+    "ilpinfer import-solution scores.jsonl programs/0001.sol --rules rules.toml",
+    "ilpinfer import-solution scores.jsonl programs --rules rules.toml --output values.jsonl",
+)
 def import_solutions(options: ImportOptions) -> None:
-    """Read solutions, check them, and show or write their scores and gaps."""
+    """Read solutions of other solvers: their labellings, scores, and gaps to the proved optimum."""
     check_texts(options.format or "lp", options.units or "nats")
     inputs = [*options.input.files, *options.solutions]
     check_streams(options.as_json, [options.output], inputs)

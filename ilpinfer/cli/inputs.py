@@ -5,9 +5,9 @@ import json
 import tomllib
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from formulations import Feature, RuleSet, join_rules, load_rules, parse_rules
 from formulations.errors import RuleNotice
@@ -17,6 +17,19 @@ from formulations.messages import suggestion
 from formulations.problem.digest import digest
 from formulations.rulefiles.loading import LARGEST, catalogue
 from ilpinfer.cli import signals
+from ilpinfer.cli.arguments import (
+    Column,
+    Input,
+    LabelNames,
+    Logits,
+    Model,
+    Pool,
+    Reward,
+    Rules,
+    RulesFirst,
+    Scheme,
+)
+from ilpinfer.cli.command import Without
 from ilpinfer.cli.streams import STDOUT, notice
 from ilpinfer.core.methods import Method
 from ilpinfer.core.solution import Solution
@@ -33,38 +46,18 @@ from ilpinfer.pipelines.trellises import ScoredSequence, fitting_scheme, score
 
 
 @dataclass(frozen=True)
-class InputOptions:
-    """Sequences to decode, with options for reading them.
+class Scoring:
+    """How sequences are read and scored; scheme, column and logits are empty where they are inferred."""
 
-    Parameters
-    ----------
-    source : columns, JSON lines, an archive of logits, or `-` for standard input
-    model : a model file, or the name of a built-in model
-    rules : rule files, or names of the catalogue, which are joined
-    scheme : of the labels; empty to infer it
-    column : column of the labels
-    label_names : a file with the names of logits
-    pool : how the logits of word pieces are combined for a word
-    logits : how to scale logits
-    rewards : FIELD=NATS, features in addition to the rules
-    rules_first : whether hard rules on single tokens are applied before a model computes features
-    """
-
-    source: str
-    model: str | None = None
-    rules: Sequence[str] = ()
-    scheme: str = ""
-    column: str = ""
-    label_names: str | None = None
-    pool: str = "first"
-    logits: str = ""
-    rewards: Sequence[str] = ()
-    rules_first: bool = False
-
-    @property
-    def files(self) -> list[str]:
-        """Files that are read."""
-        return files_read(self.source, self.model, self.label_names, toml=self.rules)
+    model: Model = None
+    rules: Rules = ()
+    scheme: Scheme = ""
+    column: Column = ""
+    label_names: LabelNames = None
+    pool: Pool = "first"
+    logits: Logits = ""
+    rewards: Reward = ()
+    rules_first: RulesFirst = False
 
     @property
     def reading(self) -> LogitsOptions:
@@ -74,16 +67,24 @@ class InputOptions:
 
 
 @dataclass(frozen=True)
-class Job:
-    """Model and rules for decoding.
+class InputOptions(Scoring):
+    """Sequences of a file, with options for reading and scoring them."""
 
-    Parameters
-    ----------
-    model : None where the input has scores
-    rules : all of them
-    scheme : its canonical name
-    content : digest of model and rules
-    """
+    source: Input = field(kw_only=True)
+
+    @property
+    def files(self) -> list[str]:
+        """Files that are read."""
+        return files_read(self.source, self.model, self.label_names, toml=self.rules)
+
+
+Unrewarded = Annotated[InputOptions, Without(("rewards", "rules_first"))]
+"""The input of commands that have no options of decoding."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """Model and rules for decoding: no model where the input has scores; `content` is the digest of both."""
 
     model: SequenceModel | None
     rules: RuleSet
@@ -91,7 +92,7 @@ class Job:
     content: str
 
 
-def job_of(options: InputOptions) -> Job:
+def job_of(options: Scoring) -> Job:
     """Model and rules, read and checked."""
     model, scheme = options.model, checked_scheme(options.scheme)
     rules = rewarded(read_rules(options.rules), options.rewards)

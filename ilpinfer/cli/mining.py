@@ -1,11 +1,12 @@
 """`ilpinfer mine`."""
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Literal
 
 from formulations import InferenceError, LabelSet, dump_rules
+from ilpinfer.cli.arguments import AsJson, Column, Scheme, TrainFile, output_file, value_option
+from ilpinfer.cli.command import command, common
 from ilpinfer.cli.failure import Failure
 from ilpinfer.cli.inputs import about, check_streams, checked_scheme, files_read
 from ilpinfer.cli.progress import progress
@@ -23,35 +24,90 @@ SHOWN = 20
 """Rules of the table on screen."""
 
 
+SELECTION = "Selection of rules"
+
+
 @dataclass(frozen=True)
 class MineOptions:
-    """Options of `ilpinfer mine`.
+    """Options of `ilpinfer mine`."""
 
-    Parameters
-    ----------
-    source : labelled sequences
-    output : a rule file
-    settings : arguments of `RuleMiner` as text or numbers; families are names separated by commas, empty for all
-    predictions : a file of the same sequences with the labels of a model; empty for none
-    scheme : of the labels; empty to infer it
-    column : column of the labels
-    as_json : whether to show JSON
-    """
-
-    source: str
-    output: str
-    settings: Mapping[str, Any]
-    predictions: str = ""
-    scheme: str = ""
-    column: str = ""
-    as_json: bool = False
+    source: TrainFile
+    output: Annotated[str, output_file("File for the rules, TOML")]
+    families: Annotated[
+        str,
+        value_option(
+            "NAMES",
+            "Families of rules, separated by commas: one-run, requires-present, never-together, requires-before, precedence, "
+            "presence-precedence, adjacency, state-change, begin-end, minimum-length, words, next-words, first-field, last-field. "
+            "All if not given.",
+        ),
+    ] = ""
+    support: Annotated[
+        int, value_option("NUMBER", "Least number of places where a rule applies.", SELECTION)
+    ] = 10
+    confidence: Annotated[
+        str,
+        value_option(
+            "SHARE", "Least share of these places where a rule holds, or cross-validated.", SELECTION
+        ),
+    ] = "0.95"
+    gain: Annotated[
+        float,
+        value_option(
+            "NATS",
+            "Least information of a rule, in nats: how much more often it holds than by chance.",
+            SELECTION,
+        ),
+    ] = 5.0
+    word_support: Annotated[
+        int, value_option("NUMBER", "Least number of occurrences of a word.", SELECTION)
+    ] = 5
+    smoothing: Annotated[
+        float,
+        value_option("NUMBER", "Number added to both counts that a penalty is computed from.", SELECTION),
+    ] = 1.0
+    folds: Annotated[
+        int,
+        value_option(
+            "NUMBER", "Folds of TRAIN; a rule must hold in the held-out folds. 0 for no folds.", SELECTION
+        ),
+    ] = 5
+    pruning: Annotated[
+        Literal["cover", "none"],
+        value_option(
+            "NAME",
+            "cover: keep the cheapest rules that separate correct labellings from wrong ones; none: keep all.",
+            SELECTION,
+        ),
+    ] = "cover"
+    power: Annotated[
+        int,
+        value_option(
+            "NUMBER",
+            "Least number of wrong labellings that a rule detects and no rule before it does.",
+            SELECTION,
+        ),
+    ] = 1
+    most: Annotated[int | None, value_option("NUMBER", "Largest number of rules to keep.", SELECTION)] = None
+    predictions: Annotated[
+        str,
+        value_option(
+            "FILE",
+            "TRAIN with the labels that a model predicts; rules must detect errors of these. - for standard input.",
+        ),
+    ] = ""
+    scheme: Scheme = ""
+    column: Column = ""
+    seed: Annotated[int, value_option("NUMBER", "Seed of the folds and of generated wrong labellings.")] = 0
+    as_json: AsJson = False
 
     @property
     def miner(self) -> RuleMiner:
         """The miner; InputError for options out of range, and ValueError with the name of the option."""
-        names, confidence = self.settings["families"], self.settings["confidence"]
-        families = tuple(name.strip() for name in names.split(",")) if names else FAMILIES
-        return RuleMiner(**{**self.settings, "families": families, "confidence": _share(confidence)})
+        names = tuple(name.strip() for name in self.families.split(",")) if self.families else FAMILIES
+        return RuleMiner(
+            **{**common(self, RuleMiner), "families": names, "confidence": _share(self.confidence)}
+        )
 
 
 def _share(text: str) -> float | Literal["cross-validated"]:
@@ -63,13 +119,14 @@ def _share(text: str) -> float | Literal["cross-validated"]:
         raise InputError(f"--confidence {text}: expected a share such as 0.95, or cross-validated") from None
 
 
+@command(
+    "ilpinfer mine train.tsv --output rules.toml",
+    "ilpinfer mine train.tsv --predictions predicted.jsonl --families words,next-words --output rules.toml",
+)
 def mine(options: MineOptions) -> None:
-    """Mine rules, show them, and write the file.
+    """Mine soft rules from labelled sequences. Each rule is written with the counts that support it.
 
-    Raises
-    ------
-    Failure
-        if no rule is found; nothing is written then.
+    If no rule is found, nothing is written.
     """
     source = options.source
     scheme, miner = checked_scheme(options.scheme), options.miner
@@ -125,7 +182,7 @@ def _show(options: MineOptions, result: MinedRules) -> None:
     for mined in result.rules[:SHOWN]:
         folds = f"{mined.folds_held}/{mined.folds_applied}" if mined.folds_applied else "-"
         counts = str(mined.support), f"{100 * mined.confidence:.1f}", f"{mined.lift:.1f}"
-        power = str(mined.discrimination) if options.settings["pruning"] == "cover" else "-"
+        power = str(mined.discrimination) if options.pruning == "cover" else "-"
         add_row(shown, mined.rule.title, mined.family, *counts, f"{mined.cost:.2f}", folds, power)
     screen = console_beside(options.output)
     screen.print(shown)

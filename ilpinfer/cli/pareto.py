@@ -4,14 +4,16 @@ import json
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 from rich.console import Console
 
 from formulations import RuleSet
 from ilpinfer import __version__
+from ilpinfer.cli.arguments import AsJson, First, Limit, flag, output_file, output_rows, value_option
+from ilpinfer.cli.command import command
 from ilpinfer.cli.failure import Findings
-from ilpinfer.cli.inputs import InputOptions, check_streams, on_error, prepare
+from ilpinfer.cli.inputs import Unrewarded, check_streams, on_error, prepare
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import add_row, console_beside, numbers, print_json, table
 from ilpinfer.cli.streams import notice
@@ -35,39 +37,48 @@ SHOWN = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 """Weights on all penalties in the table."""
 
 
+TAU = "Choice of tau"
+
+
 @dataclass(frozen=True)
 class ParetoOptions:
-    """Options of `ilpinfer pareto`.
+    """Options of `ilpinfer pareto`."""
 
-    Parameters
-    ----------
-    input : sequences, model and rules
-    output : a file of JSON lines
-    picture : an SVG file; empty for none
-    summary : a JSON file; empty for none
-    first : number of sequences; None for all
-    time_limit : seconds for each sequence, and for each sequence and tau
-    hull, heaviest, most : as for `decode_frontier`
-    choose_tau : whether tau is chosen on the gold labels
-    bound, measure, folds, seed : as for `TauSearch`
-    as_json : whether to print the trade-off as JSON
-    """
-
-    input: InputOptions
-    output: str
-    picture: str = ""
-    summary: str = ""
-    first: int | None = None
-    time_limit: float | None = None
-    hull: bool = False
-    heaviest: float | None = None
-    most: int | None = None
-    choose_tau: bool = False
-    bound: str = "relative"
-    measure: str = "accuracy"
-    folds: int = 2
-    seed: int = 0
-    as_json: bool = False
+    input: Unrewarded
+    output: Annotated[str, output_rows("File for the frontiers, JSON lines, one sequence a line.")]
+    picture: Annotated[
+        str, output_file("File for a picture, SVG: the frontier of one sequence, or the sum over several")
+    ] = ""
+    summary: Annotated[str, output_file("File for the trade-off over all sequences, JSON")] = ""
+    first: First = None
+    time_limit: Limit = None
+    hull: Annotated[
+        bool, flag("Find only the points that are the only best one for some weight; takes less time.")
+    ] = False
+    heaviest: Annotated[
+        float | None, value_option("NUMBER", "Largest weight on all penalties that is considered.")
+    ] = None
+    most: Annotated[
+        int | None,
+        value_option("NUMBER", "Largest number of points of a sequence: those with the best scores.", min=1),
+    ] = None
+    choose_tau: Annotated[bool, flag("Also choose tau of two-phase inference, by the gold labels.", TAU)] = (
+        False
+    )
+    bound: Annotated[str, value_option("KIND", "How tau sets the least score: relative or odds.", TAU)] = (
+        "relative"
+    )
+    measure: Annotated[str, value_option("NAME", "Measure to maximize: accuracy, f1 or whole.", TAU)] = (
+        "accuracy"
+    )
+    folds: Annotated[
+        int,
+        value_option(
+            "NUMBER", "Folds; tau is evaluated on each fold, after it is chosen on the others.", TAU
+        ),
+    ] = 2
+    seed: Annotated[int, value_option("NUMBER", "Seed of the folds.", TAU, min=0)] = 0
+    as_json: AsJson = False
 
     def job(self, content: str) -> str:
         """Digest of everything that rows depend on; `content` is the digest of the input."""
@@ -81,8 +92,11 @@ class ParetoOptions:
         return search if self.choose_tau else None
 
 
-def run_pareto(options: ParetoOptions) -> None:
-    """Write the Pareto frontier of each sequence, and show the trade-off over all of them.
+@command(
+    "ilpinfer pareto test.tsv --model hmm.json --rules citations --output frontiers.jsonl --picture curve.svg"
+)
+def pareto(options: ParetoOptions) -> None:
+    """Compute all trade-offs between score and violation cost (the Pareto frontier), for each sequence and in total.
 
     A sequence without a feasible labelling or without a frontier has a row, and is reported at the end.
     """

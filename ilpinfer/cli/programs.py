@@ -2,33 +2,48 @@
 
 import math
 from dataclasses import dataclass
-from typing import cast
+from typing import Annotated, cast
 
 from formulations import Program, RuleSet, Trellis, formulate
 from formulations.messages import suggestion
 from formulations.problem.compiled_rules import CompiledRules
 from formulations.programs.formulation import FloorKind, score_floor
 from formulations.programs.kinds import PROGRAMS, Kind, with_hard_rules
+from ilpinfer.cli.arguments import flag, value_option
 from ilpinfer.core.rule_compiler import compiler_of
 from ilpinfer.corpus.sequences import InputError
 from ilpinfer.decoding.two_phase import TwoPhaseSolution, decode_two_phase
 
+PROGRAM = "Integer program"
+
 
 @dataclass(frozen=True)
 class ProgramOptions:
-    """Options of programs; see `formulations.formulate`.
+    """Options of programs; see `formulations.formulate`."""
 
-    Parameters
-    ----------
-    program : "soft", "hard", "two-phase" or "shortest-path"
-    folded : whether rules on one token or edge go into the scores
-    tau, bound : parameters of the floor of two-phase programs
-    """
-
-    program: str = "soft"
-    folded: bool = False
-    tau: float | None = None
-    bound: str = "relative"
+    program: Annotated[
+        str,
+        value_option(
+            "NAME",
+            "soft: rules with penalties are soft; hard: every rule is hard; two-phase: the second phase of two-phase inference; "
+            "shortest-path: no rules.",
+            PROGRAM,
+        ),
+    ] = "soft"
+    folded: Annotated[
+        bool, flag("Add rules on one token or step to the scores, in place of columns and rows.", PROGRAM)
+    ] = False
+    tau: Annotated[
+        float | None,
+        value_option(
+            "SHARE",
+            "Share that sets the least score of a two-phase program, 0 to 1; 0.9 if not given.",
+            PROGRAM,
+        ),
+    ] = None
+    bound: Annotated[
+        str, value_option("KIND", "How --tau sets the least score: relative or odds.", PROGRAM)
+    ] = "relative"
 
     def __post_init__(self) -> None:
         if self.program not in PROGRAMS:

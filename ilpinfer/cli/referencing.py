@@ -1,12 +1,14 @@
 """`ilpinfer reference`."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 from formulations import RuleSet, parse_rules
 from formulations.errors import InferenceError
 from ilpinfer.checker import MAX_STEPS
+from ilpinfer.cli.arguments import AsJson, Limit, ReferenceFiles, Ties, output_file, value_option
+from ilpinfer.cli.command import command
 from ilpinfer.cli.failure import Failure
 from ilpinfer.cli.inputs import InputOptions, check_streams, prepare
 from ilpinfer.cli.progress import progress
@@ -24,22 +26,19 @@ from ilpinfer.system.output_paths import output_path
 
 @dataclass(frozen=True)
 class MakeOptions:
-    """Options of `ilpinfer reference make`.
-
-    Parameters
-    ----------
-    input : sequences
-    output : a file
-    top, ties, time_limit : arguments of `make`
-    as_json : whether to print JSON
-    """
+    """Options of `ilpinfer reference make`."""
 
     input: InputOptions
-    output: str
-    top: int | None = None
-    ties: int = 100
-    time_limit: float | None = None
-    as_json: bool = False
+    output: Annotated[
+        str,
+        output_file(
+            "File for the references: NAME.jsonl, or NAME.json for one sequence; NAME.jsonl.gz is compressed"
+        ),
+    ]
+    top: Annotated[int | None, value_option("NUMBER", "List at least this many labellings.", min=1)] = None
+    ties: Ties = 100
+    time_limit: Limit = None
+    as_json: AsJson = False
 
 
 @dataclass(frozen=True)
@@ -74,8 +73,12 @@ class _Work:
                 advance()
 
 
+@command("ilpinfer reference make scores.jsonl --rules rules.toml --output references.jsonl")
 def make_references(options: MakeOptions) -> None:
-    """Write the reference of each sequence; those without one are reported at the end."""
+    """Decode each sequence, and write it with all optima, the next best score, and proofs.
+
+    Sequences without a reference are reported at the end.
+    """
     inputs = options.input.files
     check_streams(options.as_json, [options.output], inputs)
     output_path(options.output, inputs)
@@ -106,10 +109,26 @@ def _chained(first: Reference, others: Iterator[Reference]) -> Iterator[Referenc
     yield from others
 
 
+@command("ilpinfer reference verify references.jsonl", "ilpinfer reference verify - <references.jsonl")
 def verify_references(
-    files: Sequence[str], depth: str, max_steps: int | None, *, as_json: bool = False
+    files: ReferenceFiles,
+    depth: Annotated[
+        str,
+        value_option(
+            "DEPTH",
+            "tables: trust the compiled rules; meaning: also compile the rules again, and compare.",
+        ),
+    ] = "meaning",
+    max_steps: Annotated[
+        int | None,
+        value_option("NUMBER", "Most steps of a reference; as many as a minute takes if not given.", min=1),
+    ] = None,
+    as_json: AsJson = False,
 ) -> None:
-    """Check every reference of every file, and report those that are wrong, or no references."""
+    """Verify references. No solver is needed.
+
+    Those that are wrong, or no references, are reported.
+    """
     if depth not in DEPTHS:
         raise InputError(f"--depth {depth}: expected {' or '.join(DEPTHS)}")
     wanted: Depth = "tables" if depth == "tables" else "meaning"
@@ -138,8 +157,16 @@ def verify_references(
         show_line(f"{count} reference{'s' * (count > 1)} hold{'s' * (count == 1)} ({depth})")
 
 
-def show_references(files: Sequence[str], number: int | None, *, as_json: bool = False) -> None:
-    """Print references for people, or as JSON."""
+@command("ilpinfer reference show references.jsonl --number 1")
+def show_references(
+    files: ReferenceFiles,
+    number: Annotated[
+        int | None,
+        value_option("NUMBER", "Show only the reference of this number, from 1, of each file.", min=1),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show labellings, scores, the margin to the next best score, rules, and the size of the proofs."""
     check_streams(as_json, [], files)
     shown, records = 0, list[dict[str, Any]]()
     for path in files:

@@ -8,12 +8,23 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from formulations.errors import RuleNotice
 from formulations.problem.digest import digest
+from ilpinfer.cli.arguments import (
+    AsJson,
+    Limit,
+    MethodName,
+    MethodOption,
+    argument,
+    flag,
+    output_folder,
+    value_option,
+)
+from ilpinfer.cli.command import command
 from ilpinfer.cli.failure import Failure
-from ilpinfer.cli.inputs import InputOptions, Job, about, check_streams, job_of, parameters
+from ilpinfer.cli.inputs import Job, Scoring, about, check_streams, job_of, parameters
 from ilpinfer.cli.progress import rate_progress
 from ilpinfer.cli.screen import print_json
 from ilpinfer.cli.streams import notice, show_line
@@ -31,46 +42,62 @@ from ilpinfer.reprocessing.shards import Work
 from ilpinfer.reprocessing.tables import Entry
 from ilpinfer.system.extras import require
 
+RUN = "Run"
+
 
 @dataclass(frozen=True)
 class ReprocessOptions:
-    """Options of `ilpinfer reprocess`.
+    """Options of `ilpinfer reprocess`."""
 
-    Parameters
-    ----------
-    sources : files, folders and patterns, or `-`
-    input : how to read them, the model and the rules; its source is the first of them
-    output : a folder
-    method, option : as for `ilpinfer decode`
-    time_limit : seconds for each sequence
-    budget : time limit of the run in seconds
-    shard_size : sequences of a file
-    longest : tokens of a sequence; longer ones are rejected
-    jobs : processes; 0 for one a core
-    resume, only_unproved, dry_run : kind of run
-    scheduler : address of a Dask scheduler; empty for this machine
-    as_json : whether to print JSON
-    """
+    sources: Annotated[
+        list[str],
+        argument(
+            "INPUT",
+            "Files, folders and patterns: token<TAB>label columns, JSON lines, Parquet or Arrow; - for standard input.",
+        ),
+    ]
+    input: Scoring
+    output: Annotated[
+        str, output_folder("Folder for the results: part-00000.parquet and so on, and manifest.json.")
+    ]
+    method: MethodName = "auto"
+    time_limit: Limit = None
+    budget: Annotated[
+        float | None,
+        value_option("SECONDS", "Seconds after which the run stops; --resume continues it.", RUN),
+    ] = None
+    shard_size: Annotated[int, value_option("NUMBER", "Sequences of one output file.", RUN, min=1)] = 1000
+    longest: Annotated[
+        int, value_option("TOKENS", "Most tokens of a sequence; longer sequences are rejected.", RUN, min=1)
+    ] = 100_000
+    jobs: Annotated[int, value_option("NUMBER", "Number of processes; 0 for one a core.", RUN, min=0)] = 0
+    resume: Annotated[bool, flag("Continue the run in the output folder.", RUN)] = False
+    only_unproved: Annotated[
+        bool,
+        flag(
+            "Decode again only the sequences of a finished run that have no proof, for example with a longer time limit.",
+            RUN,
+        ),
+    ] = False
+    dry_run: Annotated[
+        bool, flag("Decode a few sequences, estimate the time of the run, and write nothing.", RUN)
+    ] = False
+    scheduler: Annotated[
+        str,
+        value_option(
+            "ADDRESS", "Decode on the workers of a Dask scheduler, such as tcp://10.0.0.1:8786.", RUN
+        ),
+    ] = ""
+    option: MethodOption = ()
+    as_json: AsJson = False
 
-    sources: Sequence[str]
-    input: InputOptions
-    output: str
-    method: str = "auto"
-    option: Sequence[str] = ()
-    time_limit: float | None = None
-    budget: float | None = None
-    shard_size: int = 1000
-    longest: int = 100_000
-    jobs: int = 0
-    resume: bool = False
-    only_unproved: bool = False
-    dry_run: bool = False
-    scheduler: str = ""
-    as_json: bool = False
 
-
+@command(
+    "ilpinfer reprocess corpus/*.jsonl --rules rules.toml --output labelled",
+    "ilpinfer reprocess corpus --model hmm.json --rules citations --output labelled --resume",
+)
 def reprocess(options: ReprocessOptions) -> None:
-    """Decode a corpus into a folder of Parquet files.
+    """Label a corpus of any size into Parquet files. An interrupted run can be resumed.
 
     Invalid records are listed and left out. They, and sequences that cannot be decoded, are reported at the end.
     """

@@ -4,13 +4,16 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
+from ilpinfer.cli.arguments import AsJson
+from ilpinfer.cli.command import command
 from ilpinfer.cli.screen import add_row, console, print_json, table
 from ilpinfer.comparison.summary import Summary
 from ilpinfer.core.registry import methods, offered
 
 
-def show_methods(as_json: bool) -> None:
-    """A table of all methods with their proofs and descriptions."""
+@command("ilpinfer methods", "ilpinfer methods --json")
+def show_methods(as_json: AsJson = False) -> None:
+    """List the decoding methods, exact and heuristic, with their options."""
     if as_json:
         fields = [
             {"name": m.name, "exact": m.exact, "summary": m.summary, "options": m.options} for m in methods()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from rich.console import Console
 from rich.table import Table
@@ -15,6 +15,20 @@ from formulations import LabelSet, RuleSet
 from formulations.errors import RuleNotice
 from formulations.files import open_bytes
 from formulations.messages import suggestion
+from ilpinfer.cli.arguments import (
+    LABELS,
+    AsJson,
+    Column,
+    First,
+    KindOption,
+    ModelKind,
+    Scheme,
+    TrainFile,
+    output_file,
+    rules_option,
+    value_option,
+)
+from ilpinfer.cli.command import command
 from ilpinfer.cli.inputs import about, check_streams, checked_scheme, files_read, parameters, read_rules
 from ilpinfer.cli.progress import progress, status
 from ilpinfer.cli.screen import add_row, console_beside, numbers, print_json, table
@@ -31,47 +45,70 @@ from ilpinfer.pipelines.cross_validation import cross_validate, held_out_places,
 from ilpinfer.system.files import reserve
 from ilpinfer.system.output_paths import output_path
 
+EVALUATION = "Evaluation"
+
 
 @dataclass(frozen=True)
 class TrainOptions:
-    """Options of `ilpinfer train`.
+    """Options of `ilpinfer train`."""
 
-    Parameters
-    ----------
-    source : labelled sequences
-    output : a model file
-    kind : of model, one of `KINDS`
-    scheme : of the labels; empty to infer it
-    column : column of the labels
-    first : number of sequences to train on; None for all
-    option : NAME=VALUE, options of the kind
-    held_out : a file to evaluate the model on, or a share of the training sequences; empty for none
-    folds : of cross-validation; 0 for none
-    documents : a file with the document of each sequence, one on each line; empty if each sequence is a document
-    rules : files and names of the catalogue, under which the evaluated sequences are labelled
-    seed : of shuffling
-    line_breaks : "in" or "out", whether sequences of a conditional random field have line breaks
-    as_json : whether to print JSON
-    """
+    source: TrainFile
+    output: Annotated[str, output_file("File for the model, JSON")]
+    kind: ModelKind = "hmm"
+    scheme: Scheme = ""
+    column: Column = ""
+    first: First = None
+    option: KindOption = ()
+    held_out: Annotated[
+        str,
+        value_option(
+            "FILE|SHARE",
+            "Sequences to evaluate the model on: a file, or a share of TRAIN such as 0.2 that is not trained on.",
+            EVALUATION,
+        ),
+    ] = ""
+    folds: Annotated[
+        int,
+        value_option(
+            "NUMBER",
+            "Cross-validate with this number of folds; 0 for no cross-validation.",
+            EVALUATION,
+            "--cross-validate",
+        ),
+    ] = 0
+    documents: Annotated[
+        str,
+        value_option(
+            "FILE",
+            "File with the document of each sequence, one name a line; a document is never split between training and evaluation.",
+            EVALUATION,
+        ),
+    ] = ""
+    rules: Annotated[
+        Sequence[str],
+        rules_option("Rules under which the evaluated sequences are decoded. May be repeated.", EVALUATION),
+    ] = ()
+    seed: Annotated[
+        int, value_option("NUMBER", "Seed of the split into training and evaluation.", EVALUATION, min=0)
+    ] = 0
+    line_breaks: Annotated[
+        str,
+        value_option(
+            "in|out",
+            "in: line breaks (@newline@) are tokens like others. out: a crf does not see them; decode then gives each one its "
+            "most frequent label in TRAIN, or the label of the field around it.",
+            LABELS,
+        ),
+    ] = "in"
+    as_json: AsJson = False
 
-    source: str
-    output: str
-    kind: str = "hmm"
-    scheme: str = ""
-    column: str = ""
-    first: int | None = None
-    option: Sequence[str] = ()
-    held_out: str = ""
-    folds: int = 0
-    documents: str = ""
-    rules: Sequence[str] = ()
-    seed: int = 0
-    line_breaks: str = "in"
-    as_json: bool = False
 
-
+@command(
+    "ilpinfer train train.tsv --output hmm.json",
+    "ilpinfer train train.tsv --kind crf --option template=citations --held-out test.tsv --output crf.json",
+)
 def train(options: TrainOptions) -> None:
-    """Train a model, write it, and evaluate it if requested."""
+    """Train a model on labelled sequences, and evaluate it."""
     source, kind = options.source, options.kind
     if kind not in KINDS:
         raise InputError(f'no kind of model "{kind}"{suggestion(kind, KINDS)}')

@@ -11,8 +11,6 @@ from ilpinfer.cli import config
 
 COMMON = "Common options"
 """The group of the common options, the last group of the help of a command."""
-LONGEST = 200
-"""Largest number of characters of a command's first sentence."""
 
 
 class Command(TyperCommand):
@@ -56,11 +54,28 @@ class Group(TyperGroup):
         """Parse; without arguments, show the help."""
         return super().parse_args(ctx, args or ([] if ctx.resilient_parsing else ["--help"]))
 
+    def list_commands(self, ctx: Any) -> list[str]:
+        """The names of the commands, in the order of the help."""
+        return list(self.commands)
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
+        """Commands and options that begin so; names and summaries stand for commands that are not loaded."""
+        commands, self.commands = (
+            self.commands,
+            {e.name: TyperCommand(e.name, help=e.summary) for e in self.entries},
+        )
+        try:
+            return super().shell_complete(ctx, incomplete)
+        finally:
+            self.commands = commands
+
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Commands by group, then options."""
-        for title, commands in self.panels():
+        """Commands by group, then options; no command is loaded."""
+        for title in dict.fromkeys(entry.panel for entry in self.entries):
             with formatter.section(title):
-                formatter.write_dl([(each.name, each.get_short_help_str(LONGEST)) for each in commands])
+                formatter.write_dl(
+                    [(each.name, each.summary) for each in self.entries if each.panel == title]
+                )
         for title, rows in option_groups(self, ctx):
             with formatter.section(title):
                 formatter.write_dl(rows)
@@ -70,12 +85,14 @@ class Group(TyperGroup):
         write_examples(self.epilog, formatter)
 
     def panels(self) -> list[tuple[str, list[Any]]]:
-        """The visible commands by the title of their group."""
-        result: dict[str, list[Any]] = {}
-        for command in self.commands.values():
-            if not command.hidden:
-                result.setdefault(getattr(command, "rich_help_panel", None) or "Commands", []).append(command)
-        return list(result.items())
+        """The commands by the title of their group, all of them loaded."""
+        titles = dict.fromkeys(entry.panel for entry in self.entries)
+        return [(t, [self.commands[each.name] for each in self.entries if each.panel == t]) for t in titles]
+
+    @property
+    def entries(self) -> list[Any]:
+        """Name, panel and summary of each command."""
+        return list(self.commands.entries.values())  # type: ignore[attr-defined]
 
 
 def option_groups(command: Any, context: Any) -> list[tuple[str, list[tuple[str, str]]]]:

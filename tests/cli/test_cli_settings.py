@@ -42,9 +42,7 @@ def test_versions_are_those_that_solvers_state_with_their_answers():
     assert versions()["solvers"] == stated
 
 
-@pytest.mark.parametrize(
-    "arguments", [["--help"], ["--version"], ["decode", "--help"], ["reference", "make", "--help"]]
-)
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["reference", "--help"]])
 def test_help_and_versions_load_nothing_that_decodes(arguments):
     code = (
         "import sys; from ilpinfer.cli import main; code = main(sys.argv[1:]); "
@@ -56,6 +54,15 @@ def test_help_and_versions_load_nothing_that_decodes(arguments):
     code, *loaded = ended.stderr.split()
     heavy = {"numba", "ortools", "scipy", "pandas", "matplotlib", "jinja2", "pycrfsuite", "rich"}
     assert (code, set(loaded) & heavy) == ("0", set())
+
+
+def test_a_command_loads_the_module_of_no_other():
+    from ilpinfer.cli.commands import COMMANDS
+
+    code = "import sys; from ilpinfer.cli import main; main(['train', '--help']); print(*sys.modules)"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    places = {f"ilpinfer.cli.{entry.place.partition(':')[0]}" for entry in COMMANDS}
+    assert places & set(ended.stdout.split()) == {"ilpinfer.cli.commands", "ilpinfer.cli.training"}
 
 
 @pytest.mark.parametrize("place", ["before", "after"])

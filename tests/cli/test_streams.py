@@ -106,7 +106,7 @@ def test_a_traceback_of_every_error_where_it_is_asked_for(folder, capsys, monkey
     def broken(*_, **__):
         raise error
 
-    monkeypatch.setattr("ilpinfer.cli.show.show_methods", broken)
+    monkeypatch.setattr("ilpinfer.cli.show.methods", broken)
     if wanted:
         monkeypatch.setenv("ILPINFER_TRACEBACK", "1")
     code, out, err = run(["methods"], capsys)
@@ -245,8 +245,9 @@ def test_warnings_are_single_lines(folder, capsys, monkeypatch):
         with np.errstate(all="warn"):
             np.float64(1e308) * np.float64(10)
         warnings.warn("of a\nlibrary", UserWarning, stacklevel=2)
+        return ()
 
-    monkeypatch.setattr("ilpinfer.cli.show.show_methods", warned)
+    monkeypatch.setattr("ilpinfer.cli.show.methods", warned)
     with warnings.catch_warnings(action="default"):
         code, _, err = run(["methods"], capsys)
     assert code == 0
