@@ -13,15 +13,15 @@ from formulations.labels import schemes
 from formulations.problem.compiled_rules import notices, unique_names
 from ilpinfer.cli.arguments import LABELLED, AsJson, Column, RuleFile, Scheme, argument, output_file
 from ilpinfer.cli.command import command
-from ilpinfer.cli.inputs import check_streams, checked_scheme, comments, files_read, read_rules
+from ilpinfer.cli.inputs import checked_scheme, comments, files_read, read_rules
+from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.progress import progress
-from ilpinfer.cli.screen import add_row, console_beside, numbers, print_json, table
+from ilpinfer.cli.screen import add_row, numbers, table
 from ilpinfer.cli.streams import notice, remark
 from ilpinfer.corpus.conversion import convert_all, iob1_remark
 from ilpinfer.corpus.sequences import read, require_labels
 from ilpinfer.evaluation.checking import Breach, Gold, RuleReport, check_rules
-from ilpinfer.system.files import reserve, write_atomically
-from ilpinfer.system.output_paths import output_path
+from ilpinfer.system.files import write_atomically
 
 LEAST = 0.01
 """Smallest suggested penalty of a rule that is kept, in nats."""
@@ -44,8 +44,7 @@ def check(options: CheckOptions) -> None:
     """Count how often each rule applies, holds and is broken in gold labels; show examples and suggest a penalty."""
     scheme = checked_scheme(options.scheme)
     inputs = files_read(options.gold, toml=[options.rules])
-    check_streams(options.as_json, [options.write], inputs)
-    place = output_path(options.write, inputs) if options.write else None
+    outputs = Outputs(options.as_json, inputs, write=options.write or None)
     rule_set = read_rules([options.rules])
     examples = read(options.gold, column=options.column, notify=notice)
     pairs = require_labels(examples)
@@ -63,17 +62,14 @@ def check(options: CheckOptions) -> None:
     ]
     with progress("checking", len(sequences)) as advance:
         result = check_rules(rule_set, sequences, label_set, advance)
-    if place is not None:
-        with reserve(place):
+    if options.write:
+        with outputs.reserved():
             rules, left_out = suggested(rule_set, result)
             write_atomically(
                 options.write, dump_rules(rules) + comments(f"left out: {each}" for each in left_out)
             )
         remark(f"{options.write}: {len(rules)} of {len(rule_set)} rules and features kept")
-    if options.as_json:
-        print_json([row.to_dict() for row in result])
-    else:
-        _show(result, console_beside(options.write))
+    outputs.show([row.to_dict() for row in result], lambda screen: _show(result, screen))
 
 
 def suggested(rules: RuleSet, reports: Sequence[RuleReport]) -> tuple[RuleSet, list[str]]:

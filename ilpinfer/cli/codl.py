@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
+from rich.console import Console
+
 import ilpinfer
 from formulations import LabelSet, RuleSet
 from formulations.errors import RuleNotice
@@ -26,11 +28,12 @@ from ilpinfer.cli.arguments import (
     value_option,
 )
 from ilpinfer.cli.command import command
-from ilpinfer.cli.inputs import about, check_streams, checked_scheme, files_read, parameters, read_rules
+from ilpinfer.cli.inputs import about, checked_scheme, files_read, parameters, read_rules
+from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.progress import progress
-from ilpinfer.cli.screen import add_row, console_beside, numbers, print_json, table
+from ilpinfer.cli.screen import add_row, numbers, table
 from ilpinfer.cli.streams import notice, remark
-from ilpinfer.cli.training import TrainOptions, held_out_of_file, read_labelled, show_scheme
+from ilpinfer.cli.training import held_out_of_file, read_labelled, show_scheme
 from ilpinfer.corpus.conversion import convert_all
 from ilpinfer.corpus.plain_text import read_plain_text
 from ilpinfer.corpus.sequences import Example, InputError, read
@@ -41,7 +44,6 @@ from ilpinfer.models.sequences import Labelled
 from ilpinfer.models.training import KINDS
 from ilpinfer.system.checkpoint import RowCheckpoint, RowPosition
 from ilpinfer.system.files import digest, write_atomically
-from ilpinfer.system.output_paths import output_path
 
 METHOD = "Method"
 
@@ -166,13 +168,9 @@ def codl(options: CodlOptions) -> None:
     scheme = checked_scheme(options.scheme)
     method = options.method
     inputs = files_read(options.labelled, options.pool, options.held_out, toml=options.rules)
-    check_streams(options.as_json, [options.output], inputs)
-    place = output_path(options.output, inputs)
-    training = TrainOptions(
-        options.labelled, options.output, column=options.column, held_out=options.held_out
-    )
+    outputs = Outputs(options.as_json, inputs, output=options.output)
     with about(options.labelled):
-        labelled = read_labelled(training, scheme)
+        labelled = read_labelled(options.labelled, options.column, scheme)
     names = {name for _, labels in labelled for name in labels}
     if len(names) < 2:
         raise InputError(
@@ -183,7 +181,8 @@ def codl(options: CodlOptions) -> None:
         pool = _pool(options, labelled, scheme)
     rules = read_rules(options.rules)
     with about(options.held_out or None):
-        held_out = held_out_of_file(training, scheme, labelled) if options.held_out else []
+        path = options.held_out
+        held_out = held_out_of_file(path, options.column, scheme, labelled) if path else []
     _show_rules(rules, labelled, scheme)
     warnings.simplefilter("ignore", RuleNotice)
 
@@ -200,7 +199,7 @@ def codl(options: CodlOptions) -> None:
                 resume=resume,
             )
 
-    if place.direct or not method.cycles:
+    if outputs.places[0].direct or not method.cycles:
         result = fit()
         write_atomically(options.output, result.text, inputs)
     else:
@@ -214,7 +213,8 @@ def codl(options: CodlOptions) -> None:
             held_out,
         )
         result = _resumable(options, inputs, job, fit)
-    _report(options, result, len(pool))
+    outputs.show(_record(options, result), lambda screen: _show(result, screen))
+    _remark(options, result, len(pool))
 
 
 def _resumable(
@@ -292,15 +292,6 @@ def _bars(cycles: int) -> Iterator[Callable[[int, int, int], None]]:
         yield show
 
 
-def _report(options: CodlOptions, result: CODLResult, pool: int) -> None:
-    """Show a line for each cycle, and notices about sequences that were not treated as requested."""
-    if options.as_json:
-        print_json(_record(options, result))
-    else:
-        _show(options, result)
-    _remark(options, result, pool)
-
-
 def _record(options: CodlOptions, result: CODLResult) -> dict[str, Any]:
     """The result as plain values."""
     model = result.model
@@ -318,7 +309,8 @@ def _plain(measures: Mapping[str, Measures]) -> dict[str, Any]:
     return {name: each._asdict() for name, each in measures.items()}
 
 
-def _show(options: CodlOptions, result: CODLResult) -> None:
+def _show(result: CODLResult, screen: Console) -> None:
+    """A line for each cycle."""
     shown = table("cycle")
     numbers(shown, "learnt from", "changed", "violations")
     for name in result.before:
@@ -327,10 +319,11 @@ def _show(options: CodlOptions, result: CODLResult) -> None:
     for cycle in result.trace:
         counts = str(cycle.learnt), f"{cycle.changed:.1%}", str(sum(cycle.violations.values()))
         add_row(shown, str(cycle.number), *counts, *_cells(cycle.held_out))
-    console_beside(options.output).print(shown)
+    screen.print(shown)
 
 
 def _remark(options: CodlOptions, result: CODLResult, pool: int) -> None:
+    """Notices about sequences that were not treated as requested, and a remark on the model."""
     if result.trace:
         last = result.trace[-1]
         if last.left_out:

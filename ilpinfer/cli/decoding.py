@@ -1,11 +1,13 @@
 """`ilpinfer decode`."""
 
+import contextlib
 import warnings
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated
+from itertools import islice
+from typing import Annotated, Self
 
 from formulations import RuleSet, Trellis
 from formulations.errors import RuleNotice
@@ -17,15 +19,16 @@ from ilpinfer.cli.failure import Findings
 from ilpinfer.cli.inputs import (
     InputOptions,
     Job,
+    about,
     check_streams,
     job_of,
     method_options,
+    not_used,
     on_error,
     parameters,
     raise_interrupt,
 )
 from ilpinfer.cli.progress import progress
-from ilpinfer.cli.streaming import Peekable, opened, scored_stream
 from ilpinfer.cli.streams import json_text, notice
 from ilpinfer.core.configurations import configuration
 from ilpinfer.core.registry import method as method_named
@@ -33,12 +36,12 @@ from ilpinfer.core.request import Request, deadline_for
 from ilpinfer.core.solution import Solution, finite
 from ilpinfer.corpus.examples import Example, Rejection
 from ilpinfer.corpus.fingerprints import fingerprint
-from ilpinfer.corpus.streams import CorpusForm
+from ilpinfer.corpus.streams import CorpusForm, ExampleStream, open_stream
 from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.decoding.reporting import attempt, failure
 from ilpinfer.decoding.two_phase import TwoPhaseSolution, check_method, decode_two_phase
 from ilpinfer.errors import traceback_wanted
-from ilpinfer.pipelines.scored_stream import Trellises, in_order
+from ilpinfer.pipelines.scored_stream import ScoredStream, Trellises, in_order
 from ilpinfer.pipelines.trellises import ScoredSequence
 from ilpinfer.system.checkpoint import Row, RowCheckpoint, RowPosition
 from ilpinfer.system.files import digest
@@ -139,6 +142,53 @@ def decode(options: DecodeOptions) -> None:
             with RowCheckpoint(options.output, name, _position, inputs) as checkpoint:
                 work.resume(checkpoint)
     work.findings.check()
+
+
+class Peekable:
+    """A stream of examples and rejections that has read the first one, so that an empty input is an error at once."""
+
+    def __init__(self, stream: ExampleStream, source: str) -> None:
+        self._stream, self._source = stream, source
+        with about(source):
+            self._first: deque[Example | Rejection] = deque(islice(stream, 1))
+
+    @property
+    def first(self) -> Example | Rejection:
+        """The first example, until it is yielded."""
+        return self._first[0]
+
+    @property
+    def paused(self) -> bool:
+        """Whether the next example has to be waited for."""
+        return not self._first and self._stream.paused
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> Example | Rejection:
+        if self._first:
+            return self._first.popleft()
+        with about(self._source):
+            found = next(self._stream, None)
+        if found is None:
+            raise StopIteration
+        return found
+
+
+@contextlib.contextmanager
+def opened(options: InputOptions, form: CorpusForm) -> Iterator[Peekable]:
+    """The examples of an input; InputError if it has none."""
+    with open_stream(options.source, form, notice) as stream:
+        examples = Peekable(stream, options.source)
+        if isinstance(examples.first, Rejection):
+            raise examples.first.error
+        yield examples
+
+
+def scored_stream(options: InputOptions, examples: Peekable, job: Job) -> ScoredStream:
+    """The examples, scored one by one."""
+    beside = not_used(options) if options.model else ""
+    return ScoredStream(examples, job.model, job.rules, job.scheme, notice, beside)
 
 
 def _position(row: Row) -> RowPosition:

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from typing import Annotated
 
@@ -11,8 +10,9 @@ from rich.console import Console
 from formulations.messages import suggestion
 from ilpinfer.cli.arguments import AsJson, Column, Scheme, argument, output_file, value_option
 from ilpinfer.cli.command import command
-from ilpinfer.cli.inputs import about, check_streams, checked_scheme
-from ilpinfer.cli.screen import add_row, console_beside, numbers, print_json, table
+from ilpinfer.cli.inputs import about, checked_scheme
+from ilpinfer.cli.outputs import Outputs
+from ilpinfer.cli.screen import add_row, numbers, table
 from ilpinfer.cli.streams import notice
 from ilpinfer.corpus.sequences import InputError
 from ilpinfer.evaluation import confusion, significance
@@ -22,8 +22,7 @@ from ilpinfer.evaluation.evaluation import evaluate as evaluate_pairs
 from ilpinfer.evaluation.predictions import read_pairs
 from ilpinfer.evaluation.significance import Difference
 from ilpinfer.system.extras import require
-from ilpinfer.system.files import reserve, write_atomically
-from ilpinfer.system.output_paths import OutputError, OutputPath, output_path
+from ilpinfer.system.files import write_atomically
 
 MISTAKES = 5
 """Number of confusions that are shown."""
@@ -80,9 +79,8 @@ def evaluate(options: EvaluateOptions) -> None:
         raise InputError(f"--beta is {beta:g}; expected a number above 0")
     if options.picture:
         require(f"--picture {options.picture}", "plots", "matplotlib")
-    outputs = [path for path in (options.output, options.picture) if path]
-    check_streams(options.as_json, outputs, [predicted, options.gold, against])
-    places = _places(outputs, [predicted, options.gold, against])
+    inputs = [predicted, options.gold, against]
+    outputs = Outputs(options.as_json, inputs, output=options.output or None, picture=options.picture or None)
     with about(predicted):
         files = [predicted] + ([against] if against else [])
         pairs, labels, notices = read_pairs(files, options.gold, scheme, options.column)
@@ -93,9 +91,7 @@ def evaluate(options: EvaluateOptions) -> None:
         if each.missing:
             notice(f"{path}: {each.missing} sequences without a labelling: their tokens count as wrong")
     differences: list[Difference] = []
-    with ExitStack() as stack:
-        for place in places:
-            stack.enter_context(reserve(place))
+    with outputs.reserved():
         if against:
             differences = significance.compare(
                 *result, unit=unit, beta=beta, resamples=options.resamples, seed=options.seed
@@ -113,21 +109,13 @@ def evaluate(options: EvaluateOptions) -> None:
             write_atomically(options.output, json.dumps(record, indent=2, ensure_ascii=False) + "\n")
         if options.picture:
             write_atomically(options.picture, confusion.picture(labels.names, result[0].confusion))
-    if options.as_json:
-        print_json(record)
-        return
-    screen = console_beside(*outputs)
-    _show(screen, result[0], unit, beta)
-    if against:
-        _show_differences(screen, differences, predicted, against)
 
+    def tables(screen: Console) -> None:
+        _show(screen, result[0], unit, beta)
+        if against:
+            _show_differences(screen, differences, predicted, against)
 
-def _places(outputs: Sequence[str], inputs: Sequence[str | None]) -> list[OutputPath]:
-    """The places of outputs; OutputError if two of them are one file, or one is an input."""
-    places = [output_path(path, inputs) for path in outputs]
-    if len(places) == 2 and places[0].target == places[1].target and not places[0].direct:
-        raise OutputError(f"{outputs[1]}: is given for --output and for --picture; name two files")
-    return places
+    outputs.show(record, tables)
 
 
 def _show(screen: Console, result: Evaluation, unit: str, beta: float) -> None:

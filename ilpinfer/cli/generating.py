@@ -19,6 +19,7 @@ from ilpinfer.cli.command import command
 from ilpinfer.cli.exporting import check_texts
 from ilpinfer.cli.failure import Failure
 from ilpinfer.cli.inputs import check_streams
+from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import print_json
 from ilpinfer.cli.streams import notice
@@ -30,7 +31,7 @@ from ilpinfer.references.integer_programs import write_programs
 from ilpinfer.references.making import make
 from ilpinfer.references.record import InvalidReference, Reference
 from ilpinfer.references.shipped import instances
-from ilpinfer.system.output_paths import check_folder, output_path
+from ilpinfer.system.output_paths import check_folder
 
 
 @dataclass(frozen=True)
@@ -75,8 +76,7 @@ def generate_references(options: GenerateOptions) -> None:
 
     If one cannot be proved, nothing is written.
     """
-    check_streams(options.as_json, [options.output], [])
-    output_path(options.output)
+    Outputs(options.as_json, [], output=options.output)
     made = options.instances()
     if options.count != 1 and ".jsonl" not in options.output and not options.output.startswith("/dev/"):
         raise InputError(f"--output {options.output}: a JSON file holds one reference; use .jsonl")

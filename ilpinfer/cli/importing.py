@@ -14,9 +14,9 @@ from formulations.grid import UNITS_PER_NAT
 from formulations.programs.program import UNITS
 from ilpinfer.cli.arguments import AsJson, Limit, output_file, solution_files, value_option
 from ilpinfer.cli.command import command
-from ilpinfer.cli.exporting import check_texts, known_trellis, numbers
-from ilpinfer.cli.inputs import Unrewarded, check_streams, prepare
-from ilpinfer.cli.programs import PROGRAM, ProgramOptions
+from ilpinfer.cli.exporting import PROGRAM, ProgramOptions, check_texts, known_trellis, numbers
+from ilpinfer.cli.inputs import Unrewarded, prepare
+from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import add_row, console, print_json, table
 from ilpinfer.cli.screen import numbers as number_columns
@@ -28,7 +28,6 @@ from ilpinfer.errors import describe
 from ilpinfer.pipelines.trellises import ScoredSequence
 from ilpinfer.solvers.solution_files import SolutionFile, read_solution_file
 from ilpinfer.system.files import write_atomically
-from ilpinfer.system.output_paths import output_path
 
 ENDS = (".sol", ".txt", ".xml")
 AGREES = 1e-6
@@ -109,9 +108,7 @@ def import_solutions(options: ImportOptions) -> None:
     """Read solutions of other solvers: their labellings, scores, and gaps to the proved optimum."""
     check_texts(options.format or "lp", options.units or "nats")
     inputs = [*options.input.files, *options.solutions]
-    check_streams(options.as_json, [options.output], inputs)
-    if options.output:
-        output_path(options.output, inputs)
+    Outputs(options.as_json, inputs, output=options.output or None)
     scored, rules, _ = prepare(options.input, options.input.reading)
     places = _places(options.solutions, len(scored))
     done = []

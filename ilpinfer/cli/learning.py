@@ -8,6 +8,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
 
+from rich.console import Console
+
 import ilpinfer
 from formulations import RuleSet, dump_rules
 from formulations.errors import RuleNotice
@@ -27,15 +29,15 @@ from ilpinfer.cli.arguments import (
 from ilpinfer.cli.command import command, common
 from ilpinfer.cli.inputs import (
     about,
-    check_streams,
     checked_scheme,
     comments,
     files_read,
     parameters,
     read_rules,
 )
+from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.progress import progress, status
-from ilpinfer.cli.screen import add_row, console_beside, numbers, print_json, table
+from ilpinfer.cli.screen import add_row, numbers, table
 from ilpinfer.cli.streams import notice, remark
 from ilpinfer.corpus.sequences import InputError, read, require_labels
 from ilpinfer.learning.held_out import held_out_examples
@@ -56,8 +58,7 @@ from ilpinfer.models.sequences import Labelled
 from ilpinfer.models.training import KINDS, rewrite
 from ilpinfer.pipelines.trellises import score
 from ilpinfer.system.checkpoint import Row, RowCheckpoint, RowPosition
-from ilpinfer.system.files import digest, reserve, write_atomically
-from ilpinfer.system.output_paths import output_path
+from ilpinfer.system.files import digest, write_atomically
 
 SHOWN = 40
 """Rules of the table on screen."""
@@ -139,8 +140,7 @@ def learn(options: LearnOptions) -> None:
     except ValueError as error:
         raise InputError(str(error)) from None
     inputs = files_read(source, options.model, toml=options.rules)
-    check_streams(options.as_json, [options.output], inputs)
-    place = output_path(options.output, inputs)
+    outputs = Outputs(options.as_json, inputs, output=options.output)
     rules = read_rules(options.rules)
     warnings.simplefilter("ignore", RuleNotice)
     with about(source):
@@ -154,8 +154,8 @@ def learn(options: LearnOptions) -> None:
                 raise InputError(f"{', '.join(options.rules)}: {error}") from None
             return result, _text(result, learner, f"{data.digest}, {data.scores}")
 
-        if data.record is None or place.direct:
-            with reserve(place):
+        if data.record is None or outputs.places[0].direct:
+            with outputs.reserved():
                 result, text = learnt(data.examples or cross_fitted(data, learner))
                 write_atomically(options.output, text)
         else:
@@ -167,7 +167,8 @@ def learn(options: LearnOptions) -> None:
                     notice(f"{checkpoint.place.part}: the models are kept for the next run")
                     raise
                 checkpoint.replace_by(text.encode("utf-8", "backslashreplace"))
-    _show(options, result)
+    outputs.show(result.to_dict(), lambda screen: _show(result, screen))
+    _remark(options, result)
 
 
 @contextmanager
@@ -201,27 +202,27 @@ def _text(result: LearntPenalties, learner: PenaltyLearner, data: str) -> str:
     return text + comments(f"left out: {verdict.name} ({verdict.reason})" for verdict in left)
 
 
-def _show(options: LearnOptions, result: LearntPenalties) -> None:
-    if options.as_json:
-        print_json(result.to_dict())
-    else:
-        screen = console_beside(options.output)
-        if result.candidates:
-            shown = table("on held-out parts")
-            numbers(shown, "token accuracy", "span F1", "whole sequences")
-            for candidate in result.candidates:
-                name = candidate.algorithm + (", taken" if candidate.algorithm == result.algorithm else "")
-                figures = (f"{100 * share:.2f}" for share in candidate.measures)
-                add_row(shown, name, *figures)
-            screen.print(shown)
-        shown = table("rule")
-        numbers(shown, "given", "learnt")
-        shown.add_column("why", overflow="fold")
-        for verdict in sorted(result.verdicts, key=lambda v: -abs(v.learnt))[:SHOWN]:
-            add_row(shown, verdict.name, f"{verdict.given:.2f}", f"{verdict.learnt:.2f}", verdict.reason)
+def _show(result: LearntPenalties, screen: Console) -> None:
+    if result.candidates:
+        shown = table("on held-out parts")
+        numbers(shown, "token accuracy", "span F1", "whole sequences")
+        for candidate in result.candidates:
+            name = candidate.algorithm + (", taken" if candidate.algorithm == result.algorithm else "")
+            figures = (f"{100 * share:.2f}" for share in candidate.measures)
+            add_row(shown, name, *figures)
         screen.print(shown)
-        if len(result.verdicts) > SHOWN:
-            screen.print(f"… and {len(result.verdicts) - SHOWN} more; --json shows all", highlight=False)
+    shown = table("rule")
+    numbers(shown, "given", "learnt")
+    shown.add_column("why", overflow="fold")
+    for verdict in sorted(result.verdicts, key=lambda v: -abs(v.learnt))[:SHOWN]:
+        add_row(shown, verdict.name, f"{verdict.given:.2f}", f"{verdict.learnt:.2f}", verdict.reason)
+    screen.print(shown)
+    if len(result.verdicts) > SHOWN:
+        screen.print(f"… and {len(result.verdicts) - SHOWN} more; --json shows all", highlight=False)
+
+
+def _remark(options: LearnOptions, result: LearntPenalties) -> None:
+    """Notices about penalties and sequences, and a remark on the rules that are kept."""
     if result.capped:
         notice(
             f"penalties that reached the cap of {LARGEST:.0f} nats, because predictions break the rule at any penalty: "

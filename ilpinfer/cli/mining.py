@@ -4,21 +4,23 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
+from rich.console import Console
+
 from formulations import InferenceError, LabelSet, dump_rules
 from ilpinfer.cli.arguments import AsJson, Column, Scheme, TrainFile, output_file, value_option
 from ilpinfer.cli.command import command, common
 from ilpinfer.cli.failure import Failure
-from ilpinfer.cli.inputs import about, check_streams, checked_scheme, files_read
+from ilpinfer.cli.inputs import about, checked_scheme, files_read
+from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.progress import progress
-from ilpinfer.cli.screen import add_row, console_beside, numbers, print_json, table
+from ilpinfer.cli.screen import add_row, numbers, table
 from ilpinfer.cli.streams import notice, remark
 from ilpinfer.corpus.conversion import convert_all, iob1_remark
 from ilpinfer.corpus.sequences import InputError, read, require_labels
 from ilpinfer.evaluation.predictions import read_pairs
 from ilpinfer.learning import FAMILIES, MinedRules, PredictionsError, RuleMiner
 from ilpinfer.models.sequences import Labelled
-from ilpinfer.system.files import reserve, write_atomically
-from ilpinfer.system.output_paths import output_path
+from ilpinfer.system.files import write_atomically
 
 SHOWN = 20
 """Rules of the table on screen."""
@@ -131,12 +133,11 @@ def mine(options: MineOptions) -> None:
     source = options.source
     scheme, miner = checked_scheme(options.scheme), options.miner
     inputs = files_read(source, options.predictions)
-    check_streams(options.as_json, [options.output], inputs)
-    place = output_path(options.output, inputs)
+    outputs = Outputs(options.as_json, inputs, output=options.output)
     with about(source):
         pairs, predictions = _read(options, scheme)
     try:
-        with reserve(place), about(source):
+        with outputs.reserved(), about(source):
             with progress("mining", len(miner.families) + 1) as advance:
                 result = miner.fit(pairs, scheme, predictions, lambda step: advance())
             if not result.rules:
@@ -146,7 +147,8 @@ def mine(options: MineOptions) -> None:
         raise InputError(f"{options.predictions}: {error}") from None
     except ValueError as error:
         raise error if isinstance(error, InferenceError) else InputError(f"{source}: {error}") from None
-    _show(options, result)
+    _tell(result)
+    outputs.show(_record(result), lambda screen: _show(options, result, screen))
 
 
 def _read(options: MineOptions, scheme: str) -> tuple[list[Labelled], list[tuple[str, ...] | None] | None]:
@@ -166,7 +168,8 @@ def _read(options: MineOptions, scheme: str) -> tuple[list[Labelled], list[tuple
     return list(zip(texts, labellings, strict=True)), None
 
 
-def _show(options: MineOptions, result: MinedRules) -> None:
+def _tell(result: MinedRules) -> None:
+    """Notices about rules that are left out, and a selection that is not proved."""
     if not result.proved:
         notice("the selection of rules is not proved optimal: the solver reached its time limit")
     for dropped in result.dropped:
@@ -174,9 +177,9 @@ def _show(options: MineOptions, result: MinedRules) -> None:
             first = dropped.rules[0]
             more = f" (and {dropped.number - 1} more)" if dropped.number > 1 else ""
             notice(f"{first.rule.title} is left out: {first.rule.reason.rpartition('; ')[2]}{more}")
-    if options.as_json:
-        print_json(_record(result))
-        return
+
+
+def _show(options: MineOptions, result: MinedRules, screen: Console) -> None:
     shown = table("rule", "family")
     numbers(shown, "support", "held %", "lift", "penalty", "folds", "power")
     for mined in result.rules[:SHOWN]:
@@ -184,7 +187,6 @@ def _show(options: MineOptions, result: MinedRules) -> None:
         counts = str(mined.support), f"{100 * mined.confidence:.1f}", f"{mined.lift:.1f}"
         power = str(mined.discrimination) if options.pruning == "cover" else "-"
         add_row(shown, mined.rule.title, mined.family, *counts, f"{mined.cost:.2f}", folds, power)
-    screen = console_beside(options.output)
     screen.print(shown)
     if len(result.rules) > SHOWN:
         screen.print(f"and {len(result.rules) - SHOWN} more")

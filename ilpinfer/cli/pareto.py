@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -13,9 +12,10 @@ from ilpinfer import __version__
 from ilpinfer.cli.arguments import AsJson, First, Limit, flag, output_file, output_rows, value_option
 from ilpinfer.cli.command import command
 from ilpinfer.cli.failure import Findings
-from ilpinfer.cli.inputs import Unrewarded, check_streams, on_error, prepare
+from ilpinfer.cli.inputs import Unrewarded, on_error, prepare
+from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.progress import progress
-from ilpinfer.cli.screen import add_row, console_beside, numbers, print_json, table
+from ilpinfer.cli.screen import add_row, numbers, table
 from ilpinfer.cli.streams import notice
 from ilpinfer.core.request import deadline_for
 from ilpinfer.core.rule_compiler import compiler_of
@@ -30,7 +30,7 @@ from ilpinfer.learning.trade_off import CorpusFrontier, TradeOff, sum_frontiers
 from ilpinfer.pipelines.trellises import ScoredSequence
 from ilpinfer.system.checkpoint import Row, RowCheckpoint, RowPosition
 from ilpinfer.system.extras import require
-from ilpinfer.system.files import digest, reserve, write_atomically
+from ilpinfer.system.files import digest, write_atomically
 from ilpinfer.system.output_paths import OutputError, output_path
 
 SHOWN = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
@@ -101,15 +101,11 @@ def pareto(options: ParetoOptions) -> None:
     A sequence without a feasible labelling or without a frontier has a row, and is reported at the end.
     """
     inputs, search = options.input.files, options.search
-    check_streams(options.as_json, [options.picture, options.summary], inputs)
     place = output_path(options.output, inputs)
     if place.direct:
         raise OutputError(f"{place.name}: the rows are read back, so the output must be a file; name one")
-    others = [
-        output_path(path, [*inputs, options.output]) for path in (options.picture, options.summary) if path
-    ]
-    if len(others) == 2 and others[0].target == others[1].target:
-        raise OutputError(f"{options.summary}: is given for --picture and for --summary; name two files")
+    others = {"picture": options.picture or None, "summary": options.summary or None}
+    outputs = Outputs(options.as_json, [*inputs, options.output], **others)
     if options.picture:
         require(f"--picture {options.picture}", "plots", "matplotlib")
     deadline_for(options.time_limit)
@@ -126,24 +122,25 @@ def pareto(options: ParetoOptions) -> None:
     if search is not None and len(scored) < search.folds:
         raise InputError(f"--folds {search.folds}: there are {len(scored)} sequences; give fewer folds")
     findings = Findings()
-    with ExitStack() as stack:
-        for other in others:
-            stack.enter_context(reserve(other))
-        checkpoint = stack.enter_context(RowCheckpoint(place.name, options.job(content), _position, inputs))
+    with (
+        outputs.reserved(),
+        RowCheckpoint(place.name, options.job(content), _position, inputs) as checkpoint,
+    ):
         frontiers = _fill(checkpoint, scored, rules, options, findings)
         kept = [n for n, frontier in enumerate(frontiers) if frontier.points]
         curve = _curve(scored, frontiers, kept, options)
         choice = None if search is None else _choose(search, scored, rules, kept)
         _write(options, scored, rules, frontiers, curve, choice)
-    if options.as_json:
-        print_json(_record(scored, frontiers, curve, choice))
-    screen = console_beside(options.picture, options.summary)
+
+    def curve_table(screen: Console) -> None:
+        if curve is not None:
+            _show_curve(curve, screen)
+
+    outputs.show(_record(scored, frontiers, curve, choice), curve_table)
     if curve is not None:
-        _show(curve, None if options.as_json else screen, options.most)
-        if len(kept) < len(scored):
-            notice(f"{len(scored) - len(kept)} sequences have no frontier, and are left out of the trade-off")
+        _tell(curve, options.most, len(scored) - len(kept))
     if choice is not None and not options.as_json:
-        _show_taus(choice, screen)
+        _show_taus(choice, outputs.screen)
     findings.check()
 
 
@@ -278,16 +275,16 @@ def _gold(item: ScoredSequence, rules: RuleSet) -> tuple[float, float] | None:
     return value.model_score + value.feature_score, value.penalty
 
 
-def _show(curve: CorpusFrontier, screen: Console | None, most: int | None) -> None:
-    """Show the table, if there is a screen for it, and notices about incomplete frontiers."""
-    if screen is not None:
-        _show_curve(curve, screen)
+def _tell(curve: CorpusFrontier, most: int | None, left_out: int) -> None:
+    """Notices about incomplete frontiers and sequences without one."""
     if not curve.complete:
         limit = "" if most is None else f" without --most {most},"
         notice(
             f"some frontiers are not complete, so that other labellings may be better than those of the table;{limit} a "
             "longer --time-limit or a --heaviest weight may complete them"
         )
+    if left_out:
+        notice(f"{left_out} sequences have no frontier, and are left out of the trade-off")
 
 
 def _show_curve(curve: CorpusFrontier, screen: Console) -> None:

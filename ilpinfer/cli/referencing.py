@@ -11,6 +11,7 @@ from ilpinfer.cli.arguments import AsJson, Limit, ReferenceFiles, Ties, output_f
 from ilpinfer.cli.command import command
 from ilpinfer.cli.failure import Failure
 from ilpinfer.cli.inputs import InputOptions, check_streams, prepare
+from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import print_json
 from ilpinfer.cli.streams import notice, show_line
@@ -21,7 +22,6 @@ from ilpinfer.references.files import numbered, write
 from ilpinfer.references.making import make
 from ilpinfer.references.record import InvalidReference, Reference
 from ilpinfer.references.verification import DEPTHS, Depth, Finding, verify
-from ilpinfer.system.output_paths import output_path
 
 
 @dataclass(frozen=True)
@@ -80,8 +80,7 @@ def make_references(options: MakeOptions) -> None:
     Sequences without a reference are reported at the end.
     """
     inputs = options.input.files
-    check_streams(options.as_json, [options.output], inputs)
-    output_path(options.output, inputs)
+    Outputs(options.as_json, inputs, output=options.output)
     scored, rules, _ = prepare(options.input, options.input.reading, fit=True)
     if len(scored) > 1 and ".jsonl" not in options.output and not options.output.startswith("/dev/"):
         raise InputError(

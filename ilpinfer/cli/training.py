@@ -29,9 +29,10 @@ from ilpinfer.cli.arguments import (
     value_option,
 )
 from ilpinfer.cli.command import command
-from ilpinfer.cli.inputs import about, check_streams, checked_scheme, files_read, parameters, read_rules
+from ilpinfer.cli.inputs import about, checked_scheme, files_read, parameters, read_rules
+from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.progress import progress, status
-from ilpinfer.cli.screen import add_row, console_beside, numbers, print_json, table
+from ilpinfer.cli.screen import add_row, numbers, print_json, table
 from ilpinfer.cli.streams import notice, remark
 from ilpinfer.corpus.conversion import adapt, convert_all, iob1_remark, shown_scheme, sound
 from ilpinfer.corpus.sequences import InputError, read, require_labels
@@ -42,8 +43,6 @@ from ilpinfer.models.sequence_model import TrainedModel
 from ilpinfer.models.sequences import Labelled
 from ilpinfer.models.training import KINDS, rewrite
 from ilpinfer.pipelines.cross_validation import cross_validate, held_out_places, make_folds, predict
-from ilpinfer.system.files import reserve
-from ilpinfer.system.output_paths import output_path
 
 EVALUATION = "Evaluation"
 
@@ -116,10 +115,9 @@ def train(options: TrainOptions) -> None:
     _check_use(options)
     own = {**parameters(options.option), **_line_breaks(options)}
     inputs = files_read(source, options.held_out, options.documents, toml=[*options.rules, _template(own)])
-    check_streams(options.as_json, [options.output], inputs)
-    place = output_path(options.output, inputs)
+    outputs = Outputs(options.as_json, inputs, output=options.output)
     with about(source):
-        pairs = read_labelled(options, scheme)
+        pairs = read_labelled(source, options.column, scheme, options.first)
     show_scheme([labels for _, labels in pairs], scheme)
     rules = read_rules(options.rules)
     documents = _documents(options, len(pairs))
@@ -134,11 +132,11 @@ def train(options: TrainOptions) -> None:
         return KINDS[kind].make(pairs, scheme, held_out, watch, own)
 
     validated: list[list[Pair]] = []
-    with reserve(place), about(source):
+    with outputs.reserved(), about(source):
         if folds:
             validated = _cross_validate(pairs, make, rules, folds)
             if not options.as_json:
-                _show_folds(validated, console_beside(options.output))
+                _show_folds(validated, outputs.screen)
         with _show_iterations() as watch:
             model = make(training, held_out, watch)
         record = TrainingRecord(kind, own, scheme, len(training), training_digest(training))
@@ -166,12 +164,12 @@ def train(options: TrainOptions) -> None:
     elif predicted:
         shown = _table("held out")
         _add(shown, f"{len(held_out)} sequences", predicted)
-        console_beside(options.output).print(shown)
+        outputs.screen.print(shown)
 
 
-def read_labelled(options: TrainOptions, scheme: str) -> list[Labelled]:
+def read_labelled(source: str, column: str, scheme: str, first: int | None = None) -> list[Labelled]:
     """The sequences to train on, with labels in the requested scheme."""
-    examples = read(options.source, column=options.column, notify=notice)[: options.first]
+    examples = read(source, column=column, notify=notice)[:first]
     return rewrite(require_labels(examples), scheme)
 
 
@@ -231,7 +229,7 @@ def _held_out(
     try:
         share = float(options.held_out)
     except ValueError:
-        return pairs, held_out_of_file(options, scheme, pairs)
+        return pairs, held_out_of_file(options.held_out, options.column, scheme, pairs)
     if not 0 < share < 1:
         raise InputError(f"--held-out {options.held_out}: expected a file, or a share between 0 and 1")
     try:
@@ -242,10 +240,9 @@ def _held_out(
     return [p for i, p in enumerate(pairs) if i not in chosen], [pairs[i] for i in sorted(chosen)]
 
 
-def held_out_of_file(options: TrainOptions, scheme: str, pairs: Sequence[Labelled]) -> list[Labelled]:
+def held_out_of_file(path: str, column: str, scheme: str, pairs: Sequence[Labelled]) -> list[Labelled]:
     """Held-out sequences of a file, their labels in the scheme of those to train on."""
-    path = options.held_out
-    examples = read(path, column=options.column, notify=notice)
+    examples = read(path, column=column, notify=notice)
     labels = convert_all([names for _, names in require_labels(examples)], scheme)
     source, rewrite = shown_scheme(labels), sound(labels)
     if not scheme and {source, shown_scheme([names for _, names in pairs])} == {"bio", "iob1"}:

@@ -13,8 +13,7 @@ from support.command_line import SCORES, run
 
 from ilpinfer import __version__
 from ilpinfer.cli import screen, settings
-from ilpinfer.cli.logs import show_logs
-from ilpinfer.cli.progress import progress, rate_progress, status
+from ilpinfer.cli.progress import progress, rate_progress, show_logs, status
 from ilpinfer.kernels import notices
 
 
