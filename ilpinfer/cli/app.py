@@ -57,13 +57,7 @@ def group() -> Any:
 
 
 def run(arguments: Sequence[str]) -> None:
-    """Parse and run.
-
-    Raises
-    ------
-    Failure
-        for invalid arguments.
-    """
+    """Parse and run; Failure for invalid arguments."""
     settings.configure()
     try:
         code = group()(list(arguments), prog_name="ilpinfer", standalone_mode=False)

@@ -55,8 +55,7 @@ def check(options: CheckOptions) -> None:
     about_scheme = "" if scheme else iob1_remark(labels_of, scheme) or read_labels.notice
     warnings.simplefilter("ignore", RuleNotice)
     for text in dict.fromkeys((about_scheme, *notices(rule_set, label_set))):
-        if text:
-            notice(text)
+        notice(text)
     sequences = [
         Gold(tokens, labels, example.where) for (tokens, labels), example in zip(pairs, examples, strict=True)
     ]

@@ -28,12 +28,12 @@ from ilpinfer.cli.arguments import (
     value_option,
 )
 from ilpinfer.cli.command import command
-from ilpinfer.cli.inputs import about, checked_scheme, files_read, parameters, read_rules
+from ilpinfer.cli.inputs import about, checked_scheme, files_read, notice_scheme, parameters, read_rules
 from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import add_row, numbers, table
 from ilpinfer.cli.streams import notice, remark
-from ilpinfer.cli.training import held_out_of_file, read_labelled, show_scheme
+from ilpinfer.cli.training import held_out_of_file, read_labelled
 from ilpinfer.corpus.conversion import convert_all
 from ilpinfer.corpus.plain_text import read_plain_text
 from ilpinfer.corpus.sequences import Example, InputError, read
@@ -176,7 +176,7 @@ def codl(options: CodlOptions) -> None:
         raise InputError(
             f"{options.labelled}: every token is labelled {min(names)!r}; expected at least two labels"
         )
-    show_scheme([labels for _, labels in labelled], scheme)
+    notice_scheme([labels for _, labels in labelled], scheme)
     with about(options.pool):
         pool = _pool(options, labelled, scheme)
     rules = read_rules(options.rules)
@@ -229,8 +229,7 @@ def _resumable(
         return RowPosition(int(row["cycle"]["number"]) - 1)
 
     with RowCheckpoint(options.output, job, position, inputs) as checkpoint:
-        if checkpoint.damage:
-            notice(checkpoint.damage)
+        notice(checkpoint.damage)
         if checkpoint.groups:
             notice(f"{options.output}.part: resumed after cycle {checkpoint.groups}")
         result = fit(lambda row: checkpoint.write([row]), list(checkpoint.rows()))

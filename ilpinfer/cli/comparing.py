@@ -135,8 +135,7 @@ def compare(options: CompareOptions) -> None:
         "limits": plan.to_dict(),
     }
     with RowCheckpoint(Path(output, FILES[0]), job, _positions(plan), inputs) as checkpoint:
-        if checkpoint.damage:
-            notice(checkpoint.damage)
+        notice(checkpoint.damage)
         with progress("comparing", len(cases) * len(plan.entries)) as advance:
 
             def watch(row: Row, case: Case) -> None:
@@ -193,8 +192,7 @@ def _remark(scored: Sequence[ScoredSequence], scheme: str) -> None:
     golden = [
         item.gold for item in scored if item.gold and item.trellis and item.trellis.labels.scheme == "bio"
     ]
-    if remark := iob1_remark(golden, scheme):
-        notice(remark)
+    notice(iob1_remark(golden, scheme))
 
 
 def _positions(plan: Plan) -> Any:

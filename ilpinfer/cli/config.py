@@ -23,32 +23,14 @@ _NOT_IN_FILES = ("config", "no_config", "version")
 
 @dataclass(frozen=True)
 class ConfigFile:
-    """A file of defaults.
+    """A file of defaults."""
 
-    Parameters
-    ----------
-    place : the file, and the table in it, for messages
-    folder : start of relative paths; empty for the working folder
-    table : its content
-    """
-
-    place: str
-    folder: str
+    place: str  # the file, and the table in it, for messages
+    folder: str  # where relative paths begin; empty for the working folder
     table: Mapping[str, Any]
 
     def defaults(self, root: Any, path: Sequence[str]) -> dict[str, Any]:
-        """The defaults of a command, by parameter.
-
-        Parameters
-        ----------
-        root : the program's command group
-        path : names of the command, such as reference and make
-
-        Raises
-        ------
-        Failure
-            for an unknown command or option, and for an invalid value.
-        """
+        """The defaults of the command at a path of names, by parameter; Failure for an unknown name and an invalid value."""
         self._check(self.table, root, "")
         group, table, where, found = root, self.table, "", dict[str, tuple[str, Any]]()
         for name in (*path, ""):
@@ -230,13 +212,7 @@ def find() -> ConfigFile | None:
 
 
 def read(path: str) -> ConfigFile:
-    """A file of defaults.
-
-    Raises
-    ------
-    Failure
-        if it cannot be read, is not TOML, or is a `pyproject.toml` without the table.
-    """
+    """A file of defaults; Failure if it cannot be read, is not TOML, or is a `pyproject.toml` without the table."""
     found = _read(path)
     if found is None:
         raise Failure(f"{path}: has no table [tool.ilpinfer]", 2)

@@ -219,8 +219,7 @@ class _Work:
 
     def resume(self, checkpoint: RowCheckpoint) -> None:
         """Continue after the sequences that are already written."""
-        if checkpoint.damage:
-            notice(checkpoint.damage)
+        notice(checkpoint.damage)
         if checkpoint.unfinished:
             checkpoint.drop_unfinished()
         self._skip(checkpoint)

@@ -90,13 +90,7 @@ class ProgramOptions:
         )
 
     def two_phase(self, trellis: Trellis, rules: RuleSet) -> TwoPhaseSolution:
-        """The optimum of a two-phase program, by the engine.
-
-        Raises
-        ------
-        InputError
-            if its first phase is not proved.
-        """
+        """The optimum of a two-phase program, by the engine; InputError if its first phase is not proved."""
         solution = decode_two_phase(trellis, rules, self.share, cast(FloorKind, self.bound))
         if solution.status != "infeasible" and not math.isfinite(solution.best_score):
             raise InputError(

@@ -64,24 +64,16 @@ class ImportOptions:
 
 @dataclass(frozen=True)
 class CheckedSolution:
-    """A solution of a solver, checked, with its score.
-
-    Parameters
-    ----------
-    file : where it was read
-    claim : the claim of the solver
-    worth : the labelling's value under the rules by which the program counts, with the engine's bound
-    objective : the program's objective of the solver's vector, nats
-    best : a proved upper bound on that objective, nats
-    agrees : whether the claimed objective is that of the vector; None where none is claimed
-    """
+    """A solution of a solver, checked, with its score; objectives in nats."""
 
     file: str
     claim: SolutionFile
-    worth: Solution
-    objective: float
-    best: float
-    agrees: bool | None
+    worth: (
+        Solution  # the labelling's value under the rules by which the program counts, with the engine's bound
+    )
+    objective: float  # of the solver's vector
+    best: float  # a proved upper bound on the objective
+    agrees: bool | None  # whether the claimed objective is that of the vector; None where none is claimed
 
     def row(self, number: int, item: ScoredSequence) -> dict[str, Any]:
         """The record as plain values."""

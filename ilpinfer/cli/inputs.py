@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from formulations import Feature, RuleSet, join_rules, load_rules, parse_rules
+from formulations import Feature, LabelSet, RuleSet, join_rules, load_rules, parse_rules
 from formulations.errors import RuleNotice
 from formulations.files import open_bytes, read_text
 from formulations.labels.schemes import ALIASES, SCHEMES, scheme_name
@@ -33,6 +33,7 @@ from ilpinfer.cli.command import Without
 from ilpinfer.cli.streams import STDOUT, notice
 from ilpinfer.core.methods import Method
 from ilpinfer.core.solution import Solution
+from ilpinfer.corpus.conversion import iob1_remark
 from ilpinfer.corpus.label_names import read_label_names
 from ilpinfer.corpus.logits import LogitsOptions
 from ilpinfer.corpus.sequences import Example, InputError, read, text_of
@@ -243,14 +244,15 @@ def checked_scheme(scheme: str) -> str:
     return scheme_name(scheme)
 
 
-def parameters(entries: Sequence[str]) -> dict[str, Any]:
-    """NAME=VALUE entries; a value is a number, true or false, or else text.
+def notice_scheme(labellings: Sequence[Sequence[str]], scheme: str) -> None:
+    """A notice about ambiguous or unusual labels, if their scheme is inferred."""
+    if not scheme:
+        names = tuple(dict.fromkeys(name for labels in labellings for name in labels))
+        notice(iob1_remark(labellings, scheme) or LabelSet(names).notice)
 
-    Raises
-    ------
-    InputError
-        for an entry of another form, or a name given twice.
-    """
+
+def parameters(entries: Sequence[str]) -> dict[str, Any]:
+    """NAME=VALUE entries; a value is a number, true or false, or else text. InputError for another form or a repeated name."""
     result: dict[str, Any] = {}
     for entry in entries:
         name, equals, text = entry.partition("=")

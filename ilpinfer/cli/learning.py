@@ -241,24 +241,16 @@ def _remark(options: LearnOptions, result: LearntPenalties) -> None:
 
 @dataclass(frozen=True)
 class TrainingScores:
-    """Labelled sequences, and the source of their scores.
-
-    Parameters
-    ----------
-    source : name of the input
-    pairs : tokens and labels
-    scores : short description of the source of the scores
-    digest : digest of the sequences
-    examples : the scored sequences; empty if models must be trained first
-    record : settings for training these models, each without a part; None if there are scores
-    """
+    """Labelled sequences, and the source of their scores in words."""
 
     source: str
     pairs: Sequence[Labelled]
     scores: str
     digest: str
-    examples: Sequence[ScoredExample] = ()
-    record: TrainingRecord | None = None
+    examples: Sequence[ScoredExample] = ()  # none if models must be trained first
+    record: TrainingRecord | None = (
+        None  # how to train these models, each without a part; None if there are scores
+    )
 
 
 def read_training(options: LearnOptions, scheme: str) -> TrainingScores:
@@ -322,8 +314,7 @@ def cross_fitted(
     assert record is not None
     left: list[Row] = []
     if checkpoint is not None:
-        if checkpoint.damage:
-            notice(checkpoint.damage)
+        notice(checkpoint.damage)
         left = list(checkpoint.rows())
         if left:
             notice(f"{checkpoint.place.part}: {len(left)} models of an interrupted run are used")

@@ -6,16 +6,16 @@ from typing import Annotated, Literal
 
 from rich.console import Console
 
-from formulations import InferenceError, LabelSet, dump_rules
+from formulations import InferenceError, dump_rules
 from ilpinfer.cli.arguments import AsJson, Column, Scheme, TrainFile, output_file, value_option
 from ilpinfer.cli.command import command, common
 from ilpinfer.cli.failure import Failure
-from ilpinfer.cli.inputs import about, checked_scheme, files_read
+from ilpinfer.cli.inputs import about, checked_scheme, files_read, notice_scheme
 from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import add_row, numbers, table
 from ilpinfer.cli.streams import notice, remark
-from ilpinfer.corpus.conversion import convert_all, iob1_remark
+from ilpinfer.corpus.conversion import convert_all
 from ilpinfer.corpus.sequences import InputError, read, require_labels
 from ilpinfer.evaluation.predictions import read_pairs
 from ilpinfer.learning import FAMILIES, MinedRules, PredictionsError, RuleMiner
@@ -161,10 +161,7 @@ def _read(options: MineOptions, scheme: str) -> tuple[list[Labelled], list[tuple
     examples = read(options.source, column=options.column, notify=notice)
     texts, golden = zip(*require_labels(examples), strict=True)
     labellings = convert_all(golden, scheme)
-    names = tuple(dict.fromkeys(name for labels in labellings for name in labels))
-    remark = "" if scheme else iob1_remark(labellings, scheme) or LabelSet(names).notice
-    if remark:
-        notice(remark)
+    notice_scheme(labellings, scheme)
     return list(zip(texts, labellings, strict=True)), None
 
 

@@ -159,8 +159,7 @@ def _fill(
     findings: Findings,
 ) -> list[Frontier]:
     """The frontiers of all sequences; missing ones are computed and added to the checkpoint."""
-    if checkpoint.damage:
-        notice(checkpoint.damage)
+    notice(checkpoint.damage)
     rows = list(checkpoint.rows()) if checkpoint.groups else []
     compiler = compiler_of(rules)
     with progress("following", len(scored), checkpoint.groups) as advance:

@@ -29,12 +29,12 @@ from ilpinfer.cli.arguments import (
     value_option,
 )
 from ilpinfer.cli.command import command
-from ilpinfer.cli.inputs import about, checked_scheme, files_read, parameters, read_rules
+from ilpinfer.cli.inputs import about, checked_scheme, files_read, notice_scheme, parameters, read_rules
 from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.progress import progress, status
 from ilpinfer.cli.screen import add_row, numbers, print_json, table
 from ilpinfer.cli.streams import notice, remark
-from ilpinfer.corpus.conversion import adapt, convert_all, iob1_remark, shown_scheme, sound
+from ilpinfer.corpus.conversion import adapt, convert_all, shown_scheme, sound
 from ilpinfer.corpus.sequences import InputError, read, require_labels
 from ilpinfer.evaluation.evaluation import Pair, evaluate
 from ilpinfer.models.crf.training import Iteration, Progress
@@ -118,7 +118,7 @@ def train(options: TrainOptions) -> None:
     outputs = Outputs(options.as_json, inputs, output=options.output)
     with about(source):
         pairs = read_labelled(source, options.column, scheme, options.first)
-    show_scheme([labels for _, labels in pairs], scheme)
+    notice_scheme([labels for _, labels in pairs], scheme)
     rules = read_rules(options.rules)
     documents = _documents(options, len(pairs))
     with about(options.held_out or None):
@@ -171,14 +171,6 @@ def read_labelled(source: str, column: str, scheme: str, first: int | None = Non
     """The sequences to train on, with labels in the requested scheme."""
     examples = read(source, column=column, notify=notice)[:first]
     return rewrite(require_labels(examples), scheme)
-
-
-def show_scheme(labellings: Sequence[Sequence[str]], scheme: str) -> None:
-    """Show notices about ambiguous or unusual labels, if the scheme was inferred."""
-    names = tuple(dict.fromkeys(name for labels in labellings for name in labels))
-    text = "" if scheme else iob1_remark(labellings, scheme) or LabelSet(names).notice
-    if text:
-        notice(text)
 
 
 def _check_use(options: TrainOptions) -> None:

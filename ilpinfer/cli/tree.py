@@ -60,10 +60,8 @@ class Group(TyperGroup):
 
     def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
         """Commands and options that begin so; names and summaries stand for commands that are not loaded."""
-        commands, self.commands = (
-            self.commands,
-            {e.name: TyperCommand(e.name, help=e.summary) for e in self.entries},
-        )
+        commands = self.commands
+        self.commands = {each.name: TyperCommand(each.name, help=each.summary) for each in self.entries}
         try:
             return super().shell_complete(ctx, incomplete)
         finally:
@@ -71,11 +69,9 @@ class Group(TyperGroup):
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Commands by group, then options; no command is loaded."""
-        for title in dict.fromkeys(entry.panel for entry in self.entries):
+        for title, entries in self._titled().items():
             with formatter.section(title):
-                formatter.write_dl(
-                    [(each.name, each.summary) for each in self.entries if each.panel == title]
-                )
+                formatter.write_dl([(each.name, each.summary) for each in entries])
         for title, rows in option_groups(self, ctx):
             with formatter.section(title):
                 formatter.write_dl(rows)
@@ -86,8 +82,15 @@ class Group(TyperGroup):
 
     def panels(self) -> list[tuple[str, list[Any]]]:
         """The commands by the title of their group, all of them loaded."""
-        titles = dict.fromkeys(entry.panel for entry in self.entries)
-        return [(t, [self.commands[each.name] for each in self.entries if each.panel == t]) for t in titles]
+        return [
+            (title, [self.commands[each.name] for each in some]) for title, some in self._titled().items()
+        ]
+
+    def _titled(self) -> dict[str, list[Any]]:
+        result: dict[str, list[Any]] = {}
+        for entry in self.entries:
+            result.setdefault(entry.panel, []).append(entry)
+        return result
 
     @property
     def entries(self) -> list[Any]:
