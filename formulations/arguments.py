@@ -1,8 +1,4 @@
-"""Checks of arguments, one function for each kind; errors name the argument, its value and what was expected.
-
-All functions return the value in its normal form, and raise ValueError. `what` is the argument's name, or the place of the
-value.
-"""
+"""Checks of arguments, which return the value in its normal form; a ValueError names the argument, `what`, and its value."""
 
 import math
 import os
@@ -70,7 +66,6 @@ def seconds(value: Any, what: str = "time_limit") -> float | None:
 
 
 def flag(value: Any, what: str) -> bool:
-    """True or False."""
     if not isinstance(value, bool | np.bool_):
         raise ValueError(f"{what} is {brief(value)}; expected True or False")
     return bool(value)
@@ -88,7 +83,6 @@ def text(value: Any, what: str, shown: Callable[[Any], str] = brief) -> str:
 
 
 def choice(value: Any, what: str, options: Collection[str], more: str = "") -> str:
-    """One of a few texts."""
     if not isinstance(value, str) or value not in options:
         raise ValueError(f"{what} is {brief(value)}; expected {' or '.join(map(repr, options))}{more}")
     return value
@@ -137,7 +131,6 @@ def texts(value: Any, what: str, of: str = "texts") -> tuple[str, ...]:
 
 
 def names(value: Any, what: str) -> frozenset[str]:
-    """Texts without an order."""
     return frozenset(texts(list(value) if isinstance(value, Set) else value, what, "names"))
 
 
@@ -149,14 +142,12 @@ def instances(value: Any, kind: type[Kind], what: str, expected: str) -> list[Ki
 
 
 def instance(value: Any, kind: type[Kind], what: str, expected: str) -> Kind:
-    """A value of a class."""
     if not isinstance(value, kind):
         raise ValueError(f"{what} is {brief(value)}; expected {expected}")
     return value
 
 
 def function(value: Any, what: str, of: str) -> Any:
-    """A function."""
     if not callable(value):
         raise ValueError(f"{what} is {brief(value)}; expected a function {of}")
     return value

@@ -56,18 +56,15 @@ def _as_os_errors() -> Iterator[None]:
 
 
 def is_packed(path: str | Path) -> bool:
-    """Whether a name says that the file is compressed."""
     return str(path).lower().endswith(PACKED)
 
 
 def plain_name(path: str | Path) -> str:
-    """A name without the ending of compressed files, which says what the content is."""
     name = str(path)
     return name[: -len(PACKED)] if is_packed(path) else name
 
 
 def open_bytes(path: str | Path) -> BinaryIO:
-    """The bytes of a file, unpacked where its name ends in `.gz`."""
     return cast(BinaryIO, UnpackedFile(path, "rb")) if is_packed(path) else Path(path).open("rb")
 
 
@@ -77,11 +74,7 @@ def packed(path: str | Path, content: bytes) -> bytes:
 
 
 def read_text(path: str | Path, largest: int, instead: str = "") -> str:
-    """The text of a UTF-8 file, or of a link to one, without a byte order mark, line ends as `\\n`; unpacked where it ends in `.gz`.
-
-    Raises FileNotFoundError where there is none, and Unreadable for all else that is no file of text, and for one of more bytes
-    than the largest, compressed or not, with the advice of `instead`.
-    """
+    """The text of a UTF-8 file, unpacked where it ends in `.gz`; Unreadable, with the advice of `instead`, for all that is none."""
     return _decoded(_content(path, largest, instead))
 
 
@@ -92,7 +85,6 @@ def read_json_text(path: str | Path, largest: int) -> str:
 
 
 def check_json_name(path: str | Path) -> None:
-    """Raise Unreadable for a name that ends neither in `.json` nor in `.json.gz`."""
     if not plain_name(path).lower().endswith(".json"):
         raise Unreadable("its name ends neither in .json nor in .json.gz; name such a file")
 
@@ -109,11 +101,7 @@ def write_whole(path: str | Path, content: bytes) -> None:
 
 @contextlib.contextmanager
 def new_file(target: Path, part: Path | None = None) -> Iterator[BinaryIO]:
-    """A stream to a file that replaces the target at the end, with its permissions; after an error it is removed.
-
-    Its name is its own, so that runs that write to one target do not disturb each other: the last one stays. Whoever has
-    locked the target may name it.
-    """
+    """A stream to a new file that replaces the target at the end, with its permissions, and is removed after an error."""
     part = part or target.with_name(f"{target.name}.{secrets.token_hex(4)}.part")
     descriptor = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
     unfinished.add(part)

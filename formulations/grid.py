@@ -1,8 +1,4 @@
-"""The score grid: scores, weights and penalties as int64 multiples of 2^-20 nats.
-
-Sums of grid numbers are exact in any order, so that solvers agree to the last bit and proofs need no
-tolerance. `-inf` becomes `FORBIDDEN`, which saturates: adding anything to it leaves it forbidden.
-"""
+"""The score grid: int64 multiples of 2^-20 nats, exact in any order; `FORBIDDEN` stands for -inf and saturates."""
 
 import math
 from typing import Any
@@ -64,17 +60,14 @@ def snap_weight(value: float, what: str, *, allow_inf: bool = False) -> int:
 
 
 def nats(units: int | np.integer[Any]) -> float:
-    """Units as nats, -inf where forbidden."""
     return -math.inf if is_forbidden(units) else int(units) / UNITS_PER_NAT
 
 
 def all_nats(units: Grid) -> Floats:
-    """An array of units as nats, -inf where forbidden."""
     return np.where(is_forbidden(units), -np.inf, units / UNITS_PER_NAT)
 
 
 def is_forbidden(units: Any) -> Any:
-    """Whether grid numbers stand for -inf; element by element."""
     return units < FORBIDDEN // 2
 
 
@@ -93,11 +86,7 @@ def add(*terms: Grid) -> Grid:
 
 
 def check_total(terms: list[tuple[str, Grid, int | Grid]], extra: int = 0) -> None:
-    """Refuse input whose total could pass 2^31 nats.
-
-    A term is the name of an array, the array, and how many of its entries a labelling uses, in all or for each first index;
-    `extra` units are added.
-    """
+    """Refuse terms (name, array, how many entries a labelling uses) and `extra` units whose total could pass 2^31 nats."""
     quick = extra
     for _, array, times in terms:
         quick += int(np.abs(array).max(initial=0)) * (times if isinstance(times, int) else int(times.sum()))
@@ -147,7 +136,6 @@ def _floats(values: ArrayLike, what: str) -> Floats:
 
 
 def _masked(values: Any) -> bool:
-    """Whether an array, or one in a list, is masked."""
     if isinstance(values, list | tuple):
         return not isinstance(next(iter(values), 0.0), float) and any(map(_masked, values))
     return isinstance(values, np.ma.MaskedArray)

@@ -32,7 +32,6 @@ def brief(value: Any, longest: int = LONGEST, *, quoted: bool = True) -> str:
 
 
 def cut(text: str, longest: int) -> str:
-    """The text, or its beginning and an ellipsis."""
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 

@@ -49,11 +49,7 @@ class Words(tuple[str, ...]):
 
 @dataclass(frozen=True)
 class Kind:
-    """A type of parameters.
-
-    `check` returns the normal form of a value, given its parameter's name, or raises ValueError; `schema` is the JSON Schema in
-    files, and `name` the type in documentation. Values may name fields; names of rules may always show them.
-    """
+    """A type of parameters: its name in documentation, the check that normalises a value, and its JSON Schema in rule files."""
 
     check: Callable[[Any, str], Any]
     schema: Mapping[str, Any]
@@ -83,7 +79,6 @@ def _boolean(value: Any, what: str) -> bool:
 
 
 def words(value: Any, what: str) -> Words:
-    """Check a list of non-empty words."""
     if isinstance(value, Words):
         return value
     result = Words(arguments.items(value, what, "words"))
@@ -110,7 +105,6 @@ _ANYTHING = Kind(lambda value, _: tuple(value) if isinstance(value, list) else v
 
 
 def kinds(record: type[Any]) -> Mapping[str, Kind]:
-    """The kind of each parameter of a dataclass."""
     if record not in _CACHE:
         hints = parameter_types(record, include_extras=True)
         _CACHE[record] = {f.name: _kind(hints.get(f.name)) for f in fields(record)}

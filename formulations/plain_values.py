@@ -1,7 +1,4 @@
-"""Strict reading of plain values, the types of JSON: each error names the key, the value and the expected type.
-
-All functions here raise ValueError. `what` is the place of the value, for messages. Lists may be tuples.
-"""
+"""Strict reading of plain values, the types of JSON; a ValueError names the place, `what`, the value and the expected type."""
 
 import json
 import math
@@ -47,14 +44,12 @@ def text(value: Any, what: str) -> str:
 
 
 def choice(value: Any, what: str, options: Collection[str]) -> str:
-    """One of a few texts."""
     if text(value, what) not in options:
         raise ValueError(f"{what} is {brief(value)}{suggestion(value, options)}")
     return str(value)
 
 
 def flag(value: Any, what: str) -> bool:
-    """True or False."""
     if not isinstance(value, bool):
         raise ValueError(f"{what} is {kind_of(value)}; expected true or false")
     return value
@@ -77,7 +72,6 @@ def number(value: Any, what: str, null: float | None = None) -> float:
 
 
 def strings(value: Any, what: str) -> tuple[str, ...]:
-    """Texts."""
     return tuple(text(each, f"{what}[{at}]") for at, each in enumerate(items(value, what)))
 
 
@@ -89,9 +83,7 @@ def record(
     derived: Iterable[str] = (),
     null: Mapping[str, float] = MappingProxyType({}),
 ) -> Record:
-    """A dataclass from an object with its fields, read by their types: texts, numbers, truth values, sequences, dicts with texts
-    as keys, dataclasses, or None. Derived keys follow from the fields; `null` has what null stands for in fields that are numbers.
-    """
+    """A dataclass from an object, read by the types of its fields; `null` has what null stands for, `derived` further keys."""
     declared = [each for each in fields(kind) if each.init]  # type: ignore[arg-type]
     names = [each.name for each in declared]
     needed = [each.name for each in declared if each.default is MISSING and each.default_factory is MISSING]
@@ -141,7 +133,6 @@ READERS: Mapping[Any, Callable[[Any, str], Any]] = {
 
 
 def kind_of(value: Any) -> str:
-    """The kind of a value, for messages."""
     kinds = {list: "a list", tuple: "a list", dict: "an object", str: "a text", type(None): "null"}
     return str(value).lower() if isinstance(value, bool) else kinds.get(type(value), f"{brief(value):.40}")
 

@@ -17,9 +17,7 @@ class OutOfTime(Exception):
 def time_limit(
     is_over: Callable[[], bool], remaining: Callable[[], float | None] | None = None
 ) -> Iterator[None]:
-    """Work inside raises OutOfTime soon after `is_over()` becomes true; `remaining()` are the seconds left, None for no limit, for
-    work that is given its time beforehand.
-    """
+    """Work inside raises OutOfTime soon after `is_over()` becomes true, or where `remaining()` seconds cannot suffice."""
     tokens = _is_over.set(is_over), _remaining.set(remaining)
     try:
         yield

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ilpinfer.core.registry import methods as methods
     from ilpinfer.core.registry import register_method as register_method
     from ilpinfer.core.solution import Solution as Solution
-    from ilpinfer.core.solution import Status as Status
+    from ilpinfer.core.status import Status as Status
     from ilpinfer.decoding.certification import prove as prove
     from ilpinfer.decoding.decode import decode as decode
     from ilpinfer.decoding.decode import decode_many as decode_many
@@ -41,7 +41,7 @@ _HOMES = {
     "Labellings": "decoding.found",
     "Marginals": "exact.marginals",
     "Solution": "core.solution",
-    "Status": "core.solution",
+    "Status": "core.status",
     "TwoPhaseSolution": "decoding.two_phase",
     "Verdict": "proof.verification",
     "compare": "comparison.comparison",

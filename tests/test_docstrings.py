@@ -5,6 +5,7 @@ The examples in them are run by `test_examples.py`.
 
 import importlib
 import inspect
+import re
 from dataclasses import fields, is_dataclass
 from enum import Enum
 
@@ -142,11 +143,17 @@ class _Documented(Validator):
     """A public object, for the checks of numpydoc.
 
     Members of an Enum and names that begin with an underscore are no parameters. A subclass need not describe again what
-    its base class does.
+    its base class does, nor a function what another one does: "Parameters as for `read`."
     """
 
     def __init__(self, obj_name: str) -> None:
         super().__init__(get_doc_object({**OBJECTS, **METHODS}[obj_name]))
+        self.owner = obj_name.rpartition(".")[0]
+
+    @property
+    def described_elsewhere(self) -> set[str]:
+        others = re.findall(r"Parameters(?: and errors)? as for `(\w+)`", self.raw_doc)
+        return {name for other in others for name in _Documented(f"{self.owner}.{other}").doc_parameters}
 
     @property
     def signature_parameters(self) -> tuple[str, ...]:
@@ -159,10 +166,11 @@ class _Documented(Validator):
             if inspect.isclass(self.obj)
             else set()
         )
+        elsewhere = inherited | self.described_elsewhere
         return tuple(
             name
             for name in super().signature_parameters
-            if not name.startswith("_") and (name in self.doc_parameters or name not in inherited)
+            if not name.startswith("_") and (name in self.doc_parameters or name not in elsewhere)
         )
 
 

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
-from ilpinfer.core.certificate import Split
+from ilpinfer.core.trees import Split
 
 BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "#767676"
 STYLE = {
@@ -129,7 +129,7 @@ def draw_bound(axes: Any) -> None:
     axes.plot(steps, bounds, "o", color=BLUE)
     axes.plot(known, scores[known[0] :], "s", color=ORANGE)
     axes.text(2.1, bounds[2] + 1, "proved bound", color=BLUE)
-    axes.text(2.1, scores[2] + 0.8, "best labelling so far", color=ORANGE)
+    axes.text(2.1, scores[2] + 0.8, "best labelling\nso far", color=ORANGE)
     axes.annotate(
         f"{scores[-1]:g}: proved",
         (steps[-1], scores[-1]),

@@ -1,8 +1,4 @@
-"""Gates over literals about single steps.
-
-Nodes are shared wherever they are equal, and negations stand at literals only, so that one polarity suffices
-(Plaisted and Greenbaum 1986) and a program needs one column for each gate at most.
-"""
+"""Gates over literals about single steps, shared where equal and in one polarity (Plaisted and Greenbaum 1986)."""
 
 from collections.abc import Iterable
 
@@ -15,10 +11,7 @@ LITERAL, AND, OR = range(3)
 
 
 class Gates:
-    """Nodes by number: 0 is false, 1 is true, and children have lower numbers.
-
-    A literal is a token and a table's number.
-    """
+    """Nodes by number: 0 is false, 1 is true, and children have lower numbers; a literal is a token and a table's number."""
 
     def __init__(self, labels: int) -> None:
         self.labels = labels

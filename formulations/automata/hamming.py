@@ -1,8 +1,4 @@
-"""The fewest tokens to relabel until a rule holds (Chang, Ratinov, Roth 2007, section 4), as a machine.
-
-A repair is a second labelling that keeps the rule; the distance is that to the nearest repair. In a program, the repair is a
-second path. The machine is deterministic: its state holds, for every state of a repair, the number of changed tokens.
-"""
+"""The fewest tokens to relabel until a rule holds (Chang, Ratinov, Roth 2007, section 4), as a deterministic machine."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -44,7 +40,6 @@ class HammingDistance:
 
     @property
     def possible(self) -> bool:
-        """Whether any labelling of this length keeps the rule."""
         return bool(self.repairs.feasible[0])
 
     @cached_property

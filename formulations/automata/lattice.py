@@ -29,7 +29,6 @@ class StepTable:
         return values
 
     def map(self, function: Integers) -> "StepTable":
-        """The table with every value v replaced by function[v]."""
         return StepTable(function[self.values], self.index)
 
 
@@ -62,7 +61,6 @@ class Lattice:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(T, K)."""
         return len(self.node), int(self.pool.shape[2])
 
     @property
@@ -108,11 +106,7 @@ class Lattice:
         return FORBIDDEN if is_forbidden(components).any() else int(components.sum())
 
     def plus(self, tables: Iterable[StepTable]) -> "Lattice":
-        """The lattice with the tables' values, as grid scores, added to its steps.
-
-        Tables that ignore the previous label, or all of them for second order, go to the nodes; of the others, each
-        combination that occurs becomes one entry of the pool.
-        """
+        """The lattice with the tables' values added to its steps; those that ignore the previous label go to the nodes."""
         node, edge = self.node.copy(), []
         for table in map(self.on_states, tables):
             if table.values.shape[1] == 1:
@@ -148,11 +142,7 @@ def at_targets(values: NDArray[Any], labels: int) -> NDArray[Any]:
 
 
 def pair_lattice(node: Grid, first: Grid, later: Grid, step: Integers) -> Lattice:
-    """A second-order lattice.
-
-    Nodes (T, K), the step (K, K) into token 1, and scores (P, K, K, K) [before, previous, next], of which `step`
-    (T-2,) has one for each token from token 2 on.
-    """
+    """A second-order lattice: nodes (T, K), the step (K, K) into token 1, then scores (P, K, K, K) chosen by `step` (T-2,)."""
     T, K = node.shape
     nodes = np.tile(node, (1, K + 1))
     nodes[0, K:] = nodes[1:, :K] = FORBIDDEN

@@ -108,11 +108,7 @@ class Automaton:
         )
 
     def on_prefixes(self, *, keep: bool) -> "Automaton":
-        """The automaton that evaluates every prefix as a complete sequence: every token also emits the final violations.
-
-        With `keep`, violations of a prefix remain even if a longer prefix does not have them. Without it, emissions
-        become negative there, so that complete labellings cost the same.
-        """
+        """The automaton that charges every prefix as a complete sequence; without `keep`, it gives back what a longer one mends."""
         if keep:
             return replace(self, emits=self.emits + self.final[self.next_state], final=0 * self.final)
         emits = self.emits + self.final[self.next_state] - self.final[:, None]
@@ -210,7 +206,6 @@ def _one_state(symbols: int) -> Automaton:
 
 
 def local(steps: StepTable) -> Machine:
-    """One state; symbol n is n violations."""
     return Machine(steps, _one_state(int(steps.values.max(initial=0)) + 1))
 
 

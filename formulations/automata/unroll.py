@@ -21,11 +21,7 @@ def unroll(
     certain: int = 0,
     most: int = MOST_STATES,
 ) -> Machine:
-    """A machine from a function `read(token, state, symbol) -> (state, violations)`; TooManyStates beyond `most`.
-
-    `symbols` has those that each token can have. Every labelling has `certain` violations, and those that `final`
-    counts for its last state.
-    """
+    """A machine from `read(token, state, symbol) -> (state, violations)`; TooManyStates beyond `most`."""
     width = max(len(s) for s in symbols)
     next_state, emits = [], []
     front: dict[Any, int] = {start: 0}

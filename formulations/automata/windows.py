@@ -19,10 +19,7 @@ class Pattern(Protocol):
 
 @dataclass(frozen=True)
 class Literal:
-    """A condition on one token of a window.
-
-    With a pattern, the token matches it, or exists and does not; without one, the token exists, or does not.
-    """
+    """A condition on one token of a window: that it matches a pattern, or does not; without a pattern, that it exists, or does not."""
 
     place: int  # -1 for the token before, 0 for the token itself, 1 for the one after it
     pattern: Pattern | None = None
@@ -41,8 +38,6 @@ def fits(pattern: Pattern, place: int = 0, *, holds: bool = True) -> Literal:
 
 
 class Window:
-    """The tokens of a sequence, on which conditions are evaluated."""
-
     def __init__(self, tokens: Sequence[str]) -> None:
         self.tokens = tokens
         self._everywhere = np.zeros(len(tokens), np.int64)

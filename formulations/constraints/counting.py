@@ -20,8 +20,6 @@ from formulations.labels.selectors import EACH_FIELD, Selector
 
 
 class Counting(Template):
-    """Bounds on the number of runs or tokens of a field."""
-
     field: EveryField
     unit: ClassVar[str]
     """What is counted: "runs" or "tokens"."""

@@ -66,8 +66,6 @@ def _too_far(n: int, longest: int) -> Automaton:
 
 
 class RunLength(Template):
-    """A bound on the number of tokens of the runs of a field."""
-
     field: EveryField
     n: Annotated[int, "Number of tokens of a run."]
     sign: ClassVar[int]

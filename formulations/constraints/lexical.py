@@ -111,8 +111,6 @@ class ContainsOnly(Matching):
 
 
 class _Spans(Template):
-    """Spans of tokens that lie in one run of a field."""
-
     field: AnyField
 
     @abstractmethod

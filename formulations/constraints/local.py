@@ -108,8 +108,6 @@ class ShouldBeTagged(_AtPosition):
 
 
 class Ending(Template):
-    """A token at an end belongs to a field."""
-
     field: AnyField
     position: ClassVar[int]
 

@@ -31,7 +31,6 @@ class Matching(Template, kw_only=True):
 
     @cached_property
     def pattern_of_tokens(self) -> TokenPattern:
-        """The predicate that the parameters describe."""
         return self._own_pattern or self._default or TokenPattern()
 
     def matches(self, reading: Reading, token: int) -> bool:

@@ -1,11 +1,4 @@
-"""Rules about the order of fields. Three that are often run together differ: every A is followed by some B
-(`precedence`), no B stands before any A (`presence_precedence`), each B has an earlier A (`requires_before`).
-
-Before a run is before its first token, and after a run is after its last one. What a run shares with the other field, as
-with nested paths and groups, is neither before nor after it. Where the two fields have no label in common, no token of the
-other can be inside a run, so that a run counts as ended at its first token; otherwise the states also include whether a run
-continues.
-"""
+"""Rules about the order of fields. Before a run is before its first token, after it is after its last one."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -47,9 +40,7 @@ def _enclosures(overlap: bool, longest: int) -> Automaton:
         return min(state[1] + state[2], longest)
 
     def read(state: tuple[bool, int, bool], symbol: int) -> tuple[tuple[bool, int, bool], int]:
-        """State: whether the span was seen, how many runs have no later token of it yet, and whether another such run
-        continues.
-        """
+        """State: whether the span was seen, how many runs have no later token of it yet, and whether another one continues."""
         seen, begins = state[0], bool(symbol & _BEGINS)
         waiting, running = state[1:] if symbol & _GOES_ON else (pending(state), begins and seen)
         waiting = 0 if symbol & _OTHER else waiting
@@ -97,9 +88,7 @@ def _successors_backward(forbid: bool, symbols: int) -> Automaton:
     """The automaton that reads from right to left: it emits at the first token of each run."""
 
     def read(state: tuple[bool, bool | None], symbol: int) -> tuple[tuple[bool, bool | None], int]:
-        """State: whether the other field was seen, and whether it was at the end of the run; None where no run
-        continues.
-        """
+        """State: whether the other field was seen, and whether it was at the end of the run; None where no run continues."""
         seen, at_end = state
         at_end = seen if at_end is None else at_end
         emitted = int(bool(symbol & _BEGINS) and at_end == forbid)

@@ -63,7 +63,6 @@ class Matches(Template):
         return self._automata.get(labels, lambda: _automaton(self, labels))
 
     def check(self, labels: LabelSet) -> None:
-        """Raise FormulaError where a name is unknown to the labels."""
         for name, offset in regular.names(self._expression):
             try:
                 labels.field(self._names[name])
@@ -124,10 +123,7 @@ Places = frozenset[int]
 
 
 def _reader(statement: Matches, reading: Reading, positions: Sequence[int]) -> Callable[[Places], Places]:
-    """A function from the places where the expression may begin to those where it may end.
-
-    Each part handles a set of places at once, so that the time is bounded even for nested repetitions.
-    """
+    """A function from the places where the expression may begin to those where it may end, a set of places at once."""
     selectors, stack = statement._names, list[Callable[[Places], Places]]()
     for step in statement._expression:
         if isinstance(step, regular.Letter):

@@ -163,20 +163,12 @@ class Rule:
     def components(self, labels: LabelSet) -> tuple[UnboundComponent, ...] | None:
         """The components of its statements for any sequence; None where some depend on the sequence.
 
-        Parameters
-        ----------
-        labels : LabelSet
-            The labels of the trellis.
+        Parameters and errors as for `ground`.
 
         Returns
         -------
         tuple of UnboundComponent or None
             The components, or None.
-
-        Raises
-        ------
-        ValueError
-            For an unknown field.
         """
         labels = label_set(labels)
         names = tuple(field.name for field in labels.each_field)

@@ -119,7 +119,6 @@ def _blank(module: str, rule_name: str) -> Template:
 
 
 def pop_common(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Remove and return the parameters that every rule has."""
     return {name: parameters.pop(name) for name in COMMON if name in parameters}
 
 

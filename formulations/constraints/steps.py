@@ -40,12 +40,10 @@ def everywhere(table: Booleans | Integers) -> StepChoice:
 
 
 def only_at(table: Booleans, *condition: Literal) -> StepChoice:
-    """The table where a condition holds, 0 elsewhere."""
     return choose(np.zeros_like(table), table, condition)
 
 
 def choose(otherwise: Booleans | Integers, table: Booleans | Integers, condition: Condition) -> StepChoice:
-    """One table where a condition holds, and another where it does not."""
     return StepChoice(np.stack([otherwise, table]).astype(np.int64), condition)
 
 
@@ -55,12 +53,10 @@ def at_tokens(tables: list[Booleans], index: Integers) -> StepTable:
 
 
 def violations_at(steps: StepChoice) -> UnboundComponent:
-    """A component with as many violations as the values of the steps."""
     return UnboundComponent(steps, local)
 
 
 def automaton_component(automaton: Automaton, steps: StepChoice) -> UnboundComponent:
-    """A component that counts the violations of an automaton."""
     return UnboundComponent(steps, partial(Machine, automaton=automaton))
 
 

@@ -96,10 +96,7 @@ class Template(ABC, _Common):
     def components(self, labels: LabelSet) -> list[UnboundComponent] | None:
         """The components whose violations add up to the rule's, for any sequence; None where they depend on the sequence.
 
-        Parameters
-        ----------
-        labels : LabelSet
-            The labels of the trellis.
+        Parameters as for `ground`.
 
         Returns
         -------
@@ -145,12 +142,7 @@ class Template(ABC, _Common):
         """
 
     def count(self, reading: Reading) -> int:
-        """Violations of a labelling, the reference for all other forms of the rule.
-
-        Parameters
-        ----------
-        reading : Reading
-            A labelling with its tokens.
+        """Violations of a labelling, the reference for all other forms of the rule. Parameters as for `trials`.
 
         Returns
         -------
@@ -170,12 +162,7 @@ class Template(ABC, _Common):
         return None
 
     def required_fields(self, tokens: Sequence[str]) -> Mapping[int, Selector]:
-        """The field that each token selected by `required_field` must belong to.
-
-        Parameters
-        ----------
-        tokens : sequence of str
-            T texts.
+        """The field that each token selected by `required_field` must belong to. Parameters as for `ground`.
 
         Returns
         -------
@@ -188,10 +175,7 @@ class Template(ABC, _Common):
     def remark(self, labels: LabelSet) -> str:
         """A notice about the statement with these labels, for example that no labelling can satisfy it.
 
-        Parameters
-        ----------
-        labels : LabelSet
-            The labels of the trellis.
+        Parameters as for `ground`.
 
         Returns
         -------
@@ -259,12 +243,10 @@ class Template(ABC, _Common):
 
 
 def bind_selector(value: Any, names: Mapping[str, Selector]) -> Any:
-    """A selector, or None, with the placeholders in it replaced."""
     return None if value is None else substitute(value, names)
 
 
 def mentions(selector: Selector | None, name: str) -> bool:
-    """Whether a selector names the placeholder."""
     return any(name in m.names if isinstance(m, Group) else m == name for m in alternatives(selector or ()))
 
 

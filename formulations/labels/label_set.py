@@ -13,7 +13,7 @@ from formulations.caches import MOST_LABEL_SETS, Recent
 from formulations.dtypes import Booleans, Integers
 from formulations.labels import schemes
 from formulations.labels.scheme_notices import remark
-from formulations.labels.schemes import OUTSIDE as OUTSIDE
+from formulations.labels.schemes import OUTSIDE
 from formulations.labels.selectors import EACH_FIELD, Group, Selector, holds
 from formulations.labels.selectors import selector as check_selector
 from formulations.messages import brief, suggestion
@@ -189,8 +189,7 @@ class LabelSet:
 
     @cached_property
     def run_forms(self) -> Integers:
-        """(K, 6) labels of the first, an inner, the last and the only token of a run of the kind of each label, and of the
-        first and the only token directly after another run of the field."""
+        """(K, 6): see `schemes.run_forms`."""
         return schemes.run_forms(self.names, self.scheme)
 
     @cached_property
@@ -256,9 +255,7 @@ class Labelled(Protocol):
     """What has a label set, such as a trellis or a decoder."""
 
     @property
-    def labels(self) -> LabelSet:
-        """K labels."""
-        ...
+    def labels(self) -> LabelSet: ...
 
 
 def label_set(value: object, what: str = "labels") -> LabelSet:

@@ -1,14 +1,12 @@
-"""A labelling with its tokens: which tokens and runs belong to a field. Plain Python, no arrays.
-
-The plain checker uses this alone, so that it is independent of the compiled form.
-"""
+"""A labelling with its tokens in plain Python: what the plain checker uses, independent of the compiled form."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from formulations.labels import schemes
-from formulations.labels.label_set import OUTSIDE, LabelSet
+from formulations.labels.label_set import LabelSet
+from formulations.labels.schemes import OUTSIDE
 from formulations.labels.selectors import Group, Selector, alternatives, holds
 
 
@@ -41,11 +39,9 @@ class Reading:
         return token if 0 <= token < len(self) else None
 
     def has(self, t: int, selector: Selector) -> bool:
-        """Whether token t belongs to the field, label or group."""
         return self._carries(self.names[t], selector)
 
     def _carries(self, label: str, selector: Selector) -> bool:
-        """Whether tokens of a label belong to the field, label or group."""
         if isinstance(selector, str):
             return self._belongs(label, selector)
         key = (label, selector if isinstance(selector, Group) else tuple(selector))
@@ -55,18 +51,15 @@ class Reading:
         return result
 
     def _belongs(self, label: str, name: str) -> bool:
-        """Whether a label belongs to the field of that name, or has that name."""
         return (
             name in dict(schemes.levels(label, self.labels.scheme)) if self._is_field(name) else label == name
         )
 
     def positions(self, selector: Selector) -> list[int]:
-        """Tokens of the field."""
         members = {label for label in set(self.names) if self._carries(label, selector)}
         return [t for t, label in enumerate(self.names) if label in members]
 
     def run_starts(self, selector: Selector) -> list[int]:
-        """First tokens of the runs of the field."""
         return [t for t in self.positions(selector) if self.begins(t, selector)]
 
     def runs(self, selector: Selector) -> list[tuple[int, int]]:
@@ -91,7 +84,6 @@ class Reading:
         return name in self._field_names
 
     def begins(self, t: int, selector: Selector) -> bool:
-        """Whether a run of the field begins at token t."""
         if not self.has(t, selector):
             return False
         if t == 0 or not self.has(t - 1, selector):

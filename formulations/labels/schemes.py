@@ -34,11 +34,7 @@ def scheme_name(scheme: str) -> str:
 
 
 def infer(names: Sequence[str]) -> str:
-    """The scheme that fits the names: BIO, or paths where levels are nested, else IOBES, BILOU or BMES, else plain.
-
-    BIO and IOB1 have the same names: BIO is taken. Without a label for inner tokens IOBES and BMES do not differ:
-    IOBES is taken.
-    """
+    """The scheme that fits the names: BIO, or paths where levels are nested, else IOBES, BILOU or BMES, else plain."""
     inside = [name for name in names if name != OUTSIDE]
     for scheme in ("bio", *CLOSED) if inside else ():
         if all(_fits(name, scheme) for name in inside):
@@ -99,7 +95,6 @@ def field_arrays(names: Sequence[str], field: str, scheme: str) -> tuple[Boolean
 
 
 def labels_of(field: str, scheme: str) -> list[str]:
-    """The labels of a field, or of the field of a label, under a scheme."""
     if scheme == "plain" or field == OUTSIDE:
         return [field]
     field = strip(field, scheme) if _fits(field, scheme) else field
@@ -155,12 +150,7 @@ def begins(labels: Sequence[str], scheme: str) -> list[bool]:
 
 
 def invalid(names: Sequence[str], scheme: str) -> tuple[Booleans, Booleans]:
-    """Steps (K+1, K) [START and labels, next] and last labels (K,) that break the scheme.
-
-    BIO: I-x follows B-x or I-x only. IOB1: B-x does. IOBES, BILOU, BMES: a run that B-x opens continues with its inner
-    label until its last label, and neither occurs elsewhere.
-    Paths: the BIO rule at every level, and a level that begins anew makes those below it begin anew.
-    """
+    """Steps (K+1, K) [START and labels, next] and last labels (K,) that break the scheme; `valid_scheme` says how."""
     K = len(names)
     step, last = np.zeros((K + 1, K), bool), np.zeros(K, bool)
     if scheme == "plain":

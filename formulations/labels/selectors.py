@@ -100,7 +100,6 @@ class Group:
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """Every name in the group and in those inside it."""
         inner = (member.names if isinstance(member, Group) else {member} for member in self.members)
         return frozenset().union(*inner)
 
@@ -119,10 +118,7 @@ Selector = str | Group | Sequence[str | Group]
 
 
 def holds(selector: Selector, test: Callable[[str], Any], either: Callable[[list[Any]], Any] = any) -> Any:
-    """Whether the test is true for a name of the selector, or for which labels, where `either` joins arrays.
-
-    Groups inside groups and complements are resolved, each group once.
-    """
+    """Whether the test is true for a name of the selector, each group tested once; `either` joins two results, such as arrays."""
     known: dict[Group, Any] = {}
 
     def result(selector: Selector) -> Any:
@@ -159,12 +155,10 @@ def substitute(selector: Selector, names: Mapping[str, Selector]) -> Selector:
 
 
 def alternatives(selector: Selector) -> tuple["str | Group", ...]:
-    """The names and groups of a selector."""
     return (selector,) if isinstance(selector, str | Group) else tuple(selector)
 
 
 def names_in(selectors: Iterable[Selector | None]) -> list[str]:
-    """The names in selectors, those in groups among them."""
     members = [member for each in selectors for member in alternatives(each or ())]
     names = (sorted(member.names) if isinstance(member, Group) else [member] for member in members)
     return list(dict.fromkeys(name for each in names for name in each))

@@ -21,7 +21,7 @@ class Position:
     shift: int
 
     def at(self, environment: Environment, length: int) -> int:
-        """The token's number, which may lie outside the sequence."""
+        """The token's number; it may lie outside the sequence."""
         if not self.base:
             return self.shift
         result = length - 1 if self.base == "last" else environment[self.base]
@@ -41,7 +41,6 @@ class Name:
     variable: bool = False
 
     def of(self, environment: Environment) -> Selector:
-        """The field, label or group."""
         result = environment[str(self.selector)] if self.variable else self.selector
         assert not isinstance(result, int)
         return result
@@ -59,7 +58,6 @@ class Formula:
         dataclass(frozen=True)(cls)
 
     def children(self) -> tuple["Formula | Position | Name | None", ...]:
-        """The formulas, positions and names that the formula consists of."""
         return tuple(v for v in vars(self).values() if isinstance(v, Formula | Position | Name))
 
     @cached_property
@@ -195,8 +193,6 @@ class Same(Atom):
 
 
 class TokenIs(Atom):
-    """The token matches."""
-
     pattern: TokenPattern
     at: Position
 

@@ -9,8 +9,6 @@ from formulations.messages import suggestion
 
 
 class Inequalities(Formulas):
-    """Converts the tree of an inequality."""
-
     def inequality(self, node: Any) -> ast.Inequality:
         """A tree as low <= Σ terms <= high."""
         left, relation, right = node.children

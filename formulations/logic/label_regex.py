@@ -127,10 +127,7 @@ _Node = tuple[Any, ...]  # an operator and its operands, terms by their numbers
 
 
 class _Terms:
-    """Hash-consed terms over kinds of letters: each is built once, in normal form, and known by its number.
-
-    Nothing, the empty set of letters, is the only term without words; repeated, it has the empty word.
-    """
+    """Hash-consed terms over kinds of letters, each built once, in normal form, and known by its number."""
 
     def __init__(self, kinds: int) -> None:
         self.nodes: list[_Node] = []
@@ -209,10 +206,7 @@ class _Terms:
 
 
 def automaton(expression: Expression, letters: Mapping[str, Collection[int]], size: int) -> Automaton:
-    """Compile an expression over the letters 0 to `size` - 1, of which each name matches `letters[name]`.
-
-    Raises ValueError if no word is accepted, or more than `MAX_STATES` states or `MAX_WORK` steps are needed.
-    """
+    """The automaton of an expression over the letters 0 to `size` - 1; ValueError where it accepts no word, or is too large."""
     matches = [(name, frozenset(letters[name])) for name, _ in names(expression)]
     matching = [frozenset(name for name, matching in matches if letter in matching) for letter in range(size)]
     kinds = {same: kind for kind, same in enumerate(dict.fromkeys(matching))}  # letters of the same names

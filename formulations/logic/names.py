@@ -24,12 +24,7 @@ class NamedFormula:
 
 @dataclass
 class Names:
-    """Resolves the names of one text.
-
-    `resolve` gives the field, label or group of a name, or raises ValueError; `named` has the formulas that the text may call,
-    `scope` its variables and arguments, `counter` numbers that tell variables of one name apart, `instances` the formula of
-    each call, and `callers` the named formulas whose text this is, outermost first.
-    """
+    """Resolves the names of one text; `callers` are the named formulas whose text it is, outermost first."""
 
     text: str
     resolve: Callable[[str], Selector]
@@ -40,7 +35,6 @@ class Names:
     callers: tuple[str, ...] = ()
 
     def fail(self, message: str, node: Any) -> FormulaError:
-        """The error for a node."""
         return FormulaError(message, self.text, offset_of(node))
 
     def _only_position(self, call: Any) -> Position:

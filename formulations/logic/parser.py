@@ -113,7 +113,6 @@ def _check_depth(tree: Any, text: str) -> None:
 
 
 def offset_of(node: Any) -> int:
-    """The character at which a node begins."""
     start = getattr(node, "start_pos", None)
     if start is None and getattr(node, "meta", None) is not None and not node.meta.empty:
         start = node.meta.start_pos
@@ -127,13 +126,11 @@ def read_call(call: Any) -> tuple[str, list[Any]]:
 
 
 def unquote(token: Any) -> str:
-    """A text without its quotation marks."""
     text = str(token)
     return text[1:-1] if text[:1] in ("'", '"') else text
 
 
 def is_name(node: Any) -> bool:
-    """Whether a node is one bare name."""
     if getattr(node, "type", "") == "NAME":
         return True
     children = getattr(node, "children", [])
@@ -141,16 +138,13 @@ def is_name(node: Any) -> bool:
 
 
 def word_of(node: Any) -> str:
-    """The one name of a node."""
     return str(node if getattr(node, "type", "") == "NAME" else node.children[0])
 
 
 def description(node: Any) -> str:
-    """A description of a node, for messages."""
     kinds = {"sum": "number", "text": "a quoted text", "pair": "a pair"}
     return kinds[str(node.data)] if node.data in kinds else f"{read_call(node)[0]}(…)"
 
 
 def mirror(relation: str) -> str:
-    """The relation with its sides exchanged."""
     return {"<": ">", "<=": ">=", ">": "<", ">=": "<="}.get(relation, relation)

@@ -29,10 +29,7 @@ ATOMS = ("begins", "ends", "change", "token", *LABELS)
 
 
 class Formulas(Names):
-    """Converts the tree of a formula."""
-
     def formula(self, node: Any) -> ast.Formula:
-        """A tree as a formula."""
         result: ast.Formula = getattr(self, f"_{node.data}")(node)
         return result
 

@@ -29,11 +29,7 @@ def read(
     named: Mapping[str, NamedFormula] | None = None,
     arguments: Mapping[str, Selector] | None = None,
 ) -> Any:
-    """The `Formula` of a text, or its `Inequality` where the form is "linear"; FormulaError for a text that is none.
-
-    `resolve` gives the value of a name, or raises ValueError; formulas may call those in `named`; `arguments` are names that
-    stand for fields.
-    """
+    """The `Formula` of a text, or its `Inequality` where the form is "linear"; FormulaError for a text that is none."""
     known = {} if form == "linear" or named is None else named
     return _read(form, Inequalities(text, resolve, known, {k: Name(v) for k, v in (arguments or {}).items()}))
 

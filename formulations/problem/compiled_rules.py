@@ -33,7 +33,6 @@ class _Compiled:
 
     @cached_property
     def reads_tokens(self) -> bool:
-        """Whether its conditions read texts of tokens."""
         return any(literal.pattern is not None for condition in self.conditions for literal in condition)
 
 
@@ -56,9 +55,7 @@ class CompiledRule(_Compiled):
     rule: Rule
     name: str
     labels: LabelSet
-    components: (
-        tuple[UnboundComponent, ...] | None
-    )  # the same for every sequence; None where they depend on it
+    components: tuple[UnboundComponent, ...] | None  # None where they depend on the sequence
 
     @property
     def binary(self) -> bool:
@@ -144,7 +141,7 @@ class CompiledRules:
         return tuple(item for item in self.items if isinstance(item, CompiledRule))
 
     def check(self, labels: LabelSet) -> None:
-        """Raise ValueError for other labels than those that the rules were compiled for."""
+        """Raise ValueError for labels other than those of the rules."""
         if labels != self.labels and (labels.names, labels.scheme) != (self.labels.names, self.labels.scheme):
             raise ValueError(
                 f"the rules are compiled for {_description(self.labels)}, but the trellis has {_description(labels)}: "
@@ -152,11 +149,7 @@ class CompiledRules:
             )
 
     def problem(self, trellis: Trellis, *, quiet: bool = False) -> Problem:
-        """Scores and ground rules of one sequence; quietly where notices were given before.
-
-        ValueError for other labels than those the rules were compiled for, for weights whose total could pass 2^31
-        nats, and for a rule or feature that looks at tokens where the trellis has none.
-        """
+        """Scores and ground rules of one sequence, quietly where notices were given before; ValueError for input that does not fit."""
         instance(trellis, Trellis, "trellis", "a Trellis")
         self.check(trellis.labels)
         words = guard_tokens(trellis.tokens)

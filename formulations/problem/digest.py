@@ -26,17 +26,7 @@ _begun = Recent[tuple[str, Grid, Any]](8)
 
 
 def decoding_digest(rules: str, node: Grid, pool: Grid, step: Integers, tokens: Sequence[str]) -> str:
-    """64 hexadecimal digits that change with the rules, any score or any token of a decoding.
-
-    Parameters
-    ----------
-    rules : str
-        Digest of the compiled rules, with label names and scheme.
-    node, pool, step : Grid or ndarray of int
-        As in `Lattice`.
-    tokens : sequence of str
-        T texts.
-    """
+    """64 hexadecimal digits that change with the rules, of which the first text is a digest, any score or any token."""
 
     def begin() -> tuple[str, Grid, Any]:
         made = sha256(f"decoding {rules} {pool.shape} ".encode())

@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 
 from formulations.arguments import instances, items, text
-from formulations.labels.label_set import OUTSIDE
+from formulations.labels.schemes import OUTSIDE
 from formulations.problem.trellis import Trellis
 
 Value = TypeVar("Value")

@@ -51,20 +51,11 @@ class MachineTemplate:
 
 
 class Folding:
-    """Compiled rules as tables; `first` and `last` (K,) are scores of the ends that a model adds for every sequence.
-
-    Attributes
-    ----------
-    excluded : places of the rules that the tables leave out, and why
-    independent : whether there is no priority between excluded rules and those of the tables
-    reads_tokens : whether any rule or feature of the tables reads texts of tokens
-    ignores_tokens : whether no rule or feature does, excluded ones included
-    weight : the largest total of rules and features at a token, grid units
-    """
+    """Compiled rules as tables; `first` and `last` (K,) are scores of the ends that a model adds for every sequence."""
 
     def __init__(self, rules: CompiledRules, first: Grid | None = None, last: Grid | None = None) -> None:
         self.rules = rules
-        self.excluded: dict[int, str] = {}
+        self.excluded: dict[int, str] = {}  # places of the rules that the tables leave out, and why
         self._nodes: list[Table] = []
         self._edges: list[Table] = []
         self._machine_rules: list[tuple[int, CompiledRule, tuple[UnboundComponent, ...]]] = []

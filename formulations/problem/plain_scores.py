@@ -1,8 +1,4 @@
-"""Scores of a lattice as plain values, in nats with None for -inf, and back; nothing is lost on the way.
-
-They have the keys that a trellis is made of: `emissions` and `transitions` where every step has the same transitions, `start` and
-`edges` where each step has its own, both with `first` for second order; and else `node`, `pool` and `step` as in `Lattice`.
-"""
+"""Scores of a lattice as plain values and back, exactly: nats, None for -inf, under the names of a trellis's arrays."""
 
 import math
 from collections.abc import Mapping
@@ -101,7 +97,6 @@ def _general(node: Grid, pool: Grid, step: Any, what: str) -> Lattice:
 
 
 def _lists(nats: Floats) -> Any:
-    """Nested lists with None for -inf."""
     values = nats.astype(object)
     values[np.isneginf(nats)] = None
     return values.tolist()

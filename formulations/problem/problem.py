@@ -124,7 +124,6 @@ class Problem:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(T, K)."""
         return self.model.shape
 
     def value(self, path: LabelIds) -> Value:

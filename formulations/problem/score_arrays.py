@@ -83,13 +83,7 @@ def factored(
 
 
 def with_ends(node: Grid, extra: Mapping[str, Grid], order: int = 1) -> Grid:
-    """Emissions (T, K) on the grid with the scores `start` and `end`, where `extra` has them; a copy.
-
-    Raises
-    ------
-    ValueError
-        For a total of these and `transitions` and `first` beyond 2^31 nats.
-    """
+    """A copy of emissions (T, K) on the grid with `start` and `end` added; ValueError for totals beyond 2^31 nats."""
     T = len(node)
     times = {"transitions": max(T - order, 0), "first": min(T - 1, 1), "start": 1, "end": 1}
     components: list[tuple[str, Grid, int | Grid]] = [("emissions", node, np.ones(T, np.int64))]

@@ -44,7 +44,6 @@ class TokenScores:
 
     @cached_property
     def pool(self) -> Grid:
-        """(1, K, K) transitions on the grid."""
         return snap(self.transitions, "transitions")[None]
 
     @cached_property

@@ -86,6 +86,7 @@ class Trellis:
         """A trellis whose scores look at two labels before (Thede and Harper 1999).
 
         ``score(y) = start[y_0] + first[y_0, y_1] + Σ_{t=2}^{T-1} edges[t-2, y_{t-2}, y_{t-1}, y_t]``, in nats.
+        Errors as for `Trellis`.
 
         Parameters
         ----------
@@ -102,11 +103,6 @@ class Trellis:
         -------
         Trellis
             The trellis, with `order` 2.
-
-        Raises
-        ------
-        ValueError
-            As for `Trellis`.
 
         Examples
         --------
@@ -131,7 +127,7 @@ class Trellis:
     ) -> "Trellis":
         """A trellis from the emission scores of tokens and one table of transition scores.
 
-        The two tables are stored as they are: no (T-1, K, K) array is built.
+        The two tables are stored as they are: no (T-1, K, K) array is built. Errors as for `Trellis`.
 
         Parameters
         ----------
@@ -150,11 +146,6 @@ class Trellis:
         -------
         Trellis
             The trellis, of second order if `transitions` has three axes.
-
-        Raises
-        ------
-        ValueError
-            As for `Trellis`.
 
         Examples
         --------
@@ -218,7 +209,9 @@ class Trellis:
             return lattice
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"lattice": self.lattice, "labels": self.labels, "tokens": self.tokens}
+        state = {**self.__dict__, "lattice": self.lattice}
+        state.pop("token_scores", None)
+        return state
 
     def _set(self, lattice: Lattice, labels: Labels, tokens: Sequence[str] | None, scheme: str) -> None:
         T, K = lattice.shape
@@ -279,20 +272,12 @@ class Trellis:
     def score(self, labelling: Iterable[object]) -> float:
         """Score of a labelling, given as names or ids, in nats; -inf where it takes a forbidden step.
 
-        Parameters
-        ----------
-        labelling : iterable of object
-            T label names or ids.
+        Parameters and errors as for `ids`.
 
         Returns
         -------
         float
             The score in nats; -inf if the labelling takes a forbidden step.
-
-        Raises
-        ------
-        ValueError
-            For an unknown label or a wrong number of labels.
         """
         return nats(self.lattice.score(self.ids(labelling)))
 

@@ -11,7 +11,6 @@ from formulations.problem.problem import GroundRule, Problem
 
 
 def hard_only(problem: Problem) -> Problem:
-    """The problem of the first phase: no soft rule."""
     return replace(problem, rules=tuple(rule for rule in problem.rules if rule.hard))
 
 

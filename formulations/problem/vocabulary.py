@@ -138,7 +138,6 @@ class Vocabulary:
         return np.array([self.meet(purpose, *key) for key in keys], np.int64)
 
     def _truth(self, purpose: int, key: tuple[int, int, int]) -> tuple[bool, ...]:
-        """Which of the purpose's conditions hold."""
         held: list[dict[int, bool] | None] = []
         for place, number in enumerate(key):
             read, bits = self._read[purpose][place], self._bits[purpose][place]

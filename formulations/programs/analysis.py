@@ -26,16 +26,12 @@ SAMPLE, MOST_COMPARED = 6, 20_000
 
 @dataclass(frozen=True)
 class Analysis:
-    """Properties of one rule, with its size in a program."""
-
     rule: str
     form: str  # template, linear or logic
     kind: str  # "local" (folds), "linear" (a row), "regular" (an automaton) or "auxiliary" (a column a gate)
     states: int | None  # of its largest automaton; None where it would pass `MOST_STATES`
     machines: int  # automata or rows that it consists of
-    partial: (
-        str  # "exact" or "sound" where it can be evaluated on prefixes, "forced" where it is made to, or ""
-    )
+    partial: str  # on prefixes: "exact", "sound", "forced" by its user, or "" where it cannot be evaluated
     bound: str  # on further violations, that follows from a prefix
     rows: int
     columns: int  # rows and columns that it adds, σ included
@@ -159,7 +155,6 @@ def _compare(prefix: list[Machine], whole: list[Machine], labels: int, length: i
 
 
 def _bound(ground: GroundRule, partial: str) -> str:
-    """The lower bound on its violations that a prefix gives."""
     if ground.machineless:
         return "0: evaluated at the end only"
     if partial == "exact":

@@ -84,10 +84,7 @@ class Rows:
 
 
 class ProgramBuilder:
-    """The columns and rows of a problem's program, with its indicator columns: whether a step lies in a table.
-
-    An indicator says, for example, that a run of title begins at token 3. Tables of several sums get indicators.
-    """
+    """The columns and rows of a problem's program, and indicators: columns that are 1 where a step lies in a table."""
 
     def __init__(self, problem: Problem) -> None:
         self.shape, self.states = problem.shape, problem.lattice.states

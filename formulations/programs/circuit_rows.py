@@ -1,7 +1,4 @@
-"""Rows of a circuit: a column for each gate that is not at the top, and a row for each of its inputs.
-
-Gates are used in one polarity, so that z <= inputs suffices: z may be 1 only where its gate is true.
-"""
+"""Rows of a circuit: a column z for each gate below the top, and rows z <= inputs, as gates are used in one polarity."""
 
 from collections import Counter
 from collections.abc import Iterator

@@ -18,13 +18,7 @@ _ITEMS = re.compile(r'((?:"(?:[^"\\]|\\.)*"|[^,"])*)(?:,|$)')
 
 
 def escape(name: str) -> str:
-    """The name in files; not shortened.
-
-    Examples
-    --------
-    >>> escape('rule["one title",high]')
-    'rule._qone__title_q.high'
-    """
+    """The name in files, not shortened: `rule["one title",high]` is `rule._qone__title_q.high`."""
     word, bracket, items = name.partition("[")
     if not bracket:
         return f"{_escape(word)}_"

@@ -77,11 +77,7 @@ class Formulation:
 
 
 def formulate(problem: Problem) -> Formulation:
-    """Columns and rows for the lattice and every rule that is not folded into it.
-
-    TooLarge where the path alone would have more than `MOST_COLUMNS` columns; OutOfTime where a time limit passes
-    meanwhile, or would pass while the rows are put in order.
-    """
+    """Columns and rows for the lattice and every rule that is not folded into it; TooLarge and OutOfTime as they say."""
     T, K = problem.shape
     S = problem.lattice.states
     if (T - 1) * S * K > MOST_COLUMNS:

@@ -17,11 +17,7 @@ def best_score(lattice: Lattice) -> int:
 
 
 def losses(lattice: Lattice) -> tuple[int, Integers]:
-    """The best score, and the losses (S + (T-1)·S·K,) of the start and step columns, grid units.
-
-    The loss of a step is the best completion of the state before it, less the best completion with it; `UNBOUNDED` where
-    none exists. The losses of the steps of a path add up to the best score less the path's own.
-    """
+    """The best score, and what each start and step column loses against the best completion; `UNBOUNDED` for an impossible one."""
     T, K = lattice.shape
     S = lattice.states
     completion = np.zeros((T, S), np.int64)

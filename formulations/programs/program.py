@@ -80,17 +80,17 @@ class Program:
 
     @property
     def tokens(self) -> int:
-        """T."""
+        """Number of tokens, T."""
         return self.integer.tokens
 
     @property
     def n_columns(self) -> int:
-        """n."""
+        """Number of columns, n."""
         return self.integer.n_columns
 
     @property
     def n_rows(self) -> int:
-        """m."""
+        """Number of rows, m."""
         return self.integer.n_rows
 
     @property
@@ -212,32 +212,17 @@ class Program:
         )
 
     def labelling(self, values: Mapping[str, float] | ArrayLike) -> list[str]:
-        """The T labels of the path that a solution takes.
-
-        Parameters
-        ----------
-        values : mapping of str to float or array_like
-            (n,) numbers, or a number for each column by its name here or in files.
+        """The T labels of the path that a solution takes. Parameters and errors as for `read`.
 
         Returns
         -------
         list of str
             T label names.
-
-        Raises
-        ------
-        ValueError
-            As for `read`.
         """
         return [self.labels[k] for k in self.integer.labelling(self.read(values)).tolist()]
 
     def value(self, values: Mapping[str, float] | ArrayLike) -> float:
-        """The objective of a solution, nats; parameters and errors as for `read`.
-
-        Parameters
-        ----------
-        values : mapping of str to float or array_like
-            (n,) numbers, or a number for each column by its name here or in files.
+        """The objective of a solution, nats. Parameters and errors as for `read`.
 
         Returns
         -------

@@ -14,45 +14,22 @@ UNBOUNDED = 2**62
 
 @dataclass(frozen=True)
 class IntegerProgram:
-    """maximise c·x subject to row_lower <= A x <= row_upper, lower <= x <= upper, x integer.
+    """maximise c·x subject to row_lower <= A x <= row_upper, lower <= x <= upper, x integer (Stokman 2011, eq. 49-56)."""
 
-    The general form of Stokman 2011, eq. 49-56. Every column is integer and boxed, every coefficient an
-    integer: the objective counts grid units (2^-20 nats), so an optimum is exact and has no tolerance.
-
-    Columns begin with the edges of the path (Stokman 2011, eq. 53, with indices of its own for `start`): S start
-    edges, then edge (t, s, j) from state s at t-1 to label j at S + (t-1)·S·K + s·K + j for t = 1 … T-1, then S end
-    edges. States are labels, S = K, or for second order pairs of labels, S = (K+1)·K, numbered as in `Lattice`.
-
-    Parameters
-    ----------
-    tokens, labels : int
-        T and K.
-    objective : ndarray of int
-        (n,) int64, grid units.
-    lower, upper : ndarray of int
-        (n,) int64.
-    indptr, indices, data : ndarray of int
-        The rows of A, compressed sparse rows; (m+1,), (nnz,), (nnz,) int64.
-    row_lower, row_upper : ndarray of int
-        (m,) int64, -UNBOUNDED and UNBOUNDED where a side is absent.
-    order : int, default 1
-        1, or 2 where states are pairs of labels.
-    start : ndarray of int, optional
-        (n,) values of a solution to begin with, -1 for undefined ones; None for no solution.
-    """
-
+    # Columns begin with the edges of the path (eq. 53): S start edges, then edge (t, s, j) from state s at t-1 to label j at
+    # S + (t-1)·S·K + s·K + j for t = 1 … T-1, then S end edges. States are numbered as in `Lattice`.
     tokens: int
     labels: int
-    objective: Integers
+    objective: Integers  # (n,) grid units
     lower: Integers
     upper: Integers
-    indptr: Integers
+    indptr: Integers  # (m+1,) the rows of A, compressed
     indices: Integers
     data: Integers
-    row_lower: Integers
+    row_lower: Integers  # (m,) -UNBOUNDED, or UNBOUNDED below, where a side is absent
     row_upper: Integers
     order: int = 1
-    start: Integers | None = None
+    start: Integers | None = None  # (n,) a solution to begin with, -1 where undefined
 
     def __repr__(self) -> str:
         size = f"{self.n_columns} columns, {self.n_rows} rows, {len(self.data)} coefficients"

@@ -20,7 +20,6 @@ class ReducedProgram:
     columns: int  # of the whole program
 
     def expand(self, x: Integers) -> Integers:
-        """The solution in terms of the whole program."""
         whole = np.zeros(self.columns, np.int64)
         whole[self.places] = x
         return whole

@@ -128,10 +128,7 @@ def _local(machine: Machine, program: ProgramBuilder) -> tuple[Integers, Integer
 
 
 def _agreement(component: Agreement, part: _Part) -> tuple[Integers, Integers, Integers]:
-    """Add d, 1 where a token and the one before it differ: for each kind, d >= [it has the kind] - [the other has it].
-
-    Returns token, column and violations of each d.
-    """
+    """Add d >= [it has the kind] - [the one before has it] for each token and kind; token, column and violations of each d."""
     program, kinds = part.program, range(component.kinds)
     table = [component.kind == f for f in kinds]
     has = np.array(

@@ -18,9 +18,7 @@ class Style:
 
     columns: Sequence[str] | None = None
     rows: Sequence[str] | None = None
-    scale: int = (
-        1  # divisor of an entry of the objective, a power of two; quotients are written as exact decimals
-    )
+    scale: int = 1  # a power of two, by which entries of the objective are divided
     title: str = "program"  # one word
     remarks: tuple[str, ...] = ()  # lines of comment
 
@@ -79,7 +77,6 @@ def _box(program: IntegerProgram, name: str, column: int) -> str:
 
 
 def _columns_as(pattern: str, program: IntegerProgram, style: Style) -> NDArray[np.object_]:
-    """A pattern filled with each column's name."""
     if style.columns is None:
         n = program.n_columns
         return _numbered(pattern.format("c{}"), 1 << max(n - 1, 0).bit_length())[:n]
@@ -91,7 +88,6 @@ def _rows_as(pattern: str, program: IntegerProgram, style: Style) -> NDArray[np.
 
 
 def _some(at: Integers, pattern: str, letter: str, names: Sequence[str] | None) -> list[str]:
-    """A pattern filled with the names at some places."""
     before, after = pattern.split("{}")
     if names is None:
         return [f"{before}{letter}{place}{after}" for place in at.tolist()]
@@ -108,13 +104,7 @@ def _objective(units: Integers, style: Style) -> list[str]:
 
 
 def exact_decimal(units: int, scale: int) -> str:
-    """units / scale, for a power of two.
-
-    Examples
-    --------
-    >>> exact_decimal(-3, 2**20)
-    '-0.00000286102294921875'
-    """
+    """units / scale, for a power of two, such as -0.00000286102294921875."""
     digits = scale.bit_length() - 1
     whole, rest = divmod(abs(units), scale)
     fraction = str(rest * 5**digits).zfill(digits).rstrip("0")
@@ -123,7 +113,6 @@ def exact_decimal(units: int, scale: int) -> str:
 
 
 def _has_side(program: IntegerProgram) -> np.ndarray:
-    """(m,) bool: rows that have a side."""
     return (program.row_lower > -UNBOUNDED) | (program.row_upper < UNBOUNDED)
 
 

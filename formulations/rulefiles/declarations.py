@@ -6,7 +6,7 @@ from typing import Any
 
 from formulations.constraints.defining import named_formula
 from formulations.errors import InferenceError
-from formulations.labels.label_set import OUTSIDE
+from formulations.labels.schemes import OUTSIDE
 from formulations.labels.selectors import EACH_FIELD, Group, Selector
 from formulations.logic.syntax import FormulaError, NamedFormula, check_named_formulas
 from formulations.messages import brief, suggestion
@@ -54,7 +54,6 @@ class Declarations:
         return value
 
     def hint(self, name: str) -> str:
-        """A hint for an undeclared name."""
         return suggestion(name, [*self.fields, *self.groups]) or '; declare it: fields = ["' + name + '"]'
 
     def read_groups(self, table: Any) -> None:
@@ -119,20 +118,17 @@ class Declarations:
             raise DocumentError(error.message, "template", number, "logic", offset=error.offset) from None
 
     def names(self, value: Any, what: str, *path: Any) -> tuple[str, ...]:
-        """Check a list of names."""
         if not isinstance(value, list) or not all(isinstance(v, str) and v for v in value):
             raise DocumentError(f"{what} is {brief(value)}; expected a list of names", *path)
         return tuple(value)
 
     def text(self, value: Any, what: str, *path: Any) -> str:
-        """Check a text."""
         if not isinstance(value, str):
             raise DocumentError(f"{what} is {brief(value)}; expected a text", *path)
         return value
 
 
 def check_keys(table: Mapping[str, Any], known: Iterable[str], path: KeyPath) -> None:
-    """Raise DocumentError for an unknown key."""
     for key in table:
         if key not in known:
             raise DocumentError(f'nothing is called "{key}"{suggestion(key, known)}', *path, key, KEY)

@@ -14,7 +14,8 @@ from formulations.constraints.patterns import Matches
 from formulations.constraints.rule import COMMON, SCOPES, Rule
 from formulations.constraints.rule_set import RuleError, RuleSet
 from formulations.constraints.template import TEMPLATES, Template
-from formulations.labels.label_set import OUTSIDE, LabelSet
+from formulations.labels.label_set import LabelSet
+from formulations.labels.schemes import OUTSIDE
 from formulations.labels.selectors import EACH_FIELD
 from formulations.logic.syntax import FormulaError
 from formulations.messages import brief, suggestion
@@ -30,7 +31,6 @@ _ANOTHER = "\0"
 
 
 def read(text: str, source: str, folder: Path) -> RuleSet:
-    """A rule set from TOML text."""
     try:
         document = loads(text)
     except NotToml as error:

@@ -27,7 +27,6 @@ _COMMON: dict[str, Any] = {
 
 
 def schema() -> dict[str, Any]:
-    """The schema of a rule file (draft 7)."""
     names = {"type": "array", "items": {**_TEXT, "minLength": 1}}
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",

@@ -1,7 +1,4 @@
-"""Places of values in the text of a TOML file, and the writing of TOML; `tomllib` does neither.
-
-The text is valid: `tomllib` has checked it. A byte order mark does not count in lines and columns.
-"""
+"""Places of values in the text of a valid TOML file, and the writing of TOML; `tomllib` does neither."""
 
 import json
 import re
@@ -70,11 +67,7 @@ def _place(text: str, at: int) -> Place:
 
 
 def locate(text: str, path: KeyPath, offset: int | None = None) -> Place | None:
-    """The place of the value at the path, or of the innermost value around it where the text lacks it.
-
-    Numbers count the elements of arrays and of arrays of tables from 0. The place of a table is that of its name.
-    The offset counts characters of a string as it was parsed, escapes resolved; it is kept inside the string.
-    """
+    """The place of the value at the path, numbers counting elements from 0, or of the innermost value around it."""
     text, steps = _plain(text), path[:-1] if path[-1:] == (KEY,) else path
     depth, key, value = _find(text, steps)
     at = key if depth == len(steps) < len(path) else value

@@ -8,7 +8,7 @@ from formulations.constraints.feature import Feature
 from formulations.constraints.formulas import Text
 from formulations.constraints.rule import SCOPES, Rule
 from formulations.constraints.rule_set import RuleSet
-from formulations.labels.label_set import OUTSIDE
+from formulations.labels.schemes import OUTSIDE
 from formulations.labels.selectors import EACH_FIELD, Group, Selector, alternatives, names_in
 from formulations.logic.names import NamedFormula
 from formulations.parameters import Words
@@ -17,7 +17,6 @@ from formulations.tokens.token_pattern import TokenPattern
 
 
 def write(rules: RuleSet) -> str:
-    """A rule set as TOML text."""
     groups: dict[str, Group] = {}
     visited: set[Group] = set()
     for selector in (*rules.groups, *(each for item in rules for each in _selectors(item))):
@@ -80,7 +79,6 @@ def _rule_table(rule: Rule) -> dict[str, Any]:
 
 
 def _parameters(record: Any) -> dict[str, Any]:
-    """Parameters that are not at their defaults."""
     return {
         f.name.rstrip("_"): _value(getattr(record, f.name))
         for f in fields(record)

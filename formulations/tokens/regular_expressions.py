@@ -1,8 +1,4 @@
-"""Regular expressions over the characters of a token, with a time limit for backtracking.
-
-The syntax is that of Python's `re`; the engine is that of the `regex` module, which can stop a match in every thread
-and on every platform.
-"""
+"""Regular expressions of `re` over the characters of a token; the engine of `regex` can stop a match in every thread."""
 
 import math
 import re

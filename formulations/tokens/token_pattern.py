@@ -35,7 +35,6 @@ Exceptions = Annotated[Sequence[str], "Exceptions, words that do not match; alon
 
 @remembered
 def in_class(token: str, name: str) -> bool:
-    """Whether a token is of the class."""
     if name in _PATTERNS:
         return re.fullmatch(_PATTERNS[name], token) is not None
     if name == "capitalised":

@@ -8,7 +8,8 @@ from functools import cached_property
 import numpy as np
 
 from formulations import LabelSet, Trellis
-from formulations.labels.label_set import OUTSIDE, Field
+from formulations.labels.label_set import Field
+from formulations.labels.schemes import OUTSIDE
 from ilpinfer.adapters.decisions import AdapterError
 
 CERTAIN = 1e-6

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from formulations import LabelSet, RuleSet, Trellis, dump_rules, parse_rules
-from formulations.labels.label_set import OUTSIDE
+from formulations.labels.schemes import OUTSIDE
 from formulations.messages import suggestion
 from ilpinfer.adapters import spacy_sources as sources
 from ilpinfer.adapters.decisions import AdapterError, as_rules, best_ids, check_choice, decide

@@ -6,8 +6,7 @@ from typing import Annotated
 
 from formulations import LabelSet, RuleSet
 from formulations.errors import RuleNotice
-from formulations.labels.label_set import OUTSIDE
-from formulations.labels.schemes import MARKS, WRITABLE
+from formulations.labels.schemes import MARKS, OUTSIDE, WRITABLE
 from formulations.programs.analysis import Analysis, analyse
 from formulations.rulefiles.schema import schema
 from ilpinfer.cli.arguments import AsJson, RuleFile, Scheme, model_option, value_option

@@ -8,31 +8,14 @@ from typing import Any
 
 from formulations.messages import brief
 from formulations.plain_values import choice, items, number, of_type, table, text
-from ilpinfer.core.trees import DEEPEST as DEEPEST
-from ilpinfer.core.trees import MOST_LEAVES as MOST_LEAVES
-from ilpinfer.core.trees import Leaf as Leaf
-from ilpinfer.core.trees import MachineKey as MachineKey
-from ilpinfer.core.trees import Split as Split
-from ilpinfer.core.trees import TooManyCases as TooManyCases
-from ilpinfer.core.trees import Tree as Tree
-from ilpinfer.core.trees import as_plain as as_plain
-from ilpinfer.core.trees import nodes as nodes
-from ilpinfer.core.trees import tree_of
+from ilpinfer.core.trees import Leaf, Split, Tree, as_plain, nodes, tree_of
 
 KINDS = ("exact", "solver", "none")
 
 
 @dataclass(frozen=True)
 class Cost:
-    """The work of a check, from the form of a proof alone.
-
-    Parameters
-    ----------
-    leaves : int
-        Number of bounds that are recomputed.
-    passes : int
-        Over the lattice: two for each leaf, one for each of its stages, and one for each machine.
-    """
+    """The work of a check: bounds that are recomputed, and passes over the lattice."""
 
     leaves: int
     passes: int
@@ -40,36 +23,18 @@ class Cost:
 
 @dataclass(frozen=True)
 class Phases:
-    """The proofs of both phases of two-phase inference.
+    """The proofs of both phases of two-phase inference, by trees about the hard rules and about the soft ones."""
 
-    Parameters
-    ----------
-    best : Tree
-        No labelling that keeps the hard rules scores more than the best score; it speaks of the hard rules
-        alone, numbered among themselves.
-    witness : tuple of int, optional
-        Label ids (T,) of a labelling that has the best score; empty where no labelling keeps the hard rules.
-    least : Tree, optional
-        No labelling at or above the floor costs less, nor scores more at the same cost; it speaks of the
-        rules left by folding the hard ones, at scores less `weight` for each unit of cost, and its leaves
-        keep account of the cost. None where the cost is 0 and the score the best one, so that the first phase
-        proves both.
-    weight : int, default 1
-        Grid units of score for a unit of cost, which is the greatest common divisor of the penalties.
-    """
-
-    best: Tree
-    witness: tuple[int, ...] = ()
-    least: Tree | None = None
-    weight: int = 1
+    best: Tree  # no labelling scores more under the hard rules alone, numbered among themselves
+    witness: tuple[int, ...] = ()  # label ids (T,) that have the best score; empty where no labelling is left
+    least: Tree | None = None  # none is better by cost, then score; None where `best` shows that, at cost 0
+    weight: int = 1  # grid units that `least` subtracts for a unit of cost, the gcd of the penalties
 
     @property
     def trees(self) -> tuple[Tree, ...]:
-        """The trees of both phases."""
         return (self.best,) if self.least is None else (self.best, self.least)
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values."""
         return {
             "best": as_plain(self.best),
             "witness": list(self.witness),
@@ -79,7 +44,6 @@ class Phases:
 
     @classmethod
     def from_dict(cls, values: Any) -> "Phases":
-        """The proofs that `to_dict` has made these values of; ValueError for others."""
         given = table(values, ("best", "witness", "least", "weight"), "phases")
         return cls(
             tree_of(given["best"], "phases: best"),
@@ -91,60 +55,30 @@ class Phases:
 
 @dataclass(frozen=True)
 class Rest:
-    """The proof that a list of labellings is complete.
+    """The proof that a list of labellings is complete: no other than the excluded and the last is worth more."""
 
-    Parameters
-    ----------
-    bound : float
-        No labelling but those excluded and the solution's own is worth more, nats; -inf where there is none.
-    tree : Tree
-        The proof.
-    """
-
-    bound: float
+    bound: float  # nats; -inf where there is no other labelling
     tree: Tree
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values."""
         return {"bound": self.bound if math.isfinite(self.bound) else None, "tree": as_plain(self.tree)}
 
     @classmethod
     def from_dict(cls, values: Any) -> "Rest":
-        """The proof that `to_dict` has made these values of; ValueError for others."""
         given = table(values, ("bound", "tree"), "rest")
         return cls(number(given["bound"], "rest: bound", -math.inf), tree_of(given["tree"], "rest: tree"))
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """The proof, or the source, of the bound of a solution.
+    """The proof, or the source, of the bound of a solution."""
 
-    Parameters
-    ----------
-    kind : str
-        "exact" for a tree that proves the bound in integers, "solver" for the word of a solver, "none" for
-        the word of the method that `source` names, or for nothing.
-    source : str, optional
-        Argument of the proof, or solver with version.
-    settings : mapping of str to object, optional
-        Parameters of the solver.
-    tree : Leaf, Split or Phases, optional
-        The proof, for kind "exact": no labelling but those excluded passes the solution's bound.
-    excluded : tuple of tuple of int, optional
-        Label ids (T,) of labellings that are as good or better, in a list of several: the solution is the
-        best without these.
-    rest : Rest, optional
-        The proof that there are no more labellings, where a list has fewer than wanted.
-    make_digest : callable, optional
-        Digest of trellis, rules and objective, made when it is first read.
-    """
-
-    kind: str
-    source: str = ""
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    kind: str  # "exact" for a tree that proves the bound, "solver" for a solver's word, "none" for a method's
+    source: str = ""  # the argument of the proof, or the solver with its version
+    settings: Mapping[str, Any] = field(default_factory=dict)  # of the solver
     tree: Leaf | Split | Phases | None = None
-    excluded: tuple[tuple[int, ...], ...] = ()
-    rest: Rest | None = None
+    excluded: tuple[tuple[int, ...], ...] = ()  # label ids (T,) of the labellings before it in a list
+    rest: Rest | None = None  # where a list has fewer labellings than wanted
     make_digest: Callable[[], str] = field(default=str, repr=False, compare=False)
 
     def __repr__(self) -> str:
@@ -157,12 +91,11 @@ class Certificate:
 
     @cached_property
     def digest(self) -> str:
-        """Digest of trellis and rules, 64 hexadecimal digits; empty without a proof."""
+        """Digest of trellis and rules, 64 hexadecimal digits, made when it is first read; empty without a proof."""
         return self.make_digest()
 
     @property
     def trees(self) -> tuple[Tree, ...]:
-        """All trees of the proof."""
         if self.tree is None:
             return ()
         own = self.tree.trees if isinstance(self.tree, Phases) else (self.tree,)
@@ -170,24 +103,11 @@ class Certificate:
 
     @property
     def cost(self) -> Cost:
-        """The work of checking its proof; 0 without one.
-
-        Raises
-        ------
-        TooManyCases
-            As `nodes`.
-        """
+        """The work of checking its proof; 0 without one. TooManyCases as `nodes`."""
         leaves = [node for tree in self.trees for _, node in nodes(tree) if isinstance(node, Leaf)]
         return Cost(len(leaves), sum(leaf.passes for leaf in leaves))
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values.
-
-        Raises
-        ------
-        TooManyCases
-            As `nodes`.
-        """
         own = {"kind": self.kind, "source": self.source, "settings": dict(self.settings)}
         if self.tree is None:
             return own
@@ -202,14 +122,7 @@ class Certificate:
 
     @classmethod
     def from_dict(cls, values: Any) -> "Certificate":
-        """The certificate that `to_dict` has made these values of.
-
-        Raises
-        ------
-        ValueError
-            For keys that are missing or unknown, values of another type, an unknown kind, a cost that is not
-            that of the tree, and a tree as large as `TooManyCases` says.
-        """
+        """The certificate that `to_dict` has made these values of; ValueError for others."""
         what, proof = "certificate", ("digest", "cost", "tree", "excluded")
         proved = isinstance(values, dict) and "tree" in values
         own = ("kind", "source", "settings", *(proof if proved else ()))

@@ -5,20 +5,7 @@ from typing import Any
 
 
 def configuration(text: str) -> tuple[str, dict[str, Any]]:
-    """The name and the options of a method that is written with its options, such as `lds:variant=admissible:zero=best`.
-
-    Values are numbers, true, false or null as in JSON, and texts otherwise. A number alone is a time limit in seconds.
-
-    Raises
-    ------
-    ValueError
-        For an option that is given twice, or after which the name continues.
-
-    Examples
-    --------
-    >>> configuration("beam:width=50"), configuration("cbc:10")
-    (('beam', {'width': 50}), ('cbc', {'time_limit': 10}))
-    """
+    """The name and the options of a text such as `lds:variant=admissible`; a number alone is a time limit in seconds."""
     name, *rest = text.split(":")
     options: dict[str, Any] = {}
     for piece in rest:

@@ -17,8 +17,6 @@ from ilpinfer.core.rule_compiler import RuleCompiler
 
 @dataclass(frozen=True)
 class Context:
-    """Rules and trellis of a solution."""
-
     rules: RuleCompiler
     trellis: Trellis
     decode: Callable[[RuleCompiler], Any]
@@ -29,7 +27,6 @@ class Context:
 
     @property
     def problem(self) -> Problem:
-        """Scores and ground rules."""
         return self.rules.quietly(self.trellis) if self.known_problem is None else self.known_problem
 
     @property
@@ -58,7 +55,6 @@ class Context:
         return [t for t in self.named()[name].trials(reading) if t.amount and not lost & set(t.tokens[:1])]
 
     def places(self, name: str, labels: Sequence[str]) -> tuple[int, ...]:
-        """The tokens at which a labelling breaks a rule."""
         return tuple(sorted({t for trial in self.broken(name, labels) for t in trial.tokens}))
 
 
@@ -108,8 +104,6 @@ class Broken:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Broken rules and overruled rules of a solution."""
-
     broken: tuple[Broken, ...]
     overruled: dict[str, tuple[int, ...]]
 
@@ -131,7 +125,6 @@ class Explanation:
 
     @classmethod
     def from_dict(cls, values: Any) -> "Explanation":
-        """The explanation that `to_dict` has made these values of; ValueError for others."""
         what = "explanation"
         given = table(values, ("broken", "overruled"), what)
         broken = items(given["broken"], f"{what}: broken")

@@ -23,15 +23,9 @@ class Clash:
 class Infeasibility:
     """A conflict and a relaxation where no labelling is feasible."""
 
-    conflict: tuple[
-        Clash, ...
-    ] = ()  # rules, and tokens, that cannot hold together, none of which can be left out; may be empty
-    relaxation: dict[str, int] = field(
-        default_factory=dict
-    )  # fewest violations of hard rules to allow so that there is a labelling
-    labels: tuple[str, ...] | None = (
-        None  # the best labelling that breaks no more than that; None where it was not found
-    )
+    conflict: tuple[Clash, ...] = ()  # rules that cannot hold together, unless one of them is left out
+    relaxation: dict[str, int] = field(default_factory=dict)  # fewest violations of hard rules to allow
+    labels: tuple[str, ...] | None = None  # the best labelling that breaks no more, where it was found
     places: dict[str, tuple[int, ...]] = field(default_factory=dict)  # the tokens at which it breaks them
     reason: str = ""  # all of it in a line
 
@@ -46,7 +40,6 @@ class Infeasibility:
 
     @classmethod
     def from_dict(cls, values: Any, what: str = "infeasibility") -> "Infeasibility":
-        """The report that `to_dict` has made these values of; ValueError for others."""
         return record(cls, values, what)
 
 

@@ -17,8 +17,6 @@ Function = Callable[..., Any]
 
 @dataclass(frozen=True)
 class Method:
-    """A way to decode."""
-
     name: str
     exact: bool  # whether it proves its labelling optimal, given time
     summary: str  # one line
@@ -63,7 +61,6 @@ def _solver(name: str, library: str) -> Method:
 
 
 def _search(name: str, function: str, summary: str, parameters: str = "", *options: str) -> Method:
-    """A method of `ilpinfer.search`, with the class of its parameters."""
     runner = f"ilpinfer.search.{function}"
     record = parameters and f"{runner.partition(':')[0]}:{parameters}"
     return Method(name, False, summary, runner, options, record)

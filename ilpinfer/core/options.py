@@ -4,16 +4,10 @@ from typing import Literal, TypedDict
 
 
 class Options(TypedDict, total=False):
-    """Options of all methods; `methods()` lists the options of each method, and other options are refused.
-
-    The options after `width` are parameters of the searches, described by their records, such as
-    `ilpinfer.search.discrepancy.Discrepancy`.
-    """
+    """Options of all methods; those after `width` are fields of the searches' records of parameters."""
 
     threads: int  # of solvers; 1 where not given
-    within: (
-        float | None
-    )  # for "auto" with `top`: nats below the best labelling, at most; 0 for all optima of a tie
+    within: float | None  # of "auto" with `top`: nats below the best labelling; 0 for all optima of a tie
     width: int  # of beam search, prefixes a token; 10 where not given
     variant: Literal["admissible", "published", "textbook", "varied", "strong"]
     token_multiplier: float

@@ -84,11 +84,7 @@ def register_method(name: str, decoder: Function, *, process: bool = False) -> N
 
 
 def method(name: str) -> Method:
-    """The method of that name: built-in, registered, an entry point, or a function as `module:function`.
-
-    An entry point of the group `ilpinfer.methods` has its own name, or `package:name`. ValueError for an unknown name,
-    with the nearest known one, and for a decoder that cannot be imported.
-    """
+    """The method of that name: built-in, registered, an entry point, or a function as `module:function`; ValueError for others."""
     if not isinstance(name, str):
         raise ValueError(f"method is {brief(name)}; expected the name of a method")
     for candidate in methods():

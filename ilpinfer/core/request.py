@@ -44,7 +44,6 @@ class Request:
 
     @classmethod
     def for_method(cls, chosen: Method, time_limit: float | None, options: Mapping[str, Any]) -> "Request":
-        """The request for a given method; errors as for `of`."""
         unknown = [name for name in options if name not in chosen.all_options]
         if unknown:
             raise ValueError(

@@ -12,11 +12,7 @@ from ilpinfer.core.incumbents import Improvement
 
 @dataclass(frozen=True)
 class Result:
-    """One labelling, or none, with an upper bound on all that were not found before it.
-
-    Bound and value are in grid units. The bound is inf where it is unknown, and `FORBIDDEN` or less where no labelling is left; the
-    value is None where the method does not know it.
-    """
+    """One labelling, or none; its value and a bound on all that were not found before it, grid units, inf where unknown."""
 
     path: LabelIds | None
     bound: float

@@ -36,7 +36,6 @@ class RuleCompiler:
         return iter(self.rules)
 
     def compiled(self, labels: LabelSet) -> CompiledRules:
-        """The rules for a label set."""
         return self._compiled.find(
             lambda one: one.labels is labels or one.labels == labels,
             lambda: self.anew(labels),
@@ -76,8 +75,6 @@ class RuleCompiler:
         return self.compiled(trellis.labels).problem(trellis, quiet=True)
 
     def without(self, name: str) -> "RuleCompiler":
-        """The rules without that of a name."""
-
         def make() -> tuple[str, RuleCompiler]:
             items = self.rules.items
             kept = tuple(i for i, n in zip(items, unique_names(items), strict=True) if n != name)
@@ -90,10 +87,7 @@ _recent = Recent[RuleCompiler](MOST_RULES)
 
 
 def compiler_of(rules: Rules | RuleCompiler) -> RuleCompiler:
-    """The compiler of rules, from the cache where the same rule set, or a list of the same rules, was used lately.
-
-    Rules are the same where they are the same objects, so that a list that was changed is another one.
-    """
+    """The compiler of rules, from the cache where the same rule set, or a list of the same objects, was used lately."""
     if isinstance(rules, RuleCompiler):
         return rules
     given = rule_set(rules)

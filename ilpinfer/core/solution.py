@@ -17,7 +17,7 @@ from ilpinfer.core.explanation import Context, Explanation, explain
 from ilpinfer.core.incumbents import Improvement, Incumbent
 from ilpinfer.core.infeasibility import Infeasibility
 from ilpinfer.core.solution_fields import read_values, solution_fields, write_values
-from ilpinfer.core.status import Status as Status
+from ilpinfer.core.status import Status
 
 LATER = ("violations", "certificate", "overruled", "context")
 """Fields that the record of a call makes when they are first read."""
@@ -101,11 +101,7 @@ class Solution:
 
     @classmethod
     def _of(cls, known: dict[str, Any]) -> Self:
-        """A solution of fields, a dict that it keeps, and of `_call`: a record that makes the fields of `LATER` when they
-        are first read.
-
-        Fields with plain default values may be left out.
-        """
+        """A solution of a dict that it keeps: fields, and `_call`, the record that makes the fields of `LATER` when first read."""
         made = cls.__new__(cls)
         object.__setattr__(made, "__dict__", known)
         return made
@@ -323,5 +319,4 @@ class Solution:
 
 
 def finite(number: float) -> float | None:
-    """The number, or None where it is infinite or NaN."""
     return number if math.isfinite(number) else None

@@ -42,20 +42,7 @@ ROW_KEYS = ("sequence", "tokens", "positions", "rank", "ranks", "trace", "explan
 def solution_fields(
     values: Any, further: Mapping[str, Callable[[Any, str], Any]]
 ) -> tuple[dict[str, Any], tuple[Incumbent, ...] | None]:
-    """Fields of a solution, and its incumbents where they are there.
-
-    Parameters
-    ----------
-    values : object
-        Values of `Solution.to_dict` or of a row of `ilpinfer decode`.
-    further : mapping of str to callable
-        Functions that read further fields of a kind of solution.
-
-    Raises
-    ------
-    ValueError
-        As `Solution.from_dict`.
-    """
+    """Fields of a solution, and its incumbents where they are there; `further` reads the fields of a kind of solution."""
     if isinstance(values, dict) and not further and "floor_kind" in values:
         raise ValueError("the solution is of two-phase inference; read it as a TwoPhaseSolution")
     given = table(values, (*NEEDED, *further), "the solution", (*OPTIONAL, *ROW_KEYS))
@@ -110,8 +97,7 @@ def _incumbents(given: dict[str, Any]) -> tuple[Incumbent, ...] | None:
 
 
 def write_values(path: str | Path, values: dict[str, Any]) -> None:
-    """Write plain values as `.json` or `.json.gz`; the file appears under its name only when it is complete; ValueError
-    for another suffix."""
+    """Write plain values whole, as `.json` or `.json.gz`; ValueError for another suffix."""
     try:
         content = json_bytes(path, values)
     except Unreadable as error:

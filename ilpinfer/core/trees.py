@@ -23,39 +23,25 @@ class TooManyCases(InferenceError, ValueError):
 
 @dataclass(frozen=True)
 class Leaf:
-    """A bound that passes over the folded lattice recompute. Rules without a name in it are relaxed.
+    """A bound that passes over the folded lattice recompute. Rules without a name in it are relaxed."""
 
-    Parameters
-    ----------
-    multipliers : mapping of MachineKey to int, optional
-        (rule, component) of a `Sum` whose violations count singly, and its multiplier for each unit of
-        weight: an integer in units of 2^-30 nats, from -penalty to penalty. The lattice pays it for each unit, and
-        the bound gets back the best future of the sum's machine: the largest of multiplier · N less the cost of N
-        over the sums N that labellings can have.
-    product : tuple of MachineKey, optional
-        (rule, machine) that the lattice is multiplied with for the first backward pass.
-    stages : tuple of tuple of MachineKey, optional
-        (rule, machine) of further machines by stage, none of them empty. The machines of a stage read what
-        the stage before has left. A forward pass prunes prefixes that cannot pass the bound, and a backward
-        pass the steps.
-    shares : tuple of mapping of MachineKey to sequence of sequence of int, optional
-        (rule, component) of an `Agreement` whose violations count singly, and the scores (n, F), grid units,
-        that its tokens give to the lattice for each kind; by stage. Each stage prunes states that cannot pass
-        the bound, and the shares of the last one stay in the lattice.
-    """
-
+    # For each unit of weight of a `Sum` whose violations count singly, in units of 2^-30 nats: the lattice pays it, and the
+    # bound gets back the best future of the sum's machine.
     multipliers: Mapping[MachineKey, int] = field(default_factory=dict)
-    product: tuple[MachineKey, ...] = ()
+    product: tuple[
+        MachineKey, ...
+    ] = ()  # machines that the lattice is multiplied with for the first backward pass
+    # Further machines: those of a stage read what the stage before has left, and prune what cannot pass the bound.
     stages: tuple[tuple[MachineKey, ...], ...] = ()
+    # By stage, for an `Agreement` whose violations count singly, the scores (n, F), grid units, that its tokens give to the
+    # lattice for each kind; the shares of the last stage stay there.
     shares: tuple[Mapping[MachineKey, Sequence[Sequence[int]]], ...] = ()
 
     @property
     def passes(self) -> int:
-        """The number of passes over the lattice that check it."""
         return 2 + len(self.product) + sum(1 + len(stage) for stage in self.stages) + 2 * len(self.shares)
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values; shares where there are any."""
         shares = [
             [[*component, [list(row) for row in rows]] for component, rows in stage.items()]
             for stage in self.shares
@@ -69,25 +55,12 @@ class Leaf:
 
     @classmethod
     def from_dict(cls, values: Any) -> "Leaf":
-        """The leaf that `to_dict` has made these values of; ValueError for others."""
         return _leaf(values, "leaf")
 
 
 @dataclass(frozen=True)
 class Split:
-    """Two cases that cover all labellings: the row Σ_t [t in tokens and label t in labels] is <= most, or above.
-
-    Above 0 for a single token means none of its other labels, which folds as the first case does.
-
-    Parameters
-    ----------
-    tokens, labels : tuple of int
-        The row's ones.
-    most : int
-        The largest value of the first case.
-    below, above : Leaf or Split, optional
-        The proofs of both.
-    """
+    """Two cases that cover all labellings: the row Σ_t [t in tokens and label t in labels] is <= most, or above."""
 
     tokens: tuple[int, ...]
     labels: tuple[int, ...]
@@ -96,12 +69,10 @@ class Split:
     above: "Leaf | Split" = field(repr=False)
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values; see `as_plain`."""
         return as_plain(self)
 
     @classmethod
     def from_dict(cls, values: Any) -> "Split":
-        """The split that `to_dict` has made these values of; ValueError for others."""
         result = tree_of(values, "split")
         if not isinstance(result, Split):
             raise ValueError("split has no below")
@@ -112,13 +83,7 @@ Tree = Leaf | Split
 
 
 def nodes(tree: Any) -> Iterator[tuple[int, Any]]:
-    """Depth and node of each node of a tree, parents first. The tree may hold objects that are no nodes.
-
-    Raises
-    ------
-    TooManyCases
-        Where a node lies below more than `DEEPEST` splits, or there are more than `MOST_LEAVES` leaves.
-    """
+    """Depth and node of each node, parents first; TooManyCases beyond `DEEPEST` and `MOST_LEAVES`."""
     waiting, leaves = [(0, tree)], 0
     while waiting:
         depth, node = waiting.pop()
@@ -134,13 +99,7 @@ def nodes(tree: Any) -> Iterator[tuple[int, Any]]:
 
 
 def as_plain(tree: Tree) -> dict[str, Any]:
-    """A tree as plain values, those of a split with those of its two cases inside.
-
-    Raises
-    ------
-    TooManyCases
-        As `nodes`: no check accepts such a tree.
-    """
+    """A tree as plain values, those of the two cases of a split inside its own; TooManyCases as `nodes`."""
     root: dict[str, Any] = {}
     places = [(root, "tree")]
     for _, node in nodes(tree):
@@ -156,14 +115,7 @@ def as_plain(tree: Tree) -> dict[str, Any]:
 
 
 def tree_of(value: Any, what: str = "tree") -> Tree:
-    """The tree that `as_plain` has made this value of.
-
-    Raises
-    ------
-    ValueError
-        For keys that are missing or unknown, and values of another type; TooManyCases, which is one, as
-        `nodes`.
-    """
+    """The tree that `as_plain` has made this value of; ValueError for others."""
     waiting: list[tuple[Any, int, str]] = [(value, 0, what)]
     splits: list[tuple[tuple[int, ...], tuple[int, ...], int] | Leaf] = []
     leaves = 0

@@ -11,7 +11,8 @@ from ilpinfer.core.registry import method
 from ilpinfer.core.request import Request
 from ilpinfer.core.result import Result
 from ilpinfer.core.rule_compiler import Rules, compiler_of
-from ilpinfer.core.solution import Solution, Status
+from ilpinfer.core.solution import Solution
+from ilpinfer.core.status import Status
 from ilpinfer.decoding.decode import decode
 from ilpinfer.decoding.reporting import run_task, solution_of
 

@@ -476,7 +476,9 @@ class Decoder:
         return prove(trellis, self._rules, solution, time_limit=self._request.time_limit)
 
     def _scored(self, tokens: Sequence[str]) -> Trellis:
-        return self._needed_model().trellis(texts(tokens, "tokens"))
+        model = self._needed_model()
+        scores = getattr(model, "token_scores", None)
+        return model.trellis(texts(tokens, "tokens")) if scores is None else scores.trellis(tokens)
 
     def _needed_model(self) -> Scorer:
         if self.model is None:

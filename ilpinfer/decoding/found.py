@@ -12,9 +12,11 @@ from formulations import Trellis
 from formulations.automata.windows import Window
 from formulations.dtypes import LabelIds
 from formulations.grid import UNITS_PER_NAT, Grid, is_forbidden
-from ilpinfer.core.certificate import Certificate, Leaf, MachineKey, Rest
+from ilpinfer.core.certificate import Certificate, Rest
 from ilpinfer.core.explanation import Context
-from ilpinfer.core.solution import Solution, Status
+from ilpinfer.core.solution import Solution
+from ilpinfer.core.status import Status
+from ilpinfer.core.trees import Leaf, MachineKey
 from ilpinfer.exact.calls import Call
 from ilpinfer.exact.compiled import Tables
 from ilpinfer.kernels.evaluation import FEATURE_SCORE, MODEL_SCORE, OVERRULED, PENALTY

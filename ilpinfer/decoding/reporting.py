@@ -19,7 +19,8 @@ from ilpinfer.core.methods import Method
 from ilpinfer.core.request import Request
 from ilpinfer.core.result import Result, Task
 from ilpinfer.core.rule_compiler import RuleCompiler
-from ilpinfer.core.solution import Solution, Status
+from ilpinfer.core.solution import Solution
+from ilpinfer.core.status import Status
 from ilpinfer.errors import describe
 
 Callback = Callable[[float, float, float], None]

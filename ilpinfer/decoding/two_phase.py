@@ -17,13 +17,15 @@ from formulations.problem.problem import Value
 from formulations.problem.two_phases import hard_only
 from formulations.programs.formulation import Formulation, exclude_labelling, formulate, score_floor
 from formulations.programs.record import IntegerProgram
-from ilpinfer.core.certificate import NONE, Certificate, Leaf, Phases, proof
+from ilpinfer.core.certificate import NONE, Certificate, Phases, proof
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.explanation import Context
 from ilpinfer.core.request import MOST, deadline_for
 from ilpinfer.core.result import Result, Task
 from ilpinfer.core.rule_compiler import Rules, compiler_of
-from ilpinfer.core.solution import Solution, Status, finite
+from ilpinfer.core.solution import Solution, finite
+from ilpinfer.core.status import Status
+from ilpinfer.core.trees import Leaf
 from ilpinfer.decoding.reporting import solution_of, with_reasons
 from ilpinfer.exact.programs import FASTEST, Reply, solve
 from ilpinfer.exact.viterbi import VITERBI
@@ -267,14 +269,13 @@ class TwoPhaseSearch:
 
     def _cheapest(self, first: Reply, floor: int | None, top: int) -> list[Reply] | None:
         """The cheapest labellings by the engine, with their proofs; None if it does not reach a proof."""
-        from ilpinfer.exact.least_cost import LeastCost
+        from ilpinfer.exact.frontier import FrontierSearch
 
         assert first.path is not None
-        search = LeastCost(self.base, self.deadline, floor, first.path)
-        paths = search.run(top)
-        if not paths:
+        found = FrontierSearch(self.base, self.deadline, first.path).cheapest(floor, top)
+        if found is None:
             return None
-        leaf, weight = search.proof()
+        paths, leaf, weight = found
         labellings = [tuple(path.tolist()) for path in paths]
         result = []
         for place, path in enumerate(paths):

@@ -17,8 +17,8 @@ from formulations.problem.compiled_rules import unique_names
 from formulations.problem.problem import GroundRule
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.rule_compiler import compiler_of
-from ilpinfer.exact.feasibility import witness
-from ilpinfer.exact.score_replacement import without_scores
+from ilpinfer.exact.infeasibility import witness
+from ilpinfer.exact.sum_relaxation import without_scores
 
 EXAMPLES = 3
 CRUDE = -math.log(1e-4)

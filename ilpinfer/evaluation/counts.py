@@ -8,7 +8,7 @@ import numpy as np
 
 from formulations import LabelSet
 from formulations.dtypes import Booleans, Floats, Integers
-from formulations.labels.label_set import OUTSIDE
+from formulations.labels.schemes import OUTSIDE
 from ilpinfer.corpus import NEWLINE
 
 UNITS = ("spans", "tokens", "lines", "characters")

@@ -6,29 +6,27 @@ are pruned by their max-marginals against the incumbent, and branch and bound sp
 """
 
 from dataclasses import dataclass
-from heapq import heappop, heappush
 
 import numpy as np
 
 from formulations import Trellis
 from formulations import constraints as C
 from formulations.automata.lattice import Lattice
-from formulations.dtypes import Integers, LabelIds
+from formulations.dtypes import Booleans, Integers, LabelIds
 from formulations.grid import FORBIDDEN, is_forbidden
 from formulations.problem.compiled_rules import compile_problem
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.trees import Leaf
 from ilpinfer.exact.agreement_lists import Lists, Shares, TokenList, lists_of
-from ilpinfer.exact.branch import first
 from ilpinfer.exact.known import Known, SearchResult
 from ilpinfer.exact.rows import Row
-from ilpinfer.exact.splits import tree_of
+from ilpinfer.exact.tree import Bound, search
 from ilpinfer.exact.viterbi import viterbi
 from ilpinfer.kernels import agreement as kernels
 from ilpinfer.kernels.warming import Stage
 
-MOST_CASES, DEEPEST = 1000, 100
-"""Limits on depth and cases before other methods take over; `verify` accepts trees that are twice as deep."""
+MOST_CASES = 1000
+"""Cases before other methods take over."""
 SWEEPS, FEWEST, STAGES = 40, 3, 4
 """Most and fewest sweeps of a case before states are pruned, and the number of prunings."""
 FEW_STATES = 50
@@ -39,103 +37,35 @@ STALLED = 0.02
 
 @dataclass
 class Case:
-    """A node of branch and bound.
-
-    Parameters
-    ----------
-    node : ndarray of int, shape (T, S)
-        Scores, including those moved from the lists; forbidden where no labelling is as good as the best one.
-    own : ndarray of int, shape (N, F)
-        Scores of the lists.
-    stages : tuple of Shares, optional
-        Shares of the lists at each pruning of states.
-    bound : float, optional
-        Grid units.
-    depth : int, default 0
-        Number of splits above.
-    row, most, cases : Row, int or tuple of Case, optional
-        Row of the split of the case, and the two cases.
-    path : ndarray of int, optional
-        The best labelling of the lattice.
-    leaf : Leaf, optional
-        The proof of the bound.
-    """
+    """A case: scores of the lattice (T, S) and of the lists (N, F), of which those of hopeless states are forbidden."""
 
     node: Integers
     own: Integers
     stages: tuple[Shares, ...] = ()
     bound: float = float("inf")
-    depth: int = 0
-    row: Row | None = None
-    most: int = 0
-    cases: tuple["Case", ...] = ()
     path: LabelIds | None = None
-    leaf: Leaf | None = None
 
 
 class Decomposition:
-    """Branch and bound over cases; the first case is the problem itself.
-
-    Parameters
-    ----------
-    known : Known
-        The whole; its labelling and its bound follow.
-    lists : list of TokenList
-        One at least.
-    """
+    """Branch and bound over cases; the first case is the problem itself."""
 
     def __init__(self, known: Known, lists: list[TokenList]) -> None:
         self.known, self.lattice = known, known.folded.lattice
         self.lists = Lists(lists, self.lattice)
-        self.best: LabelIds | None = None
-        self.closed_bound = float(FORBIDDEN)
 
     def run(self) -> SearchResult:
-        """Branch, on the case with the highest bound first, until no case can be better than the incumbent."""
-        known = self.known
-        cases = [Case(self.lattice.node.copy(), self.lists.empty.copy())]
-        waiting = [] if self.fathom(cases[0]) else [(-cases[0].bound, 0, cases[0])]
-        if waiting:
-            relaxed = Lattice(cases[0].node.copy(), self.lattice.pool, self.lattice.step)
-            known.charged = relaxed, int(cases[0].bound)
-        while waiting and -waiting[0][0] >= known.value and not known.deadline.passed:
-            case = waiting[0][2]
-            if len(cases) > MOST_CASES or case.depth == DEEPEST:
-                break
-            split = self.split(case)
-            if split is None:
-                break
-            heappop(waiting)
-            for child in self.branch(case, split):
-                cases.append(child)
-                if not self.fathom(child):
-                    heappush(waiting, (-child.bound, len(cases), child))
-            self.prove(cases, waiting)
-        self.prove(cases, waiting)
-        done = not waiting or -waiting[0][0] < known.value
-        paths = [self.best] if done and self.best is not None else []
-        how = f"decomposition by {len(self.lists.lists)} lists of equal tokens"
-        why = how if len(cases) == 1 else f"{how}, {len(cases)} cases told apart"
-        return SearchResult(paths, why, done, known.tree if done else None)
+        """The best labelling by at most `MOST_CASES` cases."""
+        root = Case(self.lattice.node.copy(), self.lists.empty.copy())
+        why = f"decomposition by {len(self.lists.lists)} lists of equal tokens"
+        return search(self.known, root, self.bound, self.split, MOST_CASES, why)
 
-    def prove(self, cases: list[Case], waiting: list[tuple[float, int, Case]]) -> None:
-        """Update the bound by the bounds of all cases."""
-        bound = max(self.closed_bound, -waiting[0][0] if waiting else FORBIDDEN, self.known.value)
-        if bound < self.known.bound:
-            self.known.prove(bound, tree_of(cases))
-
-    def fathom(self, case: Case) -> bool:
-        """Whether the case needs no branching: its best labelling is known, or its bound is below the incumbent."""
-        known = self.known
+    def bound(self, case: Case) -> Bound:
+        """The bound of lattice and lists together; that of the whole also leaves out steps of a program."""
         self.tighten(case)
-        case.leaf = self.leaf(case)
-        if case.bound >= known.value and not is_forbidden(case.bound):
-            if case.path is None or known.evaluate(case.path).value != case.bound:
-                return False
-            self.best = first(self.best, case.path, known)
-        self.closed_bound = max(self.closed_bound, case.bound)
-        case.node = case.own = self.lists.empty[:0]
-        return True
+        known = self.known
+        if known.charged is None and not is_forbidden(case.bound):
+            known.charged = Lattice(case.node.copy(), self.lattice.pool, self.lattice.step), int(case.bound)
+        return Bound(case.bound, case.path, self.leaf(case))
 
     def leaf(self, case: Case) -> Leaf:
         """The proof of a case's bound."""
@@ -214,10 +144,10 @@ class Decomposition:
         scores = kernels.Scores(case.node, lattice.pool, lattice.step, lattice.base, reach, ahead)
         return scores, self.lists.pack(case.own)
 
-    def split(self, case: Case) -> Row | None:
-        """A token with different kinds in the lattice and in a list, and the labels of its kind in the list.
+    def split(self, case: Case) -> tuple[Row, int, tuple[Case, Case]] | None:
+        """The cases without and with the labels of a kind at a token that has different kinds in the lattice and in a list.
 
-        Of several, the token at which both lose most by the kind of the other.
+        The kind is that of the list. Of several tokens, the one at which both lose most by the kind of the other.
         """
         assert case.path is not None
         scores, lists = self.pack(case)
@@ -234,21 +164,16 @@ class Decomposition:
         loss = through.max(axis=1) - np.where(of_kind, through, FORBIDDEN).max(axis=1)
         loss += chain.max(axis=1) - chain[np.arange(len(places)), there[places]]
         place = int(places[loss.argmax()])
-        labels = np.flatnonzero(self.lists.lists[0].component.kind == here[place])
-        return (int(self.lists.token[place]),), tuple(labels.tolist())
+        token, kind = int(self.lists.token[place]), here[place]
+        labels = np.flatnonzero(self.lists.lists[0].component.kind == kind)
+        listed = self.lists.kind == kind
+        cases = self._without(case, token, listed), self._without(case, token, ~listed)
+        return ((token,), tuple(labels.tolist())), 0, cases
 
-    def branch(self, case: Case, row: Row) -> tuple[Case, ...]:
-        """Branch into the case without the labels at the token, and the case without the others."""
-        (token,), labels = row
-        there = np.isin(np.arange(len(self.lists.kind)) % self.lattice.shape[1], labels)
-        children = []
-        for forbidden in (there, ~there):
-            node = case.node.copy()
-            node[token, forbidden] = FORBIDDEN
-            children.append(Case(node, case.own.copy(), case.stages, case.bound, case.depth + 1))
-        case.row, case.cases = row, tuple(children)
-        case.node = case.own = self.lists.empty[:0]
-        return case.cases
+    def _without(self, case: Case, token: int, states: Booleans) -> Case:
+        node = case.node.copy()
+        node[token, states] = FORBIDDEN
+        return Case(node, case.own.copy(), case.stages, case.bound)
 
 
 def agree(known: Known) -> SearchResult | None:

@@ -24,11 +24,10 @@ from ilpinfer.exact import branch, refinement, stages
 from ilpinfer.exact.agreement_lists import only_agree
 from ilpinfer.exact.agreements import agree
 from ilpinfer.exact.branch import Branching
-from ilpinfer.exact.contradiction import FEW_CASES, MOST_CASES, contradiction, sums_within
 from ilpinfer.exact.known import Known, SearchResult
 from ilpinfer.exact.programs import FASTEST, best_of_program, reduced_program
 from ilpinfer.exact.stages import best_few, solve
-from ilpinfer.exact.sum_relaxation import SumRelaxation
+from ilpinfer.exact.sum_relaxation import FEW_CASES, MOST_CASES, SumRelaxation, contradiction, sums_within
 from ilpinfer.exact.viterbi import VITERBI
 
 MORE_TIES = 50
@@ -99,7 +98,7 @@ def _best_with_sums(problem: Problem, known: Known) -> SearchResult:
             or (has_labelling and any(known.ground.plain[m].total is None for m in known.active))
         ):
             return end
-    end = Branching(problem, known, sum_relaxation, min(COUNTED_CASES, branch.MOST_CASES)).run(end)
+    end = Branching(problem, known, sum_relaxation).run(end, min(COUNTED_CASES, branch.MOST_CASES))
     return end if end.complete else _refute(sum_relaxation, known, MOST_CASES) or end
 
 

@@ -5,154 +5,81 @@ section 4.1, has every rule as such a row). Rows of all tokens and the labels of
 """
 
 from collections import Counter
-from dataclasses import dataclass, replace
-from heapq import heappop, heappush
+from dataclasses import dataclass
 
 import numpy as np
 
-from formulations.dtypes import Integers, LabelIds
-from formulations.grid import FORBIDDEN
-from formulations.problem.problem import GroundRule, Problem
-from ilpinfer.core.trees import Leaf, Split
+from formulations.dtypes import Integers
+from formulations.problem.problem import Problem
 from ilpinfer.exact.known import Known, SearchResult
 from ilpinfer.exact.mixtures import Relaxed
 from ilpinfer.exact.rows import Row
-from ilpinfer.exact.splits import split_rules, tree_of
 from ilpinfer.exact.stages import solve
 from ilpinfer.exact.sum_relaxation import SumRelaxation
+from ilpinfer.exact.tree import Bound, divide, search
 
-MOST_CASES, DEEPEST = 4000, 100
-"""Limits on depth and cases before a solver takes over; `verify` accepts trees that are twice as deep."""
+MOST_CASES = 4000
+"""Cases before a solver takes over."""
 MOST_STEPS = 200_000
 """Steps of a diagram in a case."""
 
 
 @dataclass
 class Case:
-    """A node of branch and bound.
-
-    Parameters
-    ----------
-    problem : Problem
-        Problem with a rule for each split above.
-    known : Known
-        Its bound and proof.
-    depth, used : int or frozenset of Row, optional
-        Number of splits above, and their rows.
-    row, most, cases : Row, int or tuple of Case, optional
-        Row of the split of the case, and the two cases: at most so many of the row's ones, and more.
-    relaxed : Relaxed, optional
-        The linear relaxation of its sums.
-    """
+    """A problem with a rule for each split above, their rows, its bound and proof, and the relaxation of its sums."""
 
     problem: Problem
     known: Known
-    depth: int = 0
     used: frozenset[Row] = frozenset()
-    row: Row | None = None
-    most: int = 0
-    cases: tuple["Case", ...] = ()
     relaxed: Relaxed | None = None
-
-    @property
-    def leaf(self) -> Leaf | Split | None:
-        """The proof of the bound on it."""
-        return self.known.tree
-
-    def branch(self, row: Row, most: int = 0) -> None:
-        """Into two cases."""
-        self.row, self.most = row, most
-        rules = split_rules(row, most, self.depth, self.problem.shape)
-        self.cases = tuple(self._with(rule, row) for rule in rules)
-
-    def _with(self, rule: GroundRule, row: Row) -> "Case":
-        problem = replace(self.problem, rules=(*self.problem.rules, rule))
-        known = Known.of(problem, self.known.deadline)
-        known.multipliers = dict(self.known.multipliers)
-        return Case(problem, known, self.depth + 1, self.used | {row})
 
 
 @dataclass
 class Branching:
-    """Branch and bound over cases.
-
-    Parameters
-    ----------
-    problem, known : Problem or Known
-        The whole.
-    sum_relaxation : SumRelaxation, optional
-        The linear relaxation of sums, where there are any.
-    most : int, optional
-        Cases; `MOST_CASES` where not given.
-    """
+    """Branch and bound over the cases of a problem; `sum_relaxation` where there are sums."""
 
     problem: Problem
     known: Known
     sum_relaxation: SumRelaxation | None = None
-    most: int | None = None
-    closed_bound: float = FORBIDDEN
-    best: LabelIds | None = None
 
-    def run(self, end: SearchResult) -> SearchResult:
-        """Branch, on the case with the highest bound first, until no case can be better than the incumbent."""
-        known, most = self.known, MOST_CASES if self.most is None else self.most
-        cases = [Case(self.problem, known)]
-        waiting = [(-known.bound, 0, cases[0])]
-        while waiting and -waiting[0][0] >= known.value:
-            case = waiting[0][2]
-            if len(cases) > most or case.depth == DEEPEST or known.deadline.passed:
-                break
-            split = self.split(case)
-            if split is None:
-                break
-            heappop(waiting)
-            case.branch(*split)
-            for child in case.cases:
-                cases.append(child)
-                if not self.fathom(child):
-                    heappush(waiting, (-child.known.bound, len(cases), child))
-            bound = max(self.closed_bound, -waiting[0][0] if waiting else FORBIDDEN, known.value)
-            if bound < known.bound:
-                known.prove(bound, tree_of(cases))
-        if len(cases) == 1:
-            return end
-        closed = not waiting or -waiting[0][0] < known.value
-        paths = [path for path in (self.best,) if closed and path is not None]
-        return SearchResult(paths, f"{end.why}, {len(cases)} cases told apart", closed, tree_of(cases))
+    def run(self, end: SearchResult, most: int | None = None) -> SearchResult:
+        """The best labelling by at most so many cases, `MOST_CASES` where not given, after a search that left it open."""
+        root = Case(self.problem, self.known)
+        return search(self.known, root, self.bound, self.split, MOST_CASES if most is None else most, end.why)
 
-    def split(self, case: Case) -> tuple[Row, int] | None:
-        """The row to branch on: a fractional row of the sums, else one for the machines."""
-        if self.sum_relaxation is not None:
-            relaxed = case.relaxed or self.sum_relaxation.bound(case.problem, case.known)
-            result = self.sum_relaxation.row(relaxed)
-            if result is not None:
-                return result
-        row = _row(case, self.known)
-        return None if row is None else (row, 0)
-
-    def fathom(self, case: Case) -> bool:
-        """Whether the case needs no branching: its best labelling is known, or its bound is below the incumbent."""
+    def bound(self, case: Case) -> Bound:
+        """The bound by the stages of the engine; that of the whole is known."""
         known, own = self.known, case.known
+        if own is known:
+            return Bound(known.bound, None, known.tree)
         own.path, own.value = known.path, known.value
         if self.sum_relaxation is not None:
             case.relaxed = self.sum_relaxation.bound(case.problem, own)
-        beaten = own.bound < own.value
-        answer = None if beaten else solve(own, most=MOST_STEPS)
+        answer = None if own.bound < own.value else solve(own, most=MOST_STEPS)
         if own.path is not None:
             known.evaluate(own.path)
-        for path in answer.paths if answer else ():
-            self.best = first(self.best, path, known)
-        done = answer is None or answer.complete
-        if done:
-            self.closed_bound = max(self.closed_bound, own.bound)
-        return done
+        path = answer.paths[0] if answer is not None and answer.complete and answer.paths else None
+        return Bound(own.bound, path, own.tree)
 
+    def split(self, case: Case) -> tuple[Row, int, tuple[Case, Case]] | None:
+        """Two cases by a fractional row of the sums, else by a row for the machines."""
+        division = None
+        if self.sum_relaxation is not None:
+            relaxed = case.relaxed or self.sum_relaxation.bound(case.problem, case.known)
+            division = self.sum_relaxation.row(relaxed)
+        if division is None:
+            row = _row(case, self.known)
+            if row is None:
+                return None
+            division = row, 0
+        row, most = division
+        below, above = (self._case(each, case, row) for each in divide(case.problem, row, most))
+        return row, most, (below, above)
 
-def first(best: LabelIds | None, path: LabelIds, known: Known) -> LabelIds:
-    """The better labelling, of equal ones the first by label ids."""
-    if best is None:
-        return path
-    return min(best, path, key=lambda p: (-known.evaluate(p).value, p.tolist()))
+    def _case(self, problem: Problem, above: Case, row: Row) -> Case:
+        known = Known.of(problem, self.known.deadline)
+        known.multipliers = dict(above.known.multipliers)
+        return Case(problem, known, above.used | {row})
 
 
 def _row(case: Case, whole: Known) -> Row | None:

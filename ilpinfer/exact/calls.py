@@ -8,7 +8,7 @@ import numpy as np
 
 from formulations.dtypes import Integers
 from formulations.grid import Grid
-from ilpinfer.core.certificate import MachineKey
+from ilpinfer.core.trees import MachineKey
 from ilpinfer.kernels.decoding import INSIDE, decode_batch, output_views
 from ilpinfer.kernels.few import NUMBER, decode_few
 from ilpinfer.kernels.tables import CODE, NO_LABELLING, NO_PATH, PROVED, WRONG_VALUE

@@ -16,8 +16,8 @@ from formulations.grid import SPARE, Grid, add
 from formulations.problem.compiled_rules import CompiledRules, compile_rules
 from formulations.problem.folding import EDGES, MACHINES, NODES, Folding
 from formulations.problem.vocabulary import TooManyClasses, Vocabulary
-from ilpinfer.core.certificate import MachineKey
 from ilpinfer.core.rule_compiler import RuleCompiler
+from ilpinfer.core.trees import MachineKey
 from ilpinfer.exact.calls import STEPS_PER_SECOND, Call, Entry
 from ilpinfer.kernels.counts import Counts, owners, pack_events, pack_rules
 from ilpinfer.kernels.decoding import DIRECT
@@ -38,6 +38,8 @@ MOST_POOLS = 8
 MOST_SCORES = 2**22
 """Scores of the tokens, or of the classes of tokens, beyond which new tables are made; an eighth of it for a pool that is kept."""
 NO_STEPS = np.zeros(0, np.int64)
+ORDER = np.arange(2**12)
+"""Places of tokens, for calls of few."""
 
 SECOND_ORDER = "scores of second order"
 LARGE = "weights and penalties too large for sums that are not checked"
@@ -65,9 +67,9 @@ class Tables:
         self._machines: dict[tuple[int, ...], Packed] = {}
         self._events: tuple[tuple[int, int], Any] = (-1, -1), None
         self._rules = pack_rules(self.folding)
+        self.full, self._growth = False, 0
 
-    @property
-    def full(self) -> bool:
+    def _is_full(self) -> bool:
         """Whether they hold as much as they may, so that new tables must be made."""
         classes = len(self.vocabulary.truths[EDGES])
         return self.vocabulary.full or (classes * self._size**2 > MOST_SCORES and classes > 1)
@@ -105,22 +107,28 @@ class Tables:
 
         With `meet`, the classes of their tokens are entered, as is necessary where a first call did not know some.
         """
-        lengths = [len(item.tokens) for item in items]
-        ends = [0, *accumulate(lengths)]
-        words = items[0].tokens if len(items) == 1 else list(chain.from_iterable([x.tokens for x in items]))
-        pool, steps, own = self._input(items)
+        words: Sequence[str] = items[0].tokens
+        longest_length, ends = len(words), [0, len(words)]
+        if len(items) > 1:
+            lengths = [len(item.tokens) for item in items]
+            longest_length, ends = max(lengths), [0, *accumulate(lengths)]
+            words = list(chain.from_iterable([item.tokens for item in items]))
+        (pool, steps, own), vocabulary = self._input(items), self.vocabulary
         with self._lock:
             tokens = self._rows(words)
             try:
                 for n in range(len(items) if meet else 0):
                     for purpose in range(3):
-                        self.vocabulary.class_of(purpose, tokens[ends[n] : ends[n + 1]])
-                entry = self._entry(pool, longest(max(lengths)), tokens if own else None)
+                        vocabulary.class_of(purpose, tokens[ends[n] : ends[n + 1]])
+                entry = self._entry(pool, longest(longest_length), tokens if own else None)
             except TooManyStates:
                 return STATES
             except TooManyClasses:
                 return CLASSES
             emission, rows = self._emission(items, tokens)
+            growth = vocabulary.changes + len(vocabulary)
+            if growth != self._growth:
+                self._growth, self.full = growth, self._is_full()
         return Call(entry, ends, tokens, rows, steps, emission, top, time_limit)
 
     def nodes(self, call: Call) -> Grid:
@@ -155,8 +163,9 @@ class Tables:
 
     def _emission(self, items: Sequence[Trellis], tokens: Integers) -> tuple[Grid, Integers]:
         """Scores of labels, and the row of them for each token."""
-        nodes = [item.lattice.node for item in items]
-        return nodes[0] if len(nodes) == 1 else np.concatenate(nodes), np.arange(len(tokens))
+        T, nodes = len(tokens), [item.lattice.node for item in items]
+        order = ORDER[:T] if len(ORDER) >= T else np.arange(T)
+        return nodes[0] if len(nodes) == 1 else np.concatenate(nodes), order
 
     def _kind(self, length: int) -> int:
         """The first length with the same states of all machines; sequences of other lengths are decoded separately."""

@@ -55,19 +55,7 @@ class Room:
 
 @dataclass(frozen=True)
 class Diagram:
-    """Labellings as a layered graph; after the root there is one layer for each token.
-
-    Parameters
-    ----------
-    relaxation : Relaxation
-        Scores and machines, with multipliers in them.
-    graph : Graph
-        Nodes and steps; see the kernels.
-    left_out : int
-        No labelling that is left out is worth more, grid units, if it is worth the floor.
-    states : ndarray of int
-        States of the best labelling (T,), the first one by their ids.
-    """
+    """Labellings as a layered graph; after the root there is one layer for each token."""
 
     relaxation: Relaxation
     graph: Graph
@@ -134,15 +122,7 @@ class Diagram:
     def multiply(
         self, machines: Sequence[int], deadline: Deadline, room: Room, *, floor: int, most: int
     ) -> "Diagram | None":
-        """The product of the diagram with machines; None past the deadline, or where it gets too large.
-
-        Parameters
-        ----------
-        floor : int
-            Grid units; labellings below it are left out.
-        most : int
-            About how many steps may be left.
-        """
+        """The product of the diagram with machines; None past the deadline, or where it gets too large."""
         T, relaxation, active = len(self.graph.layers) - 2, self.relaxation, np.array(machines, np.int64)
         words = kernels.words_of(relaxation.machines, active, len(self.graph.state))
         made = room.growth(np.zeros(T + 2, np.int64), words)
@@ -187,13 +167,7 @@ def _trim(graph: Graph, end: Integers) -> Graph:
 def unfold(
     relaxation: Relaxation, deadline: Deadline, room: Room, *, floor: int, most: int
 ) -> Diagram | None:
-    """The diagram of a lattice with the multipliers of a relaxation, without machines; None where it is too large.
-
-    Parameters
-    ----------
-    floor, most : int
-        As in `multiply`.
-    """
+    """The diagram of a lattice with the multipliers of a relaxation, without machines; None where it is too large."""
     states = (relaxation.emission > FORBIDDEN // 2).sum(axis=1)
     followers = np.minimum(states[1:], relaxation.ground.scores.labels)
     T, steps = len(states), int((states[:-1] * followers).sum() + states[0])

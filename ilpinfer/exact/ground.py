@@ -26,23 +26,7 @@ NO_WINDOWS = Windows(
 
 @dataclass(frozen=True, eq=False)
 class Ground:
-    """A lattice of T tokens and S states, and the M machines of rules that do not fold.
-
-    Parameters
-    ----------
-    lattice : Lattice
-        Scores of states and steps.
-    scores, machines : Scores or Machines
-        See the kernels.
-    classes : ndarray of int, shape (2, T)
-        The edge scores of the step into each token, and its class for machines.
-    which : ndarray of int, shape (C, M)
-        Which of its tables of symbols a machine reads at tokens of each class.
-    plain : tuple of PlainMachine
-        The machines before they were packed.
-    keys, components : tuple of MachineKey
-        For each machine, the rule among those before folding, and the machine or the component among the rule's.
-    """
+    """A lattice of T tokens and S states, and the M machines of rules that do not fold."""
 
     lattice: Lattice
     scores: Scores
@@ -100,20 +84,7 @@ def plain_ground(lattice: Lattice) -> Ground:
 
 
 def ground(problem: Problem, numbers: Sequence[int] | None = None, *, forced: bool = False) -> Ground:
-    """The arrays of a problem into whose lattice rules are folded.
-
-    Parameters
-    ----------
-    numbers : sequence of int, optional
-        The place of each rule among those before folding; by default, its own place.
-    forced : bool, default False
-        Whether violations of forced rules are emitted as late as their machines do.
-
-    Raises
-    ------
-    OutOfTime
-        Where the time of a caller is over before all machines are at hand.
-    """
+    """The arrays of a folded problem; `numbers` are the places of its rules before, and forced rules may emit late."""
     numbers = range(len(problem.rules)) if numbers is None else numbers
     lattice, plain, tables = problem.lattice, list[PlainMachine](), list[Integers]()
     keys, components, marks = list[MachineKey](), list[MachineKey](), 0

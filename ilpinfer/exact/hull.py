@@ -71,15 +71,7 @@ def _on_line(pair: Pair, left: Pair, right: Pair) -> bool:
 
 @dataclass(frozen=True)
 class Unfound:
-    """Where labellings can lie that a search has not found.
-
-    Parameters
-    ----------
-    bounds : sequence of (Weight, int)
-        A weight, and an upper bound at it on the value of every labelling. One of the weights is 0.
-    gaps : sequence of Gap
-        The costs outside of which every Pareto-optimal labelling is known.
-    """
+    """Where labellings can lie that a search has not found: below bounds at weights, one of them 0, and within gaps of costs."""
 
     bounds: Sequence[tuple[Weight, int]]
     gaps: Sequence[Gap]

@@ -6,16 +6,19 @@ from typing import Any
 
 import numpy as np
 
+from formulations.automata.lattice import Lattice
 from formulations.automata.machine import Machine
 from formulations.dtypes import LabelIds
-from formulations.grid import LIMIT, is_forbidden
+from formulations.grid import LIMIT, UNITS_PER_NAT, add, is_forbidden
 from formulations.problem.priority import mask_tokens
 from formulations.problem.problem import GroundRule, Problem
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.explanation import Context
 from ilpinfer.core.infeasibility import Clash, Infeasibility, tokens_text
-from ilpinfer.exact import feasibility
-from ilpinfer.exact.score_replacement import without_scores
+from ilpinfer.core.result import Task
+from ilpinfer.exact.auto import auto
+from ilpinfer.exact.mixtures import sums_of
+from ilpinfer.exact.sum_relaxation import contradiction, sums_within, without_scores
 
 TIME_LIMIT = 10.0
 """Seconds for the explanation if there is no time limit."""
@@ -26,15 +29,7 @@ Piece = tuple[int, int, int]
 
 
 def explain_infeasibility(context: Context, deadline: Deadline) -> Infeasibility:
-    """A minimal conflict among the hard rules, and the cheapest relaxation.
-
-    Parameters
-    ----------
-    context : Context
-        Proved infeasible.
-    deadline : Deadline
-        Time limit; results that are not known by then are left out.
-    """
+    """A minimal conflict among the hard rules, and the cheapest relaxation."""
     remaining, tokens = deadline.remaining, context.trellis.tokens
     search = _Search(
         context.problem, Deadline(TIME_LIMIT if remaining is None else min(remaining, TIME_LIMIT))
@@ -50,6 +45,28 @@ def explain_infeasibility(context: Context, deadline: Deadline) -> Infeasibility
     return Infeasibility(tuple(conflict), relaxed, labels, where, reason.removeprefix("; "))
 
 
+def witness(bare: Problem, rules: tuple[GroundRule, ...], deadline: Deadline) -> tuple[LabelIds | None, bool]:
+    """A labelling that keeps the rules, or None and whether it is proved that there is none."""
+    problem = replace(bare, rules=rules)
+    if len(sums_of(problem)) > 1:
+        outcome = contradiction(problem, sums_within(problem), deadline)
+        if outcome.tree is not None:
+            return None, True
+        if outcome.path is not None and not problem.breaks(outcome.path):
+            return outcome.path, False
+        problem = _with_random_scores(problem)
+    answer = next(auto(problem, Task(deadline), "auto"))
+    return answer.path, answer.proves_infeasibility
+
+
+def _with_random_scores(problem: Problem) -> Problem:
+    """The problem with scores between 0 and 1 nat at each token, so that few labellings are equally good."""
+    lattice = problem.lattice
+    random = np.random.default_rng(0).integers(0, UNITS_PER_NAT, lattice.node.shape)
+    drawn = Lattice(add(lattice.node, random), lattice.pool, lattice.step)
+    return replace(problem, model=drawn, lattice=drawn)
+
+
 class _Search:
     def __init__(self, problem: Problem, deadline: Deadline) -> None:
         self.problem, self.deadline = problem, deadline
@@ -58,7 +75,7 @@ class _Search:
 
     def impossible(self, rules: Sequence[GroundRule]) -> bool:
         """Whether it is proved that no labelling keeps the rules."""
-        return not self.deadline.passed and feasibility.witness(self.bare, tuple(rules), self.deadline)[1]
+        return not self.deadline.passed and witness(self.bare, tuple(rules), self.deadline)[1]
 
     def conflict(self) -> list[Clash]:
         """A minimal conflict of rules, reduced to their components and tokens."""
@@ -124,7 +141,7 @@ class _Search:
     def _best(self, problem: Problem) -> LabelIds | None:
         if self.deadline.passed:
             return None
-        answer = feasibility.best(problem, self.deadline)
+        answer = next(auto(problem, Task(self.deadline), "auto"))
         proved = answer.path is not None and problem.value(answer.path).score >= answer.bound
         return answer.path if proved else None
 

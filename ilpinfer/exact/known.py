@@ -24,17 +24,7 @@ Watch = Callable[[float, int, float], None]
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The value of a labelling under all rules that do not fold.
-
-    Parameters
-    ----------
-    value : int
-        Grid units, `FORBIDDEN` where a hard rule is broken.
-    broken : tuple of int
-        The machines with violations.
-    machineless : tuple of str
-        The rules that it breaks in a component without a machine.
-    """
+    """The value of a labelling under all rules that do not fold."""
 
     value: int
     broken: tuple[int, ...]
@@ -43,40 +33,11 @@ class Evaluation:
 
 @dataclass
 class Known:
-    """The state of an exact search of one problem.
-
-    Parameters
-    ----------
-    folded : Problem
-        The problem, local rules in its lattice.
-    numbers : list of int
-        For each of its rules, the place among those before folding.
-    deadline, watch : Deadline or Watch
-        As in a task.
-    path, value : ndarray of int or int, optional
-        The best labelling so far.
-    bound, tree : float or Leaf or Split, optional
-        On every labelling, grid units, and its proof.
-    fixed : bool, default False
-        Whether `value` stays as it is, since labellings below a better one are wanted too.
-    active : list of int, optional
-        The machines that the last relaxation followed.
-    inside : frozenset of int, optional
-        Those of them that the lattice is multiplied with.
-    multipliers : dict of MachineKey to int, optional
-        Multipliers so far by component, grid units.
-    relaxed : ndarray of int, optional
-        The labelling of the last relaxation.
-    charged : tuple of (Lattice, int), optional
-        Scores of a relaxation of all labellings as good as the best one, and its bound.
-    stages : dict of str to float, optional
-        Seconds of each stage of the engine.
-    improvements : list of Improvement, optional
-        The best labellings so far, in order.
-    """
+    """The state of an exact search of one problem."""
 
     folded: Problem
     numbers: list[int]
+    """For each folded rule, its place among those before folding."""
     deadline: Deadline
     watch: Watch | None = None
     path: LabelIds | None = None
@@ -84,11 +45,14 @@ class Known:
     bound: float = float("inf")
     tree: Leaf | Split | None = None
     fixed: bool = False
+    """Whether `value` stays as it is, since labellings below a better one are wanted too."""
     active: list[int] = field(default_factory=list)
     inside: frozenset[int] = frozenset()
+    """The active machines that the lattice is multiplied with."""
     multipliers: dict[MachineKey, int] = field(default_factory=dict)
     relaxed: LabelIds | None = None
     charged: tuple[Lattice, int] | None = None
+    """Scores of a relaxation of all labellings as good as the best one, and its bound."""
     stages: dict[str, float] = field(default_factory=dict)
     improvements: list[Improvement] = field(default_factory=list)
     _evaluations: dict[bytes, Evaluation] = field(default_factory=dict)
@@ -217,22 +181,7 @@ class Known:
 
 @dataclass(frozen=True)
 class SearchResult:
-    """The result of a search.
-
-    Parameters
-    ----------
-    paths : list of ndarray of int
-        The best labellings, best first, equal ones by label ids; empty where there is none or it is not
-        proved.
-    why : str
-        Why in a few words.
-    complete : bool
-        Whether they are proved to be the best, and are as many as wanted or all that exist.
-    tree : Leaf or Split, optional
-        Proof of the result.
-    machineless : tuple of str, optional
-        Rules that stand in the way, as they have no machine.
-    """
+    """The result of a search."""
 
     paths: list[LabelIds]
     why: str

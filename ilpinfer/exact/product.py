@@ -21,23 +21,7 @@ _NAMED = 3
 
 @dataclass(frozen=True, eq=False)
 class Product:
-    """All joint states of a problem, a label with a state of each machine, and log sums of their completions.
-
-    Parameters
-    ----------
-    ground : Ground
-        The machines.
-    rule : tuple of (ndarray of int, int)
-        The rule of each machine (M,), and how many rules there are.
-    readings, groups, joint : Readings, Groups or Product
-        See the kernels.
-    scores : Nats
-        Nats.
-    tail : ndarray of float, shape (V, K)
-        Nats, each token shifted.
-    log_sum : float
-        Log Σ exp(score) over labellings that keep the hard rules, nats; -inf where there are none.
-    """
+    """All joint states of a problem, a label with a state of each machine, and log sums of their completions."""
 
     ground: Ground
     rule: tuple[Integers, int]
@@ -76,13 +60,7 @@ class Product:
 
 
 def product_of(problem: Problem, budget: int) -> Product:
-    """The product of a problem's lattice with the machines of the rules that the lattice does not hold.
-
-    Raises
-    ------
-    TooManyStates
-        Where a rule has no machine, or the product more than `budget` joint states.
-    """
+    """The product of a problem's lattice with the machines of the rules that the lattice does not hold."""
     for rule in problem.rules:
         if rule.machineless:
             raise TooManyStates(

@@ -24,15 +24,7 @@ DIVE = 10_000
 
 
 class Refinement:
-    """The search under one set of multipliers.
-
-    Parameters
-    ----------
-    known : Known
-        Bounds and labellings so far.
-    relaxation : Relaxation
-        Scores and machines with the multipliers in them.
-    """
+    """The search under one set of multipliers."""
 
     def __init__(self, known: Known, relaxation: Relaxation) -> None:
         self.known, self.relaxation, self.room = known, relaxation, Room()

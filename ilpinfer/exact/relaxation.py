@@ -29,21 +29,7 @@ MOST_PREFIXES = 2**25
 
 @dataclass(frozen=True)
 class Prefixes:
-    """The result of a search over prefixes.
-
-    Parameters
-    ----------
-    paths : list of ndarray of int
-        Labellings that reach the floor, best first, or cheapest first; equal ones by label ids.
-    values : list of int
-        Values in the relaxation that includes the followed machines, grid units.
-    left_out : int
-        The best that a prefix that was left out could have reached; `FORBIDDEN` for none.
-    complete : bool, default True
-        Whether it went to the last token.
-    costs : sequence of int, optional
-        Costs of their violations where there is a budget, else 0.
-    """
+    """The result of a search over prefixes."""
 
     paths: list[LabelIds]
     values: list[int]
@@ -57,13 +43,7 @@ class Prefixes:
 
 
 class Relaxation:
-    """The scores and machines of a problem with its multipliers in them.
-
-    Parameters
-    ----------
-    known : Known
-        The problem, and its multipliers.
-    """
+    """The scores and machines of a problem with its multipliers in them."""
 
     def __init__(self, known: Known) -> None:
         self.known, self.ground = known, known.ground
@@ -108,26 +88,7 @@ class Relaxation:
         budget: int = -1,
         inside: int = 1,
     ) -> Prefixes:
-        """The best labellings under some machines, by label setting.
-
-        Parameters
-        ----------
-        machines : sequence of int
-            The machines.
-        floor : int, default FORBIDDEN
-            Grid units; prefixes that cannot reach it are dropped.
-        width : int, optional
-            How many prefixes of a length are kept, the best of them.
-        copies : int, default 1
-            Number of prefixes with the same future that are kept.
-        most : int, optional
-            Number of prefixes that end the search.
-        budget : int, default -1
-            Grid units; the most that violations may cost in all, where labellings are wanted that cost the least,
-            of those the best; -1 where the best are wanted.
-        inside : int, default 1
-            Joint states of machines in a product that bounds completions, at most.
-        """
+        """The best labellings under some machines, by label setting; with a budget of violations, the cheapest ones within it."""
         one, active = self.ground, np.array(machines, np.int64)
         T, S = self.emission.shape
         plain = one.machines

@@ -1,32 +1,31 @@
-"""Multipliers and bounds of cases by the linear relaxation of all sums, and its fractional rows."""
+"""The linear relaxation of all sums: multipliers and bounds of cases, fractional rows, and contradictions of hard sums."""
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
 from formulations.automata.lattice import Lattice
-from formulations.grid import HARD, UNITS_PER_NAT, is_forbidden
+from formulations.dtypes import LabelIds
+from formulations.grid import FORBIDDEN, HARD, UNITS_PER_NAT, is_forbidden
 from formulations.problem.problem import Problem
-from ilpinfer.core.trees import Leaf, MachineKey
+from ilpinfer.core.deadline import Deadline
+from ilpinfer.core.trees import Leaf, MachineKey, Split
 from ilpinfer.exact.known import Known
 from ilpinfer.exact.mixtures import RELAXATION, Pool, Relaxed, SumTerm, fractional_row, relax, splice, sums_of
 from ilpinfer.exact.rows import Row, combined_rows
+from ilpinfer.exact.tree import Bound, divide, search
+
+FEW_CASES, MOST_CASES = 20, 400
+"""Cases of a contradiction before another search takes over, at first and at last."""
+MOST_SUMS = 100
+"""Sums of a linear program, at most."""
 
 
 @dataclass
 class SumRelaxation:
-    """The relaxations of one problem and of its cases.
-
-    Parameters
-    ----------
-    problem : Problem
-        Before any split.
-    among : frozenset of MachineKey
-        The places of the sums that are looked at.
-    pool : Pool, optional
-        Labellings found so far.
-    """
+    """The relaxations of one problem, before any split, and of its cases, by the sums at some places."""
 
     problem: Problem
     among: frozenset[MachineKey]
@@ -83,3 +82,78 @@ def spread(lattice: Lattice) -> float:
     for array in (lattice.node, lattice.pool):
         total += 4 * float(np.where(is_forbidden(array), 0, np.abs(array)).max(initial=0)) / UNITS_PER_NAT
     return total
+
+
+def sums_within(problem: Problem, active: Sequence[MachineKey] = ()) -> frozenset[MachineKey]:
+    """The sums of linear programs: all, or where they are too many, those of the active components."""
+    places = [place for place, _ in sums_of(problem)]
+    if len(places) > MOST_SUMS:
+        places = [component for component in active if component in set(places)][:MOST_SUMS]
+    return frozenset(places)
+
+
+def without_scores(problem: Problem) -> Problem:
+    """The problem with every score 0, or forbidden where it was, and no rules."""
+    lattice = problem.lattice
+    node, pool = (np.where(is_forbidden(a), FORBIDDEN, 0) for a in (lattice.node, lattice.pool))
+    bare = Lattice(node, pool, lattice.step)
+    return Problem(bare, bare, (), problem.labels)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The proof that no labelling keeps the sums, or a labelling that does; neither where it stays open."""
+
+    tree: Leaf | Split | None = None
+    path: LabelIds | None = None
+
+
+@dataclass
+class _Case:
+    problem: Problem
+    relaxed: Relaxed | None = None
+
+
+def contradiction(
+    problem: Problem, among: frozenset[MachineKey], deadline: Deadline, most: int = FEW_CASES
+) -> Outcome:
+    """A labelling that keeps these hard sums, or a proof that there is none; neither after `most` cases.
+
+    The scores are 0, so that the multipliers of a negative bound refute a case.
+    """
+    deadline.excuse(RELAXATION.warm())
+    hard = tuple(rule if rule.hard else replace(rule, components=()) for rule in problem.rules)
+    root = replace(without_scores(problem), rules=hard)
+    relaxation = SumRelaxation(root, among)
+    all_sums, kept = [term for _, term in relaxation.sums(root)], list[LabelIds]()
+
+    def bound(case: _Case) -> Bound:
+        if kept:
+            return Bound(0, None, None)
+        sums = relaxation.sums(case.problem)
+        terms = [term for _, term in sums]
+        case.relaxed = relax(case.problem.fold().lattice, terms, 1.0, relaxation.pool, deadline, enough=0)
+        if case.relaxed.bound < 0:
+            named = dict(zip((place for place, _ in sums), case.relaxed.multipliers, strict=True))
+            is_empty = not any(named.values())
+            leaf = Leaf({place: price << 10 for place, price in named.items() if price or is_empty})
+            return Bound(FORBIDDEN, None, leaf)
+        candidates = *case.relaxed.paths, *splice(case.relaxed, all_sums)
+        kept.extend(
+            path
+            for path in candidates
+            if not is_forbidden(root.lattice.score(path))
+            and not any(term.total.violations(path) for term in all_sums)
+        )
+        return Bound(0, None, None)
+
+    def split(case: _Case) -> tuple[Row, int, tuple[_Case, _Case]] | None:
+        row = None if kept or case.relaxed is None else relaxation.row(case.relaxed)
+        if row is None:
+            return None
+        below, above = divide(case.problem, *row)
+        return *row, (_Case(below), _Case(above))
+
+    result = search(Known.of(root, deadline), _Case(root), bound, split, most)
+    path = min(kept, key=lambda path: len(root.breaks(path)), default=None)
+    return Outcome(result.tree if result.complete else None, path)

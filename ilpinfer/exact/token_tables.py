@@ -25,9 +25,8 @@ class TokenTables(Tables):
         self._entered, self._largest = 0, _largest(scores.pool)
         self._enter([""])
 
-    @property
-    def full(self) -> bool:
-        return super().full or self._entered * self._size > MOST_SCORES
+    def _is_full(self) -> bool:
+        return super()._is_full() or self._entered * self._size > MOST_SCORES
 
     def refusal(self, item: Trellis, time_limit: float | None) -> str:
         if len(item) * (self.folding.weight + self._largest) > SPARE:

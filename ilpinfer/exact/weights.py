@@ -29,13 +29,7 @@ class Point:
 
 @dataclass(frozen=True, order=True)
 class Weight:
-    """Weight of a unit of cost, as a fraction cost / score in grid units.
-
-    Parameters
-    ----------
-    cost, score : int
-        Whole numbers that costs and scores are multiplied by.
-    """
+    """Weight of a unit of cost, as a fraction cost / score in grid units."""
 
     cost: int
     score: int

@@ -1,5 +1,9 @@
 # mypy: allow-untyped-defs
-"""The cost of a labelling by machines. Where there are events, only those along the labelling are read."""
+"""The cost of a labelling by machines. Where there are events, only those along the labelling are read.
+
+Loops over events read arrays that were taken out of their records before: a call that passes a record, or a field that is read
+in the loop, costs more than the work on an event.
+"""
 
 import numpy as np
 
@@ -16,37 +20,9 @@ def room_for(machines):
 
 
 @subroutine
-def events_of(scores, machines, c, before, j):
-    """The events of the step into state j at a token of class c, first and last; `before` is the state before plus 1, or 0.
-
-    Without events, each machine is one.
-    """
-    S, B = scores.edge.shape[1], scores.labels
-    if len(machines.begin) == 1:
-        return 0, len(machines.layout)
-    step = (c * (B + 1) + before) * B + j if S == B else c * S + j
-    return machines.begin[step], machines.begin[step + 1]
-
-
-@subroutine
-def read_event(machines, e, c, before, j):
-    """The machine and the symbol of an event."""
-    if len(machines.begin) == 1:
-        return e, np.int64(machines.symbols[machines.table[c, e] + before * machines.layout[e, STRIDE] + j])
-    return np.int64(machines.event[e, 0]), np.int64(machines.event[e, 1])
-
-
-@subroutine
-def follow(machines, m, symbol, room, touched):
-    """Let machine m read a symbol in `room`; returns its arc, and the number of machines that have read any."""
-    layout, state, visited = machines.layout, room[1], room[2]
-    if state[m] < 0:
-        state[m] = 0
-        visited[touched] = m
-        touched += 1
-    arc = layout[m, ARC] + state[m] * layout[m, WIDTH] + symbol
-    state[m] = machines.next_state[arc]
-    return arc, touched
+def step_of(S, B, c, before, j):
+    """The place among events of the step into state j at a token of class c; `before` is the state before plus 1, or 0."""
+    return (c * (B + 1) + before) * B + j if S == B else c * S + j
 
 
 @subroutine
@@ -89,18 +65,33 @@ def charge_labelling(scores, machines, classes, path, mask, room, count):
     -------
     the number of active machines now, and the cost, at most `HARD`
     """
-    layout, final = machines.layout, machines.final
+    layout, final, next_state, price = machines.layout, machines.final, machines.next_state, machines.cost
+    begin, event, symbols, table = machines.begin, machines.event, machines.symbols, machines.table
+    S, B, listed = scores.edge.shape[1], scores.labels, len(begin) > 1
     active, state, visited, paid = room[0], room[1], room[2], room[3]
     before, touched, now, total = 0, 0, count, np.int64(0)
     for t in range(len(path)):
         j = path[t]
-        first, end = events_of(scores, machines, classes[t], before, j)
+        step = step_of(S, B, classes[t], before, j)
+        first, end = (begin[step], begin[step + 1]) if listed else (0, len(layout))
         for e in range(first, end):
-            m, symbol = read_event(machines, e, classes[t], before, j)
+            if listed:
+                m, symbol = np.int64(event[e, 0]), np.int64(event[e, 1])
+            else:
+                m, symbol = (
+                    np.int64(e),
+                    np.int64(symbols[table[classes[t], e] + before * layout[e, STRIDE] + j]),
+                )
             if mask[m] & 1:
                 continue
-            arc, touched = follow(machines, m, symbol, room, touched)
-            now, total = _charge(machines, machines.cost[arc], m, mask, room, now, total)
+            if state[m] < 0:
+                state[m] = 0
+                visited[touched] = m
+                touched += 1
+            arc = layout[m, ARC] + state[m] * layout[m, WIDTH] + symbol
+            state[m] = next_state[arc]
+            if price[arc]:
+                now, total = _charge(machines, price[arc], m, mask, room, now, total)
         before = j + 1
     for owing in range(len(machines.owing)):
         m = np.int64(machines.owing[owing])

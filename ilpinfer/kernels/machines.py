@@ -19,20 +19,17 @@ UNKNOWN, BROKEN = -1, -2
 
 
 @subroutine
-def symbol_of(rules, m, t, before, now):
-    """The symbol of machine m on a step from a state, -1 for START, into a state at token t."""
-    machines = rules.machines
-    at = machines.table[rules.classes[t], m] + (before + 1) * machines.layout[m, STRIDE]
-    return machines.symbols[at + now]
+def symbol_of(machines, c, m, before, now):
+    """The symbol of machine m on a step from a state, -1 for START, into a state at a token of class c."""
+    return machines.symbols[machines.table[c, m] + (before + 1) * machines.layout[m, STRIDE] + now]
 
 
 @subroutine
-def once(rules, m, violations, vector):
+def once(marks, m, violations, vector):
     """The violations of machine m that count; a rule that counts once over several machines is marked as paid."""
-    mark = rules.machines.mark[m]
-    if violations == 0 or mark < 0:
+    if violations == 0 or marks[m] < 0:
         return violations
-    paid = len(rules.machines.mark) + mark
+    paid = len(marks) + marks[m]
     if vector[paid]:
         return 0
     vector[paid] = 1
@@ -40,48 +37,56 @@ def once(rules, m, violations, vector):
 
 
 @subroutine
-def read(rules, m, symbol, vector):
+def read(machines, m, symbol, vector):
     """Let machine m read a symbol; returns the number of violations that count."""
-    machines = rules.machines
     arc = machines.layout[m, ARC] + vector[m] * machines.layout[m, WIDTH] + symbol
     vector[m] = machines.next_state[arc]
-    return once(rules, m, machines.violations[arc], vector)
+    return once(machines.mark, m, machines.violations[arc], vector)
 
 
 @subroutine
-def count_final(rules, m, vector):
+def count_final(machines, m, vector):
     """The number of violations of machine m that count after the last token."""
-    return once(rules, m, rules.machines.last[rules.machines.layout[m, FINAL] + vector[m]], vector)
-
-
-@subroutine
-def penalty_of(rules, m, violations):
-    """Cost in grid units and hard violations for the violations of machine m that count."""
-    penalty = rules.machines.penalty[m]
-    return (0, violations) if penalty == HARD else (penalty * violations, 0)
+    return once(machines.mark, m, machines.last[machines.layout[m, FINAL] + vector[m]], vector)
 
 
 @subroutine
 def read_step(rules, t, before, now, vector):
     """Let every machine read a step, up to the first hard violation; returns the cost in grid units and the hard
     violations.
+
+    The arrays are taken out of their record before the loop: a call for each machine that passes it takes longer than the step.
     """
-    cost = 0
-    for m in range(len(rules.machines.mark)):
-        more, hard = penalty_of(rules, m, read(rules, m, symbol_of(rules, m, t, before, now), vector))
-        if hard:
-            return cost, hard
-        cost += more
-    return cost, 0
+    machines, c, cost = rules.machines, rules.classes[t], np.int64(0)
+    layout, table, symbols, next_state = (
+        machines.layout,
+        machines.table,
+        machines.symbols,
+        machines.next_state,
+    )
+    emitted, penalties, marks = machines.violations, machines.penalty, machines.mark
+    for m in range(len(marks)):
+        symbol = symbols[table[c, m] + (before + 1) * layout[m, STRIDE] + now]
+        arc = layout[m, ARC] + vector[m] * layout[m, WIDTH] + symbol
+        vector[m] = next_state[arc]
+        violations = once(marks, m, np.int64(emitted[arc]), vector)
+        if violations and penalties[m] == HARD:
+            return cost, violations
+        cost += penalties[m] * violations
+    return cost, np.int64(0)
 
 
 @subroutine
 def close(rules, vector):
     """Final cost of the machines in grid units, and their hard violations after the last token."""
-    cost, broken = 0, 0
-    for m in range(len(rules.machines.mark)):
-        more, hard = penalty_of(rules, m, count_final(rules, m, vector))
-        cost, broken = cost + more, broken + hard
+    machines, cost, broken = rules.machines, np.int64(0), np.int64(0)
+    layout, last, penalties, marks = machines.layout, machines.last, machines.penalty, machines.mark
+    for m in range(len(marks)):
+        violations = once(marks, m, np.int64(last[layout[m, FINAL] + vector[m]]), vector)
+        if penalties[m] == HARD:
+            broken += violations
+        else:
+            cost += penalties[m] * violations
     return cost, broken
 
 
@@ -180,13 +185,16 @@ def read_symbol(rules, symbols, memo, joint, symbol):
     vector = memo.vectors[new]
     for k in range(len(vector)):
         vector[k] = memo.vectors[joint, k]
-    cost, broken = 0, 0
+    machines, cost, broken = rules.machines, np.int64(0), np.int64(0)
     for m in range(len(symbols.read)):
-        more, hard = penalty_of(rules, m, read(rules, m, symbols.read[m, symbol], vector))
-        if hard and not counting:
+        violations, penalty = read(machines, m, symbols.read[m, symbol], vector), machines.penalty[m]
+        if penalty != HARD:
+            cost += penalty * violations
+        elif violations and not counting:
             memo.after[joint, symbol] = BROKEN
             return True
-        cost, broken = cost + more, broken + hard
+        else:
+            broken += violations
     slot = place(memo.slots, memo.vectors, 0, new)
     if memo.slots[slot] < 0:
         memo.slots[slot] = new

@@ -9,7 +9,7 @@ start; its costs then are the differences from that value (Rush and Collins 2012
 import numpy as np
 
 from formulations.grid import FORBIDDEN, HARD, UNITS_PER_NAT
-from ilpinfer.kernels.charges import charge_labelling, events_of, read_event
+from ilpinfer.kernels.charges import charge_labelling, step_of
 from ilpinfer.kernels.handle import Handle
 from ilpinfer.kernels.jit import kernel, subroutine
 from ilpinfer.kernels.recursion import DEAD, complete, trace
@@ -125,14 +125,22 @@ def _constant(machines, multipliers):
 @subroutine
 def _weigh(scores, machines, classes, path, units):
     """Fill units (M,) with the value of each sum on a labelling, 0 for other machines."""
-    before = 0
-    for m in range(len(units)):
-        units[m] = 0
+    layout, weight, S, B = machines.layout, machines.weight, scores.edge.shape[1], scores.labels
+    begin, event, symbols, table = machines.begin, machines.event, machines.symbols, machines.table
+    before, listed = 0, len(begin) > 1
+    _clear(units)
     for t in range(len(path)):
-        first, end = events_of(scores, machines, classes[t], before, path[t])
+        step = step_of(S, B, classes[t], before, path[t])
+        first, end = (begin[step], begin[step + 1]) if listed else (0, len(layout))
         for e in range(first, end):
-            m, symbol = read_event(machines, e, classes[t], before, path[t])
-            units[m] += machines.weight[machines.layout[m, WEIGHT] + symbol]
+            if listed:
+                m, symbol = np.int64(event[e, 0]), np.int64(event[e, 1])
+            else:
+                m, symbol = (
+                    np.int64(e),
+                    np.int64(symbols[table[classes[t], e] + before * layout[e, STRIDE] + path[t]]),
+                )
+            units[m] += weight[layout[m, WEIGHT] + symbol]
         before = path[t] + 1
 
 
@@ -173,18 +181,29 @@ def _reparametrise(machines, multipliers):
 
 @subroutine
 def _give_back(machines, m, multiplier, cost, final):
-    """Change the costs of one machine, whose arcs never lead to an earlier state; returns the value of its best future."""
+    """Change the costs of one machine; returns the value of its best future.
+
+    One pass over the states from the last to the first is enough where no arc leads to an earlier state, as in sums with weights
+    of one sign. Others take passes in both directions until nothing changes.
+    """
     layout = machines.layout[m]
     Q, width, arc, weight = layout[STATES], layout[WIDTH], layout[ARC], layout[WEIGHT]
-    most = np.empty(Q, np.int64)
-    for q in range(Q - 1, -1, -1):
+    most, changed, backward, ordered = np.empty(Q, np.int64), True, True, True
+    for q in range(Q):
         most[q] = max(-final[q], FORBIDDEN)
-        for s in range(width):
-            a = arc + q * width + s
-            if machines.next_state[a] != q:
-                ahead = most[machines.next_state[a]]
-                gain = multiplier * machines.weight[weight + s]
-                most[q] = max(most[q], gain + ahead - cost[a], FORBIDDEN)
+    while changed:
+        changed = False
+        for k in range(Q):
+            q = Q - 1 - k if backward else k
+            for s in range(width):
+                a = arc + q * width + s
+                if machines.next_state[a] != q:
+                    ahead = most[machines.next_state[a]]
+                    gain = multiplier * machines.weight[weight + s]
+                    if gain + ahead - cost[a] > most[q]:
+                        most[q], changed = gain + ahead - cost[a], True
+                    ordered = ordered and machines.next_state[a] > q
+        changed, backward = changed and not ordered, not backward
     for q in range(Q):
         for s in range(width):
             a = arc + q * width + s

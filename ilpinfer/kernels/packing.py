@@ -169,14 +169,16 @@ def _weights(machine: PlainMachine) -> Integers:
 
 
 def _sum(machine: PlainMachine, count: int) -> tuple[int, int, int, int]:
-    """Sides of one of `count` machines, and its range of multipliers; a sum with weights of both signs has no
-    multiplier.
+    """Sides of one of `count` machines, and its range of multipliers.
+
+    A sum with weights of both signs has multipliers only where these are of one size: other machines of such sums have arcs
+    of less than their weight, at the ends of the range of sums.
     """
     total = machine.total
     if total is None:
         return -OPEN, OPEN, 0, 0
     low, high = (-OPEN if total.low is None else total.low), (OPEN if total.high is None else total.high)
-    if total.weights[0] < 0 < total.weights[-1]:
+    if total.weights[0] < 0 < total.weights[-1] and len({abs(w) for w in total.weights.tolist() if w}) > 1:
         return low, high, 0, 0
     heaviest = max(1, int(np.abs(total.weights).max()), *(abs(s) for s in (low, high) if abs(s) < OPEN))
     most = min(machine.penalty, MOST_CHARGED // (LONG * count * heaviest))

@@ -6,10 +6,10 @@ from typing import NamedTuple
 import numpy as np
 
 from formulations.dtypes import Booleans, Floats, Integers, Small
-from formulations.grid import FORBIDDEN, UNITS_PER_NAT
+from formulations.grid import FORBIDDEN, HARD, UNITS_PER_NAT
 from ilpinfer.kernels.hashing import place
 from ilpinfer.kernels.jit import kernel, subroutine
-from ilpinfer.kernels.machines import close, count_final, penalty_of, read
+from ilpinfer.kernels.machines import close, count_final, read
 from ilpinfer.kernels.readings import enlarge, enlarge_slots
 
 DEAD, UNREAD = -1, -2
@@ -53,12 +53,12 @@ def _forget(rules, vector):
 @subroutine
 def _read(rules, symbols, vector):
     """Let machines read their symbols; the cost in nats, inf if a hard rule breaks."""
-    cost = 0
+    machines, cost = rules.machines, np.int64(0)
     for m in range(len(symbols)):
-        more, hard = penalty_of(rules, m, read(rules, m, symbols[m], vector))
-        if hard:
+        violations, penalty = read(machines, m, symbols[m], vector), machines.penalty[m]
+        if violations and penalty == HARD:
             return np.inf
-        cost += more
+        cost += penalty * violations
     _forget(rules, vector)
     return cost / UNITS_PER_NAT
 
@@ -176,12 +176,12 @@ def expected_counts(rules, rule, readings, product, mass, last, expected):
                     for k in range(len(vector)):
                         vector[k] = states[u, k] if t else 0
                     for m in range(M):
-                        counts[rule[m]] += read(rules, m, symbols[begin[kind[t]] + n, m], vector)
+                        counts[rule[m]] += read(rules.machines, m, symbols[begin[kind[t]] + n, m], vector)
                     expected += share * counts
     for v in range(first[T - 1], first[T]):
         counts[:] = 0
         for k in range(len(vector)):
             vector[k] = states[v, k]
         for m in range(M):
-            counts[rule[m]] += count_final(rules, m, vector)
+            counts[rule[m]] += count_final(rules.machines, m, vector)
         expected += last[v] * counts

@@ -10,7 +10,6 @@ from formulations.grid import FORBIDDEN
 from ilpinfer.kernels.hashing import enter, place
 from ilpinfer.kernels.jit import kernel, subroutine
 from ilpinfer.kernels.machines import symbol_of
-from ilpinfer.kernels.tables import Rules
 
 
 class Readings(NamedTuple):
@@ -58,7 +57,6 @@ def enlarge_slots(slots, rows, first, count):
 def number_readings(machines, K):
     """Steps that all machines read alike get one number; kinds of tokens are their classes."""
     N, M = machines.table.shape
-    rules = Rules(machines, np.arange(N))
     number = np.empty((N, K + 1, K), np.int32)
     begin = np.zeros(N + 1, np.int64)
     symbols = np.empty((64, M), np.int32)
@@ -70,7 +68,7 @@ def number_readings(machines, K):
                 if first + count == len(symbols):
                     symbols = enlarge(symbols, 2 * len(symbols))
                 for m in range(M):
-                    symbols[first + count, m] = symbol_of(rules, m, kind, i - 1, j)
+                    symbols[first + count, m] = symbol_of(machines, kind, m, i - 1, j)
                 slot = place(slots, symbols, first, first + count)
                 if slots[slot] < 0:
                     slots[slot] = count

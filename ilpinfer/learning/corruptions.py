@@ -6,7 +6,7 @@ import numpy as np
 
 from formulations import LabelSet
 from formulations.dtypes import Integers
-from formulations.labels.label_set import OUTSIDE
+from formulations.labels.schemes import OUTSIDE
 
 Runs = list[tuple[int, int]]
 """(label of the first token, tokens) of the stretches of a labelling that lie in the same fields, in order."""

@@ -10,7 +10,7 @@ import numpy as np
 from formulations import LabelSet, RuleSet
 from formulations.arguments import whole
 from formulations.dtypes import Integers
-from formulations.labels.label_set import OUTSIDE
+from formulations.labels.schemes import OUTSIDE
 from formulations.messages import brief, suggestion
 from ilpinfer.learning.choosing import prune
 from ilpinfer.learning.evidence import Thresholds

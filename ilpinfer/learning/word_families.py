@@ -12,7 +12,7 @@ import numpy as np
 from formulations import constraints as C
 from formulations.constraints.template import Template
 from formulations.dtypes import Booleans, Floats, Integers
-from formulations.labels.label_set import OUTSIDE
+from formulations.labels.schemes import OUTSIDE
 from formulations.tokens.token_pattern import TokenClass
 from ilpinfer.learning.evidence import FoldCounts, Thresholds, gains, survives
 from ilpinfer.learning.labellings import Labellings

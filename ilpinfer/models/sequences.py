@@ -7,7 +7,7 @@ import numpy as np
 from formulations import LabelSet
 from formulations.dtypes import Integers
 from formulations.labels import schemes
-from formulations.labels.label_set import OUTSIDE
+from formulations.labels.schemes import OUTSIDE
 from formulations.messages import suggestion
 from ilpinfer.corpus.conversion import convert_all, shown_scheme
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from formulations import LabelSet, Rule, RuleSet, Trellis
 from formulations.constraints.formulas import Text
-from formulations.labels.label_set import OUTSIDE
 from formulations.labels.reading import Reading
+from formulations.labels.schemes import OUTSIDE
 from formulations.labels.selectors import EACH_FIELD
 from formulations.problem.compiled_rules import absence, unique_names
 from ilpinfer.core.deadline import Deadline

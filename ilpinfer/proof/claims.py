@@ -24,8 +24,6 @@ Path = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Case:
-    """Trellis, rules and problem of a check."""
-
     trellis: Trellis
     compiled: CompiledRules
     problem: Problem
@@ -45,7 +43,6 @@ class Case:
         return tuple(whole(label, "path: a label id", 0, K - 1) for label in np.asarray(given).tolist())
 
     def value(self, path: Path) -> Value:
-        """Score and violations by the compiled rules."""
         return self.problem.value(np.array(path, np.int64))
 
     def counts(self, labels: list[str]) -> dict[str, int]:
@@ -79,7 +76,6 @@ class Claims:
 
     @property
     def in_two_phases(self) -> bool:
-        """Whether it is a solution of two-phase inference."""
         return hasattr(self.solution, "best_score")
 
     def labelling(self) -> Iterator[str]:

@@ -1,8 +1,4 @@
-"""Graphs of the labellings that a claim leaves: nodes token by token, and the steps between them.
-
-The first graph has the states of the lattice as nodes. A product adds the joint state of some machines to each node, and knows the
-best that can follow it. `stages` has the pass that prunes a graph by further machines.
-"""
+"""Graphs of the labellings that a claim leaves: nodes token by token, steps between them, and products with machines."""
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
@@ -19,10 +15,7 @@ from ilpinfer.proof.meter import MOST_CELLS, SORT, Meter
 
 
 class Steps(NamedTuple):
-    """Steps into one token, (E,) each, in the order of their sources.
-
-    `arc` is (1 + label before) · K + label, with 0 for START. `penalty` is the part of the score that machines cost.
-    """
+    """Steps (E,) into one token by source; `arc` is (1 + label before) · K + label, `penalty` what machines cost of the score."""
 
     source: Integers
     target: Integers
@@ -31,12 +24,10 @@ class Steps(NamedTuple):
     penalty: Grid
 
     def only(self, places: Any) -> "Steps":
-        """Some of them, by any index."""
         return Steps(*(array[places] for array in self))
 
 
 def joined(parts: Iterable[Steps]) -> Steps:
-    """Steps one after the other."""
     return Steps(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
@@ -48,7 +39,6 @@ class Graph(NamedTuple):
 
     @property
     def length(self) -> int:
-        """T."""
         return len(self.layers)
 
     @property
@@ -112,12 +102,10 @@ class Marginals:
 
     @cached_property
     def best(self) -> int:
-        """The best of all labellings."""
         return int(add(self.lattice.node[0], self.ahead[0]).max())
 
     @cached_property
     def through(self) -> Grid:
-        """The best through each state."""
         return add(self.reach, self.ahead)
 
     def without(self, limit: int) -> Lattice:

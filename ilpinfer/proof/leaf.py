@@ -48,10 +48,7 @@ def check_leaf(
     meter: Meter,
     account: Account | None,
 ) -> None:
-    """Check that a leaf proves the claim, grid units, by the scores with the rules that fold; see `check_tree`.
-
-    `rules` are those of the problem, and then the rows of the splits above.
-    """
+    """Check that a leaf proves the claim, grid units; `rules` are those of the problem, then the rows of the splits above."""
     inside, *stages = _machine_keys(rules, [leaf.product, *leaf.stages])
     followed = [*inside, *chain(*stages)]
     multipliers = [_multiplier(rules, key, value) for key, value in dict(leaf.multipliers).items()]
@@ -180,7 +177,6 @@ def _corner(multiplier: Multiplier, scale: int, rule: GroundRule) -> int:
 
 
 def _charge(multiplier: Multiplier, scale: int) -> StepTable:
-    """What the lattice pays."""
     steps = multiplier.component.steps
     return StepTable(-(multiplier.value * scale // FINE) * steps.values, steps.index)
 

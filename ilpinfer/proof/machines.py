@@ -21,11 +21,7 @@ def add(one: Grid, other: Grid) -> Grid:
 
 @dataclass(frozen=True, eq=False)
 class Machine:
-    """A machine of Q states and C symbols.
-
-    `cost` (Q, C) and `final` (Q,) are scores from 0 down, and `price` (C,) is what the lattice pays for a symbol. Machines of the
-    rule `shared` pay together, once. A machine that does not look ahead takes part in bounds after the last token only.
-    """
+    """A machine of Q states and C symbols: `cost` (Q, C) and `final` (Q,) are scores <= 0, `price` (C,) is paid by the lattice."""
 
     steps: StepTable
     after: Integers

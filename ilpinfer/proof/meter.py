@@ -44,7 +44,6 @@ class Meter:
             raise CheckFailure(f"the check takes longer than the time_limit of {self.time_limit:g} s")
 
     def keep(self, numbers: int) -> None:
-        """Request memory until the end of the leaf."""
         self.stored += int(numbers)
         if self.stored > MOST_STORED:
             raise CheckFailure(f"leaf: more than {MOST_STORED} numbers would have to be kept")

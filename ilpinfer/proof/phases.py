@@ -1,9 +1,4 @@
-"""Two-phase inference: the problems of both phases, and the check of their proofs.
-
-A counterexample to the second phase is a labelling at or above the floor that costs less, or scores more at the same cost.
-Any weight rules out most labellings by the value score - weight · cost. The leaves of the tree keep an account of the cost for
-the others.
-"""
+"""Two-phase inference: the problems of both phases, and the check of their proofs."""
 
 from dataclasses import replace
 from typing import NamedTuple

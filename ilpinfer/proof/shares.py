@@ -1,9 +1,4 @@
-"""Shares of a decomposition: scores that lists of equal tokens give to the lattice, and the states that they prune.
-
-The tokens of a list form a chain. Its scores are the negated scores that it gives to the lattice. The sum of the optima of
-lattice and chains bounds every labelling. With the best through a state and through its kind in the chains, it bounds the
-labellings through the state.
-"""
+"""Shares of a decomposition: scores that chains of equal tokens give to the lattice, and the states that they prune."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -36,7 +31,6 @@ class Share(NamedTuple):
 
     @property
     def table(self) -> StepTable:
-        """The scores that the lattice receives."""
         values = np.zeros((1 + len(self.scores), 1, len(self.component.kind)), np.int64)
         values[1:, 0] = self.scores[:, self.component.kind]
         index = np.zeros(self.component.length, np.int64)
@@ -62,7 +56,6 @@ class Share(NamedTuple):
         return add(past, future)
 
     def kind(self, states: int) -> Integers:
-        """(S,) the kind of each state."""
         return self.component.kind[np.arange(states) % len(self.component.kind)]
 
     def _across(self, values: Grid) -> Grid:
@@ -87,10 +80,7 @@ def read_share(rule: GroundRule, component: Any, rows: Any, scale: int) -> Share
 def drop_states(
     lattice: Lattice, shares: Sequence[Share], limit: int, meter: Meter
 ) -> tuple[Lattice, int] | None:
-    """The lattice without states that cannot pass the limit, and the sum of the optima of the lists; None if nothing can.
-
-    Pruning repeats until no state is pruned, as it tightens the bounds.
-    """
+    """The lattice without states that cannot pass the limit, and the sum of the chains' optima; None if nothing can."""
     T, S = lattice.node.shape
     node, edges = lattice.node.copy(), lattice.pool.shape[1] * lattice.pool.shape[2]
     tables, lists = [share.table for share in shares], 0

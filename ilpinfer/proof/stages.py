@@ -169,14 +169,10 @@ class Stage:
 
 @dataclass(frozen=True)
 class Account:
-    """A claim of least cost: no labelling at or above the floor is cheaper than the budget, and none that costs as much scores more.
-
-    The unit is the greatest common divisor of all penalties. All numbers are in the units of the pass, whose values are scores
-    less costs.
-    """
+    """A claim: no labelling at or above the floor costs less than the budget, or scores more at that cost."""
 
     budget: int
-    unit: int
+    unit: int  # the greatest common divisor of all penalties
     floor: int
     score: int
 

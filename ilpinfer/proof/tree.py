@@ -27,15 +27,7 @@ def check_tree(
     meter: Meter | None = None,
     account: Account | None = None,
 ) -> None:
-    """Check that no labelling, apart from those excluded, is worth more than `claim` grid units; None: that there is none.
-
-    With an account, check that it has no counterexample; all counterexamples are worth more than its limit, the claim.
-
-    Raises
-    ------
-    CheckFailure
-        Where the tree does not prove it, or that would take more than the meter allows.
-    """
+    """Check by the leaves, or their account, that no labelling but those excluded is worth more than `claim`; None: that none is left."""
     meter = meter or Meter()
     _check_form(problem, tree, meter)
     if claim is None:

@@ -1,7 +1,4 @@
-"""An independent check of the claims of solutions, in integer arithmetic; it shares no code with the methods.
-
-`claims` evaluates the labelling again, `tree` and `leaf` check the proof of the bound, and `phases` that of two-phase inference.
-"""
+"""An independent check of the claims of solutions, in integer arithmetic; it shares no code with the methods."""
 
 import math
 import time

@@ -14,11 +14,12 @@ from formulations.grid import UNITS_PER_NAT
 from formulations.problem.compiled_rules import CompiledRules
 from formulations.problem.problem import Problem
 from ilpinfer import checker
-from ilpinfer.core.certificate import Phases, Tree
+from ilpinfer.core.certificate import Phases
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.request import deadline_for
 from ilpinfer.core.rule_compiler import Rules, compiler_of
 from ilpinfer.core.solution import Solution
+from ilpinfer.core.trees import Tree
 from ilpinfer.decoding.decode import decode
 from ilpinfer.references.proofs import plain_trees
 from ilpinfer.references.record import InvalidReference, Level, Reference

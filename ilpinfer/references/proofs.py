@@ -6,7 +6,7 @@ from typing import Any
 from formulations.automata.agreement import Agreement
 from formulations.automata.sums import Sum
 from formulations.problem.problem import Problem
-from ilpinfer.core.certificate import Leaf, Split, Tree, nodes
+from ilpinfer.core.trees import Leaf, Split, Tree, nodes
 from ilpinfer.proof.leaf import FINE
 from ilpinfer.references.tables import Tables
 

@@ -11,7 +11,7 @@ from formulations.automata.machine import Automaton, Machine
 from formulations.errors import InferenceError
 from formulations.grid import FORBIDDEN, Grid, is_forbidden, violation_costs
 from formulations.problem.problem import GroundRule, Problem
-from ilpinfer.core.certificate import MachineKey
+from ilpinfer.core.trees import MachineKey
 from ilpinfer.references.form import check_scores
 
 Plain = Mapping[str, Any]

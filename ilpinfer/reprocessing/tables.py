@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from formulations.plain_values import parse_json, record
-from ilpinfer.core.solution import Solution, Status, finite
+from ilpinfer.core.solution import Solution, finite
+from ilpinfer.core.status import Status
 from ilpinfer.pipelines.trellises import ScoredSequence
 from ilpinfer.system.output_paths import OutputError
 

@@ -20,8 +20,6 @@ _STEPS = 1000
 
 @dataclass(frozen=True)
 class Annealing(Parameters):
-    """Parameters of simulated annealing."""
-
     start_temperature: float = within(1.0, 1e-6, 1e6)  # nats; it falls by the same share each step
     end_temperature: float = within(0.1, 1e-6, 1e6)
     hard_weight: float = within(10.0, 0, 1e6)  # nats a hard violation

@@ -32,20 +32,13 @@ class Hypotheses:
 
     paths: list[LabelIds]
     scores: list[int]
-    left_out: (
-        int  # the best that a prefix left out for want of width could have reached; `FORBIDDEN` for none
-    )
+    left_out: int  # the best completion of a prefix that the width left out; `FORBIDDEN` for none
     bound: int  # on the score of every labelling
     blind: bool = False  # whether some rule has no machine, so that it was seen on whole labellings only
 
 
 def search(folded: Problem, width: int, deadline: Deadline, copies: int = 1) -> Hypotheses:
-    """The best `width` prefixes at every token, violations seen so far included (Chang et al. 2007, section 7).
-
-    A prefix that breaks a hard rule is pruned. Prefixes with the same state of the lattice and the same rule states have the
-    same future; only the best `copies` of them stay. A width for all prefixes makes the search exact. Past the deadline
-    nothing is found, and the bound is that of Viterbi.
-    """
+    """The best `width` prefixes at every token; of those with the same future, `copies` stay (Chang et al. 2007, section 7)."""
     lattice, one = folded.lattice, ground(folded, forced=True)
     completion = completions(lattice)
     best = int(np.max(lattice.node[0] + completion[0]))
@@ -82,7 +75,6 @@ def search(folded: Problem, width: int, deadline: Deadline, copies: int = 1) -> 
 
 
 def _backtrack(nodes: Small, parents: Small, h: int) -> LabelIds:
-    """States (T,) of the lattice."""
     states = np.empty(len(nodes), np.int64)
     for t in range(len(nodes) - 1, -1, -1):
         states[t] = nodes[t, h]
@@ -121,11 +113,7 @@ def beam_search(problem: Problem, task: Task, name: str) -> Iterator[Result]:
 
 
 def with_forced_rules(problem: Problem) -> Problem:
-    """The problem with the rules marked "forced" evaluated on every prefix.
-
-    A hard rule prunes each prefix that breaks it as a whole sequence, although a longer one might keep it. A soft rule charges
-    the cost of the prefix as a whole sequence (Stokman 2011, section 4.1).
-    """
+    """The problem with the rules marked "forced" charged on every prefix as on a sequence (Stokman 2011, section 4.1)."""
     rules = tuple(_on_prefixes(r) if r.forced and not r.once else r for r in problem.rules)
     return replace(problem, rules=rules)
 

@@ -20,11 +20,7 @@ _MOST_NODES = 200_000
 
 
 def best_first_labelling(folded: Problem, deadline: Deadline, share: float | None = None) -> LabelIds | None:
-    """The first labelling of depth-first search that takes the best choice and turns back at hard rules; label ids (T,).
-
-    None where the share of the remaining time, by default a fifth of it and of `RUN_TIME` at most, does not suffice, or,
-    without a limit, the number of nodes.
-    """
+    """The labelling of `best_first`, ids (T,); None where its share of the remaining time does not suffice."""
     left = deadline.remaining
     limit = None if left is None else min(left, RUN_TIME) / 5 if share is None else share * left
     try:

@@ -51,12 +51,9 @@ class Discrepancy(Parameters):
     iteration_multiplier: float = within(1.5, 1, 1e6)  # m
     branching: int = within(3, 1, 1e6)  # b, how many choices a prefix has in the first round
     branching_increase: int = within(1, 0, 1e6)  # δb, and how many more in each
-    zero: str = one_of(
-        "score", "best"
-    )  # compared with the floor: the score, or its distance from the best choices
-    keep_going: bool = by_variant(
-        {"admissible": True, "published": False, "textbook": True}
-    )  # after a labelling
+    zero: str = one_of("score", "best")  # what has a floor: the score, or its distance from the best choices
+    # Whether it goes on after a labelling.
+    keep_going: bool = by_variant({"admissible": True, "published": False, "textbook": True})
 
 
 def run_time(deadline: Deadline) -> Deadline:
@@ -240,11 +237,7 @@ class Search:
 
 
 def _apart(folded: Problem, *, all_early: bool) -> tuple[Problem, Problem]:
-    """The problem with the rules that are evaluated on prefixes, and with those that are evaluated on whole labellings only.
-
-    A rule is evaluated on prefixes where it may be (the set P, section 4.1): where no longer prefix can break it less,
-    or, for a hard one, none can mend it.
-    """
+    """The problem with the rules that may be evaluated on prefixes (the set P, section 4.1), and that with the others."""
     early, late = list[GroundRule](), list[GroundRule]()
     for rule in folded.rules:
         time_limits.check()

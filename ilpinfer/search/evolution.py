@@ -26,18 +26,14 @@ class Evolution(Parameters):
     population: int = within(30, 1, 100_000)  # μ
     offspring: int = within(30, 1, 100_000)  # λ
     mutation_rate: float = within(0.25, 0, 1)  # β, of each offspring
-    shift_rate: float = within(
-        0.9, 0, 1
-    )  # ω, how often a mutation shifts a border, not gives a run another label
+    shift_rate: float = within(0.9, 0, 1)  # ω, how often a mutation shifts a border, and relabels no run
     selection_pressure: float = within(1.5, 1, 2)  # s of the linear ranking (eq. 66)
     start_weight: float = within(2.0, 0, 1e6)  # γs, nats a hard violation
     weight_increase: float = within(1.0, 0, 1e6)  # γδ, and more each generation (eq. 67)
     parents: str = by_variant({"varied": "ranked", "published": "uniform"}, one_of("uniform", "ranked"))
     shift: str = by_variant({"varied": "both", "published": "backwards"}, one_of("backwards", "both"))
     start: str = by_variant({"varied": "viterbi", "published": "best-first"}, one_of("best-first", "viterbi"))
-    start_mutations: int = within(
-        3, 0, 1e6
-    )  # of the first labelling, for each of the first individuals but one
+    start_mutations: int = within(3, 0, 1e6)  # by which all first individuals but one differ from the start
     iterations: int = within(0, 0, 1e12)  # generations at most; 0 for as many as time allows
     seed: int = within(0, 0, 2**63 - 1)
 

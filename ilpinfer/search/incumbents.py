@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 from formulations.dtypes import LabelIds
 from formulations.grid import FORBIDDEN, is_forbidden
 from formulations.problem.problem import Problem
-from ilpinfer.core.certificate import VITERBI_BOUND, Certificate, Leaf, proof
+from ilpinfer.core.certificate import VITERBI_BOUND, Certificate, proof
 from ilpinfer.core.incumbents import Improvement
 from ilpinfer.core.result import Result, Task
+from ilpinfer.core.trees import Leaf
 
 
 @dataclass
@@ -48,11 +49,7 @@ class Incumbents:
 def complete_search(
     problem: Problem, source: str, *, feasible: bool, excluded: tuple[tuple[int, ...], ...] = ()
 ) -> Certificate:
-    """A leaf in which every machine follows, given the problem before folding; no proof where a rule has no machine.
-
-    Where there is no labelling, the hard rules alone show it. `source` is the argument in words, and `excluded` has the label
-    ids (T,) of the labellings before.
-    """
+    """A leaf in which every machine follows, given the problem before folding; no proof where a rule has no machine."""
     rules = [(r, rule) for r, rule in enumerate(problem.rules) if not rule.folds]
     if any(rule.machineless for _, rule in rules):
         return Certificate("none", source)

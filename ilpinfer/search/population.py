@@ -49,11 +49,7 @@ def population_search(
     begin: Callable[[Problem, LabelIds, Task], LabelIds | None],
     run: "Callable[[Population], str]",
 ) -> Iterator[Result]:
-    """The best labelling of a search over individuals; without a number of iterations, its time is limited.
-
-    `begin` makes the first of them from the folded problem and Viterbi's labelling, None where that takes too long. `run`
-    searches, and returns a text on its steps. `stages` has the kernels that it needs beside those that all need.
-    """
+    """The best labelling of a search over individuals, which `begin` makes and `run` changes, with a text on its steps."""
     for stage in (VITERBI, DISCREPANCY, POPULATION, *stages):
         task.deadline.excuse(stage.warm())
     folded = problem.fold()
@@ -162,19 +158,7 @@ class Population:
 
 
 class Stretches:
-    """Calls of a kernel for a few milliseconds each, up to a number of steps or to the deadline.
-
-    Parameters
-    ----------
-    population : whose labellings it records, and for which it makes room
-    most : number of steps; 0 for as many as time allows
-    speed : units of work a second, at first
-
-    Attributes
-    ----------
-    done : steps so far
-    work, began, ends : of the present stretch: units of work, and seconds at which it begins and probably ends
-    """
+    """Calls of a kernel for a few milliseconds each, up to a number of steps, 0 for any, or to the deadline."""
 
     def __init__(self, population: Population, most: int = 0, speed: float = 10_000.0) -> None:
         self.population, self.most, self.speed = population, most or 2**62, speed

@@ -15,7 +15,8 @@ from formulations.automata.lattice import Lattice
 from formulations.automata.machine import TooManyStates
 from formulations.dtypes import Floats, LabelIds
 from formulations.grid import FORBIDDEN, UNITS_PER_NAT, Grid, is_forbidden
-from formulations.labels.label_set import OUTSIDE, LabelSet
+from formulations.labels.label_set import LabelSet
+from formulations.labels.schemes import OUTSIDE
 from formulations.problem.problem import Problem
 from ilpinfer.core.certificate import FOLDED_BOUND
 from ilpinfer.core.deadline import Deadline
@@ -197,14 +198,7 @@ def spans_of(path: LabelIds, labels: LabelSet) -> Spans:
 
 
 def expected_f1(candidates: Sequence[Spans], weights: Floats) -> Floats:
-    """(n,) expected F1 of each candidate against a labelling drawn with the weights (n,); 1 where both have no spans.
-
-    Examples
-    --------
-    >>> one, two = frozenset({(0, 0, 1)}), frozenset({(0, 0, 1), (1, 2, 2)})
-    >>> expected_f1([one, two], np.array([0.25, 0.75])).round(4).tolist()
-    [0.75, 0.9167]
-    """
+    """(n,) expected F1 of each candidate against a labelling drawn with the weights (n,); 1 where both have no spans."""
     known = {span: place for place, span in enumerate(sorted(frozenset().union(*candidates)))}
     members = np.zeros((len(candidates), max(1, len(known))))
     for row, spans in zip(members, candidates, strict=True):

@@ -17,15 +17,9 @@ from ilpinfer.search.population import Individuals, Population, Stretches, examp
 
 @dataclass(frozen=True)
 class Tabu(Parameters):
-    """Parameters of tabu search."""
-
     candidates: int = within(100, 1, 1e6)  # changes that a step chooses among, unless one is better at once
-    tenure: int = within(
-        3, 1, 1e9
-    )  # steps, up to twice as many, for which a token may not have a lost label again
-    patience: int = within(
-        300, 1, 1e9
-    )  # steps without a better labelling, before it goes on from the best one
+    tenure: int = within(3, 1, 1e9)  # steps, at most doubled, in which a token may not get a lost label back
+    patience: int = within(300, 1, 1e9)  # steps without a better labelling until it returns to the best one
     kicks: int = within(3, 0, 1e6)  # random changes of that one first
     hard_weight: float = within(10.0, 0, 1e6)  # nats a hard violation
     refit_rate: float = within(0.9, 0, 1)  # how often a change forbids a label and refits; 0 for second order

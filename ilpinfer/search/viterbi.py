@@ -41,11 +41,7 @@ def _best_of_lattice(
 def _bounds(
     problem: Problem, result: list[tuple[int, LabelIds]], proof: Certificate
 ) -> list[tuple[int, Certificate]]:
-    """A bound for each of the best labellings of a relaxation, grid units, with its proof.
-
-    The proof of a labelling excludes those before it where none of them is worse under the rules; else its bound is that of the
-    first one.
-    """
+    """A bound for each labelling, with a proof that excludes those before it where none of them is worse under the rules."""
     excluded: list[tuple[int, ...]] = []
     bounds, lowest = [], LIMIT
     for score, path in result:

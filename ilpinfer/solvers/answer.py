@@ -92,11 +92,7 @@ class Answer:
 
 
 def check_claim(claim: Claim, program: IntegerProgram) -> tuple[str, Integers | None, float]:
-    """Status, x and bound of a claim after an exact check of its vector.
-
-    A vector that breaks a row, or is not finite, is dropped. "infeasible" together with a valid vector becomes "feasible",
-    and "optimal" becomes "feasible" where the objective of the rounded vector differs from the claimed one.
-    """
+    """Status, x and bound of a claim after an exact check of its vector; one that breaks a row is dropped."""
     x = exact_solution(claim.x, program)
     if claim.status == "infeasible":
         return ("infeasible", None, -inf) if x is None else ("feasible", x, inf)

@@ -52,7 +52,6 @@ def load() -> None:
 
 
 def solve(program: IntegerProgram, deadline: float, threads: int, report: Report) -> Claim:
-    """Solve in this process; it cannot be interrupted."""
     settings: dict[str, Any] = {**PARAMETERS, "num_workers": threads}
     model = model_of(program)
     if deadline < inf:

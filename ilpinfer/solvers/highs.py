@@ -19,7 +19,6 @@ OPTIONS = {"output_flag": False, "presolve": "off", "mip_rel_gap": 0.0}
 
 
 def solve(program: IntegerProgram, deadline: float, threads: int, report: Report) -> Claim:
-    """Solve in this process; it cannot be interrupted."""
     options: dict[str, Any] = {**OPTIONS, "threads": threads}
     solver = highspy.Highs()
     solver.setOptionValue("output_flag", False)

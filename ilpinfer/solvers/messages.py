@@ -16,8 +16,6 @@ PIECE = 2**22
 
 @dataclass(frozen=True)
 class Request:
-    """A program to solve."""
-
     program: IntegerProgram
     deadline: float  # a time of `time.monotonic()`, or inf
     threads: int

@@ -54,9 +54,8 @@ def to_pulp(program: Program) -> "LpProblem":
     integer = program.integer
     boxes = zip(program.file_columns, integer.lower.tolist(), integer.upper.tolist(), strict=True)
     problem = pulp.LpProblem(f"ilpinfer_{program.digest[:16]}", pulp.LpMaximize)
-    new = getattr(
-        problem, "add_variable", pulp.LpVariable
-    )  # PuLP 3.3.0 has the latter alone, later ones warn of it
+    # PuLP 3.3.0 has `LpVariable` alone, later versions warn of it.
+    new = getattr(problem, "add_variable", pulp.LpVariable)
     columns = [new(name, low, high, cat=pulp.LpInteger) for name, low, high in boxes]
     scores = zip(columns, program.objective.tolist(), strict=True)
     problem.setObjective(pulp.LpAffineExpression(list(scores)))
@@ -137,24 +136,12 @@ def to_mathopt(program: Program, *, units: str = "nats") -> "mathopt.Model":
     """A MathOpt model that maximises the program's objective, in nats or in grid units of 2^-20 nats.
 
     The solvers of MathOpt have their own tolerances, most of them 10^-6. Only CP-SAT, or another solver in grid units,
-    distinguishes labellings whose scores differ by a few grid units.
-
-    Parameters
-    ----------
-    program : Program
-        The program.
-    units : str, default "nats"
-        "nats", or "grid" for units of 2^-20 nats.
+    distinguishes labellings whose scores differ by a few grid units. Parameters and errors as for `to_cp_sat`.
 
     Returns
     -------
     Model
         The model; its variables have the names `program.file_columns`.
-
-    Raises
-    ------
-    ValueError
-        For other units.
 
     Examples
     --------
@@ -192,7 +179,6 @@ def _columns_by_token(program: Program) -> Iterator[range]:
 
 
 def _rows(program: Program, columns: list[Any]) -> list[list[tuple[Any, int]]]:
-    """Each row of A as variables and coefficients."""
     at, weights = program.indices.tolist(), program.data.tolist()
     return [
         [(columns[at[e]], weights[e]) for e in range(first, last)]

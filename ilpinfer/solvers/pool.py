@@ -19,11 +19,7 @@ _loaded: set[str] = emptied_by_forks(set())
 
 @contextlib.contextmanager
 def borrow_worker(name: str, module: str, deadline: float) -> Iterator[tuple[Worker | None, float]]:
-    """A worker for one request, or None where it is not loaded at the deadline; and the seconds of a first load.
-
-    A first load postpones the deadline; any other load counts, and continues after the deadline. The worker is killed
-    after any error. One that had to be killed at the deadline is replaced by another, which begins to load at once.
-    """
+    """A worker for one request, None where none is loaded at the deadline, which the seconds of a first load postpone."""
     began = time.monotonic()
     with _lock:
         first = name not in _loaded

@@ -34,11 +34,9 @@ coefficients of 2^24, where the default tolerance of 1e-6 amounts to whole units
 
 
 def solve(program: IntegerProgram, deadline: float, threads: int, report: Report) -> Claim:
-    """Solve in this process, on one thread; it cannot be interrupted, and has no callbacks in OR-tools."""
+    """Solve in this process, on one thread: SCIP has no callbacks in OR-tools."""
     claim = _solve(program, deadline, PARAMETERS)
-    if (
-        deadline == inf and check_claim(claim, program)[0] == "unknown"
-    ):  # an invalid status, or a row that is broken
+    if deadline == inf and check_claim(claim, program)[0] == "unknown":  # an invalid status, or a broken row
         exact = {name: value for name, value in PARAMETERS.items() if name.startswith(("limits", "numerics"))}
         return _solve(program, deadline, exact)
     return claim

@@ -174,9 +174,8 @@ def _highs_table(lines: list[str]) -> SolutionFile:
         if line.strip() == "Rows":
             break
         words = line.split()
-        numbers = (
-            words[1:] if len(words) > 1 and _is_number(words[1]) else words[2:]
-        )  # a status may stand first
+        # A status may stand first.
+        numbers = words[1:] if len(words) > 1 and _is_number(words[1]) else words[2:]
         if len(numbers) < 4 or numbers[-1] in values:
             raise SolutionFileError(f"line {brief(line.strip())} is cut off, garbled or given twice")
         values[numbers[-1]] = _number(numbers[2])

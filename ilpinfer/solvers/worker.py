@@ -1,7 +1,4 @@
-"""The process of a solver. It loads the solver once, and solves each request in a fork of itself.
-
-A fork that has to be killed costs milliseconds, where a new process would have to load the solver again.
-"""
+"""The process of a solver, which loads it once and solves each request in a fork that can be killed in milliseconds."""
 
 import contextlib
 import os

@@ -37,23 +37,11 @@ class RowPosition:
 
 
 class RowCheckpoint:
-    """JSON lines in `path.part`, each marked with its job. An equal job resumes after the last complete line.
+    """JSON lines in `path.part`, in groups of a sequence each, all marked with the job; an equal job resumes after the last.
 
-    After the job, a row may have a mark of its input, which the caller compares before it resumes.
-
-    Rows come in groups, those of one sequence. Only where they are is kept in memory. While the checkpoint is entered no
-    other run can write to the same place. A device, named pipe or descriptor is written to as it stands, and nothing
-    is resumed from it. Where the name ends in `.gz`, the file is compressed when it is complete; its part is not.
-
-    `job` is a fingerprint of all that the rows depend on, and `inputs` are files that must not be overwritten. `position`
-    says where a row belongs; it raises KeyError, TypeError or ValueError for a row that is damaged. OutputError where the
-    place cannot be written to or is taken, and where the part belongs to another job.
-
-    Attributes
-    ----------
-    groups : whole groups that are there
-    unfinished : rows of the group after them
-    damage : error in an earlier part, or empty; the rows before it are kept
+    Only where rows are is kept in memory. A device, pipe or descriptor is written to as it stands, and never resumed from.
+    `position` raises KeyError, TypeError or ValueError for a damaged row; the mark of an input may follow the job. OutputError
+    where the place, which may be none of the `inputs`, cannot be written to, is taken, or has the part of another job.
     """
 
     def __init__(
@@ -71,7 +59,7 @@ class RowCheckpoint:
             )
         self.groups = 0
         self.unfinished: list[Row] = []
-        self.damage = ""
+        self.damage = ""  # error in an earlier part; the rows before it are kept
         self._rows = self._whole = self._end = 0
         self._stream: io.FileIO
         self._content: bytes | None = None

@@ -29,12 +29,7 @@ _held_locks: dict[Path, int] = emptied_by_forks({})
 
 
 def write_atomically(path: str | Path, text: str | bytes, inputs: Iterable[str | Path | None] = ()) -> None:
-    """Write text or bytes to `path.part`, which is renamed to `path` at the end; compressed if the name ends in `.gz`.
-
-    Devices, named pipes and open descriptors are written to as they stand. What UTF-8 cannot hold, such as a file name
-    in another encoding, is written as an escape. OutputError for a place that cannot be written to, or is taken: by
-    one of the inputs, another run, or another's `path.part`.
-    """
+    """Write text or bytes by `path.part`, compressed for `.gz`, or straight to a device or pipe; OutputError where it cannot."""
     place = output_path(path, inputs)
     with whole_file(place) as stream:
         data = text if isinstance(text, bytes) else text.encode("utf-8", "backslashreplace")

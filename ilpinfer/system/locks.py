@@ -25,10 +25,7 @@ class LockNotice(UserWarning):
 
 @contextlib.contextmanager
 def hold_lock(lock: Path) -> Iterator[bool]:
-    """Hold a lock file that names this process; whether a killed run had left it.
-
-    LockError where another run holds it.
-    """
+    """Hold a lock file that names this process; whether a killed run had left it. LockError where another run holds it."""
     descriptor = _open(lock)
     try:
         words = os.pread(descriptor, 400, 0).decode(errors="replace")

@@ -18,8 +18,6 @@ class OutputError(InferenceError, ValueError):
 
 @dataclass(frozen=True)
 class OutputPath:
-    """Where output goes."""
-
     name: str  # as given
     target: Path  # of symbolic links, which are not changed
     direct: bool = False  # a device, a named pipe or an open descriptor, which is written to directly
@@ -35,10 +33,7 @@ class OutputPath:
 
 
 def output_path(path: str | Path, inputs: Iterable[str | Path | None] = ()) -> OutputPath:
-    """Where output goes; nothing is written.
-
-    OutputError for a folder, and for one of the inputs, `-` for standard input.
-    """
+    """Where output goes; nothing is written. OutputError for a folder, and for one of the inputs, `-` for standard input."""
     name = str(path)
     if not name:
         raise OutputError("--output is empty; name a file")

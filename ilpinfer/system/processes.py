@@ -98,11 +98,7 @@ def connect(descriptor: str, lifeline: str) -> Connection:
 
 
 def end_with_parent(lifeline: int, *, group: bool = False) -> None:
-    """Let the kernel end this process (SIGIO) when the parent's end closes, whatever a library is doing.
-
-    `lifeline` is the descriptor of an end of a pipe whose other end only the parent has. Nothing is ever sent on it:
-    data would end the process, too. With `group`, all processes of the group end, which this one leads.
-    """
+    """Let the kernel end this process, or its group, (SIGIO) when the pipe `lifeline` closes, whose other end the parent has."""
     import fcntl
 
     fcntl.fcntl(lifeline, fcntl.F_SETOWN, -os.getpgrp() if group else os.getpid())

@@ -20,7 +20,6 @@ _mine: set[str] = emptied_by_forks(set())
 
 
 def create() -> str:
-    """A new temporary folder; `remove` ends it."""
     remove_stale()
     path = tempfile.mkdtemp(prefix=f"{PREFIX}-{_node()}-{os.getpid()}-{_start(os.getpid())}-")
     _mine.add(path)

@@ -16,11 +16,11 @@ from support.strategies import NEAR_TIES, problems
 import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
-from ilpinfer.core.certificate import Certificate, Leaf, Phases, Rest, Split, TooManyCases, proof
+from ilpinfer.core.certificate import Certificate, Phases, Rest, proof
 from ilpinfer.core.explanation import Explanation
 from ilpinfer.core.incumbents import Incumbent
 from ilpinfer.core.infeasibility import Infeasibility
-from ilpinfer.core.trees import tree_of
+from ilpinfer.core.trees import Leaf, Split, TooManyCases, tree_of
 
 SCORES = st.one_of(NEAR_TIES, st.just(-math.inf), st.floats(-5, 5))
 

@@ -11,7 +11,18 @@ from ilpinfer.corpus.examples import Example, InputError, Rejection
 from ilpinfer.corpus.lines import Lines
 
 LINES = {
-    "\t": ["Ada\tname", "1815\tyear", "Ada\tname\tmore", "Ada", "\tname", "Ada\t", "", "  ", "\t", "a b\tname"],
+    "\t": [
+        "Ada\tname",
+        "1815\tyear",
+        "Ada\tname\tmore",
+        "Ada",
+        "\tname",
+        "Ada\t",
+        "",
+        "  ",
+        "\t",
+        "a b\tname",
+    ],
     " ": ["Ada name", "1815  year", " Ada name", "Ada name more", "Ada", "", " ", "Ada\tname"],
 }
 ODD = ["-DOCSTART- -X-", "-DOCSTART-\tO", "# a comment", "Ada\tname\r", "\r", "\udcff\tname", "token\tlabel"]

@@ -18,8 +18,8 @@ from formulations import constraints as C
 from formulations.automata.agreement import Agreement
 from formulations.grid import is_forbidden
 from formulations.problem.compiled_rules import compile_problem
-from ilpinfer.core.certificate import Leaf, Split
 from ilpinfer.core.deadline import Deadline
+from ilpinfer.core.trees import Leaf, Split
 from ilpinfer.exact import agreements
 from ilpinfer.exact.agreement_lists import lists_of
 from ilpinfer.exact.agreements import Decomposition

@@ -95,6 +95,21 @@ def test_exact_methods_find_the_optimum(method, problem):
     check(*problem, method)
 
 
+def test_a_rule_that_no_labelling_obeys_is_infeasible_by_equal_tokens():
+    """The lattice still has a labelling, with tokens that differ: `I-b I-a I-a`."""
+    no = -math.inf
+    start = [no, no, no, 0.0]
+    edges = [
+        [[0.0, no, no, 0.0], [0.0, no, 0.0, no], [0.0, no, no, no], [no, 0.0, no, no]],
+        [[0.0, 0.0, no, 0.0], [no, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0], [no, no, no, 0.0]],
+    ]
+    labels = LabelSet(["B-a", "I-a", "B-b", "I-b"], "bio")
+    trellis = Trellis(start, edges, labels=labels, tokens=["x", "x", "x"])
+    solution = ilpinfer.decode(trellis, [C.consistent(same="token")])
+    assert solution.status == "infeasible"
+    assert "decomposition" in solution.method
+
+
 @pytest.mark.parametrize("method", ["auto", "cp-sat"])
 @settings(max_examples=examples(150))
 @given(problem=documents(NEAR_TIES, NEAR))

@@ -11,13 +11,13 @@ import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
 from formulations.problem.compiled_rules import compile_problem
-from ilpinfer.core.certificate import DEEPEST, Leaf, Split, TooManyCases
 from ilpinfer.core.deadline import Deadline
-from ilpinfer.exact import branch, refinement, stages
-from ilpinfer.exact.contradiction import contradiction, sums_within
+from ilpinfer.core.trees import DEEPEST, Leaf, Split, TooManyCases
+from ilpinfer.exact import branch, refinement, stages, tree
 from ilpinfer.exact.mixtures import Pool, fractional_row, relax, splice, sums_of
 from ilpinfer.exact.rows import combined_rows, stretches
-from ilpinfer.exact.splits import tree_of
+from ilpinfer.exact.sum_relaxation import contradiction, sums_within
+from ilpinfer.exact.tree import Node, tree_of
 from ilpinfer.proof.tree import check_tree
 
 UNIT = 2.0**-20
@@ -216,7 +216,7 @@ def test_cases_are_told_apart_no_deeper_than_allowed(monkeypatch):
         (stages, "MOST_STEPS", 2),
         (refinement, "FEW", 2),
         (branch, "MOST_STEPS", 2),
-        (branch, "DEEPEST", 2),
+        (tree, "DEEPEST", 2),
     ):
         monkeypatch.setattr(module, name, value)
     trellis = scores(12, "abc")
@@ -227,34 +227,27 @@ def test_cases_are_told_apart_no_deeper_than_allowed(monkeypatch):
     ]
     solution = ilpinfer.decode(trellis, rules)
     assert solution.status == "optimal"
-    tree, depth = [solution.certificate.tree], 0
-    while any(isinstance(node, Split) for node in tree):
-        tree = [child for node in tree if isinstance(node, Split) for child in (node.below, node.above)]
+    level, depth = [solution.certificate.tree], 0
+    while any(isinstance(node, Split) for node in level):
+        level = [child for node in level if isinstance(node, Split) for child in (node.below, node.above)]
         depth += 1
     assert depth <= 2
     assert solution.score == ilpinfer.decode(trellis, rules, method="cp-sat").score
 
 
-class Case:
-    """A case of a chain."""
-
-    def __init__(self):
-        self.row, self.most, self.cases, self.leaf = None, 0, (), Leaf()
-
-
 @pytest.mark.parametrize("depth", [DEEPEST, 5000])
 def test_a_deep_tree_is_made_and_written_without_recursion(depth):
-    nodes = [Case()]
-    for _ in range(depth):
+    nodes = [Node(0)]
+    for below in range(1, depth + 1):
         last = nodes[-1]
-        last.row, last.cases = ((0,), (1,)), (Case(), Case())
-        nodes += last.cases
-    tree = tree_of(nodes)
+        last.row, last.children = ((0,), (1,)), (Node(below), Node(below))
+        nodes += last.children
+    made = tree_of(nodes)
     if depth > DEEPEST:
         with pytest.raises(TooManyCases, match="deeper than 200 splits"):
-            tree.to_dict()
+            made.to_dict()
         return
-    written = tree.to_dict()
+    written = made.to_dict()
     for _ in range(depth):
         written = written["above"]
     assert written == Leaf().to_dict()

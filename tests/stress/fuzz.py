@@ -33,7 +33,7 @@ import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
 from ilpinfer.cli import main
-from ilpinfer.core.certificate import Leaf
+from ilpinfer.core.trees import Leaf
 from stress import mutations, seeds
 
 Change = Callable[[bytes, random.Random], bytes]

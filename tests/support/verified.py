@@ -8,7 +8,8 @@ import pytest
 import ilpinfer
 from formulations.errors import RuleNotice
 from ilpinfer.core.certificate import Phases
-from ilpinfer.core.solution import Solution, Status
+from ilpinfer.core.solution import Solution
+from ilpinfer.core.status import Status
 from ilpinfer.decoding import reporting
 from ilpinfer.decoding.found import Found
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from formulations import LabelSet, Trellis
 from formulations.dtypes import Floats, Integers
-from formulations.labels.label_set import OUTSIDE
+from formulations.labels.schemes import OUTSIDE
 from ilpinfer.errors import ModelError
 from ilpinfer.models import plain_values
 from ilpinfer.models.crf import line_breaks

@@ -11,7 +11,7 @@ from typing import Any
 from formulations import Rule, RuleError, dump_rules, parse_rules
 from formulations.errors import InferenceError
 from formulations.files import Unreadable, read_text
-from formulations.labels.label_set import OUTSIDE
+from formulations.labels.schemes import OUTSIDE
 from formulations.messages import suggestion
 from formulations.rulefiles.declarations import DocumentError, check_keys
 from formulations.rulefiles.loading import LARGEST

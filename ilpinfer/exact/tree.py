@@ -1,0 +1,126 @@
+"""One tree search: bound the root, split the open case with the best bound, and assemble the proof."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from heapq import heappop, heappush
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+
+from formulations.automata.lattice import StepTable
+from formulations.automata.sums import bounded
+from formulations.dtypes import LabelIds
+from formulations.grid import FORBIDDEN, HARD, is_forbidden
+from formulations.problem.problem import GroundRule, Problem
+from ilpinfer.core.trees import Leaf, Split
+from ilpinfer.exact.known import Known, SearchResult
+from ilpinfer.exact.rows import Row
+
+DEEPEST = 100
+"""Splits above a case; `verify` accepts trees that are twice as deep."""
+
+Case = TypeVar("Case")
+
+
+class Bound(NamedTuple):
+    """An upper bound on the labellings of a case, grid units, one that attains it if it is known, and the proof."""
+
+    value: float
+    path: LabelIds | None
+    proof: Leaf | Split | None
+
+
+@dataclass
+class Node:
+    """A case in the tree of a proof: at most `most` of the row's ones, and more, below it."""
+
+    depth: int
+    proof: Leaf | Split | None = None
+    row: Row | None = None
+    most: int = 0
+    children: tuple["Node", ...] = ()
+
+
+def search(
+    known: Known,
+    root: Case,
+    bound: Callable[[Case], Bound],
+    split: Callable[[Case], tuple[Row, int, tuple[Case, Case]] | None],
+    most: int,
+    why: str = "",
+) -> SearchResult:
+    """Split the case with the highest bound, of equal ones the last, until none is as good as the best labelling.
+
+    It ends early at the deadline, where `split` returns None, and after `most` cases. `known` gets the bound of all cases.
+    """
+    nodes: list[Node] = []
+    waiting: list[tuple[float, int, Node, Case]] = []
+    closed, best = float(FORBIDDEN), list[LabelIds]()
+
+    def add(case: Case, depth: int) -> Node:
+        nonlocal closed
+        value, path, proof = bound(case)
+        nodes.append(Node(depth, proof))
+        if value < known.value or is_forbidden(value):
+            closed = max(closed, value)
+        elif path is not None and known.evaluate(path).value == value:
+            closed = max(closed, value)
+            best.append(path)
+        else:
+            heappush(waiting, (-value, -len(nodes), nodes[-1], case))
+        return nodes[-1]
+
+    def prove() -> bool:
+        """Whether a case is open."""
+        highest = -waiting[0][0] if waiting else FORBIDDEN
+        value = max(closed, highest, known.value)
+        if value < known.bound:
+            known.prove(value, tree_of(nodes))
+        return bool(waiting) and highest >= known.value
+
+    add(root, 0)
+    while (is_open := prove()) and not known.deadline.passed:
+        _, _, node, case = waiting[0]
+        if len(nodes) > most or node.depth == DEEPEST or (division := split(case)) is None:
+            break
+        heappop(waiting)
+        node.row, node.most, cases = division
+        node.children = tuple([add(each, node.depth + 1) for each in cases])
+    first = min(best, key=lambda path: (-known.evaluate(path).value, path.tolist()), default=None)
+    paths = [] if is_open or first is None else [first]
+    words = why if len(nodes) == 1 else f"{why}, {len(nodes)} cases told apart"
+    return SearchResult(paths, words, not is_open, tree_of(nodes))
+
+
+def tree_of(nodes: Sequence[Node]) -> Leaf | Split:
+    """The tree of nodes that are listed from the root on, each before its children."""
+    trees: dict[int, Leaf | Split] = {}
+    for node in reversed(nodes):
+        if node.row is None:
+            trees[id(node)] = node.proof or Leaf()
+        else:
+            below, above = (trees[id(child)] for child in node.children)
+            trees[id(node)] = Split(*node.row, node.most, below, above)
+    return trees[id(nodes[0])]
+
+
+def divide(problem: Problem, row: Row, most: int) -> tuple[Problem, Problem]:
+    """The problem with at most `most` of the row's ones, and with more.
+
+    More than none of one token is none of its other labels, which folds.
+    """
+    tokens, labels = row
+    T, K = problem.shape
+    values, index = np.zeros((2, 1, K), np.int64), np.zeros(T, np.int64)
+    values[1, 0, list(labels)], index[list(tokens)] = 1, 1
+    below, above = (bounded(StepTable(values, index), *ends) for ends in ((None, most), (most + 1, None)))
+    if len(tokens) == 1 and not most:
+        others = values * 0
+        others[1] = 1 - values[1]
+        above = bounded(StepTable(others, index), None, 0)
+    name = f"split {len(problem.rules)}"
+    first, second = (
+        replace(problem, rules=(*problem.rules, GroundRule(name, HARD, False, (component,))))
+        for component in (below, above)
+    )
+    return first, second
