@@ -3,9 +3,7 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated
-
-from rich.console import Console
+from typing import TYPE_CHECKING, Annotated
 
 from formulations import Feature, LabelSet, Rule, RuleSet, dump_rules
 from formulations.errors import RuleNotice
@@ -19,9 +17,12 @@ from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import add_row, numbers, table
 from ilpinfer.cli.streams import notice, remark
 from ilpinfer.corpus.conversion import convert_all, iob1_remark
-from ilpinfer.corpus.sequences import read, require_labels
-from ilpinfer.evaluation.checking import Breach, Gold, RuleReport, check_rules
 from ilpinfer.system.files import write_atomically
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ilpinfer.evaluation.checking import Breach, RuleReport
 
 LEAST = 0.01
 """Smallest suggested penalty of a rule that is kept, in nats."""
@@ -42,6 +43,9 @@ class CheckOptions:
 @command("ilpinfer check citations train.tsv", "ilpinfer check rules.toml train.tsv --write weighted.toml")
 def check(options: CheckOptions) -> None:
     """Count how often each rule applies, holds and is broken in gold labels; show examples and suggest a penalty."""
+    from ilpinfer.corpus.sequences import read, require_labels
+    from ilpinfer.evaluation.checking import Gold, check_rules
+
     scheme = checked_scheme(options.scheme)
     inputs = files_read(options.gold, toml=[options.rules])
     outputs = Outputs(options.as_json, inputs, write=options.write or None)
@@ -71,7 +75,7 @@ def check(options: CheckOptions) -> None:
     outputs.show([row.to_dict() for row in result], lambda screen: _show(result, screen))
 
 
-def suggested(rules: RuleSet, reports: Sequence[RuleReport]) -> tuple[RuleSet, list[str]]:
+def suggested(rules: RuleSet, reports: "Sequence[RuleReport]") -> tuple[RuleSet, list[str]]:
     """The rules with suggested penalties, and the names of rules that are left out, with the reason.
 
     Rules that never apply, and hard rules that gold labels never break, are unchanged.
@@ -111,7 +115,7 @@ def _read_as(labellings: list[Sequence[str]], scheme: str) -> list[tuple[str, ..
     return [tuple(labels) for labels in labellings] if fits else convert_all(labellings, scheme)
 
 
-def _show(result: Sequence[RuleReport], screen: Console) -> None:
+def _show(result: "Sequence[RuleReport]", screen: "Console") -> None:
     shown = table("rule")
     numbers(shown, "broken in", "share", "applies", "holds", "breaks", "penalty", "suggested")
     for row in result:
@@ -126,7 +130,7 @@ def _show(result: Sequence[RuleReport], screen: Console) -> None:
             screen.print(f"{row.rule}: {line}", highlight=False, soft_wrap=True)
 
 
-def _remarks(row: RuleReport) -> list[str]:
+def _remarks(row: "RuleReport") -> list[str]:
     remarks = [_example(breach) for breach in row.breaches]
     if row.never_fires:
         remarks.append("never applies here")
@@ -139,7 +143,7 @@ def _remarks(row: RuleReport) -> list[str]:
     return remarks
 
 
-def _example(breach: Breach) -> str:
+def _example(breach: "Breach") -> str:
     shown = zip(breach.tokens[:4], breach.text, breach.labels, strict=False)
     places = ", ".join(f"{t} {text} [{label}]" for t, text, label in shown) or "the whole sequence"
     return (

@@ -4,9 +4,7 @@ import contextlib
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
-
-from rich.console import Console
+from typing import TYPE_CHECKING, Annotated, Any
 
 import ilpinfer
 from formulations import LabelSet, RuleSet
@@ -35,15 +33,17 @@ from ilpinfer.cli.screen import add_row, numbers, table
 from ilpinfer.cli.streams import notice, remark
 from ilpinfer.cli.training import held_out_of_file, read_labelled
 from ilpinfer.corpus.conversion import convert_all
-from ilpinfer.corpus.plain_text import read_plain_text
-from ilpinfer.corpus.sequences import Example, InputError, read
-from ilpinfer.learning import CODL, CODLResult
-from ilpinfer.learning.codl_result import Row
-from ilpinfer.learning.measures import Measures
+from ilpinfer.corpus.examples import Example, InputError
 from ilpinfer.models.sequences import Labelled
-from ilpinfer.models.training import KINDS
 from ilpinfer.system.checkpoint import RowCheckpoint, RowPosition
 from ilpinfer.system.files import digest, write_atomically
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ilpinfer.learning import CODL, CODLResult
+    from ilpinfer.learning.codl_result import Row
+    from ilpinfer.learning.measures import Measures
 
 METHOD = "Method"
 
@@ -144,8 +144,11 @@ class CodlOptions:
     as_json: AsJson = False
 
     @property
-    def method(self) -> CODL:
+    def method(self) -> "CODL":
         """The settings; InputError for invalid ones."""
+        from ilpinfer.learning import CODL
+        from ilpinfer.models.training import KINDS
+
         if self.kind not in KINDS:
             raise InputError(f'no kind of model "{self.kind}"{suggestion(self.kind, KINDS)}')
         names = ("k", "cycles", "e_step", "mixing", "confidence", "budget", "pool_size", "seed")
@@ -186,7 +189,7 @@ def codl(options: CodlOptions) -> None:
     _show_rules(rules, labelled, scheme)
     warnings.simplefilter("ignore", RuleNotice)
 
-    def fit(checkpoint: Callable[[Row], None] | None = None, resume: Sequence[Row] = ()) -> CODLResult:
+    def fit(checkpoint: "Callable[[Row], None] | None" = None, resume: "Sequence[Row]" = ()) -> "CODLResult":
         with _bars(method.cycles) as watch, about(options.labelled):
             return method.fit(
                 labelled,
@@ -221,11 +224,11 @@ def _resumable(
     options: CodlOptions,
     inputs: Sequence[str],
     job: str,
-    fit: Callable[[Callable[[Row], None], Sequence[Row]], CODLResult],
-) -> CODLResult:
+    fit: "Callable[[Callable[[Row], None], Sequence[Row]], CODLResult]",
+) -> "CODLResult":
     """The result; cycles of an interrupted run of the same job are not repeated."""
 
-    def position(row: Row) -> RowPosition:
+    def position(row: "Row") -> RowPosition:
         return RowPosition(int(row["cycle"]["number"]) - 1)
 
     with RowCheckpoint(options.output, job, position, inputs) as checkpoint:
@@ -249,6 +252,9 @@ def _weight(text: str) -> float | None:
 
 def _pool(options: CodlOptions, labelled: Sequence[Labelled], scheme: str) -> list[tuple[str, ...]]:
     """The tokens of the pool; one notice if labels of the pool are ignored that the model does not have."""
+    from ilpinfer.corpus.plain_text import read_plain_text
+    from ilpinfer.corpus.sequences import read
+
     if options.text or plain_name(options.pool).endswith(".txt"):
         examples = read_plain_text(options.pool, options.split)
     else:
@@ -291,7 +297,7 @@ def _bars(cycles: int) -> Iterator[Callable[[int, int, int], None]]:
         yield show
 
 
-def _record(options: CodlOptions, result: CODLResult) -> dict[str, Any]:
+def _record(options: CodlOptions, result: "CODLResult") -> dict[str, Any]:
     """The result as plain values."""
     model = result.model
     return {
@@ -304,11 +310,11 @@ def _record(options: CodlOptions, result: CODLResult) -> dict[str, Any]:
     }
 
 
-def _plain(measures: Mapping[str, Measures]) -> dict[str, Any]:
+def _plain(measures: "Mapping[str, Measures]") -> dict[str, Any]:
     return {name: each._asdict() for name, each in measures.items()}
 
 
-def _show(result: CODLResult, screen: Console) -> None:
+def _show(result: "CODLResult", screen: "Console") -> None:
     """A line for each cycle."""
     shown = table("cycle")
     numbers(shown, "learnt from", "changed", "violations")
@@ -321,7 +327,7 @@ def _show(result: CODLResult, screen: Console) -> None:
     screen.print(shown)
 
 
-def _remark(options: CodlOptions, result: CODLResult, pool: int) -> None:
+def _remark(options: CodlOptions, result: "CODLResult", pool: int) -> None:
     """Notices about sequences that were not treated as requested, and a remark on the model."""
     if result.trace:
         last = result.trace[-1]
@@ -340,5 +346,5 @@ def _remark(options: CodlOptions, result: CODLResult, pool: int) -> None:
     remark(f"{options.output}: {len(model.labels)} labels ({model.labels.scheme}), {model.size}")
 
 
-def _cells(held_out: Mapping[str, Measures]) -> list[str]:
+def _cells(held_out: "Mapping[str, Measures]") -> list[str]:
     return [f"{100 * share:.2f}" for measures in held_out.values() for share in measures]

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from ilpinfer import __version__
 from ilpinfer.cli import completion
@@ -23,26 +23,21 @@ from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import print_json
 from ilpinfer.cli.show import show_comparison
 from ilpinfer.cli.streams import notice
-from ilpinfer.comparison.comparison import Comparison, check_cap, check_predictions
 from ilpinfer.comparison.frame import line_of
-from ilpinfer.comparison.plan import Case, Plan, plan_of
-from ilpinfer.comparison.report import check_report, report_of
-from ilpinfer.comparison.rows import Disagreement
-from ilpinfer.comparison.running import OnError, Run
-from ilpinfer.comparison.summary import CAP
-from ilpinfer.comparison.table_files import SUFFIXES, check_format, write_tables
-from ilpinfer.comparison.tables import COLUMNS
-from ilpinfer.core.methods import Method
 from ilpinfer.core.rule_compiler import compiler_of
 from ilpinfer.corpus.conversion import iob1_remark
-from ilpinfer.corpus.sequences import InputError
+from ilpinfer.corpus.examples import InputError
 from ilpinfer.errors import traceback_wanted
-from ilpinfer.pipelines.predicted import read_predictions
 from ilpinfer.pipelines.trellises import ScoredSequence
 from ilpinfer.system.checkpoint import Row, RowCheckpoint, RowPosition
 from ilpinfer.system.extras import MissingLibrary
 from ilpinfer.system.files import digest, write_atomically
 from ilpinfer.system.output_paths import OutputError, check_folder, output_path
+
+if TYPE_CHECKING:
+    from ilpinfer.comparison.plan import Case, Plan
+    from ilpinfer.comparison.running import OnError
+    from ilpinfer.core.methods import Method
 
 FILES = ("results.jsonl", "summary.json", "report.html")
 """Files of every comparison."""
@@ -86,7 +81,7 @@ class CompareOptions:
     ] = 1
     cap: Annotated[
         float, value_option("NATS", "Gap that stands for a missing labelling in means over all sequences.")
-    ] = CAP
+    ] = 50.0
     tables: Annotated[
         str,
         value_option(
@@ -106,6 +101,14 @@ class CompareOptions:
 )
 def compare(options: CompareOptions) -> None:
     """Decode with several methods, and report the gap of each to the proved optimum."""
+    from ilpinfer.comparison.comparison import Comparison, check_cap, check_predictions
+    from ilpinfer.comparison.plan import Case
+    from ilpinfer.comparison.report import report_of
+    from ilpinfer.comparison.rows import Disagreement
+    from ilpinfer.comparison.running import Run
+    from ilpinfer.comparison.table_files import write_tables
+    from ilpinfer.pipelines.predicted import read_predictions
+
     files = _prediction_files(options.predictions)
     inputs, output = [*options.input.files, *files.values()], options.output
     check_streams(False, [], inputs)
@@ -138,7 +141,7 @@ def compare(options: CompareOptions) -> None:
         notice(checkpoint.damage)
         with progress("comparing", len(cases) * len(plan.entries)) as advance:
 
-            def watch(row: Row, case: Case) -> None:
+            def watch(row: Row, case: "Case") -> None:
                 findings.add(row, case.where)
                 advance()
 
@@ -172,6 +175,8 @@ def compare(options: CompareOptions) -> None:
 
 
 def _report_possible() -> bool:
+    from ilpinfer.comparison.report import check_report
+
     try:
         check_report()
     except MissingLibrary as error:
@@ -182,6 +187,9 @@ def _report_possible() -> bool:
 
 def _tables(name: str) -> list[str]:
     """The files of the tables; ValueError for an unknown format."""
+    from ilpinfer.comparison.table_files import SUFFIXES, check_format
+    from ilpinfer.comparison.tables import COLUMNS
+
     if not name:
         return []
     check_format(name)
@@ -195,7 +203,7 @@ def _remark(scored: Sequence[ScoredSequence], scheme: str) -> None:
     notice(iob1_remark(golden, scheme))
 
 
-def _positions(plan: Plan) -> Any:
+def _positions(plan: "Plan") -> Any:
     """The position of a row in its group: the rows of a sequence, in the order of the plan."""
     places = {(entry.name, entry.seed): number for number, entry in enumerate(plan.entries)}
 
@@ -221,12 +229,14 @@ def _prediction_files(entries: Sequence[str]) -> dict[str, str]:
     return result
 
 
-def _plan(options: CompareOptions, predictions: Mapping[str, Any]) -> Plan:
+def _plan(options: CompareOptions, predictions: Mapping[str, Any]) -> "Plan":
     """The plan; invalid methods and options are errors before any work."""
+    from ilpinfer.comparison.plan import plan_of
+
     values = {tuple(name.partition(".")[::2]): value for name, value in parameters(options.option).items()}
     taken = set[str]()
 
-    def own(method: Method) -> dict[str, Any]:
+    def own(method: "Method") -> dict[str, Any]:
         taken.add(method.name)
         common = method_options(method, width=options.width, threads=options.threads)
         return {

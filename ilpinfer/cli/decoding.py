@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from typing import Annotated, Self
+from typing import TYPE_CHECKING, Annotated, Self
 
 from formulations import RuleSet, Trellis
 from formulations.errors import RuleNotice
@@ -31,21 +31,19 @@ from ilpinfer.cli.inputs import (
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.streams import json_text, notice
 from ilpinfer.core.configurations import configuration
-from ilpinfer.core.registry import method as method_named
-from ilpinfer.core.request import Request, deadline_for
-from ilpinfer.core.solution import Solution, finite
 from ilpinfer.corpus.examples import Example, Rejection
 from ilpinfer.corpus.fingerprints import fingerprint
-from ilpinfer.corpus.streams import CorpusForm, ExampleStream, open_stream
-from ilpinfer.decoding.decoder import Decoder
-from ilpinfer.decoding.reporting import attempt, failure
-from ilpinfer.decoding.two_phase import TwoPhaseSolution, check_method, decode_two_phase
 from ilpinfer.errors import traceback_wanted
-from ilpinfer.pipelines.scored_stream import ScoredStream, Trellises, in_order
 from ilpinfer.pipelines.trellises import ScoredSequence
 from ilpinfer.system.checkpoint import Row, RowCheckpoint, RowPosition
 from ilpinfer.system.files import digest
 from ilpinfer.system.output_paths import output_path
+
+if TYPE_CHECKING:
+    from ilpinfer.core.solution import Solution
+    from ilpinfer.corpus.streams import CorpusForm, ExampleStream
+    from ilpinfer.decoding.two_phase import TwoPhaseSolution
+    from ilpinfer.pipelines.scored_stream import ScoredStream, Trellises
 
 TWO_PHASE = "Two-phase inference"
 
@@ -125,6 +123,8 @@ def decode(options: DecodeOptions) -> None:
     It is written as soon as its sequence is decoded. An infeasible sequence, or one that cannot be decoded, has a row, and is
     reported at the end. An invalid line is an error.
     """
+    from ilpinfer.corpus.streams import CorpusForm
+
     inputs = options.input.files
     check_streams(False, [], inputs)
     if options.output != "-":
@@ -147,7 +147,7 @@ def decode(options: DecodeOptions) -> None:
 class Peekable:
     """A stream of examples and rejections that has read the first one, so that an empty input is an error at once."""
 
-    def __init__(self, stream: ExampleStream, source: str) -> None:
+    def __init__(self, stream: "ExampleStream", source: str) -> None:
         self._stream, self._source = stream, source
         with about(source):
             self._first: deque[Example | Rejection] = deque(islice(stream, 1))
@@ -176,8 +176,10 @@ class Peekable:
 
 
 @contextlib.contextmanager
-def opened(options: InputOptions, form: CorpusForm) -> Iterator[Peekable]:
+def opened(options: InputOptions, form: "CorpusForm") -> Iterator[Peekable]:
     """The examples of an input; InputError if it has none."""
+    from ilpinfer.corpus.streams import open_stream
+
     with open_stream(options.source, form, notice) as stream:
         examples = Peekable(stream, options.source)
         if isinstance(examples.first, Rejection):
@@ -185,8 +187,10 @@ def opened(options: InputOptions, form: CorpusForm) -> Iterator[Peekable]:
         yield examples
 
 
-def scored_stream(options: InputOptions, examples: Peekable, job: Job) -> ScoredStream:
+def scored_stream(options: InputOptions, examples: Peekable, job: Job) -> "ScoredStream":
     """The examples, scored one by one."""
+    from ilpinfer.pipelines.scored_stream import ScoredStream
+
     beside = not_used(options) if options.model else ""
     return ScoredStream(examples, job.model, job.rules, job.scheme, notice, beside)
 
@@ -203,7 +207,7 @@ def _position(row: Row) -> RowPosition:
 
 Trace = list[list[float | None]]
 """Seconds, incumbent and bound of each improvement; in nats, None for infinite numbers."""
-Solve = Callable[[Trellises, RuleSet], Iterator[tuple[list[Solution], Trace]]]
+Solve = Callable[["Trellises", RuleSet], Iterator[tuple[list["Solution"], Trace]]]
 Write = Callable[[list[Row], Example], None]
 
 
@@ -246,11 +250,14 @@ class _Work:
 
     def run(self, begin: int, write: Write) -> None:
         """Decode and write sequence by sequence."""
+        from ilpinfer.decoding.reporting import failure
+        from ilpinfer.pipelines.scored_stream import Trellises, in_order
+
         overruled: Counter[str] = Counter()
         stream = scored_stream(self.options.input, self.examples, self.job)
         trellises, number = Trellises(stream), begin
 
-        def done(item: ScoredSequence, solutions: list[Solution], trace: Trace) -> None:
+        def done(item: ScoredSequence, solutions: "list[Solution]", trace: Trace) -> None:
             nonlocal number
             rows = [self._row(number, item, solution) for solution in solutions]
             if len(rows) > 1:
@@ -271,8 +278,10 @@ class _Work:
         for rule, times in overruled.items():
             notice(f'rule "{rule}" was overruled by an earlier rule at {times} token{"s" * (times > 1)}')
 
-    def _row(self, number: int, item: ScoredSequence, solution: Solution) -> Row:
+    def _row(self, number: int, item: ScoredSequence, solution: "Solution") -> Row:
         """The row of a solution, or of the error that prevents it."""
+        from ilpinfer.decoding.reporting import failure
+
         try:
             values = solution.to_dict(incumbents=self.options.trace)
             if self.options.explain and solution.has_labelling:
@@ -293,6 +302,11 @@ class _Work:
 
 def _solver(options: DecodeOptions) -> Solve:
     """The function that decodes many sequences; invalid options are errors before any work."""
+    from ilpinfer.core.registry import method as method_named
+    from ilpinfer.core.request import Request, deadline_for
+    from ilpinfer.core.solution import finite
+    from ilpinfer.decoding.decoder import Decoder
+
     method, time_limit, top = options.method, options.time_limit, options.top
     known = method_named(configuration(method)[0])
     deadline_for(time_limit)
@@ -310,7 +324,7 @@ def _solver(options: DecodeOptions) -> Solve:
     if options.trace and options.jobs > 1:
         raise ValueError("--trace and --jobs: give one of them, since a trace is of one process")
 
-    def solve(trellises: Trellises, rules: RuleSet) -> Iterator[tuple[list[Solution], Trace]]:
+    def solve(trellises: "Trellises", rules: RuleSet) -> "Iterator[tuple[list[Solution], Trace]]":
         decoder = Decoder(rules, method=method, time_limit=time_limit, **own)
         errors, trace = on_error(), Trace()
         watch = (lambda *now: trace.append([finite(x) for x in now])) if options.trace else None
@@ -331,6 +345,9 @@ def _solver(options: DecodeOptions) -> Solve:
 
 
 def _two_phase_solver(options: DecodeOptions, tau: float) -> Solve:
+    from ilpinfer.decoding.reporting import attempt, failure
+    from ilpinfer.decoding.two_phase import TwoPhaseSolution, check_method, decode_two_phase
+
     if options.option:
         raise ValueError(f"--option {options.option[0]}: has no effect with --tau; leave it out")
     if options.risk:
@@ -350,17 +367,17 @@ def _two_phase_solver(options: DecodeOptions, tau: float) -> Solve:
         threads=options.threads,
     )
 
-    def failed(error: Exception, seconds: float) -> list[TwoPhaseSolution]:
+    def failed(error: Exception, seconds: float) -> "list[TwoPhaseSolution]":
         return [failure(error, options.method, TwoPhaseSolution, seconds=seconds)]
 
-    def solutions(trellis: Trellis, rules: RuleSet, top: int | None) -> list[Solution]:
-        def decode() -> list[TwoPhaseSolution]:
+    def solutions(trellis: Trellis, rules: RuleSet, top: int | None) -> "list[Solution]":
+        def decode() -> "list[TwoPhaseSolution]":
             result = two_phase(trellis, rules, top=top)
             return result if isinstance(result, list) else [result]
 
         return list(attempt(decode, on_error(), failed))
 
-    def solve(trellises: Trellises, rules: RuleSet) -> Iterator[tuple[list[Solution], Trace]]:
+    def solve(trellises: "Trellises", rules: RuleSet) -> "Iterator[tuple[list[Solution], Trace]]":
         for trellis in trellises:
             yield solutions(trellis, rules, options.top) or solutions(trellis, rules, None), []
 

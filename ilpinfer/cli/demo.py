@@ -2,10 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Annotated
-
-from rich.console import Console
-from rich.text import Text
+from typing import TYPE_CHECKING, Annotated
 
 from formulations import Trellis, load_rules
 from ilpinfer.cli.arguments import AsJson, value_option
@@ -13,11 +10,14 @@ from ilpinfer.cli.command import command
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import console, print_json
 from ilpinfer.cli.show import show_comparison
-from ilpinfer.comparison.comparison import compare
-from ilpinfer.core.solution import Solution
 from ilpinfer.corpus import NEWLINE, resumes
-from ilpinfer.decoding.decode import decode_many
-from ilpinfer.models.hmm import HMM
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+    from ilpinfer.core.solution import Solution
+    from ilpinfer.models.hmm import HMM
 
 METHODS = ("auto", "highs", "beam", "viterbi")
 TRAINING = 200
@@ -38,6 +38,10 @@ def demo(
     as_json: AsJson = False,
 ) -> None:
     """Run an embedded example: train an HMM on generated résumé items, and compare exact and heuristic decoding."""
+    from ilpinfer.comparison.comparison import compare
+    from ilpinfer.decoding.decode import decode_many
+    from ilpinfer.models.hmm import HMM
+
     screen, count = console(), items
     training = [(item.tokens, item.labels) for item in resumes.items(TRAINING, seed)]
     generated = resumes.items(count, seed + 1)
@@ -67,7 +71,7 @@ def demo(
     )
 
 
-def _show_task(screen: Console, items: Sequence[resumes.Item]) -> None:
+def _show_task(screen: "Console", items: Sequence[resumes.Item]) -> None:
     """Show the items and the model."""
     lengths = [len(item.tokens) for item in items]
     screen.print(
@@ -78,9 +82,11 @@ def _show_task(screen: Console, items: Sequence[resumes.Item]) -> None:
 
 
 def _show_items(
-    screen: Console, pairs: Sequence[tuple[resumes.Item, Solution, Solution]], model: HMM
+    screen: "Console", pairs: "Sequence[tuple[resumes.Item, Solution, Solution]]", model: "HMM"
 ) -> None:
     """The shortest items in which the optimum differs from Viterbi's labelling, side by side."""
+    from rich.text import Text
+
     changed = [pair for pair in pairs if pair[1].labels != pair[2].labels]
     changed.sort(key=lambda pair: len(pair[0].tokens))
     screen.print(f"The rule changed {len(changed)} of {len(pairs)} labellings. The shortest:\n")
@@ -98,7 +104,9 @@ def _show_items(
     screen.print(legend, "\n")
 
 
-def _change(item: resumes.Item, before: Solution, after: Solution, trellis: Trellis) -> Text:
+def _change(item: resumes.Item, before: "Solution", after: "Solution", trellis: Trellis) -> "Text":
+    from rich.text import Text
+
     names = ", ".join(
         f"{name}: {before.violations[name]} → {after.violations[name]} violations"
         for name in after.violations
@@ -112,8 +120,10 @@ def _change(item: resumes.Item, before: Solution, after: Solution, trellis: Trel
     )
 
 
-def _lines(tokens: Sequence[str], labels: Sequence[str], width: int) -> list[Text]:
+def _lines(tokens: Sequence[str], labels: Sequence[str], width: int) -> "list[Text]":
     """Tokens in the colour of their label, with the label before each run, broken into lines."""
+    from rich.text import Text
+
     lines = [Text()]
     for t, (token, label) in enumerate(zip(tokens, labels, strict=True)):
         begins = t == 0 or labels[t - 1] != label
@@ -125,7 +135,7 @@ def _lines(tokens: Sequence[str], labels: Sequence[str], width: int) -> list[Tex
     return lines
 
 
-def _pad(text: Text, width: int) -> Text:
+def _pad(text: "Text", width: int) -> "Text":
     padded = text.copy()
     padded.pad_right(max(0, width - len(text)))
     return padded

@@ -3,9 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Annotated
-
-from rich.console import Console
+from typing import TYPE_CHECKING, Annotated
 
 from formulations.messages import suggestion
 from ilpinfer.cli.arguments import AsJson, Column, Scheme, argument, output_file, value_option
@@ -14,15 +12,17 @@ from ilpinfer.cli.inputs import about, checked_scheme
 from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.screen import add_row, numbers, table
 from ilpinfer.cli.streams import notice
-from ilpinfer.corpus.sequences import InputError
+from ilpinfer.corpus.examples import InputError
 from ilpinfer.evaluation import confusion, significance
 from ilpinfer.evaluation.counts import UNITS
 from ilpinfer.evaluation.evaluation import Evaluation, measures
 from ilpinfer.evaluation.evaluation import evaluate as evaluate_pairs
-from ilpinfer.evaluation.predictions import read_pairs
 from ilpinfer.evaluation.significance import Difference
 from ilpinfer.system.extras import require
 from ilpinfer.system.files import write_atomically
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 MISTAKES = 5
 """Number of confusions that are shown."""
@@ -71,6 +71,8 @@ class EvaluateOptions:
 )
 def evaluate(options: EvaluateOptions) -> None:
     """Evaluate predicted labels against gold labels: fields, tokens, whole sequences and confusions."""
+    from ilpinfer.evaluation.predictions import read_pairs
+
     scheme = checked_scheme(options.scheme)
     predicted, against, unit, beta = options.predicted, options.against, options.by, options.beta
     if unit not in UNITS:
@@ -110,7 +112,7 @@ def evaluate(options: EvaluateOptions) -> None:
         if options.picture:
             write_atomically(options.picture, confusion.picture(labels.names, result[0].confusion))
 
-    def tables(screen: Console) -> None:
+    def tables(screen: "Console") -> None:
         _show(screen, result[0], unit, beta)
         if against:
             _show_differences(screen, differences, predicted, against)
@@ -118,7 +120,7 @@ def evaluate(options: EvaluateOptions) -> None:
     outputs.show(record, tables)
 
 
-def _show(screen: Console, result: Evaluation, unit: str, beta: float) -> None:
+def _show(screen: "Console", result: Evaluation, unit: str, beta: float) -> None:
     shown = table("field")
     f_name = [] if beta == 1 else [f"F{beta:g}"]
     headings = ["gold", "predicted", "both", "precision", "recall", "F1", *f_name, "overlap"]
@@ -152,7 +154,7 @@ def _show(screen: Console, result: Evaluation, unit: str, beta: float) -> None:
         screen.print(f"most often mistaken: {pairs}", soft_wrap=True, highlight=False)
 
 
-def _show_differences(screen: Console, differences: Sequence[Difference], one: str, other: str) -> None:
+def _show_differences(screen: "Console", differences: Sequence[Difference], one: str, other: str) -> None:
     shown = table("in %")
     numbers(shown, "predicted", "against", "difference", "95 % interval", "p")
     for each in differences:

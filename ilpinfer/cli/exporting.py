@@ -4,7 +4,7 @@ import json
 import math
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, cast
+from typing import TYPE_CHECKING, Annotated, cast
 
 from formulations import Program, RuleSet, Trellis, formulate
 from formulations.messages import suggestion
@@ -20,12 +20,14 @@ from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import print_json
 from ilpinfer.cli.streams import notice
 from ilpinfer.core.rule_compiler import compiler_of
-from ilpinfer.corpus.sequences import InputError
-from ilpinfer.decoding.two_phase import TwoPhaseSolution, decode_two_phase
+from ilpinfer.corpus.examples import InputError
 from ilpinfer.errors import describe, traceback_wanted
 from ilpinfer.pipelines.trellises import ScoredSequence
 from ilpinfer.system.files import write_atomically
 from ilpinfer.system.output_paths import check_folder, output_path
+
+if TYPE_CHECKING:
+    from ilpinfer.decoding.two_phase import TwoPhaseSolution
 
 PROGRAM = "Integer program"
 
@@ -89,8 +91,10 @@ class ProgramOptions:
             best_score=best,
         )
 
-    def two_phase(self, trellis: Trellis, rules: RuleSet) -> TwoPhaseSolution:
+    def two_phase(self, trellis: Trellis, rules: RuleSet) -> "TwoPhaseSolution":
         """The optimum of a two-phase program, by the engine; InputError if its first phase is not proved."""
+        from ilpinfer.decoding.two_phase import decode_two_phase
+
         solution = decode_two_phase(trellis, rules, self.share, cast(FloorKind, self.bound))
         if solution.status != "infeasible" and not math.isfinite(solution.best_score):
             raise InputError(

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from ilpinfer.cli.arguments import (
     AsJson,
@@ -23,15 +23,13 @@ from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import print_json
 from ilpinfer.cli.streams import notice
-from ilpinfer.corpus.sequences import InputError
+from ilpinfer.corpus.examples import InputError
 from ilpinfer.errors import describe, traceback_wanted
-from ilpinfer.references.files import numbered, write
-from ilpinfer.references.generator import Instance, generate
-from ilpinfer.references.integer_programs import write_programs
-from ilpinfer.references.making import make
-from ilpinfer.references.record import InvalidReference, Reference
-from ilpinfer.references.shipped import instances
 from ilpinfer.system.output_paths import check_folder
+
+if TYPE_CHECKING:
+    from ilpinfer.references.generator import Instance
+    from ilpinfer.references.record import Reference
 
 
 @dataclass(frozen=True)
@@ -62,8 +60,11 @@ class GenerateOptions:
     ties: Ties = 100
     as_json: AsJson = False
 
-    def instances(self) -> Iterator[Instance]:
+    def instances(self) -> "Iterator[Instance]":
         """The problems of the references."""
+        from ilpinfer.references.generator import generate
+        from ilpinfer.references.shipped import instances
+
         if self.count is None:
             return instances(self.kind)
         sizes = {"T": self.tokens, "K": self.labels, "rules": self.rule_count}
@@ -76,13 +77,16 @@ def generate_references(options: GenerateOptions) -> None:
 
     If one cannot be proved, nothing is written.
     """
+    from ilpinfer.references.files import write
+    from ilpinfer.references.making import make
+
     Outputs(options.as_json, [], output=options.output)
     made = options.instances()
     if options.count != 1 and ".jsonl" not in options.output and not options.output.startswith("/dev/"):
         raise InputError(f"--output {options.output}: a JSON file holds one reference; use .jsonl")
     with progress("making references", options.count or 20) as advance:
 
-        def references() -> Iterator[Reference]:
+        def references() -> "Iterator[Reference]":
             for instance in made:
                 yield make(instance.trellis, instance.rules, name=instance.name, ties=options.ties)
                 advance()
@@ -101,6 +105,10 @@ def write_reference_programs(
     as_json: AsJson = False,
 ) -> None:
     """Write the integer program of each reference, as LP and as MPS."""
+    from ilpinfer.references.files import numbered
+    from ilpinfer.references.integer_programs import write_programs
+    from ilpinfer.references.record import InvalidReference
+
     check_texts("lp", units)
     check_streams(False, [], files)
     if not output:

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from formulations import Feature, LabelSet, RuleSet, join_rules, load_rules, parse_rules
 from formulations.errors import RuleNotice
@@ -31,19 +31,19 @@ from ilpinfer.cli.arguments import (
 )
 from ilpinfer.cli.command import Without
 from ilpinfer.cli.streams import STDOUT, notice
-from ilpinfer.core.methods import Method
-from ilpinfer.core.solution import Solution
 from ilpinfer.corpus.conversion import iob1_remark
+from ilpinfer.corpus.examples import Example, InputError
 from ilpinfer.corpus.label_names import read_label_names
 from ilpinfer.corpus.logits import LogitsOptions
-from ilpinfer.corpus.sequences import Example, InputError, read, text_of
-from ilpinfer.decoding.reporting import OnError
 from ilpinfer.errors import describe, traceback_wanted, without_place
 from ilpinfer.models.files import BUILT_IN, load_model
 from ilpinfer.models.sequence_model import SequenceModel
-from ilpinfer.pipelines.fit import about_rules
-from ilpinfer.pipelines.rule_check import check_rules
 from ilpinfer.pipelines.trellises import ScoredSequence, fitting_scheme, score
+
+if TYPE_CHECKING:
+    from ilpinfer.core.methods import Method
+    from ilpinfer.core.solution import Solution
+    from ilpinfer.decoding.reporting import OnError
 
 
 @dataclass(frozen=True)
@@ -112,6 +112,10 @@ def prepare(
 
     With `fit`, one notice names rules that rarely apply, in place of the notice about absent fields.
     """
+    from ilpinfer.corpus.sequences import read
+    from ilpinfer.pipelines.fit import about_rules
+    from ilpinfer.pipelines.rule_check import check_rules
+
     source, model = options.source, options.model
     checked_scheme(options.scheme)
     with about(source):
@@ -174,6 +178,8 @@ def check_streams(as_json: bool, outputs: Sequence[str | None], inputs: Sequence
 
 def read_rules(sources: Sequence[str]) -> RuleSet:
     """The rules of all sources together; none where there is no source."""
+    from ilpinfer.corpus.sequences import text_of
+
     result = []
     for source in sources:
         with about(source), warnings.catch_warnings():
@@ -186,7 +192,7 @@ def read_rules(sources: Sequence[str]) -> RuleSet:
     return rules
 
 
-def method_options(method: Method, **values: float | None) -> dict[str, Any]:
+def method_options(method: "Method", **values: float | None) -> dict[str, Any]:
     """The options common to several methods that this method has, and that have a value."""
     return {name: value for name, value in values.items() if name in method.options and value is not None}
 
@@ -225,12 +231,12 @@ def _named_files(value: Any) -> Iterator[str]:
             yield from _named_files(each)
 
 
-def on_error() -> OnError:
+def on_error() -> "OnError":
     """ "row" for sequences that cannot be decoded; "raise" if tracebacks are requested."""
     return "raise" if traceback_wanted() else "row"
 
 
-def raise_interrupt(solution: Solution) -> Solution:
+def raise_interrupt(solution: "Solution") -> "Solution":
     """The solution; KeyboardInterrupt if its error was caused by an interrupt."""
     if solution.error and signals.is_interrupted():
         raise KeyboardInterrupt

@@ -6,9 +6,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated, Any
-
-from rich.console import Console
+from typing import TYPE_CHECKING, Annotated, Any
 
 import ilpinfer
 from formulations import RuleSet, dump_rules
@@ -39,11 +37,7 @@ from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.progress import progress, status
 from ilpinfer.cli.screen import add_row, numbers, table
 from ilpinfer.cli.streams import notice, remark
-from ilpinfer.corpus.sequences import InputError, read, require_labels
-from ilpinfer.learning.held_out import held_out_examples
-from ilpinfer.learning.penalties import LearntPenalties, PenaltyLearner
-from ilpinfer.learning.perceptron import LARGEST
-from ilpinfer.learning.training_set import ScoredExample
+from ilpinfer.corpus.examples import InputError
 from ilpinfer.models.files import (
     BUILT_IN,
     TrainingRecord,
@@ -55,10 +49,15 @@ from ilpinfer.models.files import (
 )
 from ilpinfer.models.sequence_model import SequenceModel
 from ilpinfer.models.sequences import Labelled
-from ilpinfer.models.training import KINDS, rewrite
 from ilpinfer.pipelines.trellises import score
 from ilpinfer.system.checkpoint import Row, RowCheckpoint, RowPosition
 from ilpinfer.system.files import digest, write_atomically
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ilpinfer.learning.penalties import LearntPenalties, PenaltyLearner
+    from ilpinfer.learning.training_set import ScoredExample
 
 SHOWN = 40
 """Rules of the table on screen."""
@@ -134,6 +133,8 @@ class LearnOptions:
 )
 def learn(options: LearnOptions) -> None:
     """Learn the penalties of rules from labelled sequences, by their effect on held-out labellings."""
+    from ilpinfer.learning.penalties import PenaltyLearner
+
     source, scheme = options.source, checked_scheme(options.scheme)
     try:
         learner = PenaltyLearner(**common(options, PenaltyLearner))
@@ -146,7 +147,7 @@ def learn(options: LearnOptions) -> None:
     with about(source):
         data = read_training(options, scheme)
 
-        def learnt(examples: Sequence[ScoredExample]) -> tuple[LearntPenalties, str]:
+        def learnt(examples: "Sequence[ScoredExample]") -> "tuple[LearntPenalties, str]":
             try:
                 with _count(len(examples)) as advance:
                     result = learner.fit(examples, rules, advance=advance)
@@ -186,7 +187,7 @@ def _count(number: int) -> Iterator[Any]:
         yield advance
 
 
-def _text(result: LearntPenalties, learner: PenaltyLearner, data: str) -> str:
+def _text(result: "LearntPenalties", learner: "PenaltyLearner", data: str) -> str:
     """The rule file with its origin, and with the removed rules as comments."""
     settings = ", ".join(f"{name} {value}" for name, value in asdict(learner).items())
     made = (
@@ -202,7 +203,7 @@ def _text(result: LearntPenalties, learner: PenaltyLearner, data: str) -> str:
     return text + comments(f"left out: {verdict.name} ({verdict.reason})" for verdict in left)
 
 
-def _show(result: LearntPenalties, screen: Console) -> None:
+def _show(result: "LearntPenalties", screen: "Console") -> None:
     if result.candidates:
         shown = table("on held-out parts")
         numbers(shown, "token accuracy", "span F1", "whole sequences")
@@ -221,8 +222,10 @@ def _show(result: LearntPenalties, screen: Console) -> None:
         screen.print(f"… and {len(result.verdicts) - SHOWN} more; --json shows all", highlight=False)
 
 
-def _remark(options: LearnOptions, result: LearntPenalties) -> None:
+def _remark(options: LearnOptions, result: "LearntPenalties") -> None:
     """Notices about penalties and sequences, and a remark on the rules that are kept."""
+    from ilpinfer.learning.perceptron import LARGEST
+
     if result.capped:
         notice(
             f"penalties that reached the cap of {LARGEST:.0f} nats, because predictions break the rule at any penalty: "
@@ -247,7 +250,7 @@ class TrainingScores:
     pairs: Sequence[Labelled]
     scores: str
     digest: str
-    examples: Sequence[ScoredExample] = ()  # none if models must be trained first
+    examples: "Sequence[ScoredExample]" = ()  # none if models must be trained first
     record: TrainingRecord | None = (
         None  # how to train these models, each without a part; None if there are scores
     )
@@ -255,6 +258,10 @@ class TrainingScores:
 
 def read_training(options: LearnOptions, scheme: str) -> TrainingScores:
     """Sequences with their scores, or with the models that will score them."""
+    from ilpinfer.corpus.sequences import read, require_labels
+    from ilpinfer.learning.training_set import ScoredExample
+    from ilpinfer.models.training import KINDS, rewrite
+
     source = options.source
     sequences = read(source, column=options.column, notify=notice)
     pairs = rewrite(require_labels(sequences), scheme)
@@ -294,7 +301,7 @@ def read_training(options: LearnOptions, scheme: str) -> TrainingScores:
 
 
 def open_checkpoint(
-    output: str, data: TrainingScores, learner: PenaltyLearner, inputs: Iterable[str]
+    output: str, data: TrainingScores, learner: "PenaltyLearner", inputs: Iterable[str]
 ) -> RowCheckpoint:
     """A checkpoint of the models that score the sequences, with one row for each."""
     assert data.record is not None
@@ -304,12 +311,15 @@ def open_checkpoint(
 
 
 def cross_fitted(
-    data: TrainingScores, learner: PenaltyLearner, checkpoint: RowCheckpoint | None = None
-) -> list[ScoredExample]:
+    data: TrainingScores, learner: "PenaltyLearner", checkpoint: RowCheckpoint | None = None
+) -> "list[ScoredExample]":
     """Each sequence, scored by a model that was trained without its part.
 
     Models of an interrupted run are read from the checkpoint; others are trained and added to it.
     """
+    from ilpinfer.learning.held_out import held_out_examples
+    from ilpinfer.models.training import KINDS
+
     record, pairs = data.record, data.pairs
     assert record is not None
     left: list[Row] = []

@@ -2,9 +2,7 @@
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Annotated, Literal
-
-from rich.console import Console
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from formulations import InferenceError, dump_rules
 from ilpinfer.cli.arguments import AsJson, Column, Scheme, TrainFile, output_file, value_option
@@ -16,11 +14,14 @@ from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import add_row, numbers, table
 from ilpinfer.cli.streams import notice, remark
 from ilpinfer.corpus.conversion import convert_all
-from ilpinfer.corpus.sequences import InputError, read, require_labels
-from ilpinfer.evaluation.predictions import read_pairs
-from ilpinfer.learning import FAMILIES, MinedRules, PredictionsError, RuleMiner
+from ilpinfer.corpus.examples import InputError
 from ilpinfer.models.sequences import Labelled
 from ilpinfer.system.files import write_atomically
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ilpinfer.learning import MinedRules, RuleMiner
 
 SHOWN = 20
 """Rules of the table on screen."""
@@ -104,8 +105,10 @@ class MineOptions:
     as_json: AsJson = False
 
     @property
-    def miner(self) -> RuleMiner:
+    def miner(self) -> "RuleMiner":
         """The miner; InputError for options out of range, and ValueError with the name of the option."""
+        from ilpinfer.learning import FAMILIES, RuleMiner
+
         names = tuple(name.strip() for name in self.families.split(",")) if self.families else FAMILIES
         return RuleMiner(
             **{**common(self, RuleMiner), "families": names, "confidence": _share(self.confidence)}
@@ -130,6 +133,8 @@ def mine(options: MineOptions) -> None:
 
     If no rule is found, nothing is written.
     """
+    from ilpinfer.learning import PredictionsError
+
     source = options.source
     scheme, miner = checked_scheme(options.scheme), options.miner
     inputs = files_read(source, options.predictions)
@@ -153,6 +158,9 @@ def mine(options: MineOptions) -> None:
 
 def _read(options: MineOptions, scheme: str) -> tuple[list[Labelled], list[tuple[str, ...] | None] | None]:
     """Tokens and labels, and predicted labels where there are some, all in one scheme."""
+    from ilpinfer.corpus.sequences import read, require_labels
+    from ilpinfer.evaluation.predictions import read_pairs
+
     if options.predictions:
         (both,), _, remarks = read_pairs([options.predictions], options.source, scheme, options.column)
         for text in remarks:
@@ -165,7 +173,7 @@ def _read(options: MineOptions, scheme: str) -> tuple[list[Labelled], list[tuple
     return list(zip(texts, labellings, strict=True)), None
 
 
-def _tell(result: MinedRules) -> None:
+def _tell(result: "MinedRules") -> None:
     """Notices about rules that are left out, and a selection that is not proved."""
     if not result.proved:
         notice("the selection of rules is not proved optimal: the solver reached its time limit")
@@ -176,7 +184,7 @@ def _tell(result: MinedRules) -> None:
             notice(f"{first.rule.title} is left out: {first.rule.reason.rpartition('; ')[2]}{more}")
 
 
-def _show(options: MineOptions, result: MinedRules, screen: Console) -> None:
+def _show(options: MineOptions, result: "MinedRules", screen: "Console") -> None:
     shown = table("rule", "family")
     numbers(shown, "support", "held %", "lift", "penalty", "folds", "power")
     for mined in result.rules[:SHOWN]:
@@ -201,7 +209,7 @@ def _show(options: MineOptions, result: MinedRules, screen: Console) -> None:
     )
 
 
-def _record(result: MinedRules) -> dict[str, object]:
+def _record(result: "MinedRules") -> dict[str, object]:
     return {
         "sequences": result.sequences,
         "tokens": result.tokens,

@@ -2,14 +2,15 @@
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
-
-from rich.console import Console
+from typing import TYPE_CHECKING, Any
 
 from ilpinfer.cli.inputs import check_streams
 from ilpinfer.cli.screen import console_beside, print_json
 from ilpinfer.system.files import reserve
 from ilpinfer.system.output_paths import OutputError, OutputPath, output_path
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 class Outputs:
@@ -32,7 +33,7 @@ class Outputs:
             self.places.append(place)
 
     @property
-    def screen(self) -> Console:
+    def screen(self) -> "Console":
         """Standard output, or standard error where a file takes standard output."""
         return console_beside(*self.names)
 
@@ -44,7 +45,7 @@ class Outputs:
                 stack.enter_context(reserve(place))
             yield
 
-    def show(self, record: Any, table: Callable[[Console], None]) -> None:
+    def show(self, record: Any, table: "Callable[[Console], None]") -> None:
         """Print the result: a record with `--json`, or else a table."""
         if self.as_json:
             print_json(record)

@@ -3,9 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
-
-from rich.console import Console
+from typing import TYPE_CHECKING, Annotated, Any
 
 from formulations import RuleSet
 from ilpinfer import __version__
@@ -17,21 +15,21 @@ from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import add_row, numbers, table
 from ilpinfer.cli.streams import notice
-from ilpinfer.core.request import deadline_for
 from ilpinfer.core.rule_compiler import compiler_of
-from ilpinfer.corpus.sequences import InputError
-from ilpinfer.decoding.evaluation import evaluate_labelling
-from ilpinfer.decoding.frontier import Frontier, checked_weight, decode_frontier
-from ilpinfer.decoding.reporting import attempt
+from ilpinfer.corpus.examples import InputError
 from ilpinfer.errors import describe
-from ilpinfer.learning.frontier_pictures import corpus_picture, sequence_picture
-from ilpinfer.learning.tau import TauChoice, TauSearch
-from ilpinfer.learning.trade_off import CorpusFrontier, TradeOff, sum_frontiers
 from ilpinfer.pipelines.trellises import ScoredSequence
 from ilpinfer.system.checkpoint import Row, RowCheckpoint, RowPosition
 from ilpinfer.system.extras import require
 from ilpinfer.system.files import digest, write_atomically
 from ilpinfer.system.output_paths import OutputError, output_path
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ilpinfer.decoding.frontier import Frontier
+    from ilpinfer.learning.tau import TauChoice, TauSearch
+    from ilpinfer.learning.trade_off import CorpusFrontier, TradeOff
 
 SHOWN = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 """Weights on all penalties in the table."""
@@ -85,8 +83,10 @@ class ParetoOptions:
         return digest(__version__, content, self.time_limit, self.hull, self.heaviest, self.most)
 
     @property
-    def search(self) -> TauSearch | None:
+    def search(self) -> "TauSearch | None":
         """The search for tau; ValueError for invalid options."""
+        from ilpinfer.learning.tau import TauSearch
+
         bound: Any = self.bound
         search = TauSearch((), bound, self.measure, self.folds, self.seed, self.time_limit)
         return search if self.choose_tau else None
@@ -100,6 +100,9 @@ def pareto(options: ParetoOptions) -> None:
 
     A sequence without a feasible labelling or without a frontier has a row, and is reported at the end.
     """
+    from ilpinfer.core.request import deadline_for
+    from ilpinfer.decoding.frontier import checked_weight
+
     inputs, search = options.input.files, options.search
     place = output_path(options.output, inputs)
     if place.direct:
@@ -132,7 +135,7 @@ def pareto(options: ParetoOptions) -> None:
         choice = None if search is None else _choose(search, scored, rules, kept)
         _write(options, scored, rules, frontiers, curve, choice)
 
-    def curve_table(screen: Console) -> None:
+    def curve_table(screen: "Console") -> None:
         if curve is not None:
             _show_curve(curve, screen)
 
@@ -145,6 +148,8 @@ def pareto(options: ParetoOptions) -> None:
 
 
 def _position(row: Row) -> RowPosition:
+    from ilpinfer.decoding.frontier import Frontier
+
     if type(row["sequence"]) is not int or not isinstance(row["status"], str):
         raise TypeError("a number and a text are expected")
     Frontier.from_dict(row)
@@ -157,8 +162,11 @@ def _fill(
     rules: RuleSet,
     options: ParetoOptions,
     findings: Findings,
-) -> list[Frontier]:
+) -> "list[Frontier]":
     """The frontiers of all sequences; missing ones are computed and added to the checkpoint."""
+    from ilpinfer.decoding.frontier import Frontier, decode_frontier
+    from ilpinfer.decoding.reporting import attempt
+
     notice(checkpoint.damage)
     rows = list(checkpoint.rows()) if checkpoint.groups else []
     compiler = compiler_of(rules)
@@ -192,7 +200,7 @@ def _fill(
     return [Frontier.from_dict(row) for row in rows]
 
 
-def _status(frontier: Frontier) -> str:
+def _status(frontier: "Frontier") -> str:
     if frontier.points:
         return "complete" if frontier.complete else "incomplete"
     return "infeasible" if frontier.complete else "unknown"
@@ -200,11 +208,13 @@ def _status(frontier: Frontier) -> str:
 
 def _curve(
     scored: Sequence[ScoredSequence],
-    frontiers: Sequence[Frontier],
+    frontiers: "Sequence[Frontier]",
     kept: Sequence[int],
     options: ParetoOptions,
-) -> CorpusFrontier | None:
+) -> "CorpusFrontier | None":
     """The trade-off over the sequences that have a frontier."""
+    from ilpinfer.learning.trade_off import sum_frontiers
+
     if not kept:
         return None
     golden = [gold for n in kept if (gold := scored[n].gold) is not None]
@@ -214,8 +224,8 @@ def _curve(
 
 
 def _choose(
-    search: TauSearch, scored: Sequence[ScoredSequence], rules: RuleSet, kept: Sequence[int]
-) -> TauChoice:
+    search: "TauSearch", scored: Sequence[ScoredSequence], rules: RuleSet, kept: Sequence[int]
+) -> "TauChoice":
     chosen = [scored[n] for n in kept]
     trellises = [item.trellis for item in chosen if item.trellis is not None]
     return search.fit(trellises, [item.gold for item in chosen if item.gold is not None], rules)
@@ -225,10 +235,12 @@ def _write(
     options: ParetoOptions,
     scored: Sequence[ScoredSequence],
     rules: RuleSet,
-    frontiers: Sequence[Frontier],
-    curve: CorpusFrontier | None,
-    choice: TauChoice | None,
+    frontiers: "Sequence[Frontier]",
+    curve: "CorpusFrontier | None",
+    choice: "TauChoice | None",
 ) -> None:
+    from ilpinfer.learning.frontier_pictures import corpus_picture, sequence_picture
+
     if options.summary:
         record = _record(scored, frontiers, curve, choice)
         write_atomically(options.summary, json.dumps(record, indent=2, allow_nan=False) + "\n")
@@ -248,9 +260,9 @@ def _write(
 
 def _record(
     scored: Sequence[ScoredSequence],
-    frontiers: Sequence[Frontier],
-    curve: CorpusFrontier | None,
-    choice: TauChoice | None,
+    frontiers: "Sequence[Frontier]",
+    curve: "CorpusFrontier | None",
+    choice: "TauChoice | None",
 ) -> Row:
     """The trade-off over all sequences, and the choice of tau, as plain values."""
     return {
@@ -265,6 +277,8 @@ def _record(
 
 def _gold(item: ScoredSequence, rules: RuleSet) -> tuple[float, float] | None:
     """Score and cost of the gold labelling; None if the model lacks one of its labels, or it breaks a hard rule."""
+    from ilpinfer.decoding.evaluation import evaluate_labelling
+
     if item.gold is None or item.trellis is None or not {*item.gold} <= {*item.trellis.labels.names}:
         return None
     value = evaluate_labelling(item.trellis, rules, list(item.gold))
@@ -274,7 +288,7 @@ def _gold(item: ScoredSequence, rules: RuleSet) -> tuple[float, float] | None:
     return value.model_score + value.feature_score, value.penalty
 
 
-def _tell(curve: CorpusFrontier, most: int | None, left_out: int) -> None:
+def _tell(curve: "CorpusFrontier", most: int | None, left_out: int) -> None:
     """Notices about incomplete frontiers and sequences without one."""
     if not curve.complete:
         limit = "" if most is None else f" without --most {most},"
@@ -286,7 +300,7 @@ def _tell(curve: CorpusFrontier, most: int | None, left_out: int) -> None:
         notice(f"{left_out} sequences have no frontier, and are left out of the trade-off")
 
 
-def _show_curve(curve: CorpusFrontier, screen: Console) -> None:
+def _show_curve(curve: "CorpusFrontier", screen: "Console") -> None:
     measured = curve.points[0].measures is not None
     shown = table("weight")
     names = ["right tokens", "F1 of spans", "whole"] if measured else []
@@ -305,7 +319,7 @@ def _show_curve(curve: CorpusFrontier, screen: Console) -> None:
         )
 
 
-def _figures(curve: CorpusFrontier, point: TradeOff) -> list[str]:
+def _figures(curve: "CorpusFrontier", point: "TradeOff") -> list[str]:
     number, best = len(curve.frontiers), curve.points[0].score
     result = [f"{(best - point.score) / number:.3f}", f"{point.cost / number:.3f}"]
     if point.measures is not None:
@@ -314,7 +328,7 @@ def _figures(curve: CorpusFrontier, point: TradeOff) -> list[str]:
     return result
 
 
-def _show_taus(choice: TauChoice, screen: Console) -> None:
+def _show_taus(choice: "TauChoice", screen: "Console") -> None:
     shown = table("tau")
     numbers(shown, "right tokens", "F1 of spans", "whole", "cost", "proved")
     for row in choice.table:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from formulations.errors import RuleNotice
 from formulations.problem.digest import digest
@@ -28,19 +28,16 @@ from ilpinfer.cli.inputs import Job, Scoring, about, check_streams, job_of, para
 from ilpinfer.cli.progress import rate_progress
 from ilpinfer.cli.screen import print_json
 from ilpinfer.cli.streams import notice, show_line
-from ilpinfer.core.request import deadline_for
-from ilpinfer.corpus.streams import CorpusForm, ExampleStream, files_of
-from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.models.files import BUILT_IN
-from ilpinfer.reprocessing.estimates import estimate
-from ilpinfer.reprocessing.executors import Budget, Executor, LocalExecutor, Processes
-from ilpinfer.reprocessing.folder import Folder
-from ilpinfer.reprocessing.manifest import Manifest
-from ilpinfer.reprocessing.retrying import Retry
-from ilpinfer.reprocessing.run import Outcome, Run
-from ilpinfer.reprocessing.shards import Work
-from ilpinfer.reprocessing.tables import Entry
 from ilpinfer.system.extras import require
+
+if TYPE_CHECKING:
+    from ilpinfer.corpus.streams import ExampleStream
+    from ilpinfer.reprocessing.executors import Executor
+    from ilpinfer.reprocessing.manifest import Manifest
+    from ilpinfer.reprocessing.run import Outcome
+    from ilpinfer.reprocessing.shards import Work
+    from ilpinfer.reprocessing.tables import Entry
 
 RUN = "Run"
 
@@ -101,6 +98,10 @@ def reprocess(options: ReprocessOptions) -> None:
 
     Invalid records are listed and left out. They, and sequences that cannot be decoded, are reported at the end.
     """
+    from ilpinfer.corpus.streams import CorpusForm, ExampleStream
+    from ilpinfer.decoding.decoder import Decoder
+    from ilpinfer.reprocessing.shards import Work
+
     _check(options)
     check_streams(False, [], [*options.sources, *options.input.rules])
     warnings.simplefilter("ignore", RuleNotice)
@@ -126,6 +127,8 @@ def reprocess(options: ReprocessOptions) -> None:
 
 def _check(options: ReprocessOptions) -> None:
     """Raise ValueError for invalid options."""
+    from ilpinfer.core.request import deadline_for
+
     deadline_for(options.time_limit)
     if options.budget is not None and not options.budget > 0:
         raise ValueError(f"--budget {options.budget:g}: expected seconds above 0")
@@ -139,6 +142,8 @@ def _check(options: ReprocessOptions) -> None:
 
 
 def _files(sources: Sequence[str]) -> list[str]:
+    from ilpinfer.corpus.streams import files_of
+
     files = [file for source in sources for file in files_of(source)]
     for file in files:
         with about(file):
@@ -150,7 +155,9 @@ def _files(sources: Sequence[str]) -> list[str]:
     return files
 
 
-def _manifest(options: ReprocessOptions, files: Sequence[str], job: Job) -> Manifest:
+def _manifest(options: ReprocessOptions, files: Sequence[str], job: Job) -> "Manifest":
+    from ilpinfer.reprocessing.manifest import Manifest
+
     own = options.input
     model = own.model if own.model is None or own.model in BUILT_IN else _sha256(own.model)
     kept = {
@@ -173,7 +180,12 @@ def _sha256(path: str) -> str:
     return hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
 
-def _work(options: ReprocessOptions, stream: ExampleStream, work: Work, manifest: Manifest) -> None:
+def _work(options: ReprocessOptions, stream: "ExampleStream", work: "Work", manifest: "Manifest") -> None:
+    from ilpinfer.reprocessing.executors import Budget
+    from ilpinfer.reprocessing.folder import Folder
+    from ilpinfer.reprocessing.retrying import Retry
+    from ilpinfer.reprocessing.run import Run
+
     folder, budget = Folder(options.output), Budget.of(options.budget)
     with folder.locked():
         if not options.only_unproved:
@@ -184,7 +196,9 @@ def _work(options: ReprocessOptions, stream: ExampleStream, work: Work, manifest
     _report(options, outcome)
 
 
-def _executor(options: ReprocessOptions, work: Work) -> Executor:
+def _executor(options: ReprocessOptions, work: "Work") -> "Executor":
+    from ilpinfer.reprocessing.executors import LocalExecutor, Processes
+
     if options.scheduler:
         from ilpinfer.reprocessing.dask_cluster import DaskCluster
 
@@ -194,14 +208,14 @@ def _executor(options: ReprocessOptions, work: Work) -> Executor:
 
 
 @contextlib.contextmanager
-def _progress(stream: ExampleStream, manifest: Manifest) -> Iterator[Callable[[Entry], None]]:
+def _progress(stream: "ExampleStream", manifest: "Manifest") -> "Iterator[Callable[[Entry], None]]":
     """A progress bar over the bytes of the input, with the rate and the proved share."""
     sizes = [each["bytes"] for each in manifest.inputs]
     total = None if None in sizes else sum(sizes)
     with rate_progress("reprocessing", total) as show:
         rows = proved = 0
 
-        def watch(entry: Entry) -> None:
+        def watch(entry: "Entry") -> None:
             nonlocal rows, proved
             rows += entry.rows
             proved += entry.proved
@@ -210,7 +224,9 @@ def _progress(stream: ExampleStream, manifest: Manifest) -> Iterator[Callable[[E
         yield watch
 
 
-def _say_estimate(options: ReprocessOptions, stream: ExampleStream, work: Work) -> None:
+def _say_estimate(options: ReprocessOptions, stream: "ExampleStream", work: "Work") -> None:
+    from ilpinfer.reprocessing.estimates import estimate
+
     result = estimate(stream, work)
     if not result.sequences:
         raise Failure("no sequence could be read, so there is no estimate", 2)
@@ -249,7 +265,7 @@ def _show(record: Mapping[str, Any]) -> None:
     )
 
 
-def _report(options: ReprocessOptions, outcome: Outcome) -> None:
+def _report(options: ReprocessOptions, outcome: "Outcome") -> None:
     """Print a summary; Failure if sequences are left out or not finished."""
     rows, unproved, failed = map(outcome.count, ("rows", "unproved", "failed"))
     rejected = outcome.manifest.rejected

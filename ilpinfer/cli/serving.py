@@ -15,7 +15,6 @@ from ilpinfer.cli.failure import Failure
 from ilpinfer.cli.inputs import about, checked_scheme, parameters, read_rules, rewarded
 from ilpinfer.cli.streams import notice, remark
 from ilpinfer.corpus.examples import InputError
-from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.models.files import load_model
 from ilpinfer.serving import Limits, create_app
 from ilpinfer.system.extras import require
@@ -113,6 +112,8 @@ def serve(options: ServeOptions) -> None:
 
 def application(options: ServeOptions) -> "FastAPI":
     """The application for the options; ValueError for invalid ones."""
+    from ilpinfer.decoding.decoder import Decoder
+
     limits = options.limits
     scheme = checked_scheme(options.scheme)
     own = parameters(options.option)

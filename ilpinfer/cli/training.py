@@ -6,10 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
-
-from rich.console import Console
-from rich.table import Table
+from typing import TYPE_CHECKING, Annotated, Any
 
 from formulations import LabelSet, RuleSet
 from formulations.errors import RuleNotice
@@ -35,14 +32,17 @@ from ilpinfer.cli.progress import progress, status
 from ilpinfer.cli.screen import add_row, numbers, print_json, table
 from ilpinfer.cli.streams import notice, remark
 from ilpinfer.corpus.conversion import adapt, convert_all, shown_scheme, sound
-from ilpinfer.corpus.sequences import InputError, read, require_labels
+from ilpinfer.corpus.examples import InputError
 from ilpinfer.evaluation.evaluation import Pair, evaluate
-from ilpinfer.models.crf.training import Iteration, Progress
 from ilpinfer.models.files import TrainingRecord, save_trained, training_digest
 from ilpinfer.models.sequence_model import TrainedModel
 from ilpinfer.models.sequences import Labelled
-from ilpinfer.models.training import KINDS, rewrite
-from ilpinfer.pipelines.cross_validation import cross_validate, held_out_places, make_folds, predict
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from ilpinfer.models.crf.training import Iteration, Progress
 
 EVALUATION = "Evaluation"
 
@@ -108,6 +108,9 @@ class TrainOptions:
 )
 def train(options: TrainOptions) -> None:
     """Train a model on labelled sequences, and evaluate it."""
+    from ilpinfer.models.training import KINDS
+    from ilpinfer.pipelines.cross_validation import predict
+
     source, kind = options.source, options.kind
     if kind not in KINDS:
         raise InputError(f'no kind of model "{kind}"{suggestion(kind, KINDS)}')
@@ -127,7 +130,7 @@ def train(options: TrainOptions) -> None:
     warnings.simplefilter("ignore", RuleNotice)
 
     def make(
-        pairs: Sequence[Labelled], held_out: Sequence[Labelled] = (), watch: Progress | None = None
+        pairs: Sequence[Labelled], held_out: Sequence[Labelled] = (), watch: "Progress | None" = None
     ) -> TrainedModel:
         return KINDS[kind].make(pairs, scheme, held_out, watch, own)
 
@@ -169,6 +172,9 @@ def train(options: TrainOptions) -> None:
 
 def read_labelled(source: str, column: str, scheme: str, first: int | None = None) -> list[Labelled]:
     """The sequences to train on, with labels in the requested scheme."""
+    from ilpinfer.corpus.sequences import read, require_labels
+    from ilpinfer.models.training import rewrite
+
     examples = read(source, column=column, notify=notice)[:first]
     return rewrite(require_labels(examples), scheme)
 
@@ -184,6 +190,8 @@ def _check_use(options: TrainOptions) -> None:
 
 def _line_breaks(options: TrainOptions) -> dict[str, bool]:
     """The option of a model that ignores line breaks; empty if it does not."""
+    from ilpinfer.models.training import KINDS
+
     if options.line_breaks not in ("in", "out"):
         raise InputError(f"--line-breaks {options.line_breaks}: expected in or out")
     if options.line_breaks == "in":
@@ -203,6 +211,8 @@ def _template(own: dict[str, Any]) -> str | None:
 
 def _folds(options: TrainOptions, documents: Sequence[Any]) -> list[list[int]]:
     """The folds of a cross-validation; none without it."""
+    from ilpinfer.pipelines.cross_validation import make_folds
+
     if not options.folds:
         return []
     try:
@@ -216,6 +226,8 @@ def _held_out(
     options: TrainOptions, pairs: list[Labelled], scheme: str, documents: Sequence[Any]
 ) -> tuple[list[Labelled], list[Labelled]]:
     """Sequences to train on, and those to evaluate the model on."""
+    from ilpinfer.pipelines.cross_validation import held_out_places
+
     if not options.held_out:
         return pairs, []
     try:
@@ -234,6 +246,8 @@ def _held_out(
 
 def held_out_of_file(path: str, column: str, scheme: str, pairs: Sequence[Labelled]) -> list[Labelled]:
     """Held-out sequences of a file, their labels in the scheme of those to train on."""
+    from ilpinfer.corpus.sequences import read, require_labels
+
     examples = read(path, column=column, notify=notice)
     labels = convert_all([names for _, names in require_labels(examples)], scheme)
     source, rewrite = shown_scheme(labels), sound(labels)
@@ -276,6 +290,8 @@ def _cross_validate(
     folds: Sequence[Sequence[int]],
 ) -> list[list[Pair]]:
     """The predictions of each fold."""
+    from ilpinfer.pipelines.cross_validation import cross_validate
+
     result: list[list[Pair]] = []
     with progress("folds", len(folds)) as advance:
         for predicted in cross_validate(pairs, make, folds, rules):
@@ -284,7 +300,7 @@ def _cross_validate(
     return result
 
 
-def _show_folds(folds: Sequence[Sequence[Pair]], screen: Console) -> None:
+def _show_folds(folds: Sequence[Sequence[Pair]], screen: "Console") -> None:
     shown = _table("cross-validation")
     for number, pairs in enumerate(folds, 1):
         _add(shown, f"fold {number}, {len(pairs)} sequences", pairs)
@@ -298,13 +314,13 @@ def _measures(pairs: Sequence[Pair]) -> dict[str, Any]:
     return {"sequences": len(pairs), **evaluate(pairs).to_dict()}
 
 
-def _table(title: str) -> Table:
+def _table(title: str) -> "Table":
     result = table(title)
     numbers(result, "token accuracy", "span precision", "recall", "F1", "whole sequences")
     return result
 
 
-def _add(shown: Table, name: str, pairs: Sequence[Pair]) -> None:
+def _add(shown: "Table", name: str, pairs: Sequence[Pair]) -> None:
     result = evaluate(pairs)
     spans = result.to_dict()["all"]["spans"]
     shares = (result.accuracy, spans["precision"], spans["recall"], spans["f1"], result.whole_sequences)
@@ -312,14 +328,14 @@ def _add(shown: Table, name: str, pairs: Sequence[Pair]) -> None:
 
 
 @contextmanager
-def _show_iterations() -> Iterator[Progress | None]:
+def _show_iterations() -> "Iterator[Progress | None]":
     """Show each iteration on a terminal."""
     with status("training") as update:
         if update is None:
             yield None
             return
 
-        def show(iteration: Iteration) -> None:
+        def show(iteration: "Iteration") -> None:
             right = (
                 "" if iteration.held_out is None else f", {iteration.held_out:.2%} of held-out labels right"
             )

@@ -4,13 +4,14 @@ from ilpinfer.cli.arguments import AsJson
 from ilpinfer.cli.command import command
 from ilpinfer.cli.progress import status
 from ilpinfer.cli.screen import console, print_json
-from ilpinfer.decoding.warming import stages
-from ilpinfer.kernels.jit import place
 
 
 @command("ilpinfer warm-up")
 def warm_up(as_json: AsJson = False) -> None:
     """Compile the kernels in advance and store them, so that the first decoding does not wait for them."""
+    from ilpinfer.decoding.warming import stages
+    from ilpinfer.kernels.jit import place
+
     screen, done, every = console(), [], stages()
     for number, stage in enumerate(every, 1):
         text = f"{number} of {len(every)}, {stage.name}: {stage.purpose}"
