@@ -17,7 +17,6 @@ PATHS = ("FILE", "FOLDER", "MODEL", "RULES", "FILE|SHARE", "NAME=FILE")
 """Placeholders of options whose values may be paths."""
 SHARED = ("quiet", "no_color", "as_json")
 """Parameters of the program that are also parameters of its commands."""
-_OF_ALL = ("quiet", "no-color", "json")
 _NOT_IN_FILES = ("config", "no_config", "version")
 
 
@@ -137,7 +136,7 @@ def options(command: Any) -> dict[str, Any]:
 
 def _shared(key: str, group: Any) -> bool:
     """Whether several commands have an option; commands are loaded until two are found."""
-    return key in _OF_ALL or len(list(islice((1 for each in _leaves(group) if key in options(each)), 2))) > 1
+    return len(list(islice((1 for each in _leaves(group) if key in options(each)), 2))) > 1
 
 
 def _leaves(group: Any) -> Iterator[Any]:

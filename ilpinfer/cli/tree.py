@@ -19,7 +19,7 @@ class Command(TyperCommand):
     def __init__(self, name: str | None, **settings: Any) -> None:
         super().__init__(name, **settings)
         for each in self.params:
-            if getattr(each, "is_flag", False) and not each.default:
+            if not each.default and (each.default == "" or getattr(each, "is_flag", False)):
                 each.show_default = False  # type: ignore[attr-defined]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

@@ -41,7 +41,12 @@ def test_versions_are_those_that_solvers_state_with_their_answers():
     assert versions()["solvers"] == stated
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["reference", "--help"]])
+HEAVY = {"numba", "ortools", "scipy", "pandas", "matplotlib", "jinja2", "pycrfsuite", "rich"}
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["--version"], ["decode", "--help"], ["reference", "make", "--help"]]
+)
 def test_help_and_versions_load_nothing_that_decodes(arguments):
     code = (
         "import sys; from ilpinfer.cli import main; code = main(sys.argv[1:]); "
@@ -51,8 +56,18 @@ def test_help_and_versions_load_nothing_that_decodes(arguments):
         [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True
     )
     code, *loaded = ended.stderr.split()
-    heavy = {"numba", "ortools", "scipy", "pandas", "matplotlib", "jinja2", "pycrfsuite", "rich"}
-    assert (code, set(loaded) & heavy) == ("0", set())
+    assert (code, set(loaded) & HEAVY) == ("0", set())
+
+
+def test_help_of_no_command_loads_what_decodes():
+    code = (
+        "import sys; from ilpinfer.cli import main; from ilpinfer.cli.app import group\n"
+        "for names in [*((n,) for n in group().commands), *(('reference', n) for n in group().commands['reference'].commands)]:\n"
+        "    assert main([*names, '--help']) == 0\n"
+        "print(*{name.split('.')[0] for name in sys.modules}, file=sys.stderr)"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert set(ended.stderr.split()) & HEAVY == set() and ended.stdout.count("Usage: ") == 25
 
 
 def test_a_command_loads_the_module_of_no_other():
