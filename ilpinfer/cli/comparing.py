@@ -187,8 +187,8 @@ def _report_possible() -> bool:
 
 def _tables(name: str) -> list[str]:
     """The files of the tables; ValueError for an unknown format."""
+    from ilpinfer.comparison.results import COLUMNS
     from ilpinfer.comparison.table_files import SUFFIXES, check_format
-    from ilpinfer.comparison.tables import COLUMNS
 
     if not name:
         return []

@@ -3,28 +3,22 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
-from formulations import RuleSet, Trellis
-from ilpinfer.comparison.fields import FieldGain, field_gains
-from ilpinfer.comparison.frame import frame_of
-from ilpinfer.comparison.pairs import Match, matches
-from ilpinfer.comparison.plan import Case, Labelling, Plan, plan_of
+from formulations import Trellis
+from ilpinfer.comparison.plan import Case, Labelling, plan_of
 from ilpinfer.comparison.report import html_of, report_of
-from ilpinfer.comparison.running import Baseline, OnError, RowList, Rows, Run, cases_of
-from ilpinfer.comparison.summary import CAP, Summary, summarise
+from ilpinfer.comparison.results import Results
+from ilpinfer.comparison.running import OnError, RowList, Run, cases_of
+from ilpinfer.comparison.summary import CAP
 from ilpinfer.comparison.table_files import write_tables
-from ilpinfer.comparison.tables import table_of
 from ilpinfer.core.rule_compiler import Rules, compiler_of
 from ilpinfer.system.checkpoint import Row
 from ilpinfer.system.files import write_atomically
 
-if TYPE_CHECKING:
-    import pandas as pd
 
-
-@dataclass(frozen=True)
-class Comparison:
+@dataclass(frozen=True, repr=False)
+class Comparison(Results):
     """Methods compared on N sequences.
 
     Parameters
@@ -52,86 +46,8 @@ class Comparison:
     ['auto', 'viterbi', 'beam']
     """
 
-    store: Rows
-    plan: Plan
-    cases: Sequence[Case]
-    rules: RuleSet
-    baseline: Baseline
-    cap: float
-    about: Mapping[str, Any]
-
     def __repr__(self) -> str:
         return f"Comparison({len(self.cases)} sequences, methods {', '.join(self.plan.kinds)})"
-
-    def rows(self) -> Iterable[Row]:
-        """All rows, grouped by sequence, in the order of the plan.
-
-        Returns
-        -------
-        iterable of Row
-            One row for each sequence, method and seed.
-        """
-        return self.store.rows()
-
-    def to_pandas(self) -> "pd.DataFrame":
-        """The rows as a table with status, score, bound, seconds, violations, gap and counts against gold.
-
-        Returns
-        -------
-        DataFrame
-            A frame with one line for each row; see `frame_of`.
-        """
-        return frame_of(self.rows())
-
-    def summary(self) -> list[Summary]:
-        """A summary of each method, in the order of the plan.
-
-        Returns
-        -------
-        list of Summary
-            One line for each method.
-        """
-        return summarise(self.to_pandas(), self.plan.kinds, self.baseline.seconds, self.cap)
-
-    def matches(self) -> list[Match]:
-        """Wins, ties, losses and a sign test for each pair of methods.
-
-        Returns
-        -------
-        list of Match
-            One line for each pair.
-        """
-        return matches(self.to_pandas(), list(self.plan.kinds))
-
-    def field_gains(self) -> list[FieldGain]:
-        """Precision, recall and F1 of each method and field, and the gain over Viterbi without rules.
-
-        Returns
-        -------
-        list of FieldGain
-            One line for each method and field.
-        """
-        return field_gains(self.rows(), self.baseline.fields)
-
-    def table(self, name: str) -> "pd.DataFrame":
-        """A table with names and units in its columns, shares in percent and times in milliseconds.
-
-        Parameters
-        ----------
-        name : str
-            "summary", "gaps", "errors", "matches" or "fields".
-
-        Returns
-        -------
-        DataFrame
-            The table.
-
-        Raises
-        ------
-        ValueError
-            For another name.
-        """
-        return table_of(self, name)
 
     def write_tables(self, folder: str | Path, format: str = "csv") -> list[Path]:  # noqa: A002
         """Write all tables into a folder, such as `summary.csv`.
@@ -157,7 +73,7 @@ class Comparison:
         return write_tables(self, folder, format)
 
     def report(self, path: str | Path) -> None:
-        """Write a self-contained HTML page with sentences, sortable tables, pictures and single sequences.
+        """Write a self-contained HTML page with sortable tables, pictures and single sequences.
 
         Parameters
         ----------

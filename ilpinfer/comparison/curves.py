@@ -20,15 +20,7 @@ SHORTEST = 1e-6
 
 @dataclass(frozen=True)
 class Curve:
-    """The curve of a method.
-
-    Parameters
-    ----------
-    method : str
-        Name.
-    x, y : ndarray of float
-        (n,) each, x ascending.
-    """
+    """The curve of a method: n points, x ascending."""
 
     method: str
     x: Floats
@@ -47,13 +39,6 @@ def gap_shares(frame: "pd.DataFrame", methods: Iterable[str]) -> list[Curve]:
     """The share of sequences whose gap is at most x nats; with several seeds, of sequences and seeds.
 
     A sequence without a labelling that keeps the hard rules has no gap, so that such curves stay below 1. Failures are left out.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Result of `ilpinfer.comparison.frame.frame_of`.
-    methods : iterable of str
-        Names.
     """
     known = frame[frame.optimum.notna() & ~frame.infeasible & (frame.error == "")]
     return _shares(known.gap, known.method, methods)
@@ -89,17 +74,6 @@ def anytime(
     """The mean gap after x seconds, over the sequences with a known optimum; `cap` stands for a labelling that is missing.
 
     Failures are left out. A first labelling with a gap above the cap makes the mean rise.
-
-    Parameters
-    ----------
-    rows : iterable of Row
-        Rows with incumbents; a method that keeps no record of them has its labelling when it ends.
-    optima : mapping of int to float
-        Optima by sequence, nats.
-    cap : float
-        Nats.
-    methods : iterable of str
-        Names; those without times are left out.
     """
     events: dict[str, list[tuple[float, float]]] = {method: [] for method in methods}
     counts = dict.fromkeys(events, 0)

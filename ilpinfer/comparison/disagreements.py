@@ -10,7 +10,7 @@ import numpy as np
 from formulations import Trellis
 from formulations.errors import RuleNotice
 from formulations.grid import nats
-from ilpinfer.comparison.record import Record
+from ilpinfer.comparison.results import Results
 from ilpinfer.core.rule_compiler import RuleCompiler, compiler_of
 from ilpinfer.core.solution import Solution
 from ilpinfer.decoding.evaluation import evaluate_labelling
@@ -24,19 +24,7 @@ WIDTH = 26
 
 @dataclass(frozen=True)
 class Candidate:
-    """Two rows of a sequence.
-
-    Parameters
-    ----------
-    below : float
-        Nats by which the other one's score is lower; the cap where it has none.
-    sequence : int
-        Number of the sequence.
-    best, other : int
-        Places of the rows among all.
-    method : str
-        Method of the other row.
-    """
+    """Two rows of a sequence by their places among all, and by how many nats the other one is below; the cap where it has no score."""
 
     below: float
     sequence: int
@@ -47,19 +35,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Cost:
-    """A rule that a labelling breaks.
-
-    Parameters
-    ----------
-    rule : str
-        Name.
-    violations : int
-        Number of violations.
-    nats : float
-        Cost of the violations in nats; inf for a hard rule.
-    tokens : tuple of int
-        Tokens at which the rule is broken.
-    """
+    """A rule that a labelling breaks: how often, at what cost in nats (inf for a hard rule), and at which tokens."""
 
     rule: str
     violations: int
@@ -69,23 +45,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class Path:
-    """One of the two labellings.
-
-    Parameters
-    ----------
-    method : str
-        Name.
-    seed : int or None
-        None for a method without randomness.
-    status : str
-        Status of the solution.
-    labels : tuple of str
-        T names.
-    worth : Solution
-        Score, computed as for all methods.
-    costs : tuple of Cost
-        Rules that it breaks, by decreasing cost.
-    """
+    """One of the two labellings, with its score and the rules that it breaks, by decreasing cost."""
 
     method: str
     seed: int | None
@@ -96,26 +56,8 @@ class Path:
 
 
 @dataclass(frozen=True)
-class Disagreement:
-    """A sequence on which two methods differ.
-
-    Parameters
-    ----------
-    sequence : int
-        Number of the sequence, from 0.
-    where : str
-        Place in the input.
-    reason : str
-        Reason for the choice of the sequence.
-    trellis : Trellis
-        Scores of the sequence.
-    best, other : Path
-        The two labellings.
-    differing : tuple of int
-        Tokens on which they differ.
-    start, end : int
-        The tokens that are drawn.
-    """
+class PathPair:
+    """A sequence on which two methods differ: why it was chosen, both labellings, the tokens that differ and those that are drawn."""
 
     sequence: int
     where: str
@@ -128,15 +70,15 @@ class Disagreement:
     end: int
 
 
-def disagreements(record: Record, most: int = MOST) -> list[Disagreement]:
+def disagreements(results: Results, most: int = MOST) -> list[PathPair]:
     """Sequences on which a method is furthest below the best one, of different methods first, and one with a typical gap."""
-    chosen = choose(candidates(record.rows(), record.cap), most)
+    chosen = choose(candidates(results.rows(), results.cap), most)
     wanted = {place for candidate, _ in chosen for place in (candidate.best, candidate.other)}
-    rows = {place: row for place, row in enumerate(record.rows()) if place in wanted}
-    rules = compiler_of(record.rules)
+    rows = {place: row for place, row in enumerate(results.rows()) if place in wanted}
+    rules = compiler_of(results.rules)
     result = []
     for candidate, reason in chosen:
-        case = record.cases[candidate.sequence]
+        case = results.cases[candidate.sequence]
         if case.trellis is None:
             continue
         best, other = (_path(case.trellis, rules, rows[place]) for place in (candidate.best, candidate.other))
@@ -145,9 +87,7 @@ def disagreements(record: Record, most: int = MOST) -> list[Disagreement]:
         marked = {t for path in (best, other) for cost in path.costs for t in cost.tokens}
         start, end = window(differing, len(case.trellis), marked)
         result.append(
-            Disagreement(
-                candidate.sequence, case.where, reason, case.trellis, best, other, differing, start, end
-            )
+            PathPair(candidate.sequence, case.where, reason, case.trellis, best, other, differing, start, end)
         )
     return result
 

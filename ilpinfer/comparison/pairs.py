@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
+
+from ilpinfer.comparison.columns import Column
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -15,37 +17,24 @@ if TYPE_CHECKING:
 class Match:
     """Two methods on the sequences that both were given.
 
-    Parameters
-    ----------
-    method, other : str
-        Their names.
-    wins, ties, losses : int
-        Sequences on which the first one is better, equal, or worse. A labelling that keeps the hard rules is
-        better than none; of two the higher score is better. With several seeds, the share solved is compared,
-        then the mean score of the solved runs.
-    failed : int
-        Sequences that are left out because one of the two failed there, with any seed.
-    p : float
-        Two-sided sign test over wins and losses; 1 without any.
+    A labelling that keeps the hard rules is better than none; of two the higher score is better. With several seeds, the share
+    solved is compared, then the mean score of the solved runs. Sequences on which one of the two failed, with any seed, are
+    counted by `failed` and left out.
     """
 
-    method: str
-    other: str
-    wins: int
-    ties: int
-    losses: int
-    failed: int
-    p: float
+    method: Annotated[str, Column("method")]
+    other: Annotated[str, Column("other")]
+    wins: Annotated[int, Column("wins", "count", "", "sequences on which the first method is better")]
+    ties: Annotated[int, Column("ties", "count")]
+    losses: Annotated[int, Column("losses", "count", "", "sequences on which the other one is better")]
+    failed: Annotated[
+        int, Column("failed", "count", "", "sequences left out, on which one of the two failed")
+    ]
+    p: Annotated[float, Column("p", "p", "", "two-sided sign test; not corrected for the number of pairs")]
 
 
 def matches(frame: "pd.DataFrame", methods: Sequence[str]) -> list[Match]:
-    """Every two methods, in the order in which they are given.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Result of `ilpinfer.comparison.frame.frame_of`.
-    """
+    """Every two methods, in the order in which they are given."""
     from scipy import stats
 
     possible = frame[~frame.infeasible].assign(failed=frame.error != "")

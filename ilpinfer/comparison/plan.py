@@ -20,19 +20,7 @@ PREDICTIONS = "predictions"
 
 @dataclass(frozen=True)
 class Case:
-    """One sequence.
-
-    Parameters
-    ----------
-    trellis : Trellis or None
-        Scores, or None.
-    gold : tuple of str, optional
-        T label names, or None.
-    where : str, optional
-        Place in the input, for messages.
-    error : Exception, optional
-        Why there are no scores.
-    """
+    """One sequence: scores or the error that is why there are none, T gold labels if known, and its place for messages."""
 
     trellis: Trellis | None
     gold: tuple[str, ...] | None = None
@@ -42,21 +30,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Entry:
-    """A method with its options, for one seed.
-
-    Parameters
-    ----------
-    name : str
-        As it was written, such as `beam:width=50`; entries that differ only in the seed share it.
-    kind : str
-        "exact", "heuristic" or "predictions".
-    request : Request or None
-        Settings of the decoding; None for predictions.
-    seed : int, optional
-        None where the method draws nothing.
-    labellings : sequence of Labelling, optional
-        Labellings of each sequence, for predictions.
-    """
+    """A method with its options, for one seed. Entries that differ only in the seed share the name; predictions have no request."""
 
     name: str
     kind: str
@@ -79,13 +53,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Plan:
-    """Every entry, in the order of the table.
-
-    Parameters
-    ----------
-    entries : tuple of Entry
-        Those of one name follow each other.
-    """
+    """Every entry, in the order of the table; those of one name follow each other."""
 
     entries: tuple[Entry, ...]
 
@@ -111,26 +79,7 @@ def plan_of(
     predictions: Mapping[str, Sequence[Labelling]] | None = None,
     options: Callable[[Method], Mapping[str, Any]] = lambda method: {},
 ) -> Plan:
-    """The plan of a list of methods with options.
-
-    Parameters
-    ----------
-    methods : iterable of str or callable
-        Names such as "auto", "beam:width=50", "cbc:time_limit=10" or "package:decoder", and users' decoders.
-    time_limit : float, optional
-        Seconds a sequence of methods that have none of their own.
-    seeds : int or iterable of int, default 1
-        Seeds of methods that draw at random and have no seed of their own: how many, from 0, or which.
-    predictions : mapping of str to sequence of Labelling, optional
-        Labellings by name.
-    options : callable, optional
-        Options of a method, in addition to those after its name.
-
-    Raises
-    ------
-    ValueError
-        For a name given twice, and as `decode` for methods and options.
-    """
+    """The plan of methods; `options` gives those of a method beside the ones after its name, `seeds` are for methods without their own."""
     chosen = _seeds(seeds)
     if isinstance(methods, str):
         methods = methods.split(",")

@@ -1,38 +1,19 @@
 """A comparison as one HTML page that needs nothing else."""
 
 import math
-from collections.abc import Mapping, Sequence
+import statistics
+from collections.abc import Callable, Sequence
+from functools import partial
 from html import escape
 from importlib import metadata, resources
 from typing import TYPE_CHECKING, Any
 
-from ilpinfer.comparison import curves
-from ilpinfer.comparison.disagreements import Disagreement, Path, disagreements
-from ilpinfer.comparison.pictures import (
-    Look,
-    anytime_picture,
-    length_picture,
-    looks,
-    share_picture,
-)
-from ilpinfer.comparison.record import Record
-from ilpinfer.comparison.sentences import sentences
+from ilpinfer.comparison import curves, plots
+from ilpinfer.comparison.columns import ALL, COMMON, SOLVED, Column
+from ilpinfer.comparison.disagreements import Path, PathPair, disagreements
+from ilpinfer.comparison.fields import f1_without_rules
+from ilpinfer.comparison.results import COLUMNS, LISTS, Results, lines_of
 from ilpinfer.comparison.summary import Summary
-from ilpinfer.comparison.tables import (
-    ALL,
-    BREAKING,
-    CAP,
-    COLUMNS,
-    COMMON,
-    FAILED,
-    KNOWN,
-    MISSED,
-    SEEDS,
-    SHARED,
-    SOLVED,
-    Column,
-    lines_of,
-)
 from ilpinfer.comparison.text import missing, readable, shown
 from ilpinfer.comparison.trellis_picture import letters, trellis_picture
 from ilpinfer.system.extras import require
@@ -40,45 +21,28 @@ from ilpinfer.system.extras import require
 if TYPE_CHECKING:
     import pandas as pd
 
-ELSEWHERE = (SEEDS, MISSED, CAP, SHARED, BREAKING)
+ELSEWHERE = ("seeds", "missed", "cap", "common", "breaking")
 """Columns that the page shows as text, or that only the files of tables have."""
 
 
-def report_of(record: Record) -> str:
-    """The HTML of `report.html`: sentences, tables, pictures, and how all of it was measured.
-
-    Parameters
-    ----------
-    record : Record
-        A comparison.
-
-    Returns
-    -------
-    str
-        A page that refers to nothing outside itself.
-
-    Raises
-    ------
-    MissingLibrary
-        without the extra `plots`.
-    """
+def report_of(results: Results) -> str:
+    """The HTML of `report.html`, a page that refers to nothing outside itself; MissingLibrary without the extra `plots`."""
     check_report()
-    frame, summary = record.to_pandas(), record.summary()
-    look = looks(list(record.plan.kinds))
+    frame, summary = results.to_pandas(), results.summary()
     page = _environment().get_template("report.html")
     text: str = page.render(
-        about=_about(record),
-        sentences=sentences(record, frame, summary),
-        tables={name: _table(record, name, summary, look) for name in COLUMNS},
-        look=look,
-        pictures=_pictures(record, frame, look),
-        disagreements=[_disagreement(disagreement) for disagreement in disagreements(record)],
+        about=_about(results),
+        input=_input(results, frame, summary),
+        failures=_failures(frame),
+        tables={name: _table(results, name, summary) for name in COLUMNS},
+        pictures=_pictures(results, frame),
+        disagreements=[_disagreement(disagreement) for disagreement in disagreements(results)],
         summary=summary,
+        sequences=summary[0].sequences,
         known=max(line.optimum_known for line in summary),
-        failures=any(line.failed for line in summary),
         golden=any(line.accuracy is not None for line in summary),
         zero_optima=int((frame.optimum == 0).any()),
-        cap=record.cap,
+        cap=results.cap,
     )
     return text + "\n"
 
@@ -88,11 +52,10 @@ def check_report() -> None:
     require("report.html", "plots", "jinja2", "matplotlib")
 
 
-def html_of(record: Record) -> str:
+def html_of(results: Results) -> str:
     """Only the table of the summary, for notebooks."""
-    summary = record.summary()
-    table = _table(record, "summary", summary, {})
-    heads = "".join(f"<th>{escape(head['column'].name)}</th>" for head in table["heads"])
+    table = _table(results, "summary", results.summary())
+    heads = "".join(f"<th>{escape(column.name)}</th>" for column in table["heads"])
     rows = ("".join(f"<td>{escape(cell['text'])}</td>" for cell in line) for line in table["lines"])
     lines = "".join(f"<tr>{row}</tr>" for row in rows)
     return f"<table><thead><tr>{heads}</tr></thead>\n<tbody>{lines}</tbody></table>"
@@ -112,29 +75,54 @@ def _environment() -> Any:
     return made
 
 
-def _table(record: Record, name: str, summary: Sequence[Summary], look: Mapping[str, Look]) -> dict[str, Any]:
+def _input(results: Results, frame: "pd.DataFrame", summary: Sequence[Summary]) -> dict[str, str]:
+    """What was compared, and what is known of it, by name."""
+    lengths = [len(case.trellis) for case in results.cases if case.trellis is not None]
+    impossible, proved = summary[0].infeasible, frame[~frame.infeasible & frame.optimum.notna()]
+    before = f1_without_rules(results.baseline.fields)
+    values = {
+        "methods": len(summary),
+        "sequences": len(results.cases),
+        "tokens of a sequence": _range(lengths) if lengths else None,
+        "sequences without scores, on which every method fails": len(results.cases) - len(lengths) or None,
+        "sequences proved to have no labelling, left out of gaps and of the share solved": impossible or None,
+        "sequences with a proved optimum": proved.sequence.nunique(),
+        "rules and features": len(results.rules.items),
+        "F1 of Viterbi without rules": None if before is None else f"{shown(100 * before, 'percent')} %",
+    }
+    return {name: str(value) for name, value in values.items() if value is not None}
+
+
+def _range(lengths: Sequence[int]) -> str:
+    low, high = min(lengths), max(lengths)
+    return str(low) if low == high else f"{low} to {high}, median {statistics.median(lengths):g}"
+
+
+def _failures(frame: "pd.DataFrame") -> list[tuple[str, str, int]]:
+    """Method, type of error and number of rows."""
+    failed = frame[frame.error != ""].groupby(["method", "error"], sort=False).size()
+    return [(method, error, int(count)) for (method, error), count in failed.items()]
+
+
+def _table(results: Results, name: str, summary: Sequence[Summary]) -> dict[str, Any]:
     """Heads and cells of a table; columns without any value are left out."""
-    lines = lines_of(record, name) if name in ("matches", "fields") else summary
-    values = {column: [column.value(line) for line in lines] for column in COLUMNS[name]}
+    lines = summary if name in LISTS else lines_of(results, name)
     failed = any(line.failed for line in summary)
-    hidden = (*ELSEWHERE, *(() if failed else (FAILED, KNOWN)))
+    hidden = (*ELSEWHERE, *(() if failed else ("failed", "optimum_known")))
+    values = {column: [column.value(line) for line in lines] for column in COLUMNS[name]}
     kept = {
         column: each
         for column, each in values.items()
-        if column not in hidden and not all(map(missing, each))
+        if column.field not in hidden and not all(map(missing, each))
     }
-    cells = [[_cell(column, each[i], look) for column, each in kept.items()] for i in range(len(lines))]
-    return {
-        "heads": [{"column": column} for column in kept],
-        "groups": _groups(list(kept), summary),
-        "lines": cells,
-    }
+    cells = [[_cell(column, each[i]) for column, each in kept.items()] for i in range(len(lines))]
+    return {"heads": list(kept), "groups": _groups(list(kept), summary), "lines": cells}
 
 
-def _cell(column: Column, value: Any, look: Mapping[str, Look]) -> dict[str, Any]:
-    key = None if missing(value) or column.form == "text" else value
-    sample = look[value].sample() if column.field in ("method", "other") and value in look else ""
-    return {"text": shown(value, column.form), "key": key, "sample": sample, "number": column.form != "text"}
+def _cell(column: Column, value: Any) -> dict[str, Any]:
+    number = column.form != "text"
+    key = value if number and not missing(value) else None
+    return {"text": shown(value, column.form), "key": key, "number": number}
 
 
 def _groups(columns: Sequence[Column], summary: Sequence[Summary]) -> list[dict[str, Any]]:
@@ -156,27 +144,26 @@ def _groups(columns: Sequence[Column], summary: Sequence[Summary]) -> list[dict[
     return groups
 
 
-def _pictures(record: Record, frame: "pd.DataFrame", look: Mapping[str, Look]) -> dict[str, str]:
-    """SVG pictures; those without data are left out."""
-    methods = list(look)
-    optima = (
-        frame.loc[~frame.infeasible].dropna(subset="optimum").groupby("sequence").optimum.first().to_dict()
-    )
-    result = {}
-    if gaps := curves.gap_shares(frame, methods):
-        result["gaps"] = share_picture(gaps, look, "Share of sequences by gap", ratio=False)
-    if means := curves.anytime(record.rows(), optima, record.cap, methods):
-        result["anytime"] = anytime_picture(means, look, "Mean gap by seconds")
-    if profiles := curves.time_profiles(frame, methods):
-        result["profile"] = share_picture(
-            profiles, look, "Share of sequences solved by multiples of the best time", ratio=True
-        )
-    if lengths := curves.times_by_length(frame, methods):
-        result["lengths"] = length_picture(lengths, look, "Milliseconds by tokens")
-    return result
+def _pictures(results: Results, frame: "pd.DataFrame") -> dict[str, str]:
+    """Addresses of images; those without data are left out."""
+    methods = list(results.plan.kinds)
+    style = plots.styles(methods)
+    known = frame.loc[~frame.infeasible].dropna(subset="optimum")
+    optima = known.groupby("sequence").optimum.first().to_dict()
+    drawn: dict[str, tuple[Callable[..., None], list[curves.Curve]]] = {
+        "gaps": (plots.plot_shares, curves.gap_shares(frame, methods)),
+        "anytime": (plots.plot_anytime, curves.anytime(results.rows(), optima, results.cap, methods)),
+        "profile": (partial(plots.plot_shares, ratio=True), curves.time_profiles(frame, methods)),
+        "lengths": (plots.plot_lengths, curves.times_by_length(frame, methods)),
+    }
+    return {
+        name: plots.picture(partial(plot, curves=some, style=style))
+        for name, (plot, some) in drawn.items()
+        if some
+    }
 
 
-def _disagreement(disagreement: Disagreement) -> dict[str, Any]:
+def _disagreement(disagreement: PathPair) -> dict[str, Any]:
     return {
         "disagreement": disagreement,
         "picture": trellis_picture(disagreement),
@@ -190,22 +177,16 @@ def _path(path: Path) -> dict[str, Any]:
     return {"path": path, "costs": {cost.rule: cost for cost in path.costs}}
 
 
-def _about(record: Record) -> dict[str, Any]:
-    methods: dict[str, dict[str, Any]] = {}
-    for entry in record.plan.entries:
-        options = {} if entry.request is None else entry.to_dict()
-        known = methods.setdefault(entry.name, {"kind": entry.kind, "options": options, "seeds": []})
-        known["seeds"] += [] if entry.seed is None else [entry.seed]
-    for each in methods.values():
-        each["options"] = {
-            key: value
-            for key, value in each["options"].items()
-            if key not in ("name", "seed") and value is not None
-        }
+def _about(results: Results) -> dict[str, Any]:
+    kinds, methods = results.plan.kinds, {}
+    for name, values in results.plan.to_dict().items():
+        hidden = ("name", "seed", "seeds", "predictions")
+        options = {key: value for key, value in values.items() if key not in hidden and value is not None}
+        methods[name] = {"kind": kinds[name], "options": options, "seeds": values["seeds"]}
     return {
-        "source": record.about.get("source") or "",
-        "rules": record.about.get("rules") or "",
-        "rule_count": len(record.rules.items),
-        "version": record.about.get("version") or metadata.version("ilpinfer"),
+        "source": results.about.get("source") or "",
+        "rules": results.about.get("rules") or "",
+        "rule_count": len(results.rules.items),
+        "version": results.about.get("version") or metadata.version("ilpinfer"),
         "methods": methods,
     }

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from formulations import Trellis
+from formulations import LabelSet, Trellis
 from formulations.errors import InferenceError
 from ilpinfer.comparison.plan import Entry
 from ilpinfer.core.rule_compiler import RuleCompiler
 from ilpinfer.core.solution import Solution, finite
 from ilpinfer.decoding.evaluation import evaluate_labelling
-from ilpinfer.evaluation.evaluation import Pair, evaluate
+from ilpinfer.evaluation.counts import LabelCounter
 from ilpinfer.system.checkpoint import Row
 
 ERRORS = ("search", "model", "rule", "tie")
@@ -27,25 +27,15 @@ class Disagreement(InferenceError):
 
 
 @dataclass(frozen=True)
-class Gold:
-    """The gold labelling of a sequence.
-
-    Parameters
-    ----------
-    labels : tuple of str
-        T names.
-    score : float
-        Nats; -inf where it breaks a hard rule, takes a forbidden step or has a label that the trellis lacks.
-    breaks_rules : bool, default False
-        Whether it is a hard rule that it breaks.
-    """
+class ScoredGold:
+    """The gold labelling of a sequence. Its score is -inf where it breaks a hard rule, takes a forbidden step or has an unknown label."""
 
     labels: tuple[str, ...]
     score: float
     breaks_rules: bool = False
 
     @classmethod
-    def of(cls, trellis: Trellis, rules: RuleCompiler, labels: Sequence[str] | None) -> "Gold | None":
+    def of(cls, trellis: Trellis, rules: RuleCompiler, labels: Sequence[str] | None) -> "ScoredGold | None":
         """Gold labels evaluated under the rules."""
         if labels is None:
             return None
@@ -56,7 +46,7 @@ class Gold:
         return cls(tuple(labels), worth.score, impossible and math.isfinite(worth.model_score))
 
 
-def error_of(predicted: Sequence[str] | None, score: float, gold: Gold) -> str:
+def error_of(predicted: Sequence[str] | None, score: float, gold: ScoredGold) -> str:
     """Why a labelling is not gold's; empty where it is.
 
     "rule" where gold breaks hard rules, so that no method can find it; "search" where gold scores higher, so that the
@@ -77,19 +67,20 @@ def field_counts(predicted: Sequence[str] | None, gold: Sequence[str], scheme: s
 
     Nothing is correct without a labelling.
     """
-    pair = Pair(("",) * len(gold), None if predicted is None else tuple(predicted), tuple(gold))
-    result = evaluate([pair], scheme=scheme)
-    names = ("predicted_fields", "gold_fields", "matching_fields")
+    names = sorted({*gold, *(predicted or ())})
+    counter = LabelCounter(LabelSet(tuple(names), scheme))
+    counts = counter.count_names(predicted, gold)
+    totals = ("predicted_fields", "gold_fields", "matching_fields")
     return {
-        "tokens": int(result.tokens[0]),
-        "correct": int(result.correct[0]),
-        "correct_labels": int(result.correct_labels[0]),
-        **dict(zip(names, result.of_all().tolist(), strict=True)),
-        "fields": {name: result.of_field(name).tolist() for name in result.fields},
+        "tokens": counts.tokens,
+        "correct": counts.right,
+        "correct_labels": counts.right_labels,
+        **dict(zip(totals, counts.spans.sum(axis=0).tolist(), strict=True)),
+        "fields": dict(zip(counter.fields, counts.spans.tolist(), strict=True)),
     }
 
 
-def row_of(sequence: int, entry: Entry, solution: Solution, gold: Gold | None, scheme: str) -> Row:
+def row_of(sequence: int, entry: Entry, solution: Solution, gold: ScoredGold | None, scheme: str) -> Row:
     """The row of `results.jsonl` for one sequence and method; a failure has no account against gold."""
     labels = solution.labels if solution.has_labelling else None
     account = None

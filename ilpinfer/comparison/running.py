@@ -12,7 +12,7 @@ from formulations.dtypes import Floats
 from formulations.grid import is_forbidden
 from ilpinfer.comparison.fields import FieldCounts
 from ilpinfer.comparison.plan import Case, Entry, Plan
-from ilpinfer.comparison.rows import Gold, MethodError, check_agreement, field_counts, row_of
+from ilpinfer.comparison.rows import MethodError, ScoredGold, check_agreement, field_counts, row_of
 from ilpinfer.core.rule_compiler import RuleCompiler
 from ilpinfer.core.solution import Solution
 from ilpinfer.decoding.decode import decode
@@ -62,15 +62,7 @@ class RowList:
 
 @dataclass(frozen=True)
 class Baseline:
-    """Viterbi without rules on the same sequences.
-
-    Parameters
-    ----------
-    seconds : ndarray of float, shape (N,)
-        Seconds of a bare compiled pass, the unit of times; NaN where there are no scores.
-    fields : sequence of FieldCounts
-        Fields of each sequence, by name; empty where gold is not known.
-    """
+    """Viterbi without rules: seconds (N,) of a bare compiled pass, NaN without scores, and fields of each sequence, empty without gold."""
 
     seconds: Floats
     fields: Sequence[FieldCounts]
@@ -78,23 +70,7 @@ class Baseline:
 
 @dataclass(frozen=True)
 class Run:
-    """Sequences, rules and methods.
-
-    Parameters
-    ----------
-    cases : sequence of Case
-        N sequences.
-    rules : RuleCompiler
-        Rules for all of them.
-    plan : Plan
-        Methods with their options and seeds.
-    on_error : OnError, default "raise"
-        Whether an error of a method is raised, or recorded in the row of its sequence.
-    checked : callable, optional
-        Called with each solution before it becomes a row, such as to notice an interrupt.
-    watch : callable, optional
-        Called with each row and its sequence, also with those of an earlier run.
-    """
+    """Sequences, rules and methods; `checked` sees each solution before it becomes a row, `watch` each row, also of an earlier run."""
 
     cases: Sequence[Case]
     rules: RuleCompiler
@@ -104,15 +80,7 @@ class Run:
     watch: Callable[[Row, Case], None] = lambda row, case: None
 
     def fill(self, rows: Rows) -> Baseline:
-        """Write the missing rows, sequence by sequence, each in the order of the plan.
-
-        Raises
-        ------
-        MethodError
-            Where a method raises an error, unless errors are recorded.
-        Disagreement
-            Where two exact methods cannot both be right; their rows are written.
-        """
+        """Write the missing rows, sequence by sequence, in the order of the plan; rows are written before they are found to disagree."""
         VITERBI.warm()
         earlier, entries = rows.rows(), self.plan.entries
         seconds = np.full(len(self.cases), np.nan)
@@ -125,7 +93,7 @@ class Run:
             if case.trellis is not None:
                 seconds[number] = bare_seconds(case.trellis)
                 before = _viterbi(case.trellis)
-                gold = Gold.of(case.trellis, self.rules, case.gold)
+                gold = ScoredGold.of(case.trellis, self.rules, case.gold)
                 if gold is not None:
                     counts = field_counts(before, gold.labels, case.trellis.labels.scheme)
                     fields[number] = counts["fields"]
@@ -137,7 +105,7 @@ class Run:
             check_agreement(own, f"sequence {number}{f' ({case.where})' if case.where else ''}")
         return Baseline(seconds, fields)
 
-    def _row(self, number: int, case: Case, entry: Entry, gold: Gold | None) -> Row:
+    def _row(self, number: int, case: Case, entry: Entry, gold: ScoredGold | None) -> Row:
         tokens, scheme = 0, ""
         if case.trellis is None:
             assert case.error is not None
@@ -180,13 +148,7 @@ def _viterbi(trellis: Trellis) -> list[str] | None:
 
 
 def cases_of(trellises: Iterable[Trellis], gold: Iterable[Sequence[str] | None] | None) -> list[Case]:
-    """Sequences from Python.
-
-    Raises
-    ------
-    ValueError
-        Where one is no trellis, and where gold does not fit them in number or length.
-    """
+    """Sequences from Python; ValueError where one is no trellis, and where gold does not fit them in number or length."""
     known = list(trellises)
     golden = [None] * len(known) if gold is None else list(gold)
     if len(golden) != len(known):

@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
 from formulations.dtypes import Floats
+from ilpinfer.comparison.columns import ALL, COMMON, SOLVED, Column
 from ilpinfer.comparison.rows import ERRORS
+from ilpinfer.evaluation.counts import f_measure
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,6 +18,15 @@ CAP = 50.0
 """Gap in nats that stands for a missing labelling in means over all sequences."""
 RESAMPLES, SEED = 9999, 0
 """Of the bootstrap."""
+FAILED = Column(
+    "failed",
+    "count",
+    "",
+    "sequences on which the method raised an error; other figures leave them out",
+)
+INTERVAL = "interval of the mean gap by the bootstrap over sequences"
+COMPLETE = "nothing is missing here"
+WRONG = "wrong labels of these sequences"
 
 
 @dataclass(frozen=True)
@@ -23,130 +34,115 @@ class Summary:
     """One line of the comparison. Shares and means are over sequences, and over seeds where there are several.
 
     Sequences on which the method failed are counted by `failed`. They are neither solved nor proved; all other figures leave
-    them out.
-
-    Parameters
-    ----------
-    method : str
-        Name.
-    kind : str
-        "exact", "heuristic" or "predictions".
-    rank : int
-        Rank from 1: by the share solved, then by the mean gap, then by time.
-    seeds : int
-        How many.
-    sequences : int
-        How many, those left out that are proved to have no labelling.
-    infeasible : int
-        Those.
-    solved : float
-        Share with a labelling that keeps the hard rules.
-    failed : float
-        Sequences on which the method failed: it raised an error, which was recorded.
-    proved : float
-        Share proved optimal, or proved to have no labelling.
-    optimum_known : int
-        Sequences with an optimum that any method has proved, and on which this one did not fail; gaps are
-        over these.
-    reaches : float or None
-        Share of them on which the score is that optimum.
-    missed : float
-        Sequences of them on which it is not, those without a labelling included.
-    mean_gap, relative_gap, gap_per_token : float or None
-        Nats below the optimum, divided by its absolute value, and by the tokens; over all of them, where
-        `cap` nats stand for a missing labelling; None without any.
-    gap_low, gap_high : float or None
-        95 % interval of the mean gap by the bootstrap over sequences.
-    gap_spread : float or None
-        Standard deviation of the mean gap between seeds; None for one seed.
-    cap : float
-        Nats.
-    solved_gap : float or None
-        Mean gap in nats over those of them that the method solves, where no cap stands for anything.
-    common : int
-        Sequences with a known optimum that every method has solved, with every seed; methods that failed on
-        every sequence are not asked.
-    common_gap, common_relative_gap, common_gap_per_token : float or None
-        The same means over these, where nothing is missing.
-    largest_gap : float or None
-        Nats, of a labelling that keeps the hard rules.
-    violations, breaking : float
-        Sum over rules and sequences, and sequences with any; a mean over seeds.
-    accuracy, f1 : float or None
-        Share of tokens in the gold field, and of whole fields, where gold is known; missing labellings count as wrong.
-    label_accuracy : float or None
-        Share of tokens with the gold label, its prefix included.
-    search_errors, model_errors, rule_errors, ties : float or None
-        Sequences whose labelling is not gold's, by the reason; see `ilpinfer.comparison.rows.error_of`; None
-        without gold.
-    search_error_tokens, model_error_tokens, rule_error_tokens, tie_tokens : float or None
-        Wrong labels of these sequences.
-    median_ms, p90_ms : float or None
-        Milliseconds a sequence; None for predictions.
-    bare_passes : float or None
-        Median of the time as a multiple of a bare compiled Viterbi pass over the same scores, without rules, in
-        the same run.
+    them out. Figures are None where nothing is known. Sequences that are proved to have no labelling are counted by
+    `infeasible`, and not by `sequences`. `accuracy`, `label_accuracy` and `f1` count missing labellings as wrong.
     """
 
-    method: str
-    kind: str
-    rank: int
-    seeds: int
+    method: Annotated[str, Column("method")]
+    kind: Annotated[str, Column("kind")]
+    rank: Annotated[int, Column("rank", "count", "", "by the share solved, then the mean gap, then the time")]
+    seeds: Annotated[int, Column("seeds", "count")]
     sequences: int
     infeasible: int
-    solved: float
-    failed: float
-    proved: float
-    optimum_known: int
-    reaches: float | None
-    missed: float
-    mean_gap: float | None
-    relative_gap: float | None
-    gap_per_token: float | None
-    gap_low: float | None
-    gap_high: float | None
-    gap_spread: float | None
-    cap: float
-    solved_gap: float | None
-    common: int
-    common_gap: float | None
-    common_relative_gap: float | None
-    common_gap_per_token: float | None
-    largest_gap: float | None
-    violations: float
-    breaking: float
-    accuracy: float | None
-    label_accuracy: float | None
-    f1: float | None
-    search_errors: float | None
-    model_errors: float | None
-    rule_errors: float | None
-    ties: float | None
-    search_error_tokens: float | None
-    model_error_tokens: float | None
-    rule_error_tokens: float | None
-    tie_tokens: float | None
-    median_ms: float | None
-    p90_ms: float | None
-    bare_passes: float | None
+    solved: Annotated[
+        float, Column("solved", "percent", "", "sequences with a labelling that keeps the hard rules")
+    ]
+    failed: Annotated[float, FAILED]
+    proved: Annotated[
+        float, Column("proved", "percent", "", "proved optimal, or proved to have no labelling")
+    ]
+    optimum_known: Annotated[
+        int,
+        Column("sequences", "count", ALL, "those with a proved optimum on which the method did not fail"),
+    ]
+    reaches: Annotated[
+        float | None,
+        Column("reaches optimum", "percent", ALL, "share on which the score is the proved optimum"),
+    ]
+    missed: Annotated[
+        float,
+        Column("missed", "count", ALL, "sequences on which the score is not the proved optimum, or missing"),
+    ]
+    mean_gap: Annotated[
+        float | None,
+        Column("mean gap", "nats", ALL, "below the proved optimum; the cap stands for a missing labelling"),
+    ]
+    relative_gap: Annotated[
+        float | None, Column("relative gap", "relative", ALL, "divided by the absolute value of the optimum")
+    ]
+    gap_per_token: Annotated[
+        float | None, Column("gap per token", "small", ALL, "divided by the tokens of the sequence")
+    ]
+    gap_low: Annotated[float | None, Column("95 % from", "nats", ALL, INTERVAL)]
+    gap_high: Annotated[float | None, Column("95 % to", "nats", ALL, INTERVAL)]
+    gap_spread: Annotated[
+        float | None, Column("± seeds", "nats", ALL, "standard deviation of the mean gap between seeds")
+    ]
+    cap: Annotated[float, Column("cap", "nats", ALL, "stands for a missing labelling, and for nothing else")]
+    solved_gap: Annotated[
+        float | None, Column("mean gap", "nats", SOLVED, "over the sequences that it solves; no cap")
+    ]
+    common: Annotated[
+        int,
+        Column("sequences", "count", COMMON, "those of them that every method solves with every seed"),
+    ]
+    common_gap: Annotated[float | None, Column("mean gap", "nats", COMMON, COMPLETE)]
+    common_relative_gap: Annotated[float | None, Column("relative gap", "relative", COMMON, COMPLETE)]
+    common_gap_per_token: Annotated[float | None, Column("gap per token", "small", COMMON, COMPLETE)]
+    largest_gap: Annotated[
+        float | None, Column("largest gap", "nats", "", "of a labelling that keeps the hard rules")
+    ]
+    violations: Annotated[float, Column("violations", "count", "", "sum over rules and sequences")]
+    breaking: Annotated[float, Column("sequences with violations", "count")]
+    accuracy: Annotated[
+        float | None,
+        Column(
+            "accuracy",
+            "percent",
+            "",
+            "of the fields of tokens with gold, prefixes left out; missing labellings are wrong",
+        ),
+    ]
+    label_accuracy: Annotated[
+        float | None, Column("accuracy", "percent", "labels", "of labels as they are, with their prefixes")
+    ]
+    f1: Annotated[
+        float | None, Column("F1", "percent", "", "of whole fields with gold; missing labellings are wrong")
+    ]
+    search_errors: Annotated[
+        float | None, Column("search", "count", "sequences", "gold scores higher: the method has missed it")
+    ]
+    model_errors: Annotated[
+        float | None,
+        Column("model", "count", "sequences", "gold scores lower: the scores prefer another one"),
+    ]
+    rule_errors: Annotated[
+        float | None, Column("rule", "count", "sequences", "gold breaks a hard rule: no method can find it")
+    ]
+    ties: Annotated[
+        float | None, Column("tie", "count", "sequences", "gold and the labelling score the same")
+    ]
+    search_error_tokens: Annotated[float | None, Column("search", "count", "tokens", WRONG)]
+    model_error_tokens: Annotated[float | None, Column("model", "count", "tokens", WRONG)]
+    rule_error_tokens: Annotated[float | None, Column("rule", "count", "tokens", WRONG)]
+    tie_tokens: Annotated[float | None, Column("tie", "count", "tokens", WRONG)]
+    median_ms: Annotated[float | None, Column("median", "ms", "", "time of a sequence")]
+    p90_ms: Annotated[float | None, Column("90th percentile", "ms", "", "time of a sequence")]
+    bare_passes: Annotated[
+        float | None,
+        Column(
+            "bare Viterbi passes",
+            "times",
+            "",
+            "median time as a multiple of a bare compiled Viterbi pass over the same scores without rules",
+        ),
+    ]
 
 
 def summarise(
     frame: "pd.DataFrame", kinds: Mapping[str, str], viterbi: Floats | None = None, cap: float = CAP
 ) -> list[Summary]:
-    """A line for each method, in the order of `kinds`.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Result of `ilpinfer.comparison.frame.frame_of`.
-    kinds : mapping of str to str
-        Kinds of the methods, by name.
-    viterbi : ndarray of float, shape (N,), optional
-        Seconds of a bare Viterbi pass on each sequence, NaN where there is none.
-    cap : float, default CAP
-        Nats that stand for a missing labelling.
-    """
+    """A line for each method, in the order of `kinds`."""
     frame = frame.assign(capped=frame.gap.fillna(cap))
     possible = frame[~frame.infeasible]
     known = possible[possible.optimum.notna()]
@@ -233,12 +229,12 @@ def _against_gold(lines: "pd.DataFrame", seeds: int) -> dict[str, float | None]:
     if not len(lines):
         return dict.fromkeys(["accuracy", "label_accuracy", "f1", *names, *tokens])
     wrong = lines.gold_tokens - lines.correct_labels
-    spans = float(lines.predicted_fields.sum() + lines.gold_fields.sum())
+    spans = lines[["predicted_fields", "gold_fields", "matching_fields"]].sum().to_numpy()
     parts = [lines.differs_by == error for error in ERRORS]
     return {
         "accuracy": float(lines.correct.sum() / lines.gold_tokens.sum()),
         "label_accuracy": float(lines.correct_labels.sum() / lines.gold_tokens.sum()),
-        "f1": 2 * float(lines.matching_fields.sum()) / spans if spans else 1.0,
+        "f1": float(f_measure(spans, empty=1.0)),
         **{name: float(part.sum() / seeds) for name, part in zip(names, parts, strict=True)},
         **{name: float(wrong[part].sum() / seeds) for name, part in zip(tokens, parts, strict=True)},
     }

@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ilpinfer.comparison.record import Record
-from ilpinfer.comparison.tables import COLUMNS, lines_of, table_of
+from ilpinfer.comparison.results import COLUMNS, Results, tables_of
 from ilpinfer.comparison.text import readable, shown
 from ilpinfer.system.extras import require
 from ilpinfer.system.files import write_atomically
@@ -26,43 +25,20 @@ SUFFIXES = {"csv": ".csv", "markdown": ".md", "latex": ".tex", "parquet": ".parq
 
 
 def write_tables(
-    record: Record,
+    results: Results,
     folder: str | Path,
     format: str = "csv",  # noqa: A002
     inputs: Iterable[str | Path | None] = (),
 ) -> list[Path]:
-    """Write every table of a comparison into a folder: `summary`, `gaps`, `errors`, `matches`, `fields`.
+    """Write every table of a comparison into a folder, but over none of the inputs.
 
-    Parameters
-    ----------
-    record : Record
-        A comparison.
-    folder : str or Path
-        Made where need be.
-    format : str, default "csv"
-        "csv" and "parquet" hold numbers as they are; "markdown" and "latex" (booktabs) are rounded, and leave
-        out columns without any value. In CSV, control characters of names are escapes, and an apostrophe stands
-        before names that begin with =, +, -, @ or an apostrophe, since spreadsheets take these for formulas.
-    inputs : iterable of str, Path or None, optional
-        Files that must not be overwritten.
-
-    Returns
-    -------
-    list of Path
-        The files.
-
-    Raises
-    ------
-    ValueError
-        For another format, where pyarrow is missing, and for a place that cannot be written to.
+    CSV and Parquet hold numbers as they are; Markdown and LaTeX are rounded, and leave out columns without any value.
     """
     check_format(format)
     check_folder(folder)
-    summary = record.summary()
-    contents = {}
-    for name in COLUMNS:
-        lines = lines_of(record, name) if name in ("matches", "fields") else summary
-        contents[name + SUFFIXES[format]] = content(table_of(record, name, lines), name, format)
+    contents = {
+        name + SUFFIXES[format]: content(table, name, format) for name, table in tables_of(results).items()
+    }
     inputs, places = list(inputs), [Path(folder, name) for name in contents]
     for place in places:
         output_path(place, inputs)

@@ -39,14 +39,7 @@ def missing(value: Any) -> bool:
 
 
 def shown(value: Any, form: str = "text") -> str:
-    """A value of a table.
-
-    Parameters
-    ----------
-    value : object
-        Text or number; None and NaN are not known.
-    form : str, default "text"
-        "text"; "count", which has a decimal in means over seeds only; "p"; or a key of `DECIMALS`.
+    """A value of a table in a form: "text", "count" (with a decimal in means over seeds only), "p", or one of `DECIMALS`.
 
     Examples
     --------

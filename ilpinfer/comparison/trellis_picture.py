@@ -4,19 +4,19 @@ from collections.abc import Mapping
 from string import ascii_lowercase
 from typing import Any
 
-from ilpinfer.comparison.disagreements import Disagreement, Path
-from ilpinfer.comparison.pictures import HUES, INK, picture
+from ilpinfer.comparison.disagreements import Path, PathPair
+from ilpinfer.comparison.plots import COLOURS, picture
 from ilpinfer.comparison.text import readable
 
 TOKEN, LABEL = 16, 40
 """Characters of a token and of a label that are drawn."""
-BEST: Mapping[str, Any] = {"color": HUES[0], "linestyle": "-", "marker": "o"}
-OTHER: Mapping[str, Any] = {"color": HUES[1], "linestyle": (0, (5, 2)), "marker": "s"}
+BEST: Mapping[str, Any] = {"color": COLOURS[0], "linestyle": "-", "marker": "o"}
+OTHER: Mapping[str, Any] = {"color": COLOURS[1], "linestyle": (0, (5, 2)), "marker": "s"}
 SHIFT = 0.09
 """Rows by which the two paths are moved apart, so that both are seen where they agree."""
 
 
-def letters(disagreement: Disagreement) -> dict[str, str]:
+def letters(disagreement: PathPair) -> dict[str, str]:
     """A letter for each rule that one of the two labellings breaks; a number where there are too many."""
     names = dict.fromkeys(
         cost.rule for path in (disagreement.best, disagreement.other) for cost in path.costs
@@ -30,8 +30,8 @@ def short(label: str) -> str:
     return text if len(text) <= LABEL else f"{text[: LABEL // 3]}…{text[-(2 * LABEL // 3) :]}"
 
 
-def trellis_picture(disagreement: Disagreement) -> str:
-    """SVG: tokens as columns, labels that the two use there as rows in the order of their use, both paths, and letters where they break rules."""
+def trellis_picture(disagreement: PathPair) -> str:
+    """An image of tokens as columns, labels that the two use there as rows in the order of their use, both paths, and letters where they break rules."""
     start, end = disagreement.start, disagreement.end
     names = list(dict.fromkeys(disagreement.best.labels[start:end] + disagreement.other.labels[start:end]))
     rows = {name: row for row, name in enumerate(names)}
@@ -42,13 +42,13 @@ def trellis_picture(disagreement: Disagreement) -> str:
         axes.grid(visible=False)
         for t in disagreement.differing:
             if start <= t < end:
-                axes.axvspan(t - 0.5, t + 0.5, color=INK, alpha=0.07, linewidth=0)
+                axes.axvspan(t - 0.5, t + 0.5, color="black", alpha=0.07, linewidth=0)
         columns = range(start, end)
         for row in rows.values():
-            axes.plot(columns, [row] * len(columns), ".", color=INK, alpha=0.3, markersize=3)
+            axes.plot(columns, [row] * len(columns), ".", color="black", alpha=0.3, markersize=3)
         for path, style, side in ((disagreement.best, BEST, -1), (disagreement.other, OTHER, 1)):
             y = [rows[label] + side * SHIFT for label in path.labels[start:end]]
-            axes.plot(columns, y, linewidth=1.8, markersize=5, **style)
+            axes.plot(columns, y, linewidth=1.8, markersize=5, label=_described(path), **style)
             _mark(axes, path, disagreement, rows, marks, style["color"], side)
         axes.set_yticks(range(len(names)), [short(name) for name in names], parse_math=False)
         axes.set_xticks(columns, tokens, rotation=50, ha="right", rotation_mode="anchor", parse_math=False)
@@ -62,14 +62,19 @@ def trellis_picture(disagreement: Disagreement) -> str:
 
     longest = max((len(short(name)) for name in names), default=1)
     size = (0.38 * (end - start) + 0.085 * longest + 1.0, 0.36 * len(names) + 1.9)
-    label = f"Sequence {disagreement.sequence}: labels of {disagreement.best.method} and of {disagreement.other.method} by token"
-    return picture(draw, f"trellis{disagreement.sequence}", label, size)
+    return picture(draw, size)
+
+
+def _described(path: Path) -> str:
+    """The method of a path for the legend."""
+    seed = "" if path.seed is None else f", seed {path.seed}"
+    return f"{readable(path.method)}{seed}{', proved optimal' if path.status == 'optimal' else ''}"
 
 
 def _mark(
     axes: Any,
     path: Path,
-    disagreement: Disagreement,
+    disagreement: PathPair,
     rows: Mapping[str, int],
     marks: Mapping[str, str],
     colour: str,

@@ -1,41 +1,35 @@
-"""Counts of fields by spans, tokens, lines and characters, and the measures that are made of them."""
+"""Counts of labellings against gold, a sequence at a time, and the measures that are made of their sums."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from formulations import LabelSet
 from formulations.dtypes import Booleans, Floats, Integers
-from formulations.labels.schemes import OUTSIDE
+from formulations.labels.schemes import OUTSIDE, strip
 from ilpinfer.corpus import NEWLINE
 
 UNITS = ("spans", "tokens", "lines", "characters")
+COLUMNS = ("tokens", "right", "predicted", "gold", "both", "whole")
+"""The totals of one sequence: its tokens, those in the gold field, spans predicted, in gold and in both, and 1 where all spans are right."""
 
-Ids = Integers | None
-"""Label ids (T,), or None where nothing was predicted."""
 Span = tuple[int, int, int]
 """Field, first token, last token."""
 Counts = Integers
 """(..., 3): how much is predicted, how much is gold, and how much is both."""
+Totals = Integers
+"""(..., 6): the counts of `COLUMNS`."""
 
 
 @dataclass(frozen=True)
 class FieldTable:
-    """F fields of K labels, `O` left out.
+    """F fields of K labels, `O` left out: members (F, K), and steps (F, K+1, K) that begin a run, where row 0 is START, row k+1 label k.
 
-    Runs begin and end by the labels' scheme. Under BIO this is the rule that the script of the CoNLL shared tasks
-    does with labels in any order: an `I-x` that follows neither `B-x` nor `I-x` begins a run.
-
-    Parameters
-    ----------
-    names : tuple of str
-        F names; with hierarchical labels every prefix path is one.
-    member : ndarray of bool, shape (F, K)
-        Whether a label belongs to a field.
-    begins : ndarray of bool, shape (F, K+1, K)
-        Whether a step [previous, next] begins a run; row 0 is START, row k+1 label k.
+    With hierarchical labels every prefix path is a field. Under BIO, runs are those of the script of the CoNLL shared tasks: an
+    `I-x` that follows neither `B-x` nor `I-x` begins a run.
     """
 
     names: tuple[str, ...]
@@ -54,14 +48,8 @@ class FieldTable:
             np.array([field.begins for field in chosen], bool).reshape(F, K + 1, K),
         )
 
-    def members(self, ids: Ids, T: int) -> Booleans:
-        """(F, T) whether a token belongs to a field."""
-        return np.zeros((len(self.names), T), bool) if ids is None else self.member[:, ids]
-
-    def spans(self, ids: Ids) -> set[Span]:
+    def spans(self, ids: Integers) -> set[Span]:
         """Every run."""
-        if ids is None:
-            return set()
         inside = self.member[:, ids]
         begins = self.begins[:, np.append(0, ids[:-1] + 1), ids]
         stays = np.zeros_like(inside)
@@ -85,22 +73,96 @@ def named_spans(names: Sequence[str], scheme: str) -> set[tuple[str, int, int]]:
     return {(table.names[f], first, last) for f, first, last in table.spans(labels.ids(names))}
 
 
-def count(table: FieldTable, tokens: Sequence[str], predicted: Ids, gold: Ids) -> dict[str, Counts]:
-    """For each unit the counts (F, 3) of one sequence (Stokman 2011, section 5.1).
+@dataclass(frozen=True, eq=False)
+class LabelRuns:
+    """T label ids, and the runs of all fields in them."""
 
-    Spans are runs with equal field, first and last token. Tokens `@newline@` separate lines; they belong to no line and
-    have no characters. A line is a field's where any of its tokens is. Of characters only letters and digits count.
+    ids: Integers
+    table: FieldTable
+
+    @cached_property
+    def spans(self) -> set[Span]:
+        """The runs."""
+        return self.table.spans(self.ids)
+
+
+class SequenceCounts(NamedTuple):
+    """Counts of one sequence: tokens, those with the gold field and with the gold label, whether all spans are right, and spans (F, 3)."""
+
+    tokens: int
+    right: int
+    right_labels: int
+    whole: bool
+    spans: Counts
+
+    def totals(self) -> list[int]:
+        """The counts of `COLUMNS`."""
+        return [self.tokens, self.right, *self.spans.sum(axis=0).tolist(), int(self.whole)]
+
+
+class LabelCounter:
+    """Counts labellings against gold; fields that are left out have no counts of spans, but still decide what is right and whole."""
+
+    def __init__(self, labels: LabelSet, leave_out: Iterable[str] = ()) -> None:
+        self.labels = labels
+        self.table = FieldTable.of(labels)
+        left = set(leave_out)
+        self.kept = [f for f, name in enumerate(self.table.names) if name not in left]
+        self.fields = tuple(self.table.names[f] for f in self.kept)
+        innermost = [strip(name, labels.scheme) for name in labels.names]
+        places = {name: place for place, name in enumerate(dict.fromkeys(innermost))}
+        self.field_of = np.array([places[name] for name in innermost], np.int64)
+
+    def labelling(self, names: Sequence[str]) -> LabelRuns:
+        """A labelling by the names of its labels."""
+        return LabelRuns(self.labels.ids(names), self.table)
+
+    def count(self, predicted: LabelRuns | None, gold: LabelRuns) -> SequenceCounts:
+        """The counts of one sequence; nothing is right where no labelling was predicted."""
+        T, F = len(gold.ids), len(self.table.names)
+        if predicted is None:
+            return SequenceCounts(T, 0, 0, False, _span_counts(set(), gold.spans, F)[self.kept])
+        return SequenceCounts(
+            T,
+            int((self.field_of[predicted.ids] == self.field_of[gold.ids]).sum()),
+            int((predicted.ids == gold.ids).sum()),
+            predicted.spans == gold.spans,
+            _span_counts(predicted.spans, gold.spans, F)[self.kept],
+        )
+
+    def count_names(self, predicted: Sequence[str] | None, gold: Sequence[str]) -> SequenceCounts:
+        """The counts of one sequence by the names of its labels."""
+        return self.count(None if predicted is None else self.labelling(predicted), self.labelling(gold))
+
+    def count_units(
+        self, tokens: Sequence[str], predicted: LabelRuns | None, gold: LabelRuns
+    ) -> dict[str, Counts]:
+        """Counts (F, 3) of one sequence by tokens, lines and characters (Stokman 2011, section 5.1).
+
+        Tokens `@newline@` separate lines; they belong to no line and have no characters. A line is a field's where any of its
+        tokens is. Of characters only letters and digits count.
+        """
+        member = self.table.member[self.kept]
+        right = member[:, gold.ids]
+        inside = np.zeros_like(right) if predicted is None else member[:, predicted.ids]
+        ones = np.ones(len(tokens), np.int64)
+        characters = np.array([0 if t == NEWLINE else sum(map(str.isalnum, t)) for t in tokens], np.int64)
+        lines = _lines(tokens)
+        return {
+            "tokens": _sums(inside, right, ones),
+            "lines": _sums(inside @ lines, right @ lines, np.ones(lines.shape[1], np.int64)),
+            "characters": _sums(inside, right, characters),
+        }
+
+
+def shares(totals: Totals, sequences: int = 1) -> Floats:
+    """(..., 3) token accuracy, span F1 and share of whole sequences, of totals (..., 6) that are sums over some sequences.
+
+    F1 is 1 where neither side has spans.
     """
-    T = len(tokens)
-    inside, right = table.members(predicted, T), table.members(gold, T)
-    characters = np.array([0 if t == NEWLINE else sum(map(str.isalnum, t)) for t in tokens], np.int64)
-    lines = _lines(tokens)
-    return {
-        "spans": _span_counts(table.spans(predicted), table.spans(gold), len(table.names)),
-        "tokens": _sums(inside, right, np.ones(T, np.int64)),
-        "lines": _sums(inside @ lines, right @ lines, np.ones(lines.shape[1], np.int64)),
-        "characters": _sums(inside, right, characters),
-    }
+    accuracy = _share(totals[..., 1], totals[..., 0])
+    f1 = f_measure(totals[..., 2:5], empty=1.0)
+    return np.stack([accuracy, f1, totals[..., 5] / sequences], axis=-1)
 
 
 def precision(counts: Counts) -> Floats:
@@ -146,10 +208,10 @@ def recall(counts: Counts) -> Floats:
     return _share(counts[..., 2], counts[..., 1])
 
 
-def f_measure(counts: Counts, beta: float = 1.0) -> Floats:
+def f_measure(counts: Counts, beta: float = 1.0, *, empty: float = 0.0) -> Floats:
     """The F measure (1 + β²) P R / (β² P + R) (Trompper 2016; for β = 1 Stokman 2011, eq. 70).
 
-    It is 0 where precision and recall are undefined or 0.
+    It is 0 where precision or recall is 0.
 
     Parameters
     ----------
@@ -157,6 +219,8 @@ def f_measure(counts: Counts, beta: float = 1.0) -> Floats:
         (..., 3) predicted, gold and both.
     beta : float, default 1.0
         Weight of recall relative to precision.
+    empty : float, default 0.0
+        The measure where nothing is predicted and there is no gold.
 
     Returns
     -------
@@ -169,7 +233,7 @@ def f_measure(counts: Counts, beta: float = 1.0) -> Floats:
     0.5
     """
     predicted, gold, both = (counts[..., i] for i in range(3))
-    return _share((1 + beta**2) * both, predicted + beta**2 * gold)
+    return _share((1 + beta**2) * both, predicted + beta**2 * gold, empty)
 
 
 def overlap(counts: Counts) -> Floats:
@@ -178,9 +242,9 @@ def overlap(counts: Counts) -> Floats:
     return _share(both, predicted + gold - both)
 
 
-def _share(part: Any, whole: Any) -> Floats:
+def _share(part: Any, whole: Any, empty: float = 0.0) -> Floats:
     part, whole = np.asarray(part, float), np.asarray(whole, float)
-    return np.asarray(np.divide(part, whole, out=np.zeros_like(whole), where=whole > 0))
+    return np.asarray(np.divide(part, whole, out=np.full_like(whole, empty), where=whole > 0))
 
 
 def _span_counts(predicted: set[Span], gold: set[Span], F: int) -> Counts:

@@ -8,8 +8,7 @@ import numpy as np
 
 from formulations import LabelSet
 from formulations.dtypes import Booleans, Floats, Integers
-from formulations.labels import schemes
-from ilpinfer.evaluation.counts import UNITS, Counts, FieldTable, count, f_measure, overlap, precision, recall
+from ilpinfer.evaluation.counts import UNITS, Counts, LabelCounter, f_measure, overlap, precision, recall
 
 
 @dataclass(frozen=True)
@@ -249,43 +248,32 @@ def evaluate(
     unknown = [name for name in leave_out if name not in labels.fields]
     if unknown:
         raise ValueError(f"no field {unknown[0]!r} to leave out; there are {', '.join(labels.fields)}")
-    table, every = FieldTable.of(labels, leave_out), FieldTable.of(labels)
-    K = len(labels)
-    field = _innermost(labels)
+    counter, K = LabelCounter(labels, leave_out), len(labels)
     confusion = np.zeros((K, K), np.int64)
-    counts: list[dict[str, Counts]] = []
-    correct, correct_labels, whole = [], [], []
+    rows, units = [], []
     for number, pair in enumerate(pairs):
         if not len(pair.tokens) == len(pair.gold) == len(pair.predicted or pair.gold):
             raise ValueError(
                 f"sequence {number} has {len(pair.tokens)} tokens, {len(pair.predicted or ())} predicted and "
                 f"{len(pair.gold)} gold labels; expected as many of each"
             )
-        gold = labels.ids(pair.gold)
-        predicted = None if pair.predicted is None else labels.ids(pair.predicted)
+        gold = counter.labelling(pair.gold)
+        predicted = None if pair.predicted is None else counter.labelling(pair.predicted)
         if predicted is not None:
-            np.add.at(confusion, (gold, predicted), 1)
-        correct.append(0 if predicted is None else int((field[gold] == field[predicted]).sum()))
-        correct_labels.append(0 if predicted is None else int((gold == predicted).sum()))
-        whole.append(predicted is not None and every.spans(predicted) == every.spans(gold))
-        counts.append(count(table, pair.tokens, predicted, gold))
+            np.add.at(confusion, (gold.ids, predicted.ids), 1)
+        rows.append(counter.count(predicted, gold))
+        units.append({"spans": rows[-1].spans, **counter.count_units(pair.tokens, predicted, gold)})
     return Evaluation(
         labels,
-        table.names,
-        np.array([len(pair.gold) for pair in pairs]),
-        np.array(correct),
-        np.array(correct_labels),
-        np.array(whole),
-        {unit: np.stack([each[unit] for each in counts]) for unit in UNITS},
+        counter.fields,
+        np.array([row.tokens for row in rows]),
+        np.array([row.right for row in rows]),
+        np.array([row.right_labels for row in rows]),
+        np.array([row.whole for row in rows]),
+        {unit: np.stack([each[unit] for each in units]) for unit in UNITS},
         confusion,
         sum(pair.predicted is None for pair in pairs),
     )
-
-
-def _innermost(labels: LabelSet) -> Integers:
-    """(K,) a number for the field of each label, the innermost of a path."""
-    names = [schemes.strip(name, labels.scheme) for name in labels.names]
-    return np.array([names.index(name) for name in names], np.int64)
 
 
 def label_names(pairs: Iterable[Pair]) -> tuple[str, ...]:

@@ -95,7 +95,7 @@ def multiply_active(handle, emission, rows, tokens, marks, room, count, most, st
         1, min(most, MOST_CELLS // (T * width), VECTOR * steps // (T * S * handle.scores.edge.shape[2]))
     )
     joint, inside = multiply_machines(handle.machines, tokens[MACHINES, :T], S, every, marks[1], most)
-    size = len(joint.final), T, width
+    size = T * len(joint.final), width
     completion, tail = np.empty(size, np.int64), np.empty(size, np.int64)
     total = complete_jointly(handle.scores, emission, rows, tokens[NODES], tokens[3], joint, completion, tail)
     count = 0
@@ -183,8 +183,7 @@ def _solve(handle, emission, rows, tokens, recursion, limits, path, result, mark
         sums = count_sums(handle.machines, room[0, :count])
         if early and sums:
             first = last = first // sums
-        shape = 1, T, completion.shape[1]
-        ends = completion[:T].reshape(shape), tail[:T].reshape(shape), total
+        ends = completion, tail, total
         _refine(handle, emission, rows, tokens, ends, (first, last, slots), path, result, marks, room, count)
     return total
 
@@ -383,13 +382,13 @@ def bound_jointly(handle, emission, edge_at, classes, active, most):
 
     Returns
     -------
-    the joint automaton; which machines it has (A,); completion and tail (Q, T, W); and the best value
+    the joint automaton; which machines it has (A,); completion and tail (T · Q, W); and the best value
     """
     (T, S), width, order = emission.shape, width_of(handle.scores), np.arange(len(emission))
     most = max(1, min(most, MOST_CELLS // (T * width)))
     apart = np.zeros(len(handle.machines.layout), np.int64)
     joint, inside = multiply_machines(handle.machines, classes, S, active, apart, most)
-    size = len(joint.final), T, width
+    size = T * len(joint.final), width
     completion, tail = np.empty(size, np.int64), np.empty(size, np.int64)
     total = complete_jointly(handle.scores, emission, order, 0 * order, edge_at, joint, completion, tail)
     return joint, inside, completion, tail, total

@@ -183,7 +183,7 @@ def _trace(graph, path):
 @kernel
 def words_of(machines, active, nodes):
     """Words of the keys of a product of a diagram of so many nodes with machines."""
-    return places_of(machines, active, nodes, 1)[0][3]
+    return places_of(machines, active, nodes, 1)[0][4]
 
 
 @kernel
@@ -203,9 +203,10 @@ def multiply(graph, machines, classes, active, growth, counts, limits):
     new_state, value, new_layers, new_first, new_target, new_score, _, _ = made
     floor, width, work = limits
     symbols, table, layout = machines.symbols, machines.table, machines.layout
-    (where, _, _, words), _ = places_of(machines, active, len(state), 1)
-    word, shift, mask, paid_word, paid_bit, row, read = where
+    (where, _, _, _, words), _ = places_of(machines, active, len(state), 1)
+    word, shift, mask, paid_word, paid_bit = where
     T, A, done = len(layers) - 2, len(active), 0
+    row, read = np.empty(A, np.int64), np.empty(A, np.int64)
     while counts[0] < T and done < work:
         t, count, steps = counts[0], counts[1], counts[2]
         begin, c = new_layers[t + 1], classes[t]

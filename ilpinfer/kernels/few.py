@@ -81,7 +81,7 @@ def _relax(
     Other parameters as of `decode_few`.
     """
     completion, tail = recursion
-    T, S, top, width = len(rows), emission.shape[1], len(values), completion.shape[1]
+    T, S, top = len(rows), emission.shape[1], len(values)
     edge_at, classes, mask = tokens[3, :T], tokens[MACHINES, :T], marks[0]
     for m in range(len(mask)):
         mask[m] = 0
@@ -91,8 +91,7 @@ def _relax(
         return least
     result[CODE] = TOO_MUCH_WORK
     few, work, lowest = result[WORK] + limits[0], limits[1], limits[2]
-    shape = 1, T, width
-    ends = completion[:T].reshape(shape), tail[:T].reshape(shape), bound
+    ends = completion, tail, bound
     joint, most, g, best = no_machines(T, S), FEWEST_JOINT, no_prefixes(T), np.empty(top, np.int64)
     count, step = 0, FIRST_STEP
     floor = max(bound - step, least)

@@ -8,9 +8,9 @@ from ilpinfer.kernels.tables import STATES
 
 BITS = 62
 """Bits of each word of a key that are used."""
-WORD, SHIFT, MASK, PAID_WORD, PAID_BIT, ROW, READ = range(7)
-"""Rows of `places`: the word of a key with a machine's state, the first bit, and the mask; the word, -1 for none, and the bit of a rule
-that counts once; for the current prefix, the first arc of the machine's state, and its symbols."""
+WORD, SHIFT, MASK, PAID_WORD, PAID_BIT = range(5)
+"""Rows of `places_of`: the word of a key with a machine's state, the first bit, and the mask; the word, -1 for none, and the bit of a
+rule that counts once."""
 
 
 @subroutine
@@ -35,11 +35,13 @@ def slot_of(slots, keys, h, first, clock):
 def places_of(machines, active, S, Q):
     """Bits of a key for S states, Q joint states, states of the machines in `active` (A,), and marks; the state has the lowest.
 
-    Returns the rows of `WORD`; first bit of the joint state in the first word, and its mask; number of words; bits of
-    the last word.
+    Returns the rows of `WORD`; the place (M,) of each machine in `active`, or -1; first bit of the joint state in the first word, and its
+    mask; number of words; bits of the last word.
     """
-    where, word, used = np.empty((7, len(active)), np.int64), 0, _bits(S) + _bits(Q)
+    where, word, used = np.empty((5, len(active)), np.int64), 0, _bits(S) + _bits(Q)
+    place_of = np.full(len(machines.layout), -1)
     for a in range(len(active)):
+        place_of[active[a]] = a
         need = _bits(machines.layout[active[a], STATES])
         if used + need > BITS:
             word, used = word + 1, 0
@@ -57,7 +59,7 @@ def places_of(machines, active, S, Q):
                 used += 1
             else:
                 where[PAID_WORD, a], where[PAID_BIT, a] = where[PAID_WORD, known], where[PAID_BIT, known]
-    return (where, _bits(S), (1 << _bits(Q)) - 1, word + 1), used
+    return (where, place_of, _bits(S), (1 << _bits(Q)) - 1, word + 1), used
 
 
 @subroutine

@@ -13,6 +13,7 @@ import numpy as np
 
 from formulations.dtypes import Integers
 from formulations.grid import FORBIDDEN, HARD, UNITS_PER_NAT
+from ilpinfer.kernels.charges import step_of
 from ilpinfer.kernels.jit import kernel, subroutine
 from ilpinfer.kernels.keys import places_of, slot_of
 from ilpinfer.kernels.prefixes import (
@@ -85,15 +86,15 @@ def best_only(floor, work, indexed, graph):
 
 
 @subroutine
-def look_ahead(scores, e, i, tail, t, rest, floor, values):
-    """Fill values (B,) with upper bounds for each state that can follow state i, -1 for START, at token t, without the other
-    machines.
+def look_ahead(scores, e, i, tail, rest, floor, values):
+    """Fill values (B,) with upper bounds for each state that can follow state i, -1 for START, without the other machines; tail (W,)
+    is that of the token.
 
     Returns the best bound below the floor.
     """
     cut, base = FORBIDDEN, scores.base[i] if i >= 0 else 0
     for b in range(len(values)):
-        value = rest + tail[t, base + b] + (scores.edge[e, i, b] if i >= 0 else 0)
+        value = rest + tail[base + b] + (scores.edge[e, i, b] if i >= 0 else 0)
         values[b] = value
         cut = max(cut, value if value < floor else FORBIDDEN)
     return cut
@@ -109,15 +110,15 @@ def extend(handle, edge_at, classes, joint, active, recursion, options, places, 
     scores, machines = handle.scores, handle.machines
     symbols, table, layout = machines.symbols, machines.table, machines.layout
     next_state, cost, final = machines.next_state, machines.cost, machines.final
+    first_event, event, penalty = machines.begin, machines.event, machines.penalty
     reach, key, state, parent, slots, clock = p.reach, p.key, p.state, p.parent, p.slots, p.clock[0]
-    T, B, A = len(classes), scores.labels, len(active)
-    where, joint_shift, joint_mask, words = places
-    word, shift, mask, paid_word, paid_bit, row, read = where
-    state_mask = (1 << joint_shift) - 1
+    T, S, B, A, listed = len(classes), scores.edge.shape[1], scores.labels, len(active), len(first_event) > 1
+    where, place_of, joint_shift, joint_mask, words = places
+    word, shift, mask, paid_word, paid_bit = where
+    Q, state_mask = len(joint.final), (1 << joint_shift) - 1
+    others = ~(state_mask | joint_mask << joint_shift)
     h, count, edges, done, cut = at[NEXT], at[MADE], at[EDGES], at[STEPS], at[CUT]
-    code, marked = DONE, False
-    for a in range(A):
-        marked |= paid_word[a] >= 0
+    code = DONE
     for t in range(at[TOKEN], T):
         c, kind, first, last = classes[t], joint.kind[joint.row[t]], p.level[t + 1], t == T - 1
         while h < first:
@@ -141,12 +142,8 @@ def extend(handle, edge_at, classes, joint, active, recursion, options, places, 
                 key[h, 0] >> joint_shift & joint_mask,
                 reach[h],
             )
-            rest, base = here - (completion[q, t - 1, i] if t else total), (scores.base[i] if t else 0)
-            cut = max(cut, look_ahead(scores, edge_at[t], i, tail[q], t, rest, floor, values))
-            for a in range(A):
-                m = active[a]
-                row[a] = layout[m, ARC] + (key[h, word[a]] >> shift[a] & mask[a]) * layout[m, WIDTH]
-                read[a] = table[c, m] + (i + 1) * layout[m, STRIDE]
+            rest, base = here - (completion[(t - 1) * Q + q, i] if t else total), (scores.base[i] if t else 0)
+            cut = max(cut, look_ahead(scores, edge_at[t], i, tail[t * Q + q], rest, floor, values))
             if graph:
                 p.begin[h] = edges
             done += B
@@ -154,35 +151,42 @@ def extend(handle, edge_at, classes, joint, active, recursion, options, places, 
                 value, j = values[b], base + b
                 if value < floor:
                     continue
-                key[count, 0] = j | np.int64(joint.after[q, kind[j]]) << joint_shift
-                for w in range(1, words):
-                    key[count, w] = 0
-                if marked:
-                    for a in range(A):
-                        if paid_word[a] >= 0:
-                            key[count, paid_word[a]] |= key[h, paid_word[a]] & paid_bit[a]
+                for w in range(words):
+                    key[count, w] = key[h, w]
+                key[count, 0] = key[h, 0] & others | j | np.int64(joint.after[q, kind[j]]) << joint_shift
+                step = step_of(S, B, c, i + 1, j)
+                one, end = (first_event[step], first_event[step + 1]) if listed else (0, A)
                 spent, account = 0, 0
-                for a in range(A):
-                    arc = row[a] + symbols[read[a] + j]
-                    key[count, word[a]] |= np.int64(next_state[arc]) << shift[a]
-                    more, actual = cost[arc], 0
-                    if budget >= 0:
-                        actual = options.cost[arc]
-                    if last:
-                        end = layout[active[a], FINAL] + next_state[arc]
-                        more = min(more + final[end], HARD)
-                        if budget >= 0:
-                            actual = min(actual + options.final[end], HARD)
-                    if marked and paid_word[a] >= 0 and more:
+                for e in range(one, end + A if last else end):
+                    if e >= end:
+                        a, symbol = e - end, -1
+                    elif listed:
+                        a, symbol = place_of[event[e, 0]], np.int64(event[e, 1])
+                        if a < 0:
+                            continue
+                    else:
+                        a, m = e, active[e]
+                        symbol = np.int64(symbols[table[c, m] + (i + 1) * layout[m, STRIDE] + j])
+                    m, there = active[a], key[count, word[a]] >> shift[a] & mask[a]
+                    if symbol < 0:
+                        at_end = layout[m, FINAL] + there
+                        more, actual = final[at_end], options.final[at_end] if budget >= 0 else 0
+                    else:
+                        arc = layout[m, ARC] + there * layout[m, WIDTH] + symbol
+                        more, actual = cost[arc], options.cost[arc] if budget >= 0 else 0
+                        key[count, word[a]] ^= (there ^ np.int64(next_state[arc])) << shift[a]
+                    if more and paid_word[a] >= 0:
                         paid = key[count, paid_word[a]] & paid_bit[a]
-                        more = actual = 0 if paid else machines.penalty[active[a]]
+                        more = actual = 0 if paid else penalty[m]
                         key[count, paid_word[a]] |= paid_bit[a]
                     if budget >= 0:
                         account = min(account + actual, HARD)
-                        if options.inside[active[a]]:
+                        if options.inside[m]:
                             more = 0
                     spent = min(spent + more, HARD)
-                done += A + 4
+                    if value - spent < floor:
+                        break
+                done += end - one + 4
                 value -= spent
                 if value < floor:
                     cut = max(cut, value)
@@ -268,13 +272,13 @@ def set_labels(handle, edge_at, classes, joint, active, recursion, bound, least,
     places, used = places_of(handle.machines, active, handle.scores.edge.shape[1], len(joint.final))
     values, at = np.empty(handle.scores.labels, np.int64), np.zeros(6, np.int64)
     size = 1 << used
-    work, indexed = limits[0], places[3] == 1 and size <= limits[1]
+    work, indexed = limits[0], places[4] == 1 and size <= limits[1]
     if len(p.slots) < (size if indexed else ROOM):
         p = more_slots(p, size if indexed else ROOM)
     step = FIRST_STEP
     while True:
         floor = max(bound - step, least, DEAD)
-        p = begin(p, at, recursion[2], places[3])
+        p = begin(p, at, recursion[2], places[4])
         options = best_only(floor, work, indexed, False)
         code, p = go_on(handle, edge_at, classes, joint, active, recursion, options, places, values, p, at)
         p.clock[0] += at[MADE]
@@ -296,7 +300,7 @@ def room_for_prefixes(machines, active, S, Q, T, account):
     """An empty record for keys of these machines, and the position before the first token."""
     p, at = no_prefixes(T), np.zeros(6, np.int64)
     places, _ = places_of(machines, active, S, Q)
-    return begin(more_slots(p, ROOM), at, 0, places[3] + account), at
+    return begin(more_slots(p, ROOM), at, 0, places[4] + account), at
 
 
 @kernel

@@ -30,7 +30,7 @@ def build_graph(handle, edge_at, classes, joint, active, recursion, floor, work,
     """
     places, _ = places_of(handle.machines, active, handle.scores.edge.shape[1], len(joint.final))
     values, at = np.empty(handle.scores.labels, np.int64), np.zeros(6, np.int64)
-    p = begin(p, at, recursion[2], places[3])
+    p = begin(p, at, recursion[2], places[4])
     options = best_only(floor, work, False, True)
     code, p = go_on(handle, edge_at, classes, joint, active, recursion, options, places, values, p, at)
     p.clock[0] += at[MADE]

@@ -19,34 +19,35 @@ def width_of(scores):
 
 
 @subroutine
-def step_back(scores, e, tail, completion, t):
-    """Fill row t of the completions, four states at a time to save memory access."""
-    edge, base = scores.edge, scores.base
+def step_back(scores, e, tail, after, completion, at, states):
+    """Fill row `at` of the completions for these states from row `after` of the tails, four at a time to save memory access."""
+    edge, base, count = scores.edge, scores.base, len(states)
     _, S, width = edge.shape
     same = scores.labels == S
-    for i in range(0, S - 3, 4):
+    for n in range(0, count - 3, 4):
+        i0, i1, i2, i3 = states[n], states[n + 1], states[n + 2], states[n + 3]
         best0 = best1 = best2 = best3 = FORBIDDEN
         if same:
             for b in range(width):
-                ahead = tail[t + 1, b]
-                best0 = max(best0, edge[e, i, b] + ahead)
-                best1 = max(best1, edge[e, i + 1, b] + ahead)
-                best2 = max(best2, edge[e, i + 2, b] + ahead)
-                best3 = max(best3, edge[e, i + 3, b] + ahead)
+                ahead = tail[after, b]
+                best0 = max(best0, edge[e, i0, b] + ahead)
+                best1 = max(best1, edge[e, i1, b] + ahead)
+                best2 = max(best2, edge[e, i2, b] + ahead)
+                best3 = max(best3, edge[e, i3, b] + ahead)
         else:
-            to0, to1, to2, to3 = base[i], base[i + 1], base[i + 2], base[i + 3]
+            to0, to1, to2, to3 = base[i0], base[i1], base[i2], base[i3]
             for b in range(width):
-                best0 = max(best0, edge[e, i, b] + tail[t + 1, to0 + b])
-                best1 = max(best1, edge[e, i + 1, b] + tail[t + 1, to1 + b])
-                best2 = max(best2, edge[e, i + 2, b] + tail[t + 1, to2 + b])
-                best3 = max(best3, edge[e, i + 3, b] + tail[t + 1, to3 + b])
-        completion[t, i], completion[t, i + 1] = best0, best1
-        completion[t, i + 2], completion[t, i + 3] = best2, best3
-    for i in range(S >> 2 << 2, S):
-        best = FORBIDDEN
+                best0 = max(best0, edge[e, i0, b] + tail[after, to0 + b])
+                best1 = max(best1, edge[e, i1, b] + tail[after, to1 + b])
+                best2 = max(best2, edge[e, i2, b] + tail[after, to2 + b])
+                best3 = max(best3, edge[e, i3, b] + tail[after, to3 + b])
+        completion[at, i0], completion[at, i1] = best0, best1
+        completion[at, i2], completion[at, i3] = best2, best3
+    for n in range(count >> 2 << 2, count):
+        i, best = states[n], FORBIDDEN
         for b in range(width):
-            best = max(best, edge[e, i, b] + tail[t + 1, base[i] + b])
-        completion[t, i] = best
+            best = max(best, edge[e, i, b] + tail[after, base[i] + b])
+        completion[at, i] = best
 
 
 @subroutine
@@ -57,11 +58,12 @@ def complete(scores, emission, rows, classes, edge_at, completion, tail):
     token's own score; W is `width_of`. Parameters as `label_setting.set_labels`, and rows (T,) of `emission`, classes (T,) of nodes.
     """
     node, T, S = scores.node, len(rows), emission.shape[1]
+    states = np.arange(S)
     for t in range(T - 1, -1, -1):
         for j in range(S, completion.shape[1]):
             completion[t, j] = tail[t, j] = FORBIDDEN
         if t < T - 1:
-            step_back(scores, edge_at[t + 1], tail, completion, t)
+            step_back(scores, edge_at[t + 1], tail, t + 1, completion, t, states)
         else:
             completion[t, :S] = 0
         row, c = rows[t], classes[t]
@@ -80,23 +82,37 @@ def _best_of(tail, count):
 
 @subroutine
 def complete_jointly(scores, emission, rows, classes, edge_at, joint, completion, tail):
-    """As `complete`, for joint states: completion (Q, T, W) after them, and tail (Q, T, W) from them on."""
+    """As `complete`, for Q joint states: row t · Q + q of the completions (T · Q, W) is that after joint state q, of the tails (T · Q, W)
+    that from q on.
+
+    The completion of a joint state after a label is `FORBIDDEN` where the label never leads to the joint state.
+    """
     node, T, S = scores.node, len(rows), emission.shape[1]
-    Q = len(joint.final)
+    Q, kinds = joint.after.shape
+    entered, states = np.zeros((Q, kinds), np.bool_), np.empty(S, np.int64)
+    for q in range(Q):
+        for k in range(kinds):
+            entered[joint.after[q, k], k] = True
     for t in range(T - 1, -1, -1):
         kind = joint.kind[joint.row[t]]
         for q in range(Q):
-            for j in range(completion.shape[2]):
-                completion[q, t, j] = -joint.final[q] if j < S and t == T - 1 else FORBIDDEN
-                tail[q, t, j] = FORBIDDEN
+            count = 0
+            for i in range(S):
+                if entered[q, kind[i]]:
+                    states[count] = i
+                    count += 1
+            at = t * Q + q
+            for j in range(completion.shape[1]):
+                completion[at, j] = -joint.final[q] if j < S and t == T - 1 else FORBIDDEN
+                tail[at, j] = FORBIDDEN
             if t < T - 1:
-                step_back(scores, edge_at[t + 1], tail[q], completion[q], t)
+                step_back(scores, edge_at[t + 1], tail, at + Q, completion, at, states[:count])
         row, c = rows[t], classes[t]
         for q in range(Q):
             for j in range(S):
-                ahead = completion[joint.after[q, kind[j]], t, j] - joint.cost[q, kind[j]]
-                tail[q, t, j] = max(emission[row, j] + node[c, j] + ahead, FORBIDDEN)
-    return _best_of(tail[0, 0], scores.labels)
+                ahead = completion[t * Q + joint.after[q, kind[j]], j] - joint.cost[q, kind[j]]
+                tail[t * Q + q, j] = max(emission[row, j] + node[c, j] + ahead, FORBIDDEN)
+    return _best_of(tail[0], scores.labels)
 
 
 @subroutine

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from formulations.dtypes import Floats
-from ilpinfer.learning.measures import Counts, Measures, losses
+from ilpinfer.evaluation.counts import Totals
+from ilpinfer.learning.measures import Measures, losses
 from ilpinfer.learning.training_set import SMALLEST, TrainingSet
 
 
@@ -20,7 +21,7 @@ class Ablation:
         Held-out sequences of which some labelling that was met breaks the rule.
     changed : int
         Number of sequences whose best labelling changes without the rule.
-    with_rule, without_rule : Counts
+    with_rule, without_rule : Totals
         (n, 6) counts of the changed ones.
     sequences : int
         Held-out sequences in all.
@@ -28,8 +29,8 @@ class Ablation:
 
     applies: int
     changed: int
-    with_rule: Counts
-    without_rule: Counts
+    with_rule: Totals
+    without_rule: Totals
     sequences: int
 
     def gain(self, measure: str) -> tuple[float, float]:

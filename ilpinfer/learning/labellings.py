@@ -46,7 +46,7 @@ class Vocabulary:
 
 
 @dataclass(frozen=True)
-class FieldTable:
+class FieldRuns:
     """Where a field is, in N tokens of M sequences.
 
     Parameters
@@ -144,10 +144,10 @@ class Labellings:
         return result
 
     @cached_property
-    def _fields(self) -> dict[Any, FieldTable]:
+    def _fields(self) -> dict[Any, FieldRuns]:
         return {}
 
-    def field(self, selector: Selector) -> FieldTable:
+    def field(self, selector: Selector) -> FieldRuns:
         """Where a field, label or group is."""
         key = (
             selector
@@ -160,7 +160,7 @@ class Labellings:
             self._fields[key] = self._table(selector)
         return self._fields[key]
 
-    def _table(self, selector: Selector) -> FieldTable:
+    def _table(self, selector: Selector) -> FieldRuns:
         field = self.labels.field(selector)
         member, begins = field.member[self.ids], field.begins[self.before, self.ids]
         goes_on = np.concatenate([member[1:] & ~begins[1:], [False]]) & ~self.closes
@@ -170,7 +170,7 @@ class Labellings:
         np.minimum.at(first, owner, start)
         np.maximum.at(last, owner, end)
         runs = np.bincount(owner, minlength=len(self))
-        return FieldTable(member, start, end, owner, first, last, runs)
+        return FieldRuns(member, start, end, owner, first, last, runs)
 
     @cached_property
     def _matches(self) -> dict[TokenPattern, Booleans]:

@@ -1,26 +1,16 @@
-"""Measures of labellings for each sequence: tokens, spans and whole sequences, on fields."""
+"""Measures that learning maximises: tokens, spans and whole sequences, on fields."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
-from formulations import LabelSet
-from formulations.dtypes import Floats, Integers
-from formulations.labels import schemes
+from formulations.dtypes import Floats
 from formulations.messages import suggestion
-from ilpinfer.evaluation.counts import FieldTable, Span, f_measure
+from ilpinfer.evaluation.counts import Totals, f_measure, shares
 from ilpinfer.evaluation.evaluation import Evaluation
 
 MEASURES = ("tokens", "spans", "sequences", "all")
 """Measures to maximise: token accuracy, span F1, the share of whole sequences, or the mean of the three."""
-COLUMNS = ("tokens", "right", "predicted", "gold", "both", "whole")
-"""The counts of one sequence: tokens and right ones, spans predicted, of gold and both, and 1 where all tokens are right."""
-
-Counts = Integers
-"""(..., 6): the counts of `COLUMNS`."""
 
 
 def check_measure(name: str) -> str:
@@ -53,12 +43,12 @@ class Measures(NamedTuple):
     whole: float
 
     @classmethod
-    def of_counts(cls, counts: Counts) -> "Measures":
+    def of_counts(cls, counts: Totals) -> "Measures":
         """The measures of the counts of N sequences.
 
         Parameters
         ----------
-        counts : Counts
+        counts : Totals
             (N, 6) counts.
 
         Returns
@@ -69,12 +59,12 @@ class Measures(NamedTuple):
         return cls.of_sums(counts.sum(axis=0), len(counts))
 
     @classmethod
-    def of_sums(cls, sums: Counts, sequences: int) -> "Measures":
+    def of_sums(cls, sums: Totals, sequences: int) -> "Measures":
         """The measures of sums of counts.
 
         Parameters
         ----------
-        sums : Counts
+        sums : Totals
             (6,) counts over all sequences.
         sequences : int
             Number of sequences.
@@ -84,9 +74,7 @@ class Measures(NamedTuple):
         Measures
             The measures.
         """
-        tokens, right, predicted, gold, both, whole = sums.tolist()
-        f1 = 2 * both / (predicted + gold) if predicted + gold else 1.0
-        return cls(right / tokens, f1, whole / sequences)
+        return cls(*shares(sums, sequences).tolist())
 
     @classmethod
     def of(cls, evaluation: Evaluation) -> "Measures":
@@ -125,54 +113,7 @@ class Measures(NamedTuple):
         return " / ".join(f"{100 * share:.2f}" for share in self)
 
 
-def losses(counts: Counts, measure: str) -> Floats:
+def losses(counts: Totals, measure: str) -> Floats:
     """(N,) loss of each sequence in a measure, from 0 to 1, by its counts (N, 6)."""
-    c = counts.astype(float)
-    spans = c[:, 2] + c[:, 3]
-    f1 = np.divide(2 * c[:, 4], spans, out=np.ones_like(spans), where=spans > 0)
-    parts = {"tokens": c[:, 1] / c[:, 0], "spans": f1, "sequences": c[:, 5]}
-    return np.asarray(1 - (parts[measure] if measure in parts else sum(parts.values()) / 3))
-
-
-class Judge:
-    """Compares labellings with gold labels on fields, in any scheme.
-
-    Parameters
-    ----------
-    labels : LabelSet
-        All labels that occur on either side.
-    """
-
-    def __init__(self, labels: LabelSet) -> None:
-        self.labels = labels
-        self.table = FieldTable.of(labels)
-        fields = [schemes.strip(name, labels.scheme) for name in labels.names]
-        places = {name: place for place, name in enumerate(dict.fromkeys(fields))}
-        self.field_of = np.array([places[name] for name in fields])
-
-    def counts(self, predicted: Sequence[str] | None, gold: "Gold") -> list[int]:
-        """The counts of one labelling; nothing is right where there is none."""
-        if predicted is None:
-            return [len(gold.ids), 0, 0, len(gold.spans), 0, 0]
-        ids = self.labels.ids(predicted)
-        right = int((self.field_of[ids] == self.field_of[gold.ids]).sum())
-        spans = self.table.spans(ids)
-        whole = right == len(ids) and spans == gold.spans
-        return [len(ids), right, len(spans), len(gold.spans), len(spans & gold.spans), int(whole)]
-
-    def gold(self, names: Sequence[str]) -> "Gold":
-        """A gold labelling, ready to compare with."""
-        return Gold(self.labels.ids(names), self.table)
-
-
-@dataclass(frozen=True, eq=False)
-class Gold:
-    """A gold labelling: T label ids, and its spans."""
-
-    ids: Integers
-    table: FieldTable
-
-    @cached_property
-    def spans(self) -> set[Span]:
-        """Every run of every field."""
-        return self.table.spans(self.ids)
+    each = shares(counts)
+    return np.asarray(1 - (each[:, MEASURES.index(measure)] if measure != "all" else each.sum(axis=1) / 3))

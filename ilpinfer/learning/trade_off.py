@@ -13,8 +13,9 @@ from formulations.grid import snap
 from ilpinfer.core.rule_compiler import Rules
 from ilpinfer.core.solution import finite
 from ilpinfer.decoding.frontier import Frontier, FrontierPoint, decode_frontier
+from ilpinfer.evaluation.counts import LabelCounter, Totals
 from ilpinfer.exact.hull import is_corner, weight_ranges
-from ilpinfer.learning.measures import Counts, Judge, Measures
+from ilpinfer.learning.measures import Measures
 
 
 @dataclass(frozen=True)
@@ -208,9 +209,9 @@ def sum_frontiers(
     paths = [_choices(frontier) for frontier in frontiers]
     counts = None
     if gold is not None:
-        judges: dict[LabelSet, Judge] = {}
+        counters: dict[LabelSet, LabelCounter] = {}
         counts = [
-            [_judged(choice.point, right, known, judges) for choice in path]
+            [_totals(choice.point, right, known, counters) for choice in path]
             for path, right, known in zip(paths, gold, labels, strict=True)
         ]
     points = tuple(_sums(paths, counts, math.inf if heaviest is None else heaviest))
@@ -232,17 +233,17 @@ def _choices(frontier: Frontier) -> list[_Choice]:
     return corners[::-1]
 
 
-def _judged(
-    point: FrontierPoint, gold: Sequence[str], labels: LabelSet, judges: dict[LabelSet, Judge]
-) -> Counts:
+def _totals(
+    point: FrontierPoint, gold: Sequence[str], labels: LabelSet, counters: dict[LabelSet, LabelCounter]
+) -> Totals:
     """The counts of one labelling; gold may have labels that the model lacks."""
     known = LabelSet(tuple(dict.fromkeys((*labels.names, *gold))), labels.scheme)
-    judge = judges.setdefault(known, Judge(known))
-    return np.array(judge.counts(point.labels, judge.gold(gold)), np.int64)
+    counter = counters.setdefault(known, LabelCounter(known))
+    return np.array(counter.count_names(point.labels, gold).totals(), np.int64)
 
 
 def _sums(
-    paths: Sequence[Sequence[_Choice]], counts: Sequence[Sequence[Counts]] | None, heaviest: float
+    paths: Sequence[Sequence[_Choice]], counts: Sequence[Sequence[Totals]] | None, heaviest: float
 ) -> Iterator[TradeOff]:
     """Sums over sequences for each interval of weights, exact as sums of grid numbers."""
     changes = sorted(

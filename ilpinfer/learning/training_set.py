@@ -13,7 +13,7 @@ from formulations.labels.reading import Reading
 from formulations.problem.compiled_rules import CompiledRules, compile_rules, unique_names
 from formulations.problem.problem import Problem
 from ilpinfer.decoding.decoder import Decoder
-from ilpinfer.learning.measures import Counts, Judge
+from ilpinfer.evaluation.counts import LabelCounter, Totals
 
 MOST_GROUND = 500_000
 """Ground rules that are kept; beyond, they are stated again for each new labelling."""
@@ -75,8 +75,8 @@ class TrainingSet:
         names = (name for e in examples for name in (*e.trellis.labels.names, *e.gold))
         self.labels = LabelSet(tuple(dict.fromkeys(names)), examples[0].trellis.labels.scheme)
         self.optional_labels = self.labels.with_optional_fields(rules.fields)
-        self.judge = Judge(self.labels)
-        self._gold = [self.judge.gold(example.gold) for example in examples]
+        self.label_counter = LabelCounter(self.labels)
+        self._gold = [self.label_counter.labelling(example.gold) for example in examples]
         self._counters: dict[LabelSet, Counter] = {}
         self._problems: dict[int, tuple[Problem, list[Problem]]] = {}
         self._counts: list[dict[bytes, list[int]]] = [{} for _ in examples]
@@ -191,16 +191,16 @@ class TrainingSet:
         return np.array(rows).reshape(len(self), len(self.items))
 
     def counts(self, place: int, ids: LabelIds | None) -> list[int]:
-        """The counts of `measures.COLUMNS` for a labelling of one example."""
+        """The counts of `COLUMNS` for a labelling of one example."""
         key = b"" if ids is None else ids.tobytes()
         known = self._counts[place]
         if key not in known:
             names = self.examples[place].trellis.labels.names
-            predicted = None if ids is None else [names[k] for k in ids]
-            known[key] = self.judge.counts(predicted, self._gold[place])
+            predicted = None if ids is None else self.label_counter.labelling([names[k] for k in ids])
+            known[key] = self.label_counter.count(predicted, self._gold[place]).totals()
         return known[key]
 
-    def measure(self, weights: Floats, places: Iterable[int] | None = None) -> Counts:
+    def measure(self, weights: Floats, places: Iterable[int] | None = None) -> Totals:
         """(n, 6) the counts of the best labellings under weights."""
         chosen = list(range(len(self)) if places is None else places)
         labellings = self.decode(weights, chosen)
@@ -231,13 +231,13 @@ class Pool:
         (n,) of the model, nats.
     activations : ndarray of float, shape (n, R)
         Minus violations of rules, and firings of features.
-    counts : Counts
+    counts : Totals
         (n, 6) against gold.
     """
 
     scores: Floats
     activations: Floats
-    counts: Counts
+    counts: Totals
 
     def extended(self, other: "Pool") -> "Pool":
         """With the labellings of another."""

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from formulations.dtypes import Floats
-from ilpinfer.learning.measures import Counts, Measures, losses
+from ilpinfer.evaluation.counts import Totals
+from ilpinfer.learning.measures import Measures, losses
 from ilpinfer.learning.perceptron import FittedWeights
 from ilpinfer.learning.training_set import TrainingSet
 
@@ -46,13 +47,13 @@ class Trial:
         Places of the examples of each.
     weights : tuple of ndarray of float
         (R,) learnt without each fold.
-    counts : Counts
+    counts : Totals
         (N, 6) of every example, under the weights learnt without its fold.
     """
 
     folds: tuple[tuple[int, ...], ...]
     weights: tuple[Floats, ...]
-    counts: Counts
+    counts: Totals
 
     @classmethod
     def of(cls, data: TrainingSet, fit: Fit, folds: Sequence[Sequence[int]]) -> "Trial":
@@ -72,7 +73,7 @@ class Trial:
         return Measures.of_counts(self.counts)
 
 
-def worse(counts: Counts, other: Counts, margin: float = MARGIN) -> str:
+def worse(counts: Totals, other: Totals, margin: float = MARGIN) -> str:
     """Names the measure in which counts (N, 6) are worse than others by more than `margin` standard errors; empty if none is."""
     for measure in ("tokens", "spans", "sequences"):
         loss, error = difference(counts, other, measure)
@@ -81,7 +82,7 @@ def worse(counts: Counts, other: Counts, margin: float = MARGIN) -> str:
     return ""
 
 
-def difference(counts: Counts, other: Counts, measure: str) -> tuple[float, float]:
+def difference(counts: Totals, other: Totals, measure: str) -> tuple[float, float]:
     """The mean difference of the losses by two sets of counts (N, 6), and its standard error."""
     each = losses(counts, measure) - losses(other, measure)
     return float(each.mean()), float(each.std() / np.sqrt(len(each)))

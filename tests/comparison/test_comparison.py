@@ -15,7 +15,7 @@ import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
 from ilpinfer.comparison import running
-from ilpinfer.comparison.rows import Disagreement, Gold, MethodError, error_of
+from ilpinfer.comparison.rows import Disagreement, MethodError, ScoredGold, error_of
 from ilpinfer.core import registry
 from ilpinfer.exact import bare
 from ilpinfer.exact.bare import bare_pass, bare_seconds
@@ -194,14 +194,14 @@ def test_errors_have_their_reason(result):
 
 
 def test_kinds_of_errors_by_hand():
-    gold = Gold(("a", "b"), -2.0)
+    gold = ScoredGold(("a", "b"), -2.0)
     assert error_of(["a", "b"], -2.0, gold) == ""
     assert error_of(["a", "a"], -3.0, gold) == "search"
     assert error_of(None, -math.inf, gold) == "search"
     assert error_of(["a", "a"], -1.0, gold) == "model"
     assert error_of(["b", "b"], -2.0, gold) == "tie"
-    assert error_of(["b", "b"], -2.0, Gold(("a", "b"), -math.inf, True)) == "rule"
-    assert error_of(None, -math.inf, Gold(("a", "c"), -math.inf)) == "model"
+    assert error_of(["b", "b"], -2.0, ScoredGold(("a", "b"), -math.inf, True)) == "rule"
+    assert error_of(None, -math.inf, ScoredGold(("a", "c"), -math.inf)) == "model"
 
 
 def test_pairs_are_wins_ties_and_losses_with_a_sign_test(result):

@@ -3,9 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 
 from ilpinfer.comparison.curves import POINTS, anytime, gap_shares, thin, time_profiles, times_by_length
-from ilpinfer.comparison.pictures import MARKERS, looks
+from ilpinfer.comparison.plots import MARKERS, picture, plot_lengths, plot_shares, styles
 
 METHODS = ("auto", "one", "two")
 
@@ -116,7 +117,36 @@ def test_curves_of_many_sequences_stay_short():
     assert len(curve.x) <= POINTS
 
 
-def test_looks_differ_in_colour_and_dash():
-    looks_of = looks([str(i) for i in range(28)]).values()
-    assert len({(look.hue, look.dash) for look in looks_of}) == 28
-    assert len({look.marker for look in looks_of}) == len(MARKERS)
+def test_curves_differ_in_colour_and_dash():
+    made = styles([str(i) for i in range(28)]).values()
+    assert len({(style["color"], style["linestyle"]) for style in made}) == 28
+    assert len({style["marker"] for style in made}) == len(MARKERS)
+
+
+def test_axes_keep_their_size_under_a_long_legend():
+    heights = []
+    for count in (2, 28):
+        axes = []
+
+        def draw(ax, axes=axes, count=count):
+            axes.append(ax)
+            for number in range(count):
+                ax.plot([0, 1], label=str(number))
+
+        picture(draw)
+        heights.append(axes[0].get_window_extent().height)
+    assert heights[1] > 0.9 * heights[0]
+
+
+def test_plots_are_drawn_on_the_axes_that_are_given(frame):
+    figure = Figure()
+    shares, ratios, lengths = figure.subplots(1, 3)
+    style = styles(METHODS)
+    plot_shares(shares, gap_shares(frame, METHODS), style)
+    plot_shares(ratios, time_profiles(frame, METHODS), style, ratio=True)
+    plot_lengths(lengths, times_by_length(frame, METHODS), style)
+    for ax in (shares, ratios, lengths):
+        assert [line.get_label() for line in ax.lines] == list(METHODS)
+        assert [line.get_color() for line in ax.lines] == [each["color"] for each in style.values()]
+    (curve,) = gap_shares(frame, ["two"])
+    assert shares.lines[2].get_ydata()[-1] == curve.y[-1], "to the right end of the axes"

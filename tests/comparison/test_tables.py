@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 from support.comparisons import ODD, odd, ordinary
 
+from ilpinfer.comparison.results import COLUMNS
 from ilpinfer.comparison.table_files import SUFFIXES, write_tables
-from ilpinfer.comparison.tables import COLUMNS
 from ilpinfer.comparison.text import readable, shown
 from ilpinfer.system.extras import MissingLibrary
 

@@ -7,7 +7,8 @@ import numpy as np
 
 from benchmarks.studies.fersini.measuring import FRONTIER, SINGLE, TAUS
 from benchmarks.study import Disagreement, Row
-from ilpinfer.learning.measures import COLUMNS, Measures
+from ilpinfer.evaluation.counts import COLUMNS
+from ilpinfer.learning.measures import Measures
 
 CHOSEN_WEIGHT = "one phase, chosen weight"
 

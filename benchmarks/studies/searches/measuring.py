@@ -15,7 +15,7 @@ from formulations import LabelSet, Trellis
 from formulations.grid import nats
 from formulations.problem.compiled_rules import compile_problem
 from ilpinfer.core.solution import Solution, finite
-from ilpinfer.learning.measures import Judge
+from ilpinfer.evaluation.counts import LabelCounter
 
 NATS = 1e-9
 """By which scores may differ and still be the same."""
@@ -96,16 +96,15 @@ class Judged:
             "violations": None if names is None else sum(solution.violations.values()),
         }
         if self.item.gold:
-            same = zip(self.item.gold, names or (), strict=names is not None)
-            result["right_labels"] = sum(a == b for a, b in same)
-            result["counts"] = self._judge.counts(names, self._judge.gold(self.item.gold))
+            counts = self._counter.count_names(names, self.item.gold)
+            result["right_labels"], result["counts"] = counts.right_labels, counts.totals()
             result["gold_score"] = self._gold_score
         return result
 
     @cached_property
-    def _judge(self) -> Judge:
+    def _counter(self) -> LabelCounter:
         names = dict.fromkeys((*self.trellis.labels.names, *self.item.gold))
-        return Judge(LabelSet(tuple(names), scheme=self.trellis.labels.scheme))
+        return LabelCounter(LabelSet(tuple(names), scheme=self.trellis.labels.scheme))
 
     @cached_property
     def _gold_score(self) -> float | None:
