@@ -26,7 +26,7 @@ _begun = Recent[tuple[str, Grid, Any]](8)
 
 
 def decoding_digest(rules: str, node: Grid, pool: Grid, step: Integers, tokens: Sequence[str]) -> str:
-    """64 hexadecimal digits that change with the rules, of which the first text is a digest, any score or any token."""
+    """64 hexadecimal digits that change with the digest of the rules, with any score and with any token."""
 
     def begin() -> tuple[str, Grid, Any]:
         made = sha256(f"decoding {rules} {pool.shape} ".encode())

@@ -15,6 +15,12 @@ from formulations.problem.score_arrays import with_ends
 from formulations.problem.trellis import Trellis
 
 
+def check_tokens(tokens: Sequence[str]) -> None:
+    """Raise ValueError where there is no token."""
+    if not tokens:
+        raise ValueError("an empty sequence has no labelling: expected at least one token")
+
+
 @dataclass(frozen=True, eq=False)
 class TokenScores:
     """Scores, nats, of a first-order model whose token scores depend on the token's text alone."""
@@ -28,8 +34,7 @@ class TokenScores:
     def trellis(self, tokens: Sequence[str]) -> Trellis:
         """The scores of one sequence, which are made when they are first read; ValueError where there is no token."""
         words = texts(tokens, "tokens")
-        if not words:
-            raise ValueError("an empty sequence has no labelling: expected at least one token")
+        check_tokens(words)
         return Trellis._later(self, self.labels, words)
 
     def lattice(self, tokens: Sequence[str]) -> Lattice:

@@ -28,9 +28,8 @@ class Leaf:
     # For each unit of weight of a `Sum` whose violations count singly, in units of 2^-30 nats: the lattice pays it, and the
     # bound gets back the best future of the sum's machine.
     multipliers: Mapping[MachineKey, int] = field(default_factory=dict)
-    product: tuple[
-        MachineKey, ...
-    ] = ()  # machines that the lattice is multiplied with for the first backward pass
+    # Machines that the lattice is multiplied with for the first backward pass.
+    product: tuple[MachineKey, ...] = ()
     # Further machines: those of a stage read what the stage before has left, and prune what cannot pass the bound.
     stages: tuple[tuple[MachineKey, ...], ...] = ()
     # By stage, for an `Agreement` whose violations count singly, the scores (n, F), grid units, that its tokens give to the

@@ -62,7 +62,7 @@ class Lines:
     def block(self) -> tuple[int, list[str]]:
         """The number of the next line, and the lines up to the next empty one, without taking them.
 
-        None where their end was not read yet, or one is rejected.
+        There are no lines where the end was not read yet, or where one of them is rejected.
         """
         texts: list[str] = []
         for line in self._lines:

@@ -38,8 +38,6 @@ MOST_POOLS = 8
 MOST_SCORES = 2**22
 """Scores of the tokens, or of the classes of tokens, beyond which new tables are made; an eighth of it for a pool that is kept."""
 NO_STEPS = np.zeros(0, np.int64)
-ORDER = np.arange(2**12)
-"""Places of tokens, for calls of few."""
 
 SECOND_ORDER = "scores of second order"
 LARGE = "weights and penalties too large for sums that are not checked"
@@ -163,9 +161,8 @@ class Tables:
 
     def _emission(self, items: Sequence[Trellis], tokens: Integers) -> tuple[Grid, Integers]:
         """Scores of labels, and the row of them for each token."""
-        T, nodes = len(tokens), [item.lattice.node for item in items]
-        order = ORDER[:T] if len(ORDER) >= T else np.arange(T)
-        return nodes[0] if len(nodes) == 1 else np.concatenate(nodes), order
+        nodes = [item.lattice.node for item in items]
+        return nodes[0] if len(nodes) == 1 else np.concatenate(nodes), np.arange(len(tokens))
 
     def _kind(self, length: int) -> int:
         """The first length with the same states of all machines; sequences of other lengths are decoded separately."""

@@ -159,13 +159,13 @@ def extend(handle, edge_at, classes, joint, active, recursion, options, places, 
                 spent, account = 0, 0
                 for e in range(one, end + A if last else end):
                     if e >= end:
-                        a, symbol = e - end, -1
+                        a, symbol = np.int64(e - end), np.int64(-1)
                     elif listed:
                         a, symbol = place_of[event[e, 0]], np.int64(event[e, 1])
                         if a < 0:
                             continue
                     else:
-                        a, m = e, active[e]
+                        a, m = np.int64(e), active[e]
                         symbol = np.int64(symbols[table[c, m] + (i + 1) * layout[m, STRIDE] + j])
                     m, there = active[a], key[count, word[a]] >> shift[a] & mask[a]
                     if symbol < 0:

@@ -12,13 +12,13 @@ import numpy as np
 from formulations import LabelSet, Trellis
 from formulations.dtypes import Floats
 from formulations.messages import suggestion
-from formulations.problem.token_scores import TokenScores
+from formulations.problem.token_scores import TokenScores, check_tokens
 from ilpinfer.models import plain_values
 from ilpinfer.models.combination import combine
 from ilpinfer.models.crf import CRF
 from ilpinfer.models.files import model_of, record_of, save_body
 from ilpinfer.models.hmm import HMM, SecondOrderHMM
-from ilpinfer.models.hmm.model import CountedHMM, check_tokens
+from ilpinfer.models.hmm.model import CountedHMM
 from ilpinfer.models.hmm.second_order import Parameters as SecondOrderParameters
 
 Part = HMM | SecondOrderHMM | CRF
@@ -114,9 +114,9 @@ class Mixture:
 
     def trellis(self, tokens: Sequence[str]) -> Trellis:
         """Scores of the labellings of T tokens, nats; ValueError where there is no token."""
-        check_tokens(tokens)
         if self.token_scores is not None:
             return self.token_scores.trellis(tokens)
+        check_tokens(tokens)
         if self._second_order is not None:
             return self._second_order.trellis(self._emissions(tokens), self.labels, tokens)
         return combine([model.trellis(tokens) for model in self.models], self.weights)

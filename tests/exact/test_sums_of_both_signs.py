@@ -74,3 +74,21 @@ def test_a_soft_difference_has_a_multiplier():
     assert known.ground.sums.all()
     price_sums(known)
     assert all(known.multipliers.values()) and known.multipliers
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_weights_of_different_sizes_and_signs(seed):
+    """Their machines have arcs of less than the weight, at the ends of the range, so that they get no multipliers."""
+    rng = np.random.default_rng(seed)
+    start, edges, trellis, *_ = draw(seed, 6)
+    weights, side = rng.choice([-3, -2, -1, 1, 2, 3], 3).tolist(), int(rng.integers(-6, 7))
+    sign, penalty = str(rng.choice(["<=", ">="])), float(rng.choice([0.25, 0.5, 1.0]))
+    total = " ".join(f"{w:+d}*tokens({label})" for w, label in zip(weights, LABELS, strict=True))
+    solution = ilpinfer.decode(trellis, [C.linear(f"0 {total} {sign} {side}", penalty=penalty)])
+    best = max(
+        int(start[y[0]])
+        + sum(int(edges[t - 1, y[t - 1], y[t]]) for t in range(1, 6))
+        - round(penalty * 2**20) * away(sum(weights[k] for k in y), sign, side)
+        for y in product(range(3), repeat=6)
+    )
+    assert (solution.status, solution.score) == ("optimal", best / 2**20)

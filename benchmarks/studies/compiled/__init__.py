@@ -3,17 +3,24 @@
 from collections.abc import Iterable
 
 from benchmarks.data.corpora import CORA_SIZES, RIVALS_SIZE, read_labelled
-from benchmarks.studies.compiled import calls, starting
+from benchmarks.studies.compiled import calls, files, starting
 from benchmarks.studies.compiled.calls import BLOCKS, LENGTH, NOISES, SIZE, Cell
 from benchmarks.studies.compiled.text import report
 from benchmarks.study import Design, Row, Sources, Study
 
-CORA, UMASS, LONG, THREADS, STARTING = PARTS = ("cora", "umass", "long", "threads", "starting")
+CORA, UMASS, LONG, THREADS, FILES, STARTING = PARTS = (
+    "cora",
+    "umass",
+    "long",
+    "threads",
+    "files",
+    "starting",
+)
 MEASURES = {CORA: calls.cora, UMASS: calls.umass, LONG: calls.long, THREADS: calls.threads}
 
 
 def cells(sources: Sources, part: str) -> Iterable[Cell]:
-    """HMMs of Cora, blocks of UMass, documents, rounds of threads, and first calls."""
+    """HMMs of Cora, blocks of UMass, documents, rounds of threads, files, and first calls."""
     if part == STARTING:
         cases = sources(smoke=[starting.NUMBA], sample=list(starting.CASES), full=list(starting.CASES))
         return [Cell(part, case, 0) for case in cases]
@@ -28,6 +35,8 @@ def cells(sources: Sources, part: str) -> Iterable[Cell]:
     if part == THREADS:
         rounds = range(sources(smoke=1, sample=5, full=20))
         return [Cell(part, f"HMM of {RIVALS_SIZE}", one) for one in rounds]
+    if part == FILES:
+        return [Cell(part, f"HMM of {CORA_SIZES[-1]}", 0)]
     sizes = sources(smoke=(RIVALS_SIZE,), sample=CORA_SIZES, full=CORA_SIZES)
     ways = sources(smoke=("calls", "batches"), sample=calls.WAYS, full=calls.WAYS)
     return [Cell(part, f"HMM of {size}", 0, way) for size in sizes for way in ways]
@@ -37,16 +46,18 @@ def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
     """Microseconds of each sequence and of its bare pass; sequences a second; seconds of first calls."""
     if cell.part == STARTING:
         return starting.measure(cell.data, 1 if sources.scale == "smoke" else 5)
+    if cell.part == FILES:
+        return files.measure(sources)
     return MEASURES[cell.part](sources, cell)
 
 
 STUDY = Study(
     title="Compiled rules",
-    summary="A proved labelling in multiples of a bare compiled Viterbi pass over the same folded scores; first calls.",
+    summary="A proved labelling in multiples of a bare compiled Viterbi pass over the same folded scores; commands on files; first calls.",
     design=Design(
         corpus="the 100 references of Cora's development part (all scales); UMass references of the development part in "
         f"{BLOCKS} blocks (smoke 1, sample 4, full all 660); generated documents of {LENGTH} tokens in which each of "
-        f"{SIZE} labels has one run (smoke 1; sample 3, full 10 at each of four noises)",
+        f"{SIZE} labels has one run (smoke 1; sample 3, full 10 at each of four noises); files of 20 000 references (smoke 100), those of Cora one after the other",
         model="HMMs of 5, 20 and 300 Cora references (smoke 20) and of all UMass references for training; planted scores "
         "under Gaussian noise",
         rules="`citations` for Cora; 240 soft rules mined from the training part for UMass; at most one run of each label, "
@@ -59,7 +70,8 @@ STUDY = Study(
         "that is not timed, in which all ways take turns, in reverse order every other round; multiples of the bare pass of "
         "the same sequence. One core. Batches and documents by "
         "processor time, in which other work on the machine does not count; short calls by the clock, as processor time takes half a "
-        "microsecond to read; two threads by the clock, the least of 7 rounds in each of several cells (smoke 1, sample 5, full 20). First calls: "
+        "microsecond to read; two threads by the clock, the least of 7 rounds in each of several cells (smoke 1, sample 5, full 20). Files: seconds of the processor of a command with all of its "
+        "processes, beside those of a program that is warm, the median of 3 rounds (full 5) after one that is not counted. First calls: "
         "seconds from the start of the import to the solution in a new process, by the clock and of the processor; once with "
         "an empty cache of kernels, and the median of 5 with the cache that it left, in turns with the import of numba alone",
     ),

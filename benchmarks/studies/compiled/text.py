@@ -40,6 +40,7 @@ def report(rows: Sequence[Row], report: Report) -> None:
     _beam([row for row in rows if row.get("way") == "beam"], report)
     _batches(_groups([row for row in timed if row["way"] in (TEXTS, TRELLISES)]), report)
     _threads([row for row in rows if row.get("way") == "threads"], report)
+    _files([row for row in rows if row.get("way") == "files"], report)
     _starting([row for row in rows if row["part"] == "starting"], report)
 
 
@@ -184,6 +185,18 @@ def _threads(rows: Sequence[Row], report: Report) -> None:
         f"Batches of Cora references, {rows[0]['data']}: one thread decodes {one:.0f} sequences a second, two threads "
         f"{two:.0f}, {number(two / one)} times as many."
     )
+
+
+def _files(rows: Sequence[Row], report: Report) -> None:
+    if not rows:
+        return
+    report.heading("Commands on files")
+    report.text(
+        f"{rows[0]['sequences']} references as columns, rows with certificates. The unit is a program that is warm and writes labels alone: it "
+        "reads the lines, decodes them, and makes JSON. Commands begin with the start of Python."
+    )
+    table = [[row["command"], number(row["processor"]), number(row["over_least"])] for row in rows]
+    report.table(("", "seconds of the processor", "×"), table)
 
 
 def _starting(rows: Sequence[Row], report: Report) -> None:

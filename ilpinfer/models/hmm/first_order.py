@@ -11,7 +11,7 @@ from formulations import Trellis
 from formulations.dtypes import Floats, Integers
 from formulations.problem.token_scores import TokenScores
 from ilpinfer.models import plain_values
-from ilpinfer.models.hmm.model import TENTH, CountedHMM, check_tokens
+from ilpinfer.models.hmm.model import TENTH, CountedHMM
 from ilpinfer.models.hmm.smoothing import Smoothing, smooth
 from ilpinfer.models.hmm.vocabulary import Vocabulary
 
@@ -178,7 +178,6 @@ class HMM(CountedHMM):
         ValueError
             If there is no token.
         """
-        check_tokens(tokens)
         return self.token_scores.trellis(tokens)
 
     @cached_property

@@ -172,9 +172,3 @@ class CountedHMM(ABC):
     @classmethod
     def _read_end(cls, value: Any, K: int) -> Floats | None:
         return plain_values.counts(value, (K,), "end")
-
-
-def check_tokens(tokens: Sequence[str]) -> None:
-    """Raise ValueError where there is no token."""
-    if not tokens:
-        raise ValueError("an empty sequence has no labelling: expected at least one token")

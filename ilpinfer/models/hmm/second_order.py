@@ -11,8 +11,9 @@ from formulations import LabelSet, Trellis
 from formulations.arguments import whole
 from formulations.dtypes import Floats, Integers
 from formulations.messages import suggestion
+from formulations.problem.token_scores import check_tokens
 from ilpinfer.models import plain_values
-from ilpinfer.models.hmm.model import CountedHMM, check_tokens
+from ilpinfer.models.hmm.model import CountedHMM
 from ilpinfer.models.hmm.smoothing import Smoothing, smooth
 from ilpinfer.models.hmm.vocabulary import Vocabulary
 
