@@ -30,7 +30,7 @@ def _run(arguments: "Sequence[str] | None") -> int:
     streams.prepare()
     try:
         from ilpinfer.cli.app import run
-        from ilpinfer.cli.logs import show_logs
+        from ilpinfer.cli.progress import show_logs
 
         temporary_folders.remove_stale()
         with show_logs(), streams.warnings_as_notices():

@@ -6,20 +6,10 @@ from typing import Annotated, Any
 import typer
 from typer.exceptions import TyperException
 
-from ilpinfer.cli import (
-    comparison_commands,
-    config,
-    decode_commands,
-    model_commands,
-    program_commands,
-    reference_commands,
-    rule_commands,
-    settings,
-    tool_commands,
-)
-from ilpinfer.cli.convert_command import convert
+from ilpinfer.cli import config, settings
+from ilpinfer.cli.command import Config, NoColor, NoConfig, Quiet, set_up
+from ilpinfer.cli.commands import COMMANDS, Commands
 from ilpinfer.cli.failure import Failure
-from ilpinfer.cli.registration import Config, NoColor, NoConfig, Quiet, set_up
 from ilpinfer.cli.tree import Group
 
 app = typer.Typer(
@@ -59,33 +49,18 @@ def _program(
         print(context.get_help())
 
 
-for _module in (decode_commands, model_commands, rule_commands, comparison_commands, program_commands):
-    _module.panel.register(app)
-reference_commands.register(app)
-tool_commands.panel.command(
-    "convert",
-    "ilpinfer convert TRAIN.conllu TRAIN.tsv",
-    "ilpinfer convert texts/ labelled/ --to brat --labels OUT.jsonl",
-)(convert)
-tool_commands.panel.register(app)
-
-
 def group() -> Any:
     """The tree of commands as an object of click, for documentation made from the code."""
-    return typer.main.get_command(app)
+    tree = typer.main.get_command(app)
+    tree.commands = Commands(COMMANDS)  # type: ignore[attr-defined]
+    return tree
 
 
 def run(arguments: Sequence[str]) -> None:
-    """Parse and run.
-
-    Raises
-    ------
-    Failure
-        for invalid arguments.
-    """
+    """Parse and run; Failure for invalid arguments."""
     settings.configure()
     try:
-        code = app(list(arguments), prog_name="ilpinfer", standalone_mode=False)
+        code = group()(list(arguments), prog_name="ilpinfer", standalone_mode=False)
     except TyperException as error:
         context = getattr(error, "ctx", None)
         command = f"{context.command_path} " if context is not None else "ilpinfer "

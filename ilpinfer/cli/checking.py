@@ -3,22 +3,26 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-
-from rich.console import Console
+from typing import TYPE_CHECKING, Annotated
 
 from formulations import Feature, LabelSet, Rule, RuleSet, dump_rules
 from formulations.errors import RuleNotice
 from formulations.labels import schemes
 from formulations.problem.compiled_rules import notices, unique_names
-from ilpinfer.cli.inputs import check_streams, checked_scheme, comments, files_read, read_rules
+from ilpinfer.cli.arguments import LABELLED, AsJson, Column, RuleFile, Scheme, argument, output_file
+from ilpinfer.cli.command import command
+from ilpinfer.cli.inputs import checked_scheme, comments, files_read, read_rules
+from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.progress import progress
-from ilpinfer.cli.screen import add_row, console_beside, numbers, print_json, table
+from ilpinfer.cli.screen import add_row, numbers, table
 from ilpinfer.cli.streams import notice, remark
 from ilpinfer.corpus.conversion import convert_all, iob1_remark
-from ilpinfer.corpus.sequences import read, require_labels
-from ilpinfer.evaluation.checking import Breach, Gold, RuleReport, check_rules
-from ilpinfer.system.files import reserve, write_atomically
-from ilpinfer.system.output_paths import output_path
+from ilpinfer.system.files import write_atomically
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ilpinfer.evaluation.checking import Breach, RuleReport
 
 LEAST = 0.01
 """Smallest suggested penalty of a rule that is kept, in nats."""
@@ -26,32 +30,25 @@ LEAST = 0.01
 
 @dataclass(frozen=True)
 class CheckOptions:
-    """Options of `ilpinfer check`.
+    """Options of `ilpinfer check`."""
 
-    Parameters
-    ----------
-    rules : a rule file, or a name of the catalogue
-    gold : labelled sequences
-    scheme : of the labels; empty to infer it
-    column : column of the labels
-    as_json : whether to write JSON
-    write : file for the rules with suggested penalties; empty for none
-    """
-
-    rules: str
-    gold: str
-    scheme: str = ""
-    column: str = ""
-    as_json: bool = False
-    write: str = ""
+    rules: RuleFile
+    gold: Annotated[str, argument("GOLD", LABELLED)]
+    scheme: Scheme = ""
+    column: Column = ""
+    as_json: AsJson = False
+    write: Annotated[str, output_file("File for the rules with the suggested penalties, TOML")] = ""
 
 
+@command("ilpinfer check citations train.tsv", "ilpinfer check rules.toml train.tsv --write weighted.toml")
 def check(options: CheckOptions) -> None:
-    """Check rules against gold labels, and show the counts."""
+    """Count how often each rule applies, holds and is broken in gold labels; show examples and suggest a penalty."""
+    from ilpinfer.corpus.sequences import read, require_labels
+    from ilpinfer.evaluation.checking import Gold, check_rules
+
     scheme = checked_scheme(options.scheme)
     inputs = files_read(options.gold, toml=[options.rules])
-    check_streams(options.as_json, [options.write], inputs)
-    place = output_path(options.write, inputs) if options.write else None
+    outputs = Outputs(options.as_json, inputs, write=options.write or None)
     rule_set = read_rules([options.rules])
     examples = read(options.gold, column=options.column, notify=notice)
     pairs = require_labels(examples)
@@ -62,27 +59,23 @@ def check(options: CheckOptions) -> None:
     about_scheme = "" if scheme else iob1_remark(labels_of, scheme) or read_labels.notice
     warnings.simplefilter("ignore", RuleNotice)
     for text in dict.fromkeys((about_scheme, *notices(rule_set, label_set))):
-        if text:
-            notice(text)
+        notice(text)
     sequences = [
         Gold(tokens, labels, example.where) for (tokens, labels), example in zip(pairs, examples, strict=True)
     ]
     with progress("checking", len(sequences)) as advance:
         result = check_rules(rule_set, sequences, label_set, advance)
-    if place is not None:
-        with reserve(place):
+    if options.write:
+        with outputs.reserved():
             rules, left_out = suggested(rule_set, result)
             write_atomically(
                 options.write, dump_rules(rules) + comments(f"left out: {each}" for each in left_out)
             )
         remark(f"{options.write}: {len(rules)} of {len(rule_set)} rules and features kept")
-    if options.as_json:
-        print_json([row.to_dict() for row in result])
-    else:
-        _show(result, console_beside(options.write))
+    outputs.show([row.to_dict() for row in result], lambda screen: _show(result, screen))
 
 
-def suggested(rules: RuleSet, reports: Sequence[RuleReport]) -> tuple[RuleSet, list[str]]:
+def suggested(rules: RuleSet, reports: "Sequence[RuleReport]") -> tuple[RuleSet, list[str]]:
     """The rules with suggested penalties, and the names of rules that are left out, with the reason.
 
     Rules that never apply, and hard rules that gold labels never break, are unchanged.
@@ -122,7 +115,7 @@ def _read_as(labellings: list[Sequence[str]], scheme: str) -> list[tuple[str, ..
     return [tuple(labels) for labels in labellings] if fits else convert_all(labellings, scheme)
 
 
-def _show(result: Sequence[RuleReport], screen: Console) -> None:
+def _show(result: "Sequence[RuleReport]", screen: "Console") -> None:
     shown = table("rule")
     numbers(shown, "broken in", "share", "applies", "holds", "breaks", "penalty", "suggested")
     for row in result:
@@ -137,7 +130,7 @@ def _show(result: Sequence[RuleReport], screen: Console) -> None:
             screen.print(f"{row.rule}: {line}", highlight=False, soft_wrap=True)
 
 
-def _remarks(row: RuleReport) -> list[str]:
+def _remarks(row: "RuleReport") -> list[str]:
     remarks = [_example(breach) for breach in row.breaches]
     if row.never_fires:
         remarks.append("never applies here")
@@ -150,7 +143,7 @@ def _remarks(row: RuleReport) -> list[str]:
     return remarks
 
 
-def _example(breach: Breach) -> str:
+def _example(breach: "Breach") -> str:
     shown = zip(breach.tokens[:4], breach.text, breach.labels, strict=False)
     places = ", ".join(f"{t} {text} [{label}]" for t, text, label in shown) or "the whole sequence"
     return (

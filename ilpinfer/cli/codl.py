@@ -3,8 +3,8 @@
 import contextlib
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
 
 import ilpinfer
 from formulations import LabelSet, RuleSet
@@ -12,87 +12,184 @@ from formulations.errors import RuleNotice
 from formulations.files import plain_name
 from formulations.messages import suggestion
 from formulations.problem.compiled_rules import notices
-from ilpinfer.cli.inputs import about, check_streams, checked_scheme, files_read, parameters, read_rules
+from ilpinfer.cli.arguments import (
+    LABELLED,
+    AsJson,
+    Column,
+    KindOption,
+    ModelKind,
+    Rules,
+    Scheme,
+    argument,
+    flag,
+    output_file,
+    value_option,
+)
+from ilpinfer.cli.command import command
+from ilpinfer.cli.inputs import about, checked_scheme, files_read, notice_scheme, parameters, read_rules
+from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.progress import progress
-from ilpinfer.cli.screen import add_row, console_beside, numbers, print_json, table
+from ilpinfer.cli.screen import add_row, numbers, table
 from ilpinfer.cli.streams import notice, remark
-from ilpinfer.cli.training import TrainOptions, held_out_of_file, read_labelled, show_scheme
+from ilpinfer.cli.training import held_out_of_file, read_labelled
 from ilpinfer.corpus.conversion import convert_all
-from ilpinfer.corpus.plain_text import read_plain_text
-from ilpinfer.corpus.sequences import Example, InputError, read
-from ilpinfer.learning import CODL, CODLResult
-from ilpinfer.learning.codl_result import Row
-from ilpinfer.learning.measures import Measures
+from ilpinfer.corpus.examples import Example, InputError
 from ilpinfer.models.sequences import Labelled
-from ilpinfer.models.training import KINDS
 from ilpinfer.system.checkpoint import RowCheckpoint, RowPosition
 from ilpinfer.system.files import digest, write_atomically
-from ilpinfer.system.output_paths import output_path
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ilpinfer.learning import CODL, CODLResult
+    from ilpinfer.learning.codl_result import Row
+    from ilpinfer.learning.measures import Measures
+
+METHOD = "Method"
 
 
 @dataclass(frozen=True)
 class CodlOptions:
-    """Options of `ilpinfer codl`.
+    """Options of `ilpinfer codl`; those that are None have the value of the baseline."""
 
-    Parameters
-    ----------
-    labelled : labelled sequences
-    pool : unlabelled sequences; labels there are ignored
-    output : a model file
-    rules : rule files, or names of the catalogue, which are joined
-    baseline : a name from `BASELINES`
-    settings : arguments of `CODL`
-    option : NAME=VALUE, options of the kind of model
-    held_out : a file of labelled sequences to evaluate the model on after each cycle; empty for none
-    text : whether the pool is plain text with a sequence on each line; always so for a name that ends in .txt
-    split : how lines of plain text are split into tokens
-    scheme : of the labels; empty to infer it
-    column : column of the labels, in all files
-    as_json : whether to print JSON
-    """
+    labelled: Annotated[str, argument("LABELLED", LABELLED)]
+    pool: Annotated[
+        str,
+        argument(
+            "POOL",
+            "Unlabelled sequences, or plain text; labels in them are ignored; - for standard input.",
+        ),
+    ]
+    output: Annotated[str, output_file("File for the model, JSON")]
+    rules: Rules = ()
+    kind: ModelKind = "hmm"
+    option: KindOption = ()
+    baseline: Annotated[
+        str,
+        value_option(
+            "NAME",
+            "codl, or a baseline to compare it with: supervised, hard-em, weighted-hard-em, soft-em, posterior, self-training or "
+            "high-confidence.",
+            METHOD,
+        ),
+    ] = "codl"
+    gamma: Annotated[
+        str | None,
+        value_option(
+            "SHARE",
+            "Weight of the supervised model, 0 to 1, or tokens: the share of labelled tokens. 0.9 if not given.",
+            METHOD,
+        ),
+    ] = None
+    k: Annotated[
+        int | None,
+        value_option("NUMBER", "Labellings of each sequence of POOL to learn from; 1 if not given.", METHOD),
+    ] = None
+    cycles: Annotated[
+        int | None, value_option("NUMBER", "How many times POOL is labelled; 5 if not given.", METHOD)
+    ] = None
+    e_step: Annotated[
+        str | None,
+        value_option(
+            "NAME",
+            "How POOL is labelled: top-k, beam, weighted-top-k or posterior; top-k if not given.",
+            METHOD,
+        ),
+    ] = None
+    mixing: Annotated[
+        str | None,
+        value_option(
+            "NAME",
+            "What is mixed with the supervised model: probabilities, scores or counts; probabilities for an HMM and scores for "
+            "a crf if not given.",
+            METHOD,
+        ),
+    ] = None
+    confidence: Annotated[
+        float | None,
+        value_option(
+            "SHARE",
+            "Learn from this share of POOL, the most confidently labelled sequences; 1 if not given.",
+            METHOD,
+        ),
+    ] = None
+    budget: Annotated[
+        int | None,
+        value_option(
+            "NUMBER",
+            "Most joint states of a sequence for probabilities under rules; 200000 if not given.",
+            METHOD,
+        ),
+    ] = None
+    pool_size: Annotated[
+        int | None, value_option("NUMBER", "Use this many sequences of POOL, drawn at random.", METHOD)
+    ] = None
+    held_out: Annotated[
+        str,
+        value_option(
+            "FILE", "Labelled sequences to evaluate the model on after each cycle; - for standard input."
+        ),
+    ] = ""
+    text: Annotated[bool, flag("Read POOL as plain text, one sequence a line. So are .txt files.")] = False
+    split: Annotated[
+        str,
+        value_option(
+            "WHERE",
+            "Split plain text into tokens at spaces, or also at punctuation: spaces or punctuation.",
+        ),
+    ] = "spaces"
+    scheme: Scheme = ""
+    column: Column = ""
+    seed: Annotated[int, value_option("NUMBER", "Seed of random draws.", min=0)] = 0
+    as_json: AsJson = False
 
-    labelled: str
-    pool: str
-    output: str
-    rules: Sequence[str] = ()
-    baseline: str = "codl"
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    option: Sequence[str] = ()
-    held_out: str = ""
-    text: bool = False
-    split: str = "spaces"
-    scheme: str = ""
-    column: str = ""
-    as_json: bool = False
+    @property
+    def method(self) -> "CODL":
+        """The settings; InputError for invalid ones."""
+        from ilpinfer.learning import CODL
+        from ilpinfer.models.training import KINDS
+
+        if self.kind not in KINDS:
+            raise InputError(f'no kind of model "{self.kind}"{suggestion(self.kind, KINDS)}')
+        names = ("k", "cycles", "e_step", "mixing", "confidence", "budget", "pool_size", "seed")
+        given: dict[str, Any] = {"kind": self.kind}
+        if self.gamma is not None:
+            given["gamma"] = _weight(self.gamma)
+        given |= {name: value for name in names if (value := getattr(self, name)) is not None}
+        try:
+            return CODL.of(self.baseline, **given, options=parameters(self.option))
+        except ValueError as error:
+            raise InputError(str(error)) from None
 
 
-def run_codl(options: CodlOptions) -> None:
-    """Learn a model, write it, and show the cycles."""
+@command(
+    "ilpinfer codl few.tsv pool.txt --rules citations --output model.json",
+    "ilpinfer codl few.tsv pool.jsonl --rules citations --e-step posterior --held-out test.tsv --output model.json",
+)
+def codl(options: CodlOptions) -> None:
+    """Train a model on few labelled sequences, many unlabelled sequences, and rules (constraint-driven learning)."""
     scheme = checked_scheme(options.scheme)
-    method = _method(options)
+    method = options.method
     inputs = files_read(options.labelled, options.pool, options.held_out, toml=options.rules)
-    check_streams(options.as_json, [options.output], inputs)
-    place = output_path(options.output, inputs)
-    training = TrainOptions(
-        options.labelled, options.output, column=options.column, held_out=options.held_out
-    )
+    outputs = Outputs(options.as_json, inputs, output=options.output)
     with about(options.labelled):
-        labelled = read_labelled(training, scheme)
+        labelled = read_labelled(options.labelled, options.column, scheme)
     names = {name for _, labels in labelled for name in labels}
     if len(names) < 2:
         raise InputError(
             f"{options.labelled}: every token is labelled {min(names)!r}; expected at least two labels"
         )
-    show_scheme([labels for _, labels in labelled], scheme)
+    notice_scheme([labels for _, labels in labelled], scheme)
     with about(options.pool):
         pool = _pool(options, labelled, scheme)
     rules = read_rules(options.rules)
     with about(options.held_out or None):
-        held_out = held_out_of_file(training, scheme, labelled) if options.held_out else []
+        path = options.held_out
+        held_out = held_out_of_file(path, options.column, scheme, labelled) if path else []
     _show_rules(rules, labelled, scheme)
     warnings.simplefilter("ignore", RuleNotice)
 
-    def fit(checkpoint: Callable[[Row], None] | None = None, resume: Sequence[Row] = ()) -> CODLResult:
+    def fit(checkpoint: "Callable[[Row], None] | None" = None, resume: "Sequence[Row]" = ()) -> "CODLResult":
         with _bars(method.cycles) as watch, about(options.labelled):
             return method.fit(
                 labelled,
@@ -105,7 +202,7 @@ def run_codl(options: CodlOptions) -> None:
                 resume=resume,
             )
 
-    if place.direct or not method.cycles:
+    if outputs.places[0].direct or not method.cycles:
         result = fit()
         write_atomically(options.output, result.text, inputs)
     else:
@@ -119,23 +216,23 @@ def run_codl(options: CodlOptions) -> None:
             held_out,
         )
         result = _resumable(options, inputs, job, fit)
-    _report(options, result, len(pool))
+    outputs.show(_record(options, result), lambda screen: _show(result, screen))
+    _remark(options, result, len(pool))
 
 
 def _resumable(
     options: CodlOptions,
     inputs: Sequence[str],
     job: str,
-    fit: Callable[[Callable[[Row], None], Sequence[Row]], CODLResult],
-) -> CODLResult:
+    fit: "Callable[[Callable[[Row], None], Sequence[Row]], CODLResult]",
+) -> "CODLResult":
     """The result; cycles of an interrupted run of the same job are not repeated."""
 
-    def position(row: Row) -> RowPosition:
+    def position(row: "Row") -> RowPosition:
         return RowPosition(int(row["cycle"]["number"]) - 1)
 
     with RowCheckpoint(options.output, job, position, inputs) as checkpoint:
-        if checkpoint.damage:
-            notice(checkpoint.damage)
+        notice(checkpoint.damage)
         if checkpoint.groups:
             notice(f"{options.output}.part: resumed after cycle {checkpoint.groups}")
         result = fit(lambda row: checkpoint.write([row]), list(checkpoint.rows()))
@@ -143,9 +240,9 @@ def _resumable(
     return result
 
 
-def weight(text: str | None) -> float | None:
-    """γ from an option: a number, or None for `tokens` and if not given; InputError for another text."""
-    if text is None or text == "tokens":
+def _weight(text: str) -> float | None:
+    """γ: a number, or None for `tokens`; InputError for another text."""
+    if text == "tokens":
         return None
     try:
         return float(text)
@@ -153,19 +250,11 @@ def weight(text: str | None) -> float | None:
         raise InputError(f"--gamma {text}: expected a number from 0 to 1, or tokens") from None
 
 
-def _method(options: CodlOptions) -> CODL:
-    """The settings; InputError for invalid ones."""
-    kind = options.settings.get("kind", "hmm")
-    if kind not in KINDS:
-        raise InputError(f'no kind of model "{kind}"{suggestion(kind, KINDS)}')
-    try:
-        return CODL.of(options.baseline, **options.settings, options=parameters(options.option))
-    except ValueError as error:
-        raise InputError(str(error)) from None
-
-
 def _pool(options: CodlOptions, labelled: Sequence[Labelled], scheme: str) -> list[tuple[str, ...]]:
     """The tokens of the pool; one notice if labels of the pool are ignored that the model does not have."""
+    from ilpinfer.corpus.plain_text import read_plain_text
+    from ilpinfer.corpus.sequences import read
+
     if options.text or plain_name(options.pool).endswith(".txt"):
         examples = read_plain_text(options.pool, options.split)
     else:
@@ -208,16 +297,7 @@ def _bars(cycles: int) -> Iterator[Callable[[int, int, int], None]]:
         yield show
 
 
-def _report(options: CodlOptions, result: CODLResult, pool: int) -> None:
-    """Show a line for each cycle, and notices about sequences that were not treated as requested."""
-    if options.as_json:
-        print_json(_record(options, result))
-    else:
-        _show(options, result)
-    _remark(options, result, pool)
-
-
-def _record(options: CodlOptions, result: CODLResult) -> dict[str, Any]:
+def _record(options: CodlOptions, result: "CODLResult") -> dict[str, Any]:
     """The result as plain values."""
     model = result.model
     return {
@@ -230,11 +310,12 @@ def _record(options: CodlOptions, result: CODLResult) -> dict[str, Any]:
     }
 
 
-def _plain(measures: Mapping[str, Measures]) -> dict[str, Any]:
+def _plain(measures: "Mapping[str, Measures]") -> dict[str, Any]:
     return {name: each._asdict() for name, each in measures.items()}
 
 
-def _show(options: CodlOptions, result: CODLResult) -> None:
+def _show(result: "CODLResult", screen: "Console") -> None:
+    """A line for each cycle."""
     shown = table("cycle")
     numbers(shown, "learnt from", "changed", "violations")
     for name in result.before:
@@ -243,10 +324,11 @@ def _show(options: CodlOptions, result: CODLResult) -> None:
     for cycle in result.trace:
         counts = str(cycle.learnt), f"{cycle.changed:.1%}", str(sum(cycle.violations.values()))
         add_row(shown, str(cycle.number), *counts, *_cells(cycle.held_out))
-    console_beside(options.output).print(shown)
+    screen.print(shown)
 
 
-def _remark(options: CodlOptions, result: CODLResult, pool: int) -> None:
+def _remark(options: CodlOptions, result: "CODLResult", pool: int) -> None:
+    """Notices about sequences that were not treated as requested, and a remark on the model."""
     if result.trace:
         last = result.trace[-1]
         if last.left_out:
@@ -264,5 +346,5 @@ def _remark(options: CodlOptions, result: CODLResult, pool: int) -> None:
     remark(f"{options.output}: {len(model.labels)} labels ({model.labels.scheme}), {model.size}")
 
 
-def _cells(held_out: Mapping[str, Measures]) -> list[str]:
+def _cells(held_out: "Mapping[str, Measures]") -> list[str]:
     return [f"{100 * share:.2f}" for measures in held_out.values() for share in measures]

@@ -4,9 +4,12 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from ilpinfer import __version__
+from ilpinfer.cli import completion
+from ilpinfer.cli.arguments import AsJson, First, Limit, Threads, Width, output_folder, value_option
+from ilpinfer.cli.command import command
 from ilpinfer.cli.failure import Failure, Findings
 from ilpinfer.cli.inputs import (
     InputOptions,
@@ -20,70 +23,92 @@ from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import print_json
 from ilpinfer.cli.show import show_comparison
 from ilpinfer.cli.streams import notice
-from ilpinfer.comparison.comparison import Comparison, check_cap, check_predictions
 from ilpinfer.comparison.frame import line_of
-from ilpinfer.comparison.plan import Case, Plan, plan_of
-from ilpinfer.comparison.report import check_report, report_of
-from ilpinfer.comparison.results import COLUMNS
-from ilpinfer.comparison.rows import Disagreement
-from ilpinfer.comparison.running import OnError, Run
-from ilpinfer.comparison.summary import CAP
-from ilpinfer.comparison.table_files import SUFFIXES, check_format, write_tables
-from ilpinfer.core.methods import Method
 from ilpinfer.core.rule_compiler import compiler_of
 from ilpinfer.corpus.conversion import iob1_remark
-from ilpinfer.corpus.sequences import InputError
+from ilpinfer.corpus.examples import InputError
 from ilpinfer.errors import traceback_wanted
-from ilpinfer.pipelines.predicted import read_predictions
 from ilpinfer.pipelines.trellises import ScoredSequence
 from ilpinfer.system.checkpoint import Row, RowCheckpoint, RowPosition
 from ilpinfer.system.extras import MissingLibrary
 from ilpinfer.system.files import digest, write_atomically
 from ilpinfer.system.output_paths import OutputError, check_folder, output_path
 
+if TYPE_CHECKING:
+    from ilpinfer.comparison.plan import Case, Plan
+    from ilpinfer.comparison.running import OnError
+    from ilpinfer.core.methods import Method
+
 FILES = ("results.jsonl", "summary.json", "report.html")
 """Files of every comparison."""
 
 
+METHODS = "Methods"
+
+
 @dataclass(frozen=True)
 class CompareOptions:
-    """Options of `ilpinfer compare`.
-
-    Parameters
-    ----------
-    input : what to decode
-    output : a folder
-    methods : names, separated by commas, each with its options after colons
-    predictions : NAME=FILE, labellings as methods without code
-    time_limit : seconds for each sequence
-    first : number of sequences; None for all
-    seeds : of randomized methods, separated by commas
-    repeats : number of seeds, from 0, if `seeds` is empty
-    cap : gap that stands for a missing labelling, nats
-    tables : format of tables for papers; empty for none
-    width, threads : options of methods
-    option : METHOD.NAME=VALUE, parameters of methods
-    as_json : whether to print the summary as JSON
-    """
+    """Options of `ilpinfer compare`."""
 
     input: InputOptions
-    output: str
-    methods: str = "auto,viterbi,beam"
-    predictions: Sequence[str] = ()
-    time_limit: float | None = None
-    first: int | None = None
-    seeds: str = ""
-    repeats: int = 1
-    cap: float = CAP
-    tables: str = ""
-    width: int = 10
-    threads: int = 1
-    option: Sequence[str] = ()
-    as_json: bool = False
+    output: Annotated[str, output_folder("Folder for results.jsonl, summary.json and report.html.")]
+    methods: Annotated[
+        str,
+        value_option(
+            "NAMES",
+            "Methods, separated by commas, with their options after colons: "
+            "auto,beam:width=50,lds:variant=published,cbc:time_limit=10. PACKAGE:DECODER is a decoder of another package.",
+            METHODS,
+            autocompletion=completion.method_lists,
+        ),
+    ] = "auto,viterbi,beam"
+    predictions: Annotated[
+        Sequence[str],
+        value_option(
+            "NAME=FILE",
+            "Labellings of the same sequences from a file, compared as a method. May be repeated.",
+            METHODS,
+        ),
+    ] = ()
+    time_limit: Limit = None
+    first: First = None
+    seeds: Annotated[str, value_option("NUMBERS", "Seeds of randomized methods, such as 1,2,3.", METHODS)] = (
+        ""
+    )
+    repeats: Annotated[
+        int,
+        value_option("NUMBER", "Number of runs of randomized methods, with seeds from 0.", METHODS, min=1),
+    ] = 1
+    cap: Annotated[
+        float, value_option("NATS", "Gap that stands for a missing labelling in means over all sequences.")
+    ] = 50.0
+    tables: Annotated[
+        str,
+        value_option(
+            "FORMAT", "Also write tables for papers: csv, markdown, latex or parquet.", None, "--format"
+        ),
+    ] = ""
+    width: Width = 10
+    threads: Threads = 1
+    option: Annotated[
+        Sequence[str], value_option("METHOD.NAME=VALUE", "A parameter of a method. May be repeated.", METHODS)
+    ] = ()
+    as_json: AsJson = False
 
 
+@command(
+    "ilpinfer compare test.tsv --model hmm.json --rules citations --methods auto,beam:width=50,cbc --output report"
+)
 def compare(options: CompareOptions) -> None:
-    """Decode every sequence with every method, check that proofs agree, and show and write the comparison."""
+    """Decode with several methods, and report the gap of each to the proved optimum."""
+    from ilpinfer.comparison.comparison import Comparison, check_cap, check_predictions
+    from ilpinfer.comparison.plan import Case
+    from ilpinfer.comparison.report import report_of
+    from ilpinfer.comparison.rows import Disagreement
+    from ilpinfer.comparison.running import Run
+    from ilpinfer.comparison.table_files import write_tables
+    from ilpinfer.pipelines.predicted import read_predictions
+
     files = _prediction_files(options.predictions)
     inputs, output = [*options.input.files, *files.values()], options.output
     check_streams(False, [], inputs)
@@ -113,11 +138,10 @@ def compare(options: CompareOptions) -> None:
         "limits": plan.to_dict(),
     }
     with RowCheckpoint(Path(output, FILES[0]), job, _positions(plan), inputs) as checkpoint:
-        if checkpoint.damage:
-            notice(checkpoint.damage)
+        notice(checkpoint.damage)
         with progress("comparing", len(cases) * len(plan.entries)) as advance:
 
-            def watch(row: Row, case: Case) -> None:
+            def watch(row: Row, case: "Case") -> None:
                 findings.add(row, case.where)
                 advance()
 
@@ -151,6 +175,8 @@ def compare(options: CompareOptions) -> None:
 
 
 def _report_possible() -> bool:
+    from ilpinfer.comparison.report import check_report
+
     try:
         check_report()
     except MissingLibrary as error:
@@ -161,6 +187,9 @@ def _report_possible() -> bool:
 
 def _tables(name: str) -> list[str]:
     """The files of the tables; ValueError for an unknown format."""
+    from ilpinfer.comparison.results import COLUMNS
+    from ilpinfer.comparison.table_files import SUFFIXES, check_format
+
     if not name:
         return []
     check_format(name)
@@ -171,11 +200,10 @@ def _remark(scored: Sequence[ScoredSequence], scheme: str) -> None:
     golden = [
         item.gold for item in scored if item.gold and item.trellis and item.trellis.labels.scheme == "bio"
     ]
-    if remark := iob1_remark(golden, scheme):
-        notice(remark)
+    notice(iob1_remark(golden, scheme))
 
 
-def _positions(plan: Plan) -> Any:
+def _positions(plan: "Plan") -> Any:
     """The position of a row in its group: the rows of a sequence, in the order of the plan."""
     places = {(entry.name, entry.seed): number for number, entry in enumerate(plan.entries)}
 
@@ -201,12 +229,14 @@ def _prediction_files(entries: Sequence[str]) -> dict[str, str]:
     return result
 
 
-def _plan(options: CompareOptions, predictions: Mapping[str, Any]) -> Plan:
+def _plan(options: CompareOptions, predictions: Mapping[str, Any]) -> "Plan":
     """The plan; invalid methods and options are errors before any work."""
+    from ilpinfer.comparison.plan import plan_of
+
     values = {tuple(name.partition(".")[::2]): value for name, value in parameters(options.option).items()}
     taken = set[str]()
 
-    def own(method: Method) -> dict[str, Any]:
+    def own(method: "Method") -> dict[str, Any]:
         taken.add(method.name)
         common = method_options(method, width=options.width, threads=options.threads)
         return {

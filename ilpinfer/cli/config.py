@@ -5,6 +5,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -21,32 +22,14 @@ _NOT_IN_FILES = ("config", "no_config", "version")
 
 @dataclass(frozen=True)
 class ConfigFile:
-    """A file of defaults.
+    """A file of defaults."""
 
-    Parameters
-    ----------
-    place : the file, and the table in it, for messages
-    folder : start of relative paths; empty for the working folder
-    table : its content
-    """
-
-    place: str
-    folder: str
+    place: str  # the file, and the table in it, for messages
+    folder: str  # where relative paths begin; empty for the working folder
     table: Mapping[str, Any]
 
     def defaults(self, root: Any, path: Sequence[str]) -> dict[str, Any]:
-        """The defaults of a command, by parameter.
-
-        Parameters
-        ----------
-        root : the program's command group
-        path : names of the command, such as reference and make
-
-        Raises
-        ------
-        Failure
-            for an unknown command or option, and for an invalid value.
-        """
+        """The defaults of the command at a path of names, by parameter; Failure for an unknown name and an invalid value."""
         self._check(self.table, root, "")
         group, table, where, found = root, self.table, "", dict[str, tuple[str, Any]]()
         for name in (*path, ""):
@@ -63,33 +46,39 @@ class ConfigFile:
 
     def _check(self, table: Mapping[str, Any], group: Any, where: str) -> None:
         """Raise Failure for an unknown name in a table of the program or of a group of commands."""
-        from formulations.messages import suggestion
-
-        shared = Counter(key for command in _leaves(group) for key in options(command))
-        common = [key for key, number in shared.items() if number > 1]
         for name, value in table.items():
-            command = group.commands.get(name)
-            if command is None:
-                if name not in common:
-                    hint = suggestion(name, [*common, *group.commands])
-                    once = [each.name for each in _leaves(group) if name in options(each)]
-                    way = f"; it is an option of one command: put it into [{once[0]}]" if once else hint
-                    kind = "table" if isinstance(value, dict) else "shared option"
-                    raise Failure(f"{self.place}: no {kind} {self._key(where, name)}{way}", 2)
+            if name not in group.commands:
+                if not _shared(name, group):
+                    raise Failure(f"{self.place}: no {self._unknown(name, value, group, where)}", 2)
                 continue
             if not isinstance(value, dict):
                 raise Failure(
                     f"{self.place}: {self._key(where, name)}: a command; write its options in a table [{where}{name}]",
                     2,
                 )
+            command = group.commands[name]
             if hasattr(command, "commands"):
                 self._check(value, command, f"{where}{name}.")
                 continue
             known = options(command)
             wrong = next((key for key in value if key not in known), None)
             if wrong is not None:
+                from formulations.messages import suggestion
+
                 key = self._key(f"{where}{name}.", wrong)
                 raise Failure(f"{self.place}: no option {key}{suggestion(wrong, known)}", 2)
+
+    def _unknown(self, name: str, value: Any, group: Any, where: str) -> str:
+        """What an unknown name is, with what may be meant."""
+        from formulations.messages import suggestion
+
+        shared = Counter(key for command in _leaves(group) for key in options(command))
+        common = [key for key, number in shared.items() if number > 1]
+        once = [each.name for each in _leaves(group) if name in options(each)]
+        hint = suggestion(name, [*common, *group.commands])
+        way = f"; it is an option of one command: put it into [{once[0]}]" if once else hint
+        kind = "table" if isinstance(value, dict) else "shared option"
+        return f"{kind} {self._key(where, name)}{way}"
 
     def _value(self, option: Any, value: Any, key: str) -> Any:
         """The value in the form of the command line."""
@@ -143,6 +132,11 @@ def options(command: Any) -> dict[str, Any]:
             long = next(name for name in each.opts if name.startswith("--"))
             result[long.removeprefix("--")] = each
     return result
+
+
+def _shared(key: str, group: Any) -> bool:
+    """Whether several commands have an option; commands are loaded until two are found."""
+    return len(list(islice((1 for each in _leaves(group) if key in options(each)), 2))) > 1
 
 
 def _leaves(group: Any) -> Iterator[Any]:
@@ -217,13 +211,7 @@ def find() -> ConfigFile | None:
 
 
 def read(path: str) -> ConfigFile:
-    """A file of defaults.
-
-    Raises
-    ------
-    Failure
-        if it cannot be read, is not TOML, or is a `pyproject.toml` without the table.
-    """
+    """A file of defaults; Failure if it cannot be read, is not TOML, or is a `pyproject.toml` without the table."""
     found = _read(path)
     if found is None:
         raise Failure(f"{path}: has no table [tool.ilpinfer]", 2)

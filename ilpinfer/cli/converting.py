@@ -1,52 +1,84 @@
 """`ilpinfer convert`."""
 
 from dataclasses import dataclass
+from typing import Annotated
 
+from ilpinfer.cli.arguments import Scheme, argument, value_option
+from ilpinfer.cli.command import command
 from ilpinfer.cli.inputs import about, checked_scheme
 from ilpinfer.cli.streams import notice
 from ilpinfer.corpus import brat
 from ilpinfer.corpus.examples import Example
-from ilpinfer.corpus.sequences import read
-from ilpinfer.corpus.streams import files_of
-from ilpinfer.corpus.writing import WriteOptions, write
-from ilpinfer.evaluation.predictions import check_same
 from ilpinfer.system.output_paths import output_path
 
 
 @dataclass(frozen=True)
 class ConvertOptions:
-    """Options of `ilpinfer convert`.
+    """Options of `ilpinfer convert`."""
 
-    Parameters
-    ----------
-    source : what to read
-    output : a file, a folder for BRAT, or `-` for standard output
-    to : format of the output; empty to infer it from the name
-    labels : a file with labels of the same sequences, in place of those of the source; empty for none
-    unit : sequences of BRAT files: `line` or `document`
-    column : column of the labels in the source
-    into : column of the labels in CoNLL-U output
-    scheme : scheme of the labels in the output
-    """
-
-    source: str
-    output: str
-    to: str = ""
-    labels: str = ""
-    unit: str = "line"
-    column: str = ""
-    into: str = ""
-    scheme: str = ""
+    source: Annotated[
+        str,
+        argument(
+            "INPUT",
+            "A file, folder or pattern: columns, JSON lines, Parquet, CoNLL-U, BRAT, DocBin (.spacy), tasks of Prodigy or "
+            "Label Studio; or - for standard input.",
+        ),
+    ]
+    output: Annotated[
+        str,
+        argument(
+            "OUTPUT",
+            "A file whose name says the format: .tsv, .jsonl, .parquet, .conllu, .spacy, .json (Label Studio); or a folder, "
+            "for BRAT.",
+        ),
+    ]
+    to: Annotated[
+        str,
+        value_option(
+            "FORMAT",
+            "columns, json, parquet, conllu, brat, spacy, prodigy or label-studio, where OUTPUT's name does not say it.",
+        ),
+    ] = ""
+    labels: Annotated[
+        str,
+        value_option(
+            "FILE",
+            "Labels of the same sequences to write in place of INPUT's: output of `ilpinfer decode`, or columns.",
+        ),
+    ] = ""
+    unit: Annotated[
+        str, value_option("UNIT", "Part of a BRAT document that is one sequence: line or document.")
+    ] = "line"
+    column: Annotated[
+        str,
+        value_option(
+            "COLUMN",
+            "The column of the labels in INPUT, by name or number: upos, misc.NER of CoNLL-U; TOKEN,LABEL names both.",
+        ),
+    ] = ""
+    into: Annotated[
+        str, value_option("COLUMN", "Column of the labels in CoNLL-U that is written: upos, misc.NER, ….")
+    ] = ""
+    scheme: Scheme = ""
 
     @property
     def files(self) -> list[str]:
         """Files that are read."""
+        from ilpinfer.corpus.streams import files_of
+
         result = [*files_of(self.source), *([self.labels] if self.labels else [])]
         return result + [file.removesuffix(brat.ANNOTATIONS) + brat.TEXT for file in result]
 
 
+@command(
+    "ilpinfer convert TRAIN.conllu TRAIN.tsv",
+    "ilpinfer convert texts/ labelled/ --to brat --labels OUT.jsonl",
+)
 def convert(options: ConvertOptions) -> None:
-    """Read all sequences, and write them with their labels or with those of another file."""
+    """Convert labelled sequences, or write predicted labels into the documents that they are about."""
+    from ilpinfer.corpus.sequences import read
+    from ilpinfer.corpus.writing import WriteOptions, write
+
     predicted = bool(options.labels)
     how = WriteOptions(
         options.to, checked_scheme(options.scheme), options.into, options.unit, predicted=predicted
@@ -66,6 +98,9 @@ def convert(options: ConvertOptions) -> None:
 
 def _with_labels(examples: list[Example], options: ConvertOptions) -> list[Example]:
     """The sequences with the labels of another file of the same sequences."""
+    from ilpinfer.corpus.sequences import read
+    from ilpinfer.evaluation.predictions import check_same
+
     with about(options.labels):
         found = [each for each in read(options.labels, notify=notice) if each.rank == 1]
     check_same(found, examples, options.labels, options.source)

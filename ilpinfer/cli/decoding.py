@@ -1,81 +1,109 @@
 """`ilpinfer decode`."""
 
+import contextlib
 import warnings
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING, Annotated, Self
 
 from formulations import RuleSet, Trellis
 from formulations.errors import RuleNotice
 from formulations.programs.formulation import score_floor
 from ilpinfer import __version__
+from ilpinfer.cli.arguments import Limit, MethodName, MethodOption, Threads, Width, flag, value_option
+from ilpinfer.cli.command import command
 from ilpinfer.cli.failure import Findings
 from ilpinfer.cli.inputs import (
     InputOptions,
     Job,
+    about,
     check_streams,
     job_of,
     method_options,
+    not_used,
     on_error,
     parameters,
     raise_interrupt,
 )
 from ilpinfer.cli.progress import progress
-from ilpinfer.cli.streaming import Peekable, opened, scored_stream
 from ilpinfer.cli.streams import json_text, notice
 from ilpinfer.core.configurations import configuration
-from ilpinfer.core.registry import method as method_named
-from ilpinfer.core.request import Request, deadline_for
-from ilpinfer.core.solution import Solution, finite
 from ilpinfer.corpus.examples import Example, Rejection
 from ilpinfer.corpus.fingerprints import fingerprint
-from ilpinfer.corpus.streams import CorpusForm
-from ilpinfer.decoding.decoder import Decoder
-from ilpinfer.decoding.reporting import attempt, failure
-from ilpinfer.decoding.two_phase import TwoPhaseSolution, check_method, decode_two_phase
 from ilpinfer.errors import traceback_wanted
-from ilpinfer.pipelines.scored_stream import Trellises, in_order
 from ilpinfer.pipelines.trellises import ScoredSequence
 from ilpinfer.system.checkpoint import Row, RowCheckpoint, RowPosition
 from ilpinfer.system.files import digest
 from ilpinfer.system.output_paths import output_path
 
+if TYPE_CHECKING:
+    from ilpinfer.core.solution import Solution
+    from ilpinfer.corpus.streams import CorpusForm, ExampleStream
+    from ilpinfer.decoding.two_phase import TwoPhaseSolution
+    from ilpinfer.pipelines.scored_stream import ScoredStream, Trellises
+
+TWO_PHASE = "Two-phase inference"
+
 
 @dataclass(frozen=True)
 class DecodeOptions:
-    """Options of `ilpinfer decode`.
-
-    Parameters
-    ----------
-    input : what to decode
-    output : a file of JSON lines, or `-` for standard output
-    jobs : number of processes
-    method, time_limit : as for `ilpinfer.decode`; seconds for each sequence
-    width, threads, within : options of methods
-    top : number of labellings of each sequence, or None for the best one only
-    tau, bound : of two-phase inference; None for decoding in one phase
-    risk : risk of minimum-risk decoding; empty for the default
-    explain : whether rows explain the broken rules
-    trace : whether rows have the incumbents and bounds
-    option : NAME=VALUE, parameters of the method
-    """
+    """Options of `ilpinfer decode`."""
 
     input: InputOptions
-    output: str = "-"
-    jobs: int = 1
-    method: str = "auto"
-    time_limit: float | None = None
-    width: int = 10
-    threads: int = 1
-    top: int | None = None
-    tau: float | None = None
-    bound: str = "relative"
-    risk: str = ""
-    explain: bool = False
-    within: float | None = None
-    trace: bool = False
-    option: Sequence[str] = ()
+    output: Annotated[
+        str, value_option("FILE", "File for the labellings, JSON lines; - for standard output.")
+    ] = "-"
+    method: MethodName = "auto"
+    time_limit: Limit = None
+    top: Annotated[
+        int | None, value_option("NUMBER", "Write this many labellings of each sequence, best first.", min=1)
+    ] = None
+    tau: Annotated[
+        float | None,
+        value_option(
+            "SHARE",
+            "Minimize violations first, among labellings whose score is near the best one; 0 to 1, and 1 for the best "
+            "score only.",
+            TWO_PHASE,
+        ),
+    ] = None
+    bound: Annotated[
+        str, value_option("KIND", "How --tau sets the least score: relative or odds.", TWO_PHASE)
+    ] = "relative"
+    risk: Annotated[
+        str,
+        value_option(
+            "UNIT",
+            "With --method posterior: maximize the expected number of correct tokens, or the expected F1 of spans; tokens "
+            "or spans.",
+        ),
+    ] = ""
+    width: Width = 10
+    threads: Threads = 1
+    explain: Annotated[
+        bool,
+        flag(
+            "Add the violations of each rule: where they are, and how the labelling would change without the rule."
+        ),
+    ] = False
+    within: Annotated[
+        float | None,
+        value_option(
+            "NATS", "With --top: only labellings at most this far below the best score; 0 for ties."
+        ),
+    ] = None
+    trace: Annotated[
+        bool,
+        flag(
+            "Add the incumbents and bounds of each sequence over time, in seconds and nats, with the violations of each "
+            "incumbent."
+        ),
+    ] = False
+    jobs: Annotated[int, value_option("NUMBER", "Number of processes.", min=1)] = 1
+    option: MethodOption = ()
 
     def job(self, content: str) -> str:
         """Digest of everything that rows depend on, except their sequence; `content` is the digest of model and rules."""
@@ -84,12 +112,19 @@ class DecodeOptions:
         return digest(__version__, content, self.method, self.time_limit, others)
 
 
+@command(
+    "ilpinfer decode scores.jsonl --rules rules.toml --output labels.jsonl",
+    "ilpinfer decode test.tsv --model hmm.json --rules citations --time-limit 0.5",
+    "cat scores.jsonl | ilpinfer decode - --rules rules.toml --top 3 | head",
+)
 def decode(options: DecodeOptions) -> None:
-    """Write one JSON object for each labelling, as soon as its sequence is decoded.
+    """Label sequences. Each line of output is a JSON object with labels, score, penalty, violations, bound and proof.
 
-    An infeasible sequence, or one that cannot be decoded, has a row, and is reported at the end. An invalid line is an
-    error.
+    It is written as soon as its sequence is decoded. An infeasible sequence, or one that cannot be decoded, has a row, and is
+    reported at the end. An invalid line is an error.
     """
+    from ilpinfer.corpus.streams import CorpusForm
+
     inputs = options.input.files
     check_streams(False, [], inputs)
     if options.output != "-":
@@ -109,6 +144,57 @@ def decode(options: DecodeOptions) -> None:
     work.findings.check()
 
 
+class Peekable:
+    """A stream of examples and rejections that has read the first one, so that an empty input is an error at once."""
+
+    def __init__(self, stream: "ExampleStream", source: str) -> None:
+        self._stream, self._source = stream, source
+        with about(source):
+            self._first: deque[Example | Rejection] = deque(islice(stream, 1))
+
+    @property
+    def first(self) -> Example | Rejection:
+        """The first example, until it is yielded."""
+        return self._first[0]
+
+    @property
+    def paused(self) -> bool:
+        """Whether the next example has to be waited for."""
+        return not self._first and self._stream.paused
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> Example | Rejection:
+        if self._first:
+            return self._first.popleft()
+        with about(self._source):
+            found = next(self._stream, None)
+        if found is None:
+            raise StopIteration
+        return found
+
+
+@contextlib.contextmanager
+def opened(options: InputOptions, form: "CorpusForm") -> Iterator[Peekable]:
+    """The examples of an input; InputError if it has none."""
+    from ilpinfer.corpus.streams import open_stream
+
+    with open_stream(options.source, form, notice) as stream:
+        examples = Peekable(stream, options.source)
+        if isinstance(examples.first, Rejection):
+            raise examples.first.error
+        yield examples
+
+
+def scored_stream(options: InputOptions, examples: Peekable, job: Job) -> "ScoredStream":
+    """The examples, scored one by one."""
+    from ilpinfer.pipelines.scored_stream import ScoredStream
+
+    beside = not_used(options) if options.model else ""
+    return ScoredStream(examples, job.model, job.rules, job.scheme, notice, beside)
+
+
 def _position(row: Row) -> RowPosition:
     """The position of a row in its group: the labellings of a sequence."""
     sequence, rank, ranks = row["sequence"], row.get("rank", 1), row.get("ranks", 1)
@@ -121,7 +207,7 @@ def _position(row: Row) -> RowPosition:
 
 Trace = list[list[float | None]]
 """Seconds, incumbent and bound of each improvement; in nats, None for infinite numbers."""
-Solve = Callable[[Trellises, RuleSet], Iterator[tuple[list[Solution], Trace]]]
+Solve = Callable[["Trellises", RuleSet], Iterator[tuple[list["Solution"], Trace]]]
 Write = Callable[[list[Row], Example], None]
 
 
@@ -137,8 +223,7 @@ class _Work:
 
     def resume(self, checkpoint: RowCheckpoint) -> None:
         """Continue after the sequences that are already written."""
-        if checkpoint.damage:
-            notice(checkpoint.damage)
+        notice(checkpoint.damage)
         if checkpoint.unfinished:
             checkpoint.drop_unfinished()
         self._skip(checkpoint)
@@ -165,11 +250,14 @@ class _Work:
 
     def run(self, begin: int, write: Write) -> None:
         """Decode and write sequence by sequence."""
+        from ilpinfer.decoding.reporting import failure
+        from ilpinfer.pipelines.scored_stream import Trellises, in_order
+
         overruled: Counter[str] = Counter()
         stream = scored_stream(self.options.input, self.examples, self.job)
         trellises, number = Trellises(stream), begin
 
-        def done(item: ScoredSequence, solutions: list[Solution], trace: Trace) -> None:
+        def done(item: ScoredSequence, solutions: "list[Solution]", trace: Trace) -> None:
             nonlocal number
             rows = [self._row(number, item, solution) for solution in solutions]
             if len(rows) > 1:
@@ -190,8 +278,10 @@ class _Work:
         for rule, times in overruled.items():
             notice(f'rule "{rule}" was overruled by an earlier rule at {times} token{"s" * (times > 1)}')
 
-    def _row(self, number: int, item: ScoredSequence, solution: Solution) -> Row:
+    def _row(self, number: int, item: ScoredSequence, solution: "Solution") -> Row:
         """The row of a solution, or of the error that prevents it."""
+        from ilpinfer.decoding.reporting import failure
+
         try:
             values = solution.to_dict(incumbents=self.options.trace)
             if self.options.explain and solution.has_labelling:
@@ -212,6 +302,11 @@ class _Work:
 
 def _solver(options: DecodeOptions) -> Solve:
     """The function that decodes many sequences; invalid options are errors before any work."""
+    from ilpinfer.core.registry import method as method_named
+    from ilpinfer.core.request import Request, deadline_for
+    from ilpinfer.core.solution import finite
+    from ilpinfer.decoding.decoder import Decoder
+
     method, time_limit, top = options.method, options.time_limit, options.top
     known = method_named(configuration(method)[0])
     deadline_for(time_limit)
@@ -229,7 +324,7 @@ def _solver(options: DecodeOptions) -> Solve:
     if options.trace and options.jobs > 1:
         raise ValueError("--trace and --jobs: give one of them, since a trace is of one process")
 
-    def solve(trellises: Trellises, rules: RuleSet) -> Iterator[tuple[list[Solution], Trace]]:
+    def solve(trellises: "Trellises", rules: RuleSet) -> "Iterator[tuple[list[Solution], Trace]]":
         decoder = Decoder(rules, method=method, time_limit=time_limit, **own)
         errors, trace = on_error(), Trace()
         watch = (lambda *now: trace.append([finite(x) for x in now])) if options.trace else None
@@ -250,6 +345,9 @@ def _solver(options: DecodeOptions) -> Solve:
 
 
 def _two_phase_solver(options: DecodeOptions, tau: float) -> Solve:
+    from ilpinfer.decoding.reporting import attempt, failure
+    from ilpinfer.decoding.two_phase import TwoPhaseSolution, check_method, decode_two_phase
+
     if options.option:
         raise ValueError(f"--option {options.option[0]}: has no effect with --tau; leave it out")
     if options.risk:
@@ -269,17 +367,17 @@ def _two_phase_solver(options: DecodeOptions, tau: float) -> Solve:
         threads=options.threads,
     )
 
-    def failed(error: Exception, seconds: float) -> list[TwoPhaseSolution]:
+    def failed(error: Exception, seconds: float) -> "list[TwoPhaseSolution]":
         return [failure(error, options.method, TwoPhaseSolution, seconds=seconds)]
 
-    def solutions(trellis: Trellis, rules: RuleSet, top: int | None) -> list[Solution]:
-        def decode() -> list[TwoPhaseSolution]:
+    def solutions(trellis: Trellis, rules: RuleSet, top: int | None) -> "list[Solution]":
+        def decode() -> "list[TwoPhaseSolution]":
             result = two_phase(trellis, rules, top=top)
             return result if isinstance(result, list) else [result]
 
         return list(attempt(decode, on_error(), failed))
 
-    def solve(trellises: Trellises, rules: RuleSet) -> Iterator[tuple[list[Solution], Trace]]:
+    def solve(trellises: "Trellises", rules: RuleSet) -> "Iterator[tuple[list[Solution], Trace]]":
         for trellis in trellises:
             yield solutions(trellis, rules, options.top) or solutions(trellis, rules, None), []
 

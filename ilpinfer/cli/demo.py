@@ -1,20 +1,23 @@
 """`ilpinfer demo`: the thesis's model on generated résumé items."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-
-from rich.console import Console
-from rich.text import Text
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
 
 from formulations import Trellis, load_rules
+from ilpinfer.cli.arguments import AsJson, value_option
+from ilpinfer.cli.command import command
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import console, print_json
 from ilpinfer.cli.show import show_comparison
-from ilpinfer.comparison.comparison import compare
-from ilpinfer.core.solution import Solution
 from ilpinfer.corpus import NEWLINE, resumes
-from ilpinfer.decoding.decode import decode_many
-from ilpinfer.models.hmm import HMM
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+    from ilpinfer.core.solution import Solution
+    from ilpinfer.models.hmm import HMM
 
 METHODS = ("auto", "highs", "beam", "viterbi")
 TRAINING = 200
@@ -28,38 +31,35 @@ COLOURS = {
 }
 
 
-@dataclass(frozen=True)
-class DemoOptions:
-    """Options of `ilpinfer demo`.
+@command("ilpinfer demo --items 20")
+def demo(
+    seed: Annotated[int, value_option("NUMBER", "Seed of the generated items.")] = 0,
+    items: Annotated[int, value_option("NUMBER", "Number of items to decode.", min=1)] = 100,
+    as_json: AsJson = False,
+) -> None:
+    """Run an embedded example: train an HMM on generated résumé items, and compare exact and heuristic decoding."""
+    from ilpinfer.comparison.comparison import compare
+    from ilpinfer.decoding.decode import decode_many
+    from ilpinfer.models.hmm import HMM
 
-    Parameters
-    ----------
-    seed : seed of the generated items
-    items : number of items to decode
-    as_json : whether to print JSON
-    """
-
-    seed: int = 0
-    items: int = 100
-    as_json: bool = False
-
-
-def demo(options: DemoOptions) -> None:
-    """Generate items, train, decode with exact and heuristic methods, and show what the rule changed."""
-    screen, count = console(), options.items
-    training = [(item.tokens, item.labels) for item in resumes.items(TRAINING, options.seed)]
-    items = resumes.items(count, options.seed + 1)
+    screen, count = console(), items
+    training = [(item.tokens, item.labels) for item in resumes.items(TRAINING, seed)]
+    generated = resumes.items(count, seed + 1)
     model, rules = HMM.train(training), load_rules("resume")
-    if not options.as_json:
-        _show_task(screen, items)
-    trellises = [model.trellis(item.tokens) for item in items]
+    if not as_json:
+        _show_task(screen, generated)
+    trellises = [model.trellis(item.tokens) for item in generated]
     with progress("decoding", count * len(METHODS)) as advance:
         comparison = compare(
-            trellises, rules, METHODS, gold=[item.labels for item in items], watch=lambda row, case: advance()
+            trellises,
+            rules,
+            METHODS,
+            gold=[item.labels for item in generated],
+            watch=lambda row, case: advance(),
         )
     ignoring, proved = (decode_many(trellises, rules, method=method) for method in ("viterbi", "auto"))
-    pairs = list(zip(items, ignoring, proved, strict=True))
-    if options.as_json:
+    pairs = list(zip(generated, ignoring, proved, strict=True))
+    if as_json:
         changed = sum(before.labels != after.labels for _, before, after in pairs)
         methods = [asdict(line) for line in comparison.summary()]
         print_json({"items": count, "training_items": TRAINING, "changed": changed, "methods": methods})
@@ -71,7 +71,7 @@ def demo(options: DemoOptions) -> None:
     )
 
 
-def _show_task(screen: Console, items: Sequence[resumes.Item]) -> None:
+def _show_task(screen: "Console", items: Sequence[resumes.Item]) -> None:
     """Show the items and the model."""
     lengths = [len(item.tokens) for item in items]
     screen.print(
@@ -82,9 +82,11 @@ def _show_task(screen: Console, items: Sequence[resumes.Item]) -> None:
 
 
 def _show_items(
-    screen: Console, pairs: Sequence[tuple[resumes.Item, Solution, Solution]], model: HMM
+    screen: "Console", pairs: "Sequence[tuple[resumes.Item, Solution, Solution]]", model: "HMM"
 ) -> None:
     """The shortest items in which the optimum differs from Viterbi's labelling, side by side."""
+    from rich.text import Text
+
     changed = [pair for pair in pairs if pair[1].labels != pair[2].labels]
     changed.sort(key=lambda pair: len(pair[0].tokens))
     screen.print(f"The rule changed {len(changed)} of {len(pairs)} labellings. The shortest:\n")
@@ -102,7 +104,9 @@ def _show_items(
     screen.print(legend, "\n")
 
 
-def _change(item: resumes.Item, before: Solution, after: Solution, trellis: Trellis) -> Text:
+def _change(item: resumes.Item, before: "Solution", after: "Solution", trellis: Trellis) -> "Text":
+    from rich.text import Text
+
     names = ", ".join(
         f"{name}: {before.violations[name]} → {after.violations[name]} violations"
         for name in after.violations
@@ -116,8 +120,10 @@ def _change(item: resumes.Item, before: Solution, after: Solution, trellis: Trel
     )
 
 
-def _lines(tokens: Sequence[str], labels: Sequence[str], width: int) -> list[Text]:
+def _lines(tokens: Sequence[str], labels: Sequence[str], width: int) -> "list[Text]":
     """Tokens in the colour of their label, with the label before each run, broken into lines."""
+    from rich.text import Text
+
     lines = [Text()]
     for t, (token, label) in enumerate(zip(tokens, labels, strict=True)):
         begins = t == 0 or labels[t - 1] != label
@@ -129,7 +135,7 @@ def _lines(tokens: Sequence[str], labels: Sequence[str], width: int) -> list[Tex
     return lines
 
 
-def _pad(text: Text, width: int) -> Text:
+def _pad(text: "Text", width: int) -> "Text":
     padded = text.copy()
     padded.pad_right(max(0, width - len(text)))
     return padded

@@ -2,65 +2,77 @@
 
 import json
 from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import asdict, dataclass
-
-from rich.console import Console
+from typing import TYPE_CHECKING, Annotated
 
 from formulations.messages import suggestion
-from ilpinfer.cli.inputs import about, check_streams, checked_scheme
-from ilpinfer.cli.screen import add_row, console_beside, numbers, print_json, table
+from ilpinfer.cli.arguments import AsJson, Column, Scheme, argument, output_file, value_option
+from ilpinfer.cli.command import command
+from ilpinfer.cli.inputs import about, checked_scheme
+from ilpinfer.cli.outputs import Outputs
+from ilpinfer.cli.screen import add_row, numbers, table
 from ilpinfer.cli.streams import notice
-from ilpinfer.corpus.sequences import InputError
+from ilpinfer.corpus.examples import InputError
 from ilpinfer.evaluation import confusion, significance
 from ilpinfer.evaluation.counts import UNITS
 from ilpinfer.evaluation.evaluation import Evaluation, measures
 from ilpinfer.evaluation.evaluation import evaluate as evaluate_pairs
-from ilpinfer.evaluation.predictions import read_pairs
 from ilpinfer.evaluation.significance import Difference
 from ilpinfer.system.extras import require
-from ilpinfer.system.files import reserve, write_atomically
-from ilpinfer.system.output_paths import OutputError, OutputPath, output_path
+from ilpinfer.system.files import write_atomically
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 MISTAKES = 5
 """Number of confusions that are shown."""
 
 
+TEST = "Significance test"
+
+
 @dataclass(frozen=True)
 class EvaluateOptions:
-    """Options of `ilpinfer evaluate`.
+    """Options of `ilpinfer evaluate`."""
 
-    Parameters
-    ----------
-    predicted, gold : files of the same sequences
-    against : other predictions, to test the difference, or None
-    output, picture : files to write, or None
-    by : a unit of `UNITS`
-    beta : weight of recall, above 0
-    leave_out : fields that are not counted
-    scheme : of the labels; empty to infer it
-    column : which column holds the labels
-    resamples, seed : of the test
-    as_json : whether to print JSON
-    """
+    predicted: Annotated[
+        str,
+        argument(
+            "PREDICTED",
+            "Predicted labels: output of `ilpinfer decode`, or labelled columns; - for standard input.",
+        ),
+    ]
+    gold: Annotated[str, argument("GOLD", "The same sequences with gold labels; - for standard input.")]
+    against: Annotated[
+        str | None,
+        value_option("FILE", "Other predictions; the significance of the difference is tested.", TEST),
+    ] = None
+    output: Annotated[str | None, output_file("File for all measures, JSON")] = None
+    picture: Annotated[str | None, output_file("File for a picture of the confusion matrix, SVG")] = None
+    by: Annotated[str, value_option("UNIT", "Unit that is counted: spans, tokens, lines or characters.")] = (
+        "spans"
+    )
+    beta: Annotated[
+        float, value_option("NUMBER", "Weight of recall in F; 0.5 prefers precision, 2 recall.")
+    ] = 1.0
+    leave_out: Annotated[
+        Sequence[str], value_option("FIELD", "A field that is not counted; O never is. May be repeated.")
+    ] = ()
+    scheme: Scheme = ""
+    column: Column = ""
+    resamples: Annotated[int, value_option("NUMBER", "Resamples of the test.", TEST, min=1)] = 9999
+    seed: Annotated[int, value_option("NUMBER", "Seed of the resamples.", TEST, min=0)] = 0
+    as_json: AsJson = False
 
-    predicted: str
-    gold: str
-    against: str | None = None
-    output: str | None = None
-    picture: str | None = None
-    by: str = "spans"
-    beta: float = 1.0
-    leave_out: Sequence[str] = ()
-    scheme: str = ""
-    column: str = ""
-    resamples: int = 9999
-    seed: int = 0
-    as_json: bool = False
 
-
+@command(
+    "ilpinfer evaluate predicted.jsonl test.tsv",
+    "ilpinfer evaluate predicted.jsonl test.tsv --against viterbi.jsonl --by tokens --json",
+)
 def evaluate(options: EvaluateOptions) -> None:
-    """Compare predictions with gold labels; show the measures, and write the files."""
+    """Evaluate predicted labels against gold labels: fields, tokens, whole sequences and confusions."""
+    from ilpinfer.evaluation.predictions import read_pairs
+
     scheme = checked_scheme(options.scheme)
     predicted, against, unit, beta = options.predicted, options.against, options.by, options.beta
     if unit not in UNITS:
@@ -69,9 +81,8 @@ def evaluate(options: EvaluateOptions) -> None:
         raise InputError(f"--beta is {beta:g}; expected a number above 0")
     if options.picture:
         require(f"--picture {options.picture}", "plots", "matplotlib")
-    outputs = [path for path in (options.output, options.picture) if path]
-    check_streams(options.as_json, outputs, [predicted, options.gold, against])
-    places = _places(outputs, [predicted, options.gold, against])
+    inputs = [predicted, options.gold, against]
+    outputs = Outputs(options.as_json, inputs, output=options.output or None, picture=options.picture or None)
     with about(predicted):
         files = [predicted] + ([against] if against else [])
         pairs, labels, notices = read_pairs(files, options.gold, scheme, options.column)
@@ -82,9 +93,7 @@ def evaluate(options: EvaluateOptions) -> None:
         if each.missing:
             notice(f"{path}: {each.missing} sequences without a labelling: their tokens count as wrong")
     differences: list[Difference] = []
-    with ExitStack() as stack:
-        for place in places:
-            stack.enter_context(reserve(place))
+    with outputs.reserved():
         if against:
             differences = significance.compare(
                 *result, unit=unit, beta=beta, resamples=options.resamples, seed=options.seed
@@ -102,24 +111,16 @@ def evaluate(options: EvaluateOptions) -> None:
             write_atomically(options.output, json.dumps(record, indent=2, ensure_ascii=False) + "\n")
         if options.picture:
             write_atomically(options.picture, confusion.picture(labels.names, result[0].confusion))
-    if options.as_json:
-        print_json(record)
-        return
-    screen = console_beside(*outputs)
-    _show(screen, result[0], unit, beta)
-    if against:
-        _show_differences(screen, differences, predicted, against)
+
+    def tables(screen: "Console") -> None:
+        _show(screen, result[0], unit, beta)
+        if against:
+            _show_differences(screen, differences, predicted, against)
+
+    outputs.show(record, tables)
 
 
-def _places(outputs: Sequence[str], inputs: Sequence[str | None]) -> list[OutputPath]:
-    """The places of outputs; OutputError if two of them are one file, or one is an input."""
-    places = [output_path(path, inputs) for path in outputs]
-    if len(places) == 2 and places[0].target == places[1].target and not places[0].direct:
-        raise OutputError(f"{outputs[1]}: is given for --output and for --picture; name two files")
-    return places
-
-
-def _show(screen: Console, result: Evaluation, unit: str, beta: float) -> None:
+def _show(screen: "Console", result: Evaluation, unit: str, beta: float) -> None:
     shown = table("field")
     f_name = [] if beta == 1 else [f"F{beta:g}"]
     headings = ["gold", "predicted", "both", "precision", "recall", "F1", *f_name, "overlap"]
@@ -153,7 +154,7 @@ def _show(screen: Console, result: Evaluation, unit: str, beta: float) -> None:
         screen.print(f"most often mistaken: {pairs}", soft_wrap=True, highlight=False)
 
 
-def _show_differences(screen: Console, differences: Sequence[Difference], one: str, other: str) -> None:
+def _show_differences(screen: "Console", differences: Sequence[Difference], one: str, other: str) -> None:
     shown = table("in %")
     numbers(shown, "predicted", "against", "difference", "95 % interval", "p")
     for each in differences:

@@ -2,40 +2,44 @@
 
 import warnings
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
 
 from formulations import LabelSet, RuleSet
 from formulations.errors import RuleNotice
 from formulations.labels.schemes import MARKS, OUTSIDE, WRITABLE
-from formulations.programs.analysis import Analysis, analyse
 from formulations.rulefiles.schema import schema
+from ilpinfer.cli.arguments import AsJson, RuleFile, Scheme, model_option, value_option
+from ilpinfer.cli.command import command
 from ilpinfer.cli.inputs import checked_scheme, read_rules
 from ilpinfer.cli.screen import add_row, console, numbers, print_json, table
 from ilpinfer.cli.streams import notice
 from ilpinfer.models.files import load_model
 
+if TYPE_CHECKING:
+    from formulations.programs.analysis import Analysis
+
 
 @dataclass(frozen=True)
 class ExplainOptions:
-    """Options of `ilpinfer explain`.
+    """Options of `ilpinfer explain`."""
 
-    Parameters
-    ----------
-    rules : a rule file, or a name of the catalogue
-    model : model whose labels are used; the declared fields if None
-    length : tokens of the sequence that the rules are stated for
-    scheme : of the labels of declared fields
-    as_json : whether to write JSON
-    """
-
-    rules: str
-    model: str | None = None
-    length: int = 25
-    scheme: str = ""
-    as_json: bool = False
+    rules: RuleFile
+    model: Annotated[
+        str | None,
+        model_option("Model whose labels are used; one label for each declared field if not given."),
+    ] = None
+    length: Annotated[
+        int, value_option("TOKENS", "Length of the sequence that the sizes are stated for.", min=2, max=500)
+    ] = 25
+    scheme: Scheme = ""
+    as_json: AsJson = False
 
 
+@command("ilpinfer explain citations", "ilpinfer explain rules.toml --model hmm.json --json")
 def explain(options: ExplainOptions) -> None:
-    """Show the kind of each rule, and how searches can prune with it."""
+    """Explain each rule: its kind (local, linear, regular, auxiliary), its size, and how searches can prune with it."""
+    from formulations.programs.analysis import analyse
+
     scheme = checked_scheme(options.scheme)
     rules = read_rules([options.rules])
     labels = _labels(rules, options.model, scheme)
@@ -50,8 +54,9 @@ def explain(options: ExplainOptions) -> None:
     _show(result, labels, options.length)
 
 
+@command("ilpinfer schema >rules.schema.json")
 def print_schema() -> None:
-    """The JSON Schema of rule files."""
+    """Print the JSON Schema of rule files, for editors."""
     print_json(schema())
 
 
@@ -74,7 +79,7 @@ _KINDS = {
 _PARTIAL = {"exact": "in P", "sound": "in P, may fall", "forced": "forced", "": "not in P"}
 
 
-def _show(result: list[Analysis], labels: LabelSet, length: int) -> None:
+def _show(result: "list[Analysis]", labels: LabelSet, length: int) -> None:
     screen = console()
     shown = table("rule", "form", "kind")
     numbers(shown, "states")

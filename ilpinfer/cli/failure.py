@@ -6,13 +6,7 @@ from typing import Any
 
 
 class Failure(Exception):
-    """A failure of a command, for standard error.
-
-    Parameters
-    ----------
-    message : one line
-    code : 1 for a failure of the work, 2 for bad input
-    """
+    """A failure of a command: one line for standard error, and code 1 for a failure of the work or 2 for bad input."""
 
     def __init__(self, message: str, code: int) -> None:
         super().__init__(" ".join(message.split()))

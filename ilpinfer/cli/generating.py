@@ -1,68 +1,92 @@
 """`ilpinfer reference generate` and `ilpinfer reference programs`."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
+from ilpinfer.cli.arguments import (
+    AsJson,
+    ReferenceFiles,
+    Ties,
+    Units,
+    argument,
+    output_file,
+    output_folder,
+    value_option,
+)
+from ilpinfer.cli.command import command
 from ilpinfer.cli.exporting import check_texts
 from ilpinfer.cli.failure import Failure
 from ilpinfer.cli.inputs import check_streams
+from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import print_json
 from ilpinfer.cli.streams import notice
-from ilpinfer.corpus.sequences import InputError
+from ilpinfer.corpus.examples import InputError
 from ilpinfer.errors import describe, traceback_wanted
-from ilpinfer.references.files import numbered, write
-from ilpinfer.references.generator import Instance, generate
-from ilpinfer.references.integer_programs import write_programs
-from ilpinfer.references.making import make
-from ilpinfer.references.record import InvalidReference, Reference
-from ilpinfer.references.shipped import instances
-from ilpinfer.system.output_paths import check_folder, output_path
+from ilpinfer.system.output_paths import check_folder
+
+if TYPE_CHECKING:
+    from ilpinfer.references.generator import Instance
+    from ilpinfer.references.record import Reference
 
 
 @dataclass(frozen=True)
 class GenerateOptions:
-    """Options of `ilpinfer reference generate`.
+    """Options of `ilpinfer reference generate`."""
 
-    Parameters
-    ----------
-    kind, count, seed, tokens, labels, rules, hardness : arguments of `generate`; count None for the sizes of the
-    shipped set
-    output : a file
-    ties : largest number of listed optima
-    as_json : whether to print JSON
-    """
+    kind: Annotated[
+        str,
+        argument("KIND", "Kind of problem: plain, ties, infeasible, second-order or soft-and-hard."),
+    ]
+    output: Annotated[
+        str,
+        output_file(
+            "File for the references: NAME.jsonl, or NAME.json for one reference; NAME.jsonl.gz is compressed"
+        ),
+    ]
+    count: Annotated[
+        int | None,
+        value_option("NUMBER", "Number of references; the set that the package contains if not given."),
+    ] = None
+    seed: Annotated[int, value_option("NUMBER", "Seed; the same seed gives the same references.")] = 0
+    tokens: Annotated[int, value_option("NUMBER", "Tokens of each sequence.")] = 20
+    labels: Annotated[int, value_option("NUMBER", "Number of labels, 3 or more.")] = 6
+    rule_count: Annotated[int, value_option("NUMBER", "Most rules of a sequence.")] = 4
+    hardness: Annotated[
+        float, value_option("SHARE", "How much the scores favor labellings that break rules, 0 to 1.")
+    ] = 0.5
+    ties: Ties = 100
+    as_json: AsJson = False
 
-    kind: str
-    output: str
-    count: int | None = None
-    seed: int = 0
-    tokens: int = 20
-    labels: int = 6
-    rules: int = 4
-    hardness: float = 0.5
-    ties: int = 100
-    as_json: bool = False
-
-    def instances(self) -> Iterator[Instance]:
+    def instances(self) -> "Iterator[Instance]":
         """The problems of the references."""
+        from ilpinfer.references.generator import generate
+        from ilpinfer.references.shipped import instances
+
         if self.count is None:
             return instances(self.kind)
-        sizes = {"T": self.tokens, "K": self.labels, "rules": self.rules}
+        sizes = {"T": self.tokens, "K": self.labels, "rules": self.rule_count}
         return generate(self.kind, self.count, seed=self.seed, hardness=self.hardness, **sizes)
 
 
+@command("ilpinfer reference generate ties --count 5 --seed 1 --output ties.jsonl")
 def generate_references(options: GenerateOptions) -> None:
-    """Write the reference of each instance; if one cannot be proved, nothing is written."""
-    check_streams(options.as_json, [options.output], [])
-    output_path(options.output)
+    """Generate references with random scores and rules.
+
+    If one cannot be proved, nothing is written.
+    """
+    from ilpinfer.references.files import write
+    from ilpinfer.references.making import make
+
+    Outputs(options.as_json, [], output=options.output)
     made = options.instances()
     if options.count != 1 and ".jsonl" not in options.output and not options.output.startswith("/dev/"):
         raise InputError(f"--output {options.output}: a JSON file holds one reference; use .jsonl")
     with progress("making references", options.count or 20) as advance:
 
-        def references() -> Iterator[Reference]:
+        def references() -> "Iterator[Reference]":
             for instance in made:
                 yield make(instance.trellis, instance.rules, name=instance.name, ties=options.ties)
                 advance()
@@ -73,8 +97,18 @@ def generate_references(options: GenerateOptions) -> None:
         print_json({"output": options.output, "references": written, "kind": options.kind})
 
 
-def write_reference_programs(files: Sequence[str], output: str, units: str, *, as_json: bool = False) -> None:
-    """Write the integer program of every reference of every file, as LP and as MPS."""
+@command("ilpinfer reference programs references.jsonl --output programs")
+def write_reference_programs(
+    files: ReferenceFiles,
+    output: Annotated[str, output_folder("Folder for the programs.")],
+    units: Units = "nats",
+    as_json: AsJson = False,
+) -> None:
+    """Write the integer program of each reference, as LP and as MPS."""
+    from ilpinfer.references.files import numbered
+    from ilpinfer.references.integer_programs import write_programs
+    from ilpinfer.references.record import InvalidReference
+
     check_texts("lp", units)
     check_streams(False, [], files)
     if not output:

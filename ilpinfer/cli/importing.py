@@ -3,30 +3,31 @@
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from formulations import Program, RuleSet, Trellis
 from formulations.dtypes import Integers
 from formulations.files import plain_name
 from formulations.grid import UNITS_PER_NAT
 from formulations.programs.program import UNITS
-from ilpinfer.cli.exporting import check_texts, known_trellis, numbers
-from ilpinfer.cli.inputs import InputOptions, check_streams, prepare
-from ilpinfer.cli.programs import ProgramOptions
+from ilpinfer.cli.arguments import AsJson, Limit, output_file, solution_files, value_option
+from ilpinfer.cli.command import command
+from ilpinfer.cli.exporting import PROGRAM, ProgramOptions, check_texts, known_trellis, numbers
+from ilpinfer.cli.inputs import Unrewarded, prepare
+from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import add_row, console, print_json, table
 from ilpinfer.cli.screen import numbers as number_columns
-from ilpinfer.core.solution import Solution, finite
-from ilpinfer.corpus.sequences import InputError
-from ilpinfer.decoding.decode import decode
-from ilpinfer.decoding.evaluation import evaluate_labelling
+from ilpinfer.corpus.examples import InputError
 from ilpinfer.errors import describe
 from ilpinfer.pipelines.trellises import ScoredSequence
-from ilpinfer.solvers.solution_files import SolutionFile, read_solution_file
 from ilpinfer.system.files import write_atomically
-from ilpinfer.system.output_paths import output_path
+
+if TYPE_CHECKING:
+    from ilpinfer.core.solution import Solution
+    from ilpinfer.solvers.solution_files import SolutionFile
 
 ENDS = (".sol", ".txt", ".xml")
 AGREES = 1e-6
@@ -35,52 +36,47 @@ AGREES = 1e-6
 
 @dataclass(frozen=True)
 class ImportOptions:
-    """Options of `ilpinfer import-solution`.
+    """Options of `ilpinfer import-solution`; format and units are those of the column tables, else lp in nats, if not given."""
 
-    Parameters
-    ----------
-    input : the sequences of the programs
-    program : kind of the solved programs
-    solutions : files, and folders of files, whose names begin with the number of the sequence
-    output : a file of JSON lines; empty for a table on standard output
-    format, units : of the solved files; by default those of their column tables, else lp in nats
-    time_limit : seconds for the engine's proof of each sequence
-    as_json : whether to print the rows as one JSON list
-    """
-
-    input: InputOptions
-    program: ProgramOptions
-    solutions: Sequence[str]
-    output: str = ""
-    format: str = ""
-    units: str = ""
-    time_limit: float | None = None
-    as_json: bool = False
+    input: Unrewarded
+    solutions: Annotated[
+        list[str],
+        solution_files(
+            "Solution files of CBC, HiGHS, SCIP, Gurobi or CPLEX, or folders of them, named after their programs: 0001.sol."
+        ),
+    ]
+    output: Annotated[str, output_file("File for the results, JSON lines, in place of a table")] = ""
+    format: Annotated[
+        str,
+        value_option(
+            "FORMAT",
+            "Format of the solved program, where 0001.columns.json is not beside the solution: lp or mps.",
+            PROGRAM,
+        ),
+    ] = ""
+    units: Annotated[str, value_option("UNIT", "Unit of its objective, likewise: nats or grid.", PROGRAM)] = (
+        ""
+    )
+    program: ProgramOptions = field(default_factory=ProgramOptions)
+    time_limit: Limit = None
+    as_json: AsJson = False
 
 
 @dataclass(frozen=True)
 class CheckedSolution:
-    """A solution of a solver, checked, with its score.
-
-    Parameters
-    ----------
-    file : where it was read
-    claim : the claim of the solver
-    worth : the labelling's value under the rules by which the program counts, with the engine's bound
-    objective : the program's objective of the solver's vector, nats
-    best : a proved upper bound on that objective, nats
-    agrees : whether the claimed objective is that of the vector; None where none is claimed
-    """
+    """A solution of a solver, checked, with its score; objectives in nats."""
 
     file: str
-    claim: SolutionFile
-    worth: Solution
-    objective: float
-    best: float
-    agrees: bool | None
+    claim: "SolutionFile"
+    worth: "Solution"  # the labelling's value under the rules by which the program counts, with the engine's bound
+    objective: float  # of the solver's vector
+    best: float  # a proved upper bound on the objective
+    agrees: bool | None  # whether the claimed objective is that of the vector; None where none is claimed
 
     def row(self, number: int, item: ScoredSequence) -> dict[str, Any]:
         """The record as plain values."""
+        from ilpinfer.core.solution import finite
+
         return {
             "sequence": number,
             "file": self.file,
@@ -96,13 +92,15 @@ class CheckedSolution:
         }
 
 
+@command(
+    "ilpinfer import-solution scores.jsonl programs/0001.sol --rules rules.toml",
+    "ilpinfer import-solution scores.jsonl programs --rules rules.toml --output values.jsonl",
+)
 def import_solutions(options: ImportOptions) -> None:
-    """Read solutions, check them, and show or write their scores and gaps."""
+    """Read solutions of other solvers: their labellings, scores, and gaps to the proved optimum."""
     check_texts(options.format or "lp", options.units or "nats")
     inputs = [*options.input.files, *options.solutions]
-    check_streams(options.as_json, [options.output], inputs)
-    if options.output:
-        output_path(options.output, inputs)
+    Outputs(options.as_json, inputs, output=options.output or None)
     scored, rules, _ = prepare(options.input, options.input.reading)
     places = _places(options.solutions, len(scored))
     done = []
@@ -158,6 +156,8 @@ def _files(path: Path) -> list[Path]:
 
 
 def _import(file: Path, item: ScoredSequence, rules: RuleSet, options: ImportOptions) -> CheckedSolution:
+    from ilpinfer.solvers.solution_files import read_solution_file
+
     claim = read_solution_file(file)
     trellis = known_trellis(item)
     program = options.program.formulate(trellis, rules)
@@ -203,8 +203,11 @@ def _map(file: Path, program: Program) -> dict[str, str]:
 
 def _worth(
     trellis: Trellis, program: Program, x: Integers, rules: RuleSet, options: ImportOptions
-) -> tuple[Solution, float]:
+) -> "tuple[Solution, float]":
     """The score of the labelling, and a bound on the objective of the program, both proved by the engine."""
+    from ilpinfer.decoding.decode import decode
+    from ilpinfer.decoding.evaluation import evaluate_labelling
+
     own = options.program.rules(trellis, rules)
     best = decode(trellis, own, time_limit=options.time_limit)
     bound = best.bound

@@ -5,11 +5,11 @@ import json
 import tomllib
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from formulations import Feature, RuleSet, join_rules, load_rules, parse_rules
+from formulations import Feature, LabelSet, RuleSet, join_rules, load_rules, parse_rules
 from formulations.errors import RuleNotice
 from formulations.files import open_bytes, read_text
 from formulations.labels.schemes import ALIASES, SCHEMES, scheme_name
@@ -17,54 +17,48 @@ from formulations.messages import suggestion
 from formulations.problem.digest import digest
 from formulations.rulefiles.loading import LARGEST, catalogue
 from ilpinfer.cli import signals
+from ilpinfer.cli.arguments import (
+    Column,
+    Input,
+    LabelNames,
+    Logits,
+    Model,
+    Pool,
+    Reward,
+    Rules,
+    RulesFirst,
+    Scheme,
+)
+from ilpinfer.cli.command import Without
 from ilpinfer.cli.streams import STDOUT, notice
-from ilpinfer.core.methods import Method
-from ilpinfer.core.solution import Solution
+from ilpinfer.corpus.conversion import iob1_remark
+from ilpinfer.corpus.examples import Example, InputError
 from ilpinfer.corpus.label_names import read_label_names
 from ilpinfer.corpus.logits import LogitsOptions
-from ilpinfer.corpus.sequences import Example, InputError, read, text_of
-from ilpinfer.decoding.reporting import OnError
 from ilpinfer.errors import describe, traceback_wanted, without_place
 from ilpinfer.models.files import BUILT_IN, load_model
 from ilpinfer.models.sequence_model import SequenceModel
-from ilpinfer.pipelines.fit import about_rules
-from ilpinfer.pipelines.rule_check import check_rules
 from ilpinfer.pipelines.trellises import ScoredSequence, fitting_scheme, score
+
+if TYPE_CHECKING:
+    from ilpinfer.core.methods import Method
+    from ilpinfer.core.solution import Solution
+    from ilpinfer.decoding.reporting import OnError
 
 
 @dataclass(frozen=True)
-class InputOptions:
-    """Sequences to decode, with options for reading them.
+class Scoring:
+    """How sequences are read and scored; scheme, column and logits are empty where they are inferred."""
 
-    Parameters
-    ----------
-    source : columns, JSON lines, an archive of logits, or `-` for standard input
-    model : a model file, or the name of a built-in model
-    rules : rule files, or names of the catalogue, which are joined
-    scheme : of the labels; empty to infer it
-    column : column of the labels
-    label_names : a file with the names of logits
-    pool : how the logits of word pieces are combined for a word
-    logits : how to scale logits
-    rewards : FIELD=NATS, features in addition to the rules
-    rules_first : whether hard rules on single tokens are applied before a model computes features
-    """
-
-    source: str
-    model: str | None = None
-    rules: Sequence[str] = ()
-    scheme: str = ""
-    column: str = ""
-    label_names: str | None = None
-    pool: str = "first"
-    logits: str = ""
-    rewards: Sequence[str] = ()
-    rules_first: bool = False
-
-    @property
-    def files(self) -> list[str]:
-        """Files that are read."""
-        return files_read(self.source, self.model, self.label_names, toml=self.rules)
+    model: Model = None
+    rules: Rules = ()
+    scheme: Scheme = ""
+    column: Column = ""
+    label_names: LabelNames = None
+    pool: Pool = "first"
+    logits: Logits = ""
+    rewards: Reward = ()
+    rules_first: RulesFirst = False
 
     @property
     def reading(self) -> LogitsOptions:
@@ -74,16 +68,24 @@ class InputOptions:
 
 
 @dataclass(frozen=True)
-class Job:
-    """Model and rules for decoding.
+class InputOptions(Scoring):
+    """Sequences of a file, with options for reading and scoring them."""
 
-    Parameters
-    ----------
-    model : None where the input has scores
-    rules : all of them
-    scheme : its canonical name
-    content : digest of model and rules
-    """
+    source: Input = field(kw_only=True)
+
+    @property
+    def files(self) -> list[str]:
+        """Files that are read."""
+        return files_read(self.source, self.model, self.label_names, toml=self.rules)
+
+
+Unrewarded = Annotated[InputOptions, Without(("rewards", "rules_first"))]
+"""The input of commands that have no options of decoding."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """Model and rules for decoding: no model where the input has scores; `content` is the digest of both."""
 
     model: SequenceModel | None
     rules: RuleSet
@@ -91,7 +93,7 @@ class Job:
     content: str
 
 
-def job_of(options: InputOptions) -> Job:
+def job_of(options: Scoring) -> Job:
     """Model and rules, read and checked."""
     model, scheme = options.model, checked_scheme(options.scheme)
     rules = rewarded(read_rules(options.rules), options.rewards)
@@ -110,6 +112,10 @@ def prepare(
 
     With `fit`, one notice names rules that rarely apply, in place of the notice about absent fields.
     """
+    from ilpinfer.corpus.sequences import read
+    from ilpinfer.pipelines.fit import about_rules
+    from ilpinfer.pipelines.rule_check import check_rules
+
     source, model = options.source, options.model
     checked_scheme(options.scheme)
     with about(source):
@@ -172,6 +178,8 @@ def check_streams(as_json: bool, outputs: Sequence[str | None], inputs: Sequence
 
 def read_rules(sources: Sequence[str]) -> RuleSet:
     """The rules of all sources together; none where there is no source."""
+    from ilpinfer.corpus.sequences import text_of
+
     result = []
     for source in sources:
         with about(source), warnings.catch_warnings():
@@ -184,7 +192,7 @@ def read_rules(sources: Sequence[str]) -> RuleSet:
     return rules
 
 
-def method_options(method: Method, **values: float | None) -> dict[str, Any]:
+def method_options(method: "Method", **values: float | None) -> dict[str, Any]:
     """The options common to several methods that this method has, and that have a value."""
     return {name: value for name, value in values.items() if name in method.options and value is not None}
 
@@ -223,12 +231,12 @@ def _named_files(value: Any) -> Iterator[str]:
             yield from _named_files(each)
 
 
-def on_error() -> OnError:
+def on_error() -> "OnError":
     """ "row" for sequences that cannot be decoded; "raise" if tracebacks are requested."""
     return "raise" if traceback_wanted() else "row"
 
 
-def raise_interrupt(solution: Solution) -> Solution:
+def raise_interrupt(solution: "Solution") -> "Solution":
     """The solution; KeyboardInterrupt if its error was caused by an interrupt."""
     if solution.error and signals.is_interrupted():
         raise KeyboardInterrupt
@@ -242,14 +250,15 @@ def checked_scheme(scheme: str) -> str:
     return scheme_name(scheme)
 
 
-def parameters(entries: Sequence[str]) -> dict[str, Any]:
-    """NAME=VALUE entries; a value is a number, true or false, or else text.
+def notice_scheme(labellings: Sequence[Sequence[str]], scheme: str) -> None:
+    """A notice about ambiguous or unusual labels, if their scheme is inferred."""
+    if not scheme:
+        names = tuple(dict.fromkeys(name for labels in labellings for name in labels))
+        notice(iob1_remark(labellings, scheme) or LabelSet(names).notice)
 
-    Raises
-    ------
-    InputError
-        for an entry of another form, or a name given twice.
-    """
+
+def parameters(entries: Sequence[str]) -> dict[str, Any]:
+    """NAME=VALUE entries; a value is a number, true or false, or else text. InputError for another form or a repeated name."""
     result: dict[str, Any] = {}
     for entry in entries:
         name, equals, text = entry.partition("=")

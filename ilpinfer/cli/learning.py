@@ -1,47 +1,153 @@
 """`ilpinfer learn`."""
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from importlib.metadata import version
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
+import ilpinfer
 from formulations import RuleSet, dump_rules
 from formulations.errors import RuleNotice
-from ilpinfer.cli.inputs import about, check_streams, checked_scheme, comments, files_read, read_rules
-from ilpinfer.cli.learning_options import LearnOptions
-from ilpinfer.cli.progress import status
-from ilpinfer.cli.screen import add_row, console_beside, numbers, print_json, table
+from ilpinfer.cli.arguments import (
+    AsJson,
+    Column,
+    RuleFile,
+    Scheme,
+    TrainFile,
+    flag,
+    kind_option,
+    model_option,
+    output_file,
+    rules_option,
+    value_option,
+)
+from ilpinfer.cli.command import command, common
+from ilpinfer.cli.inputs import (
+    about,
+    checked_scheme,
+    comments,
+    files_read,
+    parameters,
+    read_rules,
+)
+from ilpinfer.cli.outputs import Outputs
+from ilpinfer.cli.progress import progress, status
+from ilpinfer.cli.screen import add_row, numbers, table
 from ilpinfer.cli.streams import notice, remark
-from ilpinfer.cli.training_scores import cross_fitted, open_checkpoint, read_training
-from ilpinfer.corpus.sequences import InputError
-from ilpinfer.learning.penalties import LearntPenalties, PenaltyLearner
-from ilpinfer.learning.perceptron import LARGEST
-from ilpinfer.learning.training_set import ScoredExample
-from ilpinfer.system.files import reserve, write_atomically
-from ilpinfer.system.output_paths import output_path
+from ilpinfer.corpus.examples import InputError
+from ilpinfer.models.files import (
+    BUILT_IN,
+    TrainingRecord,
+    load_model,
+    model_of,
+    record_of,
+    training_digest,
+    training_record,
+)
+from ilpinfer.models.sequence_model import SequenceModel
+from ilpinfer.models.sequences import Labelled
+from ilpinfer.pipelines.trellises import score
+from ilpinfer.system.checkpoint import Row, RowCheckpoint, RowPosition
+from ilpinfer.system.files import digest, write_atomically
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ilpinfer.learning.penalties import LearntPenalties, PenaltyLearner
+    from ilpinfer.learning.training_set import ScoredExample
 
 SHOWN = 40
 """Rules of the table on screen."""
 
 
-def run_learn(options: LearnOptions) -> None:
-    """Learn penalties, show the penalty of each rule, and write the rules."""
+MODELS = "Models that score TRAIN"
+
+
+@dataclass(frozen=True)
+class LearnOptions:
+    """Options of `ilpinfer learn`."""
+
+    first_rules: RuleFile
+    source: TrainFile
+    output: Annotated[str, output_file("File for the rules with learnt penalties, TOML")]
+    model: Annotated[
+        str | None,
+        model_option(
+            "Model that scores TRAIN. If it was trained on TRAIN, models of its kind are trained on parts of TRAIN and score the "
+            "other parts.",
+            MODELS,
+        ),
+    ] = None
+    kind: Annotated[
+        str,
+        kind_option(
+            "Without --model: kind of the models, hmm, hmm2 or crf, each trained without one part of TRAIN.",
+            MODELS,
+        ),
+    ] = ""
+    option: Annotated[
+        Sequence[str],
+        value_option(
+            "NAME=VALUE", "A parameter of the kind, as in `ilpinfer train`. May be repeated.", MODELS
+        ),
+    ] = ()
+    more_rules: Annotated[
+        Sequence[str], rules_option("More rules, such as bio. May be repeated.", None, "--rules")
+    ] = ()
+    algorithm: Annotated[
+        str,
+        value_option(
+            "NAME",
+            "cross-validated (chooses one of the others), given, log-odds, perceptron, perceptron-given, conservative or "
+            "conservative-given.",
+        ),
+    ] = "cross-validated"
+    measure: Annotated[str, value_option("NAME", "Measure to maximize: tokens, spans, sequences or all.")] = (
+        "all"
+    )
+    folds: Annotated[
+        int, value_option("NUMBER", "Folds in which models, algorithms and rules are evaluated.")
+    ] = 5
+    rate: Annotated[float, value_option("NATS", "Step size of the perceptron, in nats.")] = 0.3
+    epochs: Annotated[int, value_option("NUMBER", "Passes of the perceptron over TRAIN in each round.")] = 20
+    prune: Annotated[bool, flag("Remove rules that do not improve the measure.")] = True
+    seed: Annotated[
+        int, value_option("NUMBER", "Seed of the folds and of the order of sequences.", min=0)
+    ] = 0
+    scheme: Scheme = ""
+    column: Column = ""
+    as_json: AsJson = False
+
+    @property
+    def rules(self) -> list[str]:
+        """Rule files, or names of the catalogue, which are joined."""
+        return [self.first_rules, *self.more_rules]
+
+
+@command(
+    "ilpinfer learn rules.toml train.tsv --kind hmm --output learnt.toml",
+    "ilpinfer learn citations train.tsv --model crf.json --measure spans --output learnt.toml",
+)
+def learn(options: LearnOptions) -> None:
+    """Learn the penalties of rules from labelled sequences, by their effect on held-out labellings."""
+    from ilpinfer.learning.penalties import PenaltyLearner
+
     source, scheme = options.source, checked_scheme(options.scheme)
     try:
-        learner = PenaltyLearner(folds=options.folds, **options.settings)
+        learner = PenaltyLearner(**common(options, PenaltyLearner))
     except ValueError as error:
         raise InputError(str(error)) from None
     inputs = files_read(source, options.model, toml=options.rules)
-    check_streams(options.as_json, [options.output], inputs)
-    place = output_path(options.output, inputs)
+    outputs = Outputs(options.as_json, inputs, output=options.output)
     rules = read_rules(options.rules)
     warnings.simplefilter("ignore", RuleNotice)
     with about(source):
         data = read_training(options, scheme)
 
-        def learnt(examples: Sequence[ScoredExample]) -> tuple[LearntPenalties, str]:
+        def learnt(examples: "Sequence[ScoredExample]") -> "tuple[LearntPenalties, str]":
             try:
                 with _count(len(examples)) as advance:
                     result = learner.fit(examples, rules, advance=advance)
@@ -49,8 +155,8 @@ def run_learn(options: LearnOptions) -> None:
                 raise InputError(f"{', '.join(options.rules)}: {error}") from None
             return result, _text(result, learner, f"{data.digest}, {data.scores}")
 
-        if data.record is None or place.direct:
-            with reserve(place):
+        if data.record is None or outputs.places[0].direct:
+            with outputs.reserved():
                 result, text = learnt(data.examples or cross_fitted(data, learner))
                 write_atomically(options.output, text)
         else:
@@ -62,7 +168,8 @@ def run_learn(options: LearnOptions) -> None:
                     notice(f"{checkpoint.place.part}: the models are kept for the next run")
                     raise
                 checkpoint.replace_by(text.encode("utf-8", "backslashreplace"))
-    _show(options, result)
+    outputs.show(result.to_dict(), lambda screen: _show(result, screen))
+    _remark(options, result)
 
 
 @contextmanager
@@ -80,7 +187,7 @@ def _count(number: int) -> Iterator[Any]:
         yield advance
 
 
-def _text(result: LearntPenalties, learner: PenaltyLearner, data: str) -> str:
+def _text(result: "LearntPenalties", learner: "PenaltyLearner", data: str) -> str:
     """The rule file with its origin, and with the removed rules as comments."""
     settings = ", ".join(f"{name} {value}" for name, value in asdict(learner).items())
     made = (
@@ -96,27 +203,29 @@ def _text(result: LearntPenalties, learner: PenaltyLearner, data: str) -> str:
     return text + comments(f"left out: {verdict.name} ({verdict.reason})" for verdict in left)
 
 
-def _show(options: LearnOptions, result: LearntPenalties) -> None:
-    if options.as_json:
-        print_json(result.to_dict())
-    else:
-        screen = console_beside(options.output)
-        if result.candidates:
-            shown = table("on held-out parts")
-            numbers(shown, "token accuracy", "span F1", "whole sequences")
-            for candidate in result.candidates:
-                name = candidate.algorithm + (", taken" if candidate.algorithm == result.algorithm else "")
-                figures = (f"{100 * share:.2f}" for share in candidate.measures)
-                add_row(shown, name, *figures)
-            screen.print(shown)
-        shown = table("rule")
-        numbers(shown, "given", "learnt")
-        shown.add_column("why", overflow="fold")
-        for verdict in sorted(result.verdicts, key=lambda v: -abs(v.learnt))[:SHOWN]:
-            add_row(shown, verdict.name, f"{verdict.given:.2f}", f"{verdict.learnt:.2f}", verdict.reason)
+def _show(result: "LearntPenalties", screen: "Console") -> None:
+    if result.candidates:
+        shown = table("on held-out parts")
+        numbers(shown, "token accuracy", "span F1", "whole sequences")
+        for candidate in result.candidates:
+            name = candidate.algorithm + (", taken" if candidate.algorithm == result.algorithm else "")
+            figures = (f"{100 * share:.2f}" for share in candidate.measures)
+            add_row(shown, name, *figures)
         screen.print(shown)
-        if len(result.verdicts) > SHOWN:
-            screen.print(f"… and {len(result.verdicts) - SHOWN} more; --json shows all", highlight=False)
+    shown = table("rule")
+    numbers(shown, "given", "learnt")
+    shown.add_column("why", overflow="fold")
+    for verdict in sorted(result.verdicts, key=lambda v: -abs(v.learnt))[:SHOWN]:
+        add_row(shown, verdict.name, f"{verdict.given:.2f}", f"{verdict.learnt:.2f}", verdict.reason)
+    screen.print(shown)
+    if len(result.verdicts) > SHOWN:
+        screen.print(f"… and {len(result.verdicts) - SHOWN} more; --json shows all", highlight=False)
+
+
+def _remark(options: LearnOptions, result: "LearntPenalties") -> None:
+    """Notices about penalties and sequences, and a remark on the rules that are kept."""
+    from ilpinfer.learning.perceptron import LARGEST
+
     if result.capped:
         notice(
             f"penalties that reached the cap of {LARGEST:.0f} nats, because predictions break the rule at any penalty: "
@@ -131,3 +240,133 @@ def _show(options: LearnOptions, result: LearntPenalties) -> None:
     remark(
         f"{options.output}: {kept} of {len(result.verdicts)} rules and features kept, by {result.algorithm}"
     )
+
+
+@dataclass(frozen=True)
+class TrainingScores:
+    """Labelled sequences, and the source of their scores in words."""
+
+    source: str
+    pairs: Sequence[Labelled]
+    scores: str
+    digest: str
+    examples: "Sequence[ScoredExample]" = ()  # none if models must be trained first
+    record: TrainingRecord | None = (
+        None  # how to train these models, each without a part; None if there are scores
+    )
+
+
+def read_training(options: LearnOptions, scheme: str) -> TrainingScores:
+    """Sequences with their scores, or with the models that will score them."""
+    from ilpinfer.corpus.sequences import read, require_labels
+    from ilpinfer.learning.training_set import ScoredExample
+    from ilpinfer.models.training import KINDS, rewrite
+
+    source = options.source
+    sequences = read(source, column=options.column, notify=notice)
+    pairs = rewrite(require_labels(sequences), scheme)
+    data = training_digest(pairs)
+    if options.kind and options.model:
+        raise InputError(f"--model {options.model} and --kind {options.kind}: give one of them")
+    if options.kind:
+        if options.kind not in KINDS:
+            raise InputError(f'no kind of model "{options.kind}"; there are {", ".join(KINDS)}')
+        made = TrainingRecord(options.kind, parameters(options.option), scheme, len(pairs), data)
+        return _of_parts(source, pairs, made)
+    if options.option:
+        raise InputError("--option: a parameter of a model that is trained; add --kind")
+    own = all(example.scores is not None for example in sequences)
+    record = training_record(options.model) if options.model and not own else None
+    if record is not None and record.kind in KINDS:
+        pairs = rewrite(require_labels(sequences), record.scheme)
+        data = training_digest(pairs)
+        if record.data == data:
+            notice(
+                f"{options.model} was trained on {source}: models of the same kind are trained on parts of it, and score the other parts"
+            )
+            return _of_parts(source, pairs, record)
+    _warn(options, own, record)
+    with about(options.model):
+        model: SequenceModel | None = load_model(options.model) if options.model else None
+    scored = score(sequences, model, scheme)
+    examples = [
+        ScoredExample(item.trellis, item.gold)
+        for item in scored
+        if item.trellis is not None and item.gold is not None
+    ]
+    if len(examples) < len(scored):
+        notice(f"{len(scored) - len(examples)} sequences could not be scored, and are left out")
+    scores = "with scores" if own else f"scored by {_shown(options.model)}"
+    return TrainingScores(source, pairs, scores, data, examples)
+
+
+def open_checkpoint(
+    output: str, data: TrainingScores, learner: "PenaltyLearner", inputs: Iterable[str]
+) -> RowCheckpoint:
+    """A checkpoint of the models that score the sequences, with one row for each."""
+    assert data.record is not None
+    made = (data.record.kind, sorted(data.record.options.items()), data.record.scheme)
+    job = digest(ilpinfer.__version__, data.digest, made, learner.folds, learner.seed)
+    return RowCheckpoint(output, job, lambda row: RowPosition(int(row["part"])), inputs)
+
+
+def cross_fitted(
+    data: TrainingScores, learner: "PenaltyLearner", checkpoint: RowCheckpoint | None = None
+) -> "list[ScoredExample]":
+    """Each sequence, scored by a model that was trained without its part.
+
+    Models of an interrupted run are read from the checkpoint; others are trained and added to it.
+    """
+    from ilpinfer.learning.held_out import held_out_examples
+    from ilpinfer.models.training import KINDS
+
+    record, pairs = data.record, data.pairs
+    assert record is not None
+    left: list[Row] = []
+    if checkpoint is not None:
+        notice(checkpoint.damage)
+        left = list(checkpoint.rows())
+        if left:
+            notice(f"{checkpoint.place.part}: {len(left)} models of an interrupted run are used")
+    waiting = iter(left)
+
+    def train(some: Sequence[Labelled]) -> SequenceModel:
+        for row in waiting:
+            return model_of(row["model"], f"part {row['part']}")
+        model = KINDS[record.kind].make(some, record.scheme, [], None, record.options)
+        if checkpoint is not None:
+            body = record_of(model.FORMAT, model.VERSION, model.body())
+            checkpoint.write([{"part": checkpoint.groups, "model": body}])
+        return model
+
+    with progress("training", min(learner.folds, len(pairs))) as advance:
+        return held_out_examples(pairs, train, folds=learner.folds, seed=learner.seed, advance=advance)
+
+
+def _of_parts(source: str, pairs: Sequence[Labelled], record: TrainingRecord) -> TrainingScores:
+    """Sequences that are scored by models of a kind, with a short description of these."""
+    if len(pairs) < 2:
+        raise InputError(
+            f"{source}: has one sequence, and no other one to train a model on; name a model with --model"
+        )
+    settings = ", ".join(f"{name}={value}" for name, value in record.options.items())
+    scores = f"scored by {record.kind}{f' ({settings})' if settings else ''} trained without each part"
+    return TrainingScores(source, pairs, scores, training_digest(pairs), record=record)
+
+
+def _shown(model: str | None) -> str:
+    """The name of a model, or a digest of its file."""
+    if model is None or model in BUILT_IN:
+        return model or "no model"
+    return f"a model ({digest(Path(model).read_bytes())})"
+
+
+def _warn(options: LearnOptions, own: bool, record: TrainingRecord | None) -> None:
+    """Notices about a model that is not used, and about one that may be trained on the sequences."""
+    if options.model and own:
+        notice(f"{options.source} has scores of its own: {options.model} is not used")
+    elif options.model and options.model not in BUILT_IN and record is None:
+        notice(
+            f"{options.model} has no record of its training sequences; if {options.source} is among them, use --kind, "
+            "which scores each part by a model that was not trained on it"
+        )

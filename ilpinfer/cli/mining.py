@@ -1,57 +1,118 @@
 """`ilpinfer mine`."""
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from formulations import InferenceError, LabelSet, dump_rules
+from formulations import InferenceError, dump_rules
+from ilpinfer.cli.arguments import AsJson, Column, Scheme, TrainFile, output_file, value_option
+from ilpinfer.cli.command import command, common
 from ilpinfer.cli.failure import Failure
-from ilpinfer.cli.inputs import about, check_streams, checked_scheme, files_read
+from ilpinfer.cli.inputs import about, checked_scheme, files_read, notice_scheme
+from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.progress import progress
-from ilpinfer.cli.screen import add_row, console_beside, numbers, print_json, table
+from ilpinfer.cli.screen import add_row, numbers, table
 from ilpinfer.cli.streams import notice, remark
-from ilpinfer.corpus.conversion import convert_all, iob1_remark
-from ilpinfer.corpus.sequences import InputError, read, require_labels
-from ilpinfer.evaluation.predictions import read_pairs
-from ilpinfer.learning import FAMILIES, MinedRules, PredictionsError, RuleMiner
+from ilpinfer.corpus.conversion import convert_all
+from ilpinfer.corpus.examples import InputError
 from ilpinfer.models.sequences import Labelled
-from ilpinfer.system.files import reserve, write_atomically
-from ilpinfer.system.output_paths import output_path
+from ilpinfer.system.files import write_atomically
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ilpinfer.learning import MinedRules, RuleMiner
 
 SHOWN = 20
 """Rules of the table on screen."""
 
 
+SELECTION = "Selection of rules"
+
+
 @dataclass(frozen=True)
 class MineOptions:
-    """Options of `ilpinfer mine`.
+    """Options of `ilpinfer mine`."""
 
-    Parameters
-    ----------
-    source : labelled sequences
-    output : a rule file
-    settings : arguments of `RuleMiner` as text or numbers; families are names separated by commas, empty for all
-    predictions : a file of the same sequences with the labels of a model; empty for none
-    scheme : of the labels; empty to infer it
-    column : column of the labels
-    as_json : whether to show JSON
-    """
-
-    source: str
-    output: str
-    settings: Mapping[str, Any]
-    predictions: str = ""
-    scheme: str = ""
-    column: str = ""
-    as_json: bool = False
+    source: TrainFile
+    output: Annotated[str, output_file("File for the rules, TOML")]
+    families: Annotated[
+        str,
+        value_option(
+            "NAMES",
+            "Families of rules, separated by commas: one-run, requires-present, never-together, requires-before, precedence, "
+            "presence-precedence, adjacency, state-change, begin-end, minimum-length, words, next-words, first-field, last-field. "
+            "All if not given.",
+        ),
+    ] = ""
+    support: Annotated[
+        int, value_option("NUMBER", "Least number of places where a rule applies.", SELECTION)
+    ] = 10
+    confidence: Annotated[
+        str,
+        value_option(
+            "SHARE", "Least share of these places where a rule holds, or cross-validated.", SELECTION
+        ),
+    ] = "0.95"
+    gain: Annotated[
+        float,
+        value_option(
+            "NATS",
+            "Least information of a rule, in nats: how much more often it holds than by chance.",
+            SELECTION,
+        ),
+    ] = 5.0
+    word_support: Annotated[
+        int, value_option("NUMBER", "Least number of occurrences of a word.", SELECTION)
+    ] = 5
+    smoothing: Annotated[
+        float,
+        value_option("NUMBER", "Number added to both counts that a penalty is computed from.", SELECTION),
+    ] = 1.0
+    folds: Annotated[
+        int,
+        value_option(
+            "NUMBER", "Folds of TRAIN; a rule must hold in the held-out folds. 0 for no folds.", SELECTION
+        ),
+    ] = 5
+    pruning: Annotated[
+        Literal["cover", "none"],
+        value_option(
+            "NAME",
+            "cover: keep the cheapest rules that separate correct labellings from wrong ones; none: keep all.",
+            SELECTION,
+        ),
+    ] = "cover"
+    power: Annotated[
+        int,
+        value_option(
+            "NUMBER",
+            "Least number of wrong labellings that a rule detects and no rule before it does.",
+            SELECTION,
+        ),
+    ] = 1
+    most: Annotated[int | None, value_option("NUMBER", "Largest number of rules to keep.", SELECTION)] = None
+    predictions: Annotated[
+        str,
+        value_option(
+            "FILE",
+            "TRAIN with the labels that a model predicts; rules must detect errors of these. - for standard input.",
+        ),
+    ] = ""
+    scheme: Scheme = ""
+    column: Column = ""
+    seed: Annotated[int, value_option("NUMBER", "Seed of the folds and of generated wrong labellings.")] = 0
+    as_json: AsJson = False
 
     @property
-    def miner(self) -> RuleMiner:
+    def miner(self) -> "RuleMiner":
         """The miner; InputError for options out of range, and ValueError with the name of the option."""
-        names, confidence = self.settings["families"], self.settings["confidence"]
-        families = tuple(name.strip() for name in names.split(",")) if names else FAMILIES
-        return RuleMiner(**{**self.settings, "families": families, "confidence": _share(confidence)})
+        from ilpinfer.learning import FAMILIES, RuleMiner
+
+        names = tuple(name.strip() for name in self.families.split(",")) if self.families else FAMILIES
+        return RuleMiner(
+            **{**common(self, RuleMiner), "families": names, "confidence": _share(self.confidence)}
+        )
 
 
 def _share(text: str) -> float | Literal["cross-validated"]:
@@ -63,23 +124,25 @@ def _share(text: str) -> float | Literal["cross-validated"]:
         raise InputError(f"--confidence {text}: expected a share such as 0.95, or cross-validated") from None
 
 
+@command(
+    "ilpinfer mine train.tsv --output rules.toml",
+    "ilpinfer mine train.tsv --predictions predicted.jsonl --families words,next-words --output rules.toml",
+)
 def mine(options: MineOptions) -> None:
-    """Mine rules, show them, and write the file.
+    """Mine soft rules from labelled sequences. Each rule is written with the counts that support it.
 
-    Raises
-    ------
-    Failure
-        if no rule is found; nothing is written then.
+    If no rule is found, nothing is written.
     """
+    from ilpinfer.learning import PredictionsError
+
     source = options.source
     scheme, miner = checked_scheme(options.scheme), options.miner
     inputs = files_read(source, options.predictions)
-    check_streams(options.as_json, [options.output], inputs)
-    place = output_path(options.output, inputs)
+    outputs = Outputs(options.as_json, inputs, output=options.output)
     with about(source):
         pairs, predictions = _read(options, scheme)
     try:
-        with reserve(place), about(source):
+        with outputs.reserved(), about(source):
             with progress("mining", len(miner.families) + 1) as advance:
                 result = miner.fit(pairs, scheme, predictions, lambda step: advance())
             if not result.rules:
@@ -89,11 +152,15 @@ def mine(options: MineOptions) -> None:
         raise InputError(f"{options.predictions}: {error}") from None
     except ValueError as error:
         raise error if isinstance(error, InferenceError) else InputError(f"{source}: {error}") from None
-    _show(options, result)
+    _tell(result)
+    outputs.show(_record(result), lambda screen: _show(options, result, screen))
 
 
 def _read(options: MineOptions, scheme: str) -> tuple[list[Labelled], list[tuple[str, ...] | None] | None]:
     """Tokens and labels, and predicted labels where there are some, all in one scheme."""
+    from ilpinfer.corpus.sequences import read, require_labels
+    from ilpinfer.evaluation.predictions import read_pairs
+
     if options.predictions:
         (both,), _, remarks = read_pairs([options.predictions], options.source, scheme, options.column)
         for text in remarks:
@@ -102,14 +169,12 @@ def _read(options: MineOptions, scheme: str) -> tuple[list[Labelled], list[tuple
     examples = read(options.source, column=options.column, notify=notice)
     texts, golden = zip(*require_labels(examples), strict=True)
     labellings = convert_all(golden, scheme)
-    names = tuple(dict.fromkeys(name for labels in labellings for name in labels))
-    remark = "" if scheme else iob1_remark(labellings, scheme) or LabelSet(names).notice
-    if remark:
-        notice(remark)
+    notice_scheme(labellings, scheme)
     return list(zip(texts, labellings, strict=True)), None
 
 
-def _show(options: MineOptions, result: MinedRules) -> None:
+def _tell(result: "MinedRules") -> None:
+    """Notices about rules that are left out, and a selection that is not proved."""
     if not result.proved:
         notice("the selection of rules is not proved optimal: the solver reached its time limit")
     for dropped in result.dropped:
@@ -117,17 +182,16 @@ def _show(options: MineOptions, result: MinedRules) -> None:
             first = dropped.rules[0]
             more = f" (and {dropped.number - 1} more)" if dropped.number > 1 else ""
             notice(f"{first.rule.title} is left out: {first.rule.reason.rpartition('; ')[2]}{more}")
-    if options.as_json:
-        print_json(_record(result))
-        return
+
+
+def _show(options: MineOptions, result: "MinedRules", screen: "Console") -> None:
     shown = table("rule", "family")
     numbers(shown, "support", "held %", "lift", "penalty", "folds", "power")
     for mined in result.rules[:SHOWN]:
         folds = f"{mined.folds_held}/{mined.folds_applied}" if mined.folds_applied else "-"
         counts = str(mined.support), f"{100 * mined.confidence:.1f}", f"{mined.lift:.1f}"
-        power = str(mined.discrimination) if options.settings["pruning"] == "cover" else "-"
+        power = str(mined.discrimination) if options.pruning == "cover" else "-"
         add_row(shown, mined.rule.title, mined.family, *counts, f"{mined.cost:.2f}", folds, power)
-    screen = console_beside(options.output)
     screen.print(shown)
     if len(result.rules) > SHOWN:
         screen.print(f"and {len(result.rules) - SHOWN} more")
@@ -145,7 +209,7 @@ def _show(options: MineOptions, result: MinedRules) -> None:
     )
 
 
-def _record(result: MinedRules) -> dict[str, object]:
+def _record(result: "MinedRules") -> dict[str, object]:
     return {
         "sequences": result.sequences,
         "tokens": result.tokens,

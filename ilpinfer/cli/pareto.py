@@ -2,100 +2,113 @@
 
 import json
 from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Any
-
-from rich.console import Console
+from typing import TYPE_CHECKING, Annotated, Any
 
 from formulations import RuleSet
 from ilpinfer import __version__
+from ilpinfer.cli.arguments import AsJson, First, Limit, flag, output_file, output_rows, value_option
+from ilpinfer.cli.command import command
 from ilpinfer.cli.failure import Findings
-from ilpinfer.cli.inputs import InputOptions, check_streams, on_error, prepare
+from ilpinfer.cli.inputs import Unrewarded, on_error, prepare
+from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.progress import progress
-from ilpinfer.cli.screen import add_row, console_beside, numbers, print_json, table
+from ilpinfer.cli.screen import add_row, numbers, table
 from ilpinfer.cli.streams import notice
-from ilpinfer.core.request import deadline_for
 from ilpinfer.core.rule_compiler import compiler_of
-from ilpinfer.corpus.sequences import InputError
-from ilpinfer.decoding.evaluation import evaluate_labelling
-from ilpinfer.decoding.frontier import Frontier, checked_weight, decode_frontier
-from ilpinfer.decoding.reporting import attempt
+from ilpinfer.corpus.examples import InputError
 from ilpinfer.errors import describe
-from ilpinfer.learning.frontier_pictures import corpus_picture, sequence_picture
-from ilpinfer.learning.tau import TauChoice, TauSearch
-from ilpinfer.learning.trade_off import CorpusFrontier, TradeOff, sum_frontiers
 from ilpinfer.pipelines.trellises import ScoredSequence
 from ilpinfer.system.checkpoint import Row, RowCheckpoint, RowPosition
 from ilpinfer.system.extras import require
-from ilpinfer.system.files import digest, reserve, write_atomically
+from ilpinfer.system.files import digest, write_atomically
 from ilpinfer.system.output_paths import OutputError, output_path
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ilpinfer.decoding.frontier import Frontier
+    from ilpinfer.learning.tau import TauChoice, TauSearch
+    from ilpinfer.learning.trade_off import CorpusFrontier, TradeOff
 
 SHOWN = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 """Weights on all penalties in the table."""
 
 
+TAU = "Choice of tau"
+
+
 @dataclass(frozen=True)
 class ParetoOptions:
-    """Options of `ilpinfer pareto`.
+    """Options of `ilpinfer pareto`."""
 
-    Parameters
-    ----------
-    input : sequences, model and rules
-    output : a file of JSON lines
-    picture : an SVG file; empty for none
-    summary : a JSON file; empty for none
-    first : number of sequences; None for all
-    time_limit : seconds for each sequence, and for each sequence and tau
-    hull, heaviest, most : as for `decode_frontier`
-    choose_tau : whether tau is chosen on the gold labels
-    bound, measure, folds, seed : as for `TauSearch`
-    as_json : whether to print the trade-off as JSON
-    """
-
-    input: InputOptions
-    output: str
-    picture: str = ""
-    summary: str = ""
-    first: int | None = None
-    time_limit: float | None = None
-    hull: bool = False
-    heaviest: float | None = None
-    most: int | None = None
-    choose_tau: bool = False
-    bound: str = "relative"
-    measure: str = "accuracy"
-    folds: int = 2
-    seed: int = 0
-    as_json: bool = False
+    input: Unrewarded
+    output: Annotated[str, output_rows("File for the frontiers, JSON lines, one sequence a line.")]
+    picture: Annotated[
+        str, output_file("File for a picture, SVG: the frontier of one sequence, or the sum over several")
+    ] = ""
+    summary: Annotated[str, output_file("File for the trade-off over all sequences, JSON")] = ""
+    first: First = None
+    time_limit: Limit = None
+    hull: Annotated[
+        bool, flag("Find only the points that are the only best one for some weight; takes less time.")
+    ] = False
+    heaviest: Annotated[
+        float | None, value_option("NUMBER", "Largest weight on all penalties that is considered.")
+    ] = None
+    most: Annotated[
+        int | None,
+        value_option("NUMBER", "Largest number of points of a sequence: those with the best scores.", min=1),
+    ] = None
+    choose_tau: Annotated[bool, flag("Also choose tau of two-phase inference, by the gold labels.", TAU)] = (
+        False
+    )
+    bound: Annotated[str, value_option("KIND", "How tau sets the least score: relative or odds.", TAU)] = (
+        "relative"
+    )
+    measure: Annotated[str, value_option("NAME", "Measure to maximize: accuracy, f1 or whole.", TAU)] = (
+        "accuracy"
+    )
+    folds: Annotated[
+        int,
+        value_option(
+            "NUMBER", "Folds; tau is evaluated on each fold, after it is chosen on the others.", TAU
+        ),
+    ] = 2
+    seed: Annotated[int, value_option("NUMBER", "Seed of the folds.", TAU, min=0)] = 0
+    as_json: AsJson = False
 
     def job(self, content: str) -> str:
         """Digest of everything that rows depend on; `content` is the digest of the input."""
         return digest(__version__, content, self.time_limit, self.hull, self.heaviest, self.most)
 
     @property
-    def search(self) -> TauSearch | None:
+    def search(self) -> "TauSearch | None":
         """The search for tau; ValueError for invalid options."""
+        from ilpinfer.learning.tau import TauSearch
+
         bound: Any = self.bound
         search = TauSearch((), bound, self.measure, self.folds, self.seed, self.time_limit)
         return search if self.choose_tau else None
 
 
-def run_pareto(options: ParetoOptions) -> None:
-    """Write the Pareto frontier of each sequence, and show the trade-off over all of them.
+@command(
+    "ilpinfer pareto test.tsv --model hmm.json --rules citations --output frontiers.jsonl --picture curve.svg"
+)
+def pareto(options: ParetoOptions) -> None:
+    """Compute all trade-offs between score and violation cost (the Pareto frontier), for each sequence and in total.
 
     A sequence without a feasible labelling or without a frontier has a row, and is reported at the end.
     """
+    from ilpinfer.core.request import deadline_for
+    from ilpinfer.decoding.frontier import checked_weight
+
     inputs, search = options.input.files, options.search
-    check_streams(options.as_json, [options.picture, options.summary], inputs)
     place = output_path(options.output, inputs)
     if place.direct:
         raise OutputError(f"{place.name}: the rows are read back, so the output must be a file; name one")
-    others = [
-        output_path(path, [*inputs, options.output]) for path in (options.picture, options.summary) if path
-    ]
-    if len(others) == 2 and others[0].target == others[1].target:
-        raise OutputError(f"{options.summary}: is given for --picture and for --summary; name two files")
+    others = {"picture": options.picture or None, "summary": options.summary or None}
+    outputs = Outputs(options.as_json, [*inputs, options.output], **others)
     if options.picture:
         require(f"--picture {options.picture}", "plots", "matplotlib")
     deadline_for(options.time_limit)
@@ -112,28 +125,31 @@ def run_pareto(options: ParetoOptions) -> None:
     if search is not None and len(scored) < search.folds:
         raise InputError(f"--folds {search.folds}: there are {len(scored)} sequences; give fewer folds")
     findings = Findings()
-    with ExitStack() as stack:
-        for other in others:
-            stack.enter_context(reserve(other))
-        checkpoint = stack.enter_context(RowCheckpoint(place.name, options.job(content), _position, inputs))
+    with (
+        outputs.reserved(),
+        RowCheckpoint(place.name, options.job(content), _position, inputs) as checkpoint,
+    ):
         frontiers = _fill(checkpoint, scored, rules, options, findings)
         kept = [n for n, frontier in enumerate(frontiers) if frontier.points]
         curve = _curve(scored, frontiers, kept, options)
         choice = None if search is None else _choose(search, scored, rules, kept)
         _write(options, scored, rules, frontiers, curve, choice)
-    if options.as_json:
-        print_json(_record(scored, frontiers, curve, choice))
-    screen = console_beside(options.picture, options.summary)
+
+    def curve_table(screen: "Console") -> None:
+        if curve is not None:
+            _show_curve(curve, screen)
+
+    outputs.show(_record(scored, frontiers, curve, choice), curve_table)
     if curve is not None:
-        _show(curve, None if options.as_json else screen, options.most)
-        if len(kept) < len(scored):
-            notice(f"{len(scored) - len(kept)} sequences have no frontier, and are left out of the trade-off")
+        _tell(curve, options.most, len(scored) - len(kept))
     if choice is not None and not options.as_json:
-        _show_taus(choice, screen)
+        _show_taus(choice, outputs.screen)
     findings.check()
 
 
 def _position(row: Row) -> RowPosition:
+    from ilpinfer.decoding.frontier import Frontier
+
     if type(row["sequence"]) is not int or not isinstance(row["status"], str):
         raise TypeError("a number and a text are expected")
     Frontier.from_dict(row)
@@ -146,10 +162,12 @@ def _fill(
     rules: RuleSet,
     options: ParetoOptions,
     findings: Findings,
-) -> list[Frontier]:
+) -> "list[Frontier]":
     """The frontiers of all sequences; missing ones are computed and added to the checkpoint."""
-    if checkpoint.damage:
-        notice(checkpoint.damage)
+    from ilpinfer.decoding.frontier import Frontier, decode_frontier
+    from ilpinfer.decoding.reporting import attempt
+
+    notice(checkpoint.damage)
     rows = list(checkpoint.rows()) if checkpoint.groups else []
     compiler = compiler_of(rules)
     with progress("following", len(scored), checkpoint.groups) as advance:
@@ -182,7 +200,7 @@ def _fill(
     return [Frontier.from_dict(row) for row in rows]
 
 
-def _status(frontier: Frontier) -> str:
+def _status(frontier: "Frontier") -> str:
     if frontier.points:
         return "complete" if frontier.complete else "incomplete"
     return "infeasible" if frontier.complete else "unknown"
@@ -190,11 +208,13 @@ def _status(frontier: Frontier) -> str:
 
 def _curve(
     scored: Sequence[ScoredSequence],
-    frontiers: Sequence[Frontier],
+    frontiers: "Sequence[Frontier]",
     kept: Sequence[int],
     options: ParetoOptions,
-) -> CorpusFrontier | None:
+) -> "CorpusFrontier | None":
     """The trade-off over the sequences that have a frontier."""
+    from ilpinfer.learning.trade_off import sum_frontiers
+
     if not kept:
         return None
     golden = [gold for n in kept if (gold := scored[n].gold) is not None]
@@ -204,8 +224,8 @@ def _curve(
 
 
 def _choose(
-    search: TauSearch, scored: Sequence[ScoredSequence], rules: RuleSet, kept: Sequence[int]
-) -> TauChoice:
+    search: "TauSearch", scored: Sequence[ScoredSequence], rules: RuleSet, kept: Sequence[int]
+) -> "TauChoice":
     chosen = [scored[n] for n in kept]
     trellises = [item.trellis for item in chosen if item.trellis is not None]
     return search.fit(trellises, [item.gold for item in chosen if item.gold is not None], rules)
@@ -215,10 +235,12 @@ def _write(
     options: ParetoOptions,
     scored: Sequence[ScoredSequence],
     rules: RuleSet,
-    frontiers: Sequence[Frontier],
-    curve: CorpusFrontier | None,
-    choice: TauChoice | None,
+    frontiers: "Sequence[Frontier]",
+    curve: "CorpusFrontier | None",
+    choice: "TauChoice | None",
 ) -> None:
+    from ilpinfer.learning.frontier_pictures import corpus_picture, sequence_picture
+
     if options.summary:
         record = _record(scored, frontiers, curve, choice)
         write_atomically(options.summary, json.dumps(record, indent=2, allow_nan=False) + "\n")
@@ -238,9 +260,9 @@ def _write(
 
 def _record(
     scored: Sequence[ScoredSequence],
-    frontiers: Sequence[Frontier],
-    curve: CorpusFrontier | None,
-    choice: TauChoice | None,
+    frontiers: "Sequence[Frontier]",
+    curve: "CorpusFrontier | None",
+    choice: "TauChoice | None",
 ) -> Row:
     """The trade-off over all sequences, and the choice of tau, as plain values."""
     return {
@@ -255,6 +277,8 @@ def _record(
 
 def _gold(item: ScoredSequence, rules: RuleSet) -> tuple[float, float] | None:
     """Score and cost of the gold labelling; None if the model lacks one of its labels, or it breaks a hard rule."""
+    from ilpinfer.decoding.evaluation import evaluate_labelling
+
     if item.gold is None or item.trellis is None or not {*item.gold} <= {*item.trellis.labels.names}:
         return None
     value = evaluate_labelling(item.trellis, rules, list(item.gold))
@@ -264,19 +288,19 @@ def _gold(item: ScoredSequence, rules: RuleSet) -> tuple[float, float] | None:
     return value.model_score + value.feature_score, value.penalty
 
 
-def _show(curve: CorpusFrontier, screen: Console | None, most: int | None) -> None:
-    """Show the table, if there is a screen for it, and notices about incomplete frontiers."""
-    if screen is not None:
-        _show_curve(curve, screen)
+def _tell(curve: "CorpusFrontier", most: int | None, left_out: int) -> None:
+    """Notices about incomplete frontiers and sequences without one."""
     if not curve.complete:
         limit = "" if most is None else f" without --most {most},"
         notice(
             f"some frontiers are not complete, so that other labellings may be better than those of the table;{limit} a "
             "longer --time-limit or a --heaviest weight may complete them"
         )
+    if left_out:
+        notice(f"{left_out} sequences have no frontier, and are left out of the trade-off")
 
 
-def _show_curve(curve: CorpusFrontier, screen: Console) -> None:
+def _show_curve(curve: "CorpusFrontier", screen: "Console") -> None:
     measured = curve.points[0].measures is not None
     shown = table("weight")
     names = ["right tokens", "F1 of spans", "whole"] if measured else []
@@ -295,7 +319,7 @@ def _show_curve(curve: CorpusFrontier, screen: Console) -> None:
         )
 
 
-def _figures(curve: CorpusFrontier, point: TradeOff) -> list[str]:
+def _figures(curve: "CorpusFrontier", point: "TradeOff") -> list[str]:
     number, best = len(curve.frontiers), curve.points[0].score
     result = [f"{(best - point.score) / number:.3f}", f"{point.cost / number:.3f}"]
     if point.measures is not None:
@@ -304,7 +328,7 @@ def _figures(curve: CorpusFrontier, point: TradeOff) -> list[str]:
     return result
 
 
-def _show_taus(choice: TauChoice, screen: Console) -> None:
+def _show_taus(choice: "TauChoice", screen: "Console") -> None:
     shown = table("tau")
     numbers(shown, "right tokens", "F1 of spans", "whole", "cost", "proved")
     for row in choice.table:

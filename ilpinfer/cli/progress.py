@@ -1,12 +1,15 @@
-"""Progress on standard error, if that is a terminal."""
+"""Progress on standard error, if that is a terminal, and log messages of the library."""
 
 import contextlib
+import logging
 import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from ilpinfer.cli import settings
+from ilpinfer.cli.streams import remark, say
+from ilpinfer.kernels import notices
 from ilpinfer.kernels.notices import Step
 
 
@@ -104,6 +107,29 @@ def compilation(step: Step | None) -> None:
     if not _lines:
         _own.enter_context(status(str(step)))
     _lines[-1].show(str(step))
+
+
+class _Lines(logging.Handler):
+    """A handler for the current standard error, which a progress bar or a test may replace."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        line = f"ilpinfer: {record.getMessage()}"
+        (say if record.levelno >= logging.ERROR else remark)(line)
+
+
+@contextlib.contextmanager
+def show_logs() -> Iterator[None]:
+    """Show the warnings of the logger `ilpinfer`, and the steps of compilations."""
+    logger, lines = logging.getLogger("ilpinfer"), _Lines(logging.WARNING)
+    before, logger.propagate = logger.propagate, False
+    logger.addHandler(lines)
+    ignored, notices.watch = notices.watch, compilation
+    try:
+        yield
+    finally:
+        notices.watch = ignored
+        logger.removeHandler(lines)
+        logger.propagate = before
 
 
 @contextlib.contextmanager

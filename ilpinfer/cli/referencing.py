@@ -1,45 +1,43 @@
 """`ilpinfer reference`."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from formulations import RuleSet, parse_rules
 from formulations.errors import InferenceError
-from ilpinfer.checker import MAX_STEPS
+from ilpinfer.cli.arguments import AsJson, Limit, ReferenceFiles, Ties, output_file, value_option
+from ilpinfer.cli.command import command
 from ilpinfer.cli.failure import Failure
 from ilpinfer.cli.inputs import InputOptions, check_streams, prepare
+from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import print_json
 from ilpinfer.cli.streams import notice, show_line
-from ilpinfer.corpus.sequences import InputError
+from ilpinfer.corpus.examples import InputError
 from ilpinfer.errors import describe, traceback_wanted
 from ilpinfer.pipelines.trellises import ScoredSequence
-from ilpinfer.references.files import numbered, write
-from ilpinfer.references.making import make
-from ilpinfer.references.record import InvalidReference, Reference
-from ilpinfer.references.verification import DEPTHS, Depth, Finding, verify
-from ilpinfer.system.output_paths import output_path
+
+if TYPE_CHECKING:
+    from ilpinfer.references.record import Reference
+    from ilpinfer.references.verification import Depth
 
 
 @dataclass(frozen=True)
 class MakeOptions:
-    """Options of `ilpinfer reference make`.
-
-    Parameters
-    ----------
-    input : sequences
-    output : a file
-    top, ties, time_limit : arguments of `make`
-    as_json : whether to print JSON
-    """
+    """Options of `ilpinfer reference make`."""
 
     input: InputOptions
-    output: str
-    top: int | None = None
-    ties: int = 100
-    time_limit: float | None = None
-    as_json: bool = False
+    output: Annotated[
+        str,
+        output_file(
+            "File for the references: NAME.jsonl, or NAME.json for one sequence; NAME.jsonl.gz is compressed"
+        ),
+    ]
+    top: Annotated[int | None, value_option("NUMBER", "List at least this many labellings.", min=1)] = None
+    ties: Ties = 100
+    time_limit: Limit = None
+    as_json: AsJson = False
 
 
 @dataclass(frozen=True)
@@ -51,8 +49,10 @@ class _Work:
     rules: RuleSet
     failures: list[str] = field(default_factory=list)
 
-    def references(self) -> Iterator[Reference]:
+    def references(self) -> "Iterator[Reference]":
         """The reference of each sequence that has one."""
+        from ilpinfer.references.making import make
+
         options = self.options
         with progress("making references", len(self.scored)) as advance:
             for item in self.scored:
@@ -74,11 +74,16 @@ class _Work:
                 advance()
 
 
+@command("ilpinfer reference make scores.jsonl --rules rules.toml --output references.jsonl")
 def make_references(options: MakeOptions) -> None:
-    """Write the reference of each sequence; those without one are reported at the end."""
+    """Decode each sequence, and write it with all optima, the next best score, and proofs.
+
+    Sequences without a reference are reported at the end.
+    """
+    from ilpinfer.references.files import write
+
     inputs = options.input.files
-    check_streams(options.as_json, [options.output], inputs)
-    output_path(options.output, inputs)
+    Outputs(options.as_json, inputs, output=options.output)
     scored, rules, _ = prepare(options.input, options.input.reading, fit=True)
     if len(scored) > 1 and ".jsonl" not in options.output and not options.output.startswith("/dev/"):
         raise InputError(
@@ -101,15 +106,36 @@ def make_references(options: MakeOptions) -> None:
         )
 
 
-def _chained(first: Reference, others: Iterator[Reference]) -> Iterator[Reference]:
+def _chained(first: "Reference", others: "Iterator[Reference]") -> "Iterator[Reference]":
     yield first
     yield from others
 
 
+@command("ilpinfer reference verify references.jsonl", "ilpinfer reference verify - <references.jsonl")
 def verify_references(
-    files: Sequence[str], depth: str, max_steps: int | None, *, as_json: bool = False
+    files: ReferenceFiles,
+    depth: Annotated[
+        str,
+        value_option(
+            "DEPTH",
+            "tables: trust the compiled rules; meaning: also compile the rules again, and compare.",
+        ),
+    ] = "meaning",
+    max_steps: Annotated[
+        int | None,
+        value_option("NUMBER", "Most steps of a reference; as many as a minute takes if not given.", min=1),
+    ] = None,
+    as_json: AsJson = False,
 ) -> None:
-    """Check every reference of every file, and report those that are wrong, or no references."""
+    """Verify references. No solver is needed.
+
+    Those that are wrong, or no references, are reported.
+    """
+    from ilpinfer.checker import MAX_STEPS
+    from ilpinfer.references.files import numbered
+    from ilpinfer.references.record import Reference
+    from ilpinfer.references.verification import DEPTHS, Finding, verify
+
     if depth not in DEPTHS:
         raise InputError(f"--depth {depth}: expected {' or '.join(DEPTHS)}")
     wanted: Depth = "tables" if depth == "tables" else "meaning"
@@ -138,8 +164,19 @@ def verify_references(
         show_line(f"{count} reference{'s' * (count > 1)} hold{'s' * (count == 1)} ({depth})")
 
 
-def show_references(files: Sequence[str], number: int | None, *, as_json: bool = False) -> None:
-    """Print references for people, or as JSON."""
+@command("ilpinfer reference show references.jsonl --number 1")
+def show_references(
+    files: ReferenceFiles,
+    number: Annotated[
+        int | None,
+        value_option("NUMBER", "Show only the reference of this number, from 1, of each file.", min=1),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show labellings, scores, the margin to the next best score, rules, and the size of the proofs."""
+    from ilpinfer.references.files import numbered
+    from ilpinfer.references.record import InvalidReference
+
     check_streams(as_json, [], files)
     shown, records = 0, list[dict[str, Any]]()
     for path in files:
@@ -168,7 +205,7 @@ def _title(number: int, name: str) -> str:
     return f"reference {number}{f' ({name})' if name else ''}"
 
 
-def _record(reference: Reference) -> dict[str, Any]:
+def _record(reference: "Reference") -> dict[str, Any]:
     """The content of `_lines` as plain values."""
     optima = [list(reference.named(labelling)) for labelling in reference.optima]
     proofs = [
@@ -189,7 +226,7 @@ def _record(reference: Reference) -> dict[str, Any]:
     }
 
 
-def _lines(reference: Reference) -> Iterator[str]:
+def _lines(reference: "Reference") -> Iterator[str]:
     yield f"  status   {reference.status}"
     if reference.score is not None:
         others = "" if reference.complete else ", and there may be more"
@@ -209,8 +246,10 @@ def _lines(reference: Reference) -> Iterator[str]:
     yield f"  digest   {reference.digest}"
 
 
-def _rules(reference: Reference) -> list[str]:
+def _rules(reference: "Reference") -> list[str]:
     """The names of the rules; InvalidReference if they cannot be read."""
+    from ilpinfer.references.record import InvalidReference
+
     try:
         return [item.name or item.title for item in parse_rules(reference.rules)]
     except ValueError as error:

@@ -8,72 +8,100 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from formulations.errors import RuleNotice
 from formulations.problem.digest import digest
+from ilpinfer.cli.arguments import (
+    AsJson,
+    Limit,
+    MethodName,
+    MethodOption,
+    argument,
+    flag,
+    output_folder,
+    value_option,
+)
+from ilpinfer.cli.command import command
 from ilpinfer.cli.failure import Failure
-from ilpinfer.cli.inputs import InputOptions, Job, about, check_streams, job_of, parameters
+from ilpinfer.cli.inputs import Job, Scoring, about, check_streams, job_of, parameters
 from ilpinfer.cli.progress import rate_progress
 from ilpinfer.cli.screen import print_json
 from ilpinfer.cli.streams import notice, show_line
-from ilpinfer.core.request import deadline_for
-from ilpinfer.corpus.streams import CorpusForm, ExampleStream, files_of
-from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.models.files import BUILT_IN
-from ilpinfer.reprocessing.estimates import estimate
-from ilpinfer.reprocessing.executors import Budget, Executor, LocalExecutor, Processes
-from ilpinfer.reprocessing.folder import Folder
-from ilpinfer.reprocessing.manifest import Manifest
-from ilpinfer.reprocessing.retrying import Retry
-from ilpinfer.reprocessing.run import Outcome, Run
-from ilpinfer.reprocessing.shards import Work
-from ilpinfer.reprocessing.tables import Entry
 from ilpinfer.system.extras import require
+
+if TYPE_CHECKING:
+    from ilpinfer.corpus.streams import ExampleStream
+    from ilpinfer.reprocessing.executors import Executor
+    from ilpinfer.reprocessing.manifest import Manifest
+    from ilpinfer.reprocessing.run import Outcome
+    from ilpinfer.reprocessing.shards import Work
+    from ilpinfer.reprocessing.tables import Entry
+
+RUN = "Run"
 
 
 @dataclass(frozen=True)
 class ReprocessOptions:
-    """Options of `ilpinfer reprocess`.
+    """Options of `ilpinfer reprocess`."""
 
-    Parameters
-    ----------
-    sources : files, folders and patterns, or `-`
-    input : how to read them, the model and the rules; its source is the first of them
-    output : a folder
-    method, option : as for `ilpinfer decode`
-    time_limit : seconds for each sequence
-    budget : time limit of the run in seconds
-    shard_size : sequences of a file
-    longest : tokens of a sequence; longer ones are rejected
-    jobs : processes; 0 for one a core
-    resume, only_unproved, dry_run : kind of run
-    scheduler : address of a Dask scheduler; empty for this machine
-    as_json : whether to print JSON
-    """
+    sources: Annotated[
+        list[str],
+        argument(
+            "INPUT",
+            "Files, folders and patterns: token<TAB>label columns, JSON lines, Parquet or Arrow; - for standard input.",
+        ),
+    ]
+    input: Scoring
+    output: Annotated[
+        str, output_folder("Folder for the results: part-00000.parquet and so on, and manifest.json.")
+    ]
+    method: MethodName = "auto"
+    time_limit: Limit = None
+    budget: Annotated[
+        float | None,
+        value_option("SECONDS", "Seconds after which the run stops; --resume continues it.", RUN),
+    ] = None
+    shard_size: Annotated[int, value_option("NUMBER", "Sequences of one output file.", RUN, min=1)] = 1000
+    longest: Annotated[
+        int, value_option("TOKENS", "Most tokens of a sequence; longer sequences are rejected.", RUN, min=1)
+    ] = 100_000
+    jobs: Annotated[int, value_option("NUMBER", "Number of processes; 0 for one a core.", RUN, min=0)] = 0
+    resume: Annotated[bool, flag("Continue the run in the output folder.", RUN)] = False
+    only_unproved: Annotated[
+        bool,
+        flag(
+            "Decode again only the sequences of a finished run that have no proof, for example with a longer time limit.",
+            RUN,
+        ),
+    ] = False
+    dry_run: Annotated[
+        bool, flag("Decode a few sequences, estimate the time of the run, and write nothing.", RUN)
+    ] = False
+    scheduler: Annotated[
+        str,
+        value_option(
+            "ADDRESS", "Decode on the workers of a Dask scheduler, such as tcp://10.0.0.1:8786.", RUN
+        ),
+    ] = ""
+    option: MethodOption = ()
+    as_json: AsJson = False
 
-    sources: Sequence[str]
-    input: InputOptions
-    output: str
-    method: str = "auto"
-    option: Sequence[str] = ()
-    time_limit: float | None = None
-    budget: float | None = None
-    shard_size: int = 1000
-    longest: int = 100_000
-    jobs: int = 0
-    resume: bool = False
-    only_unproved: bool = False
-    dry_run: bool = False
-    scheduler: str = ""
-    as_json: bool = False
 
-
+@command(
+    "ilpinfer reprocess corpus/*.jsonl --rules rules.toml --output labelled",
+    "ilpinfer reprocess corpus --model hmm.json --rules citations --output labelled --resume",
+)
 def reprocess(options: ReprocessOptions) -> None:
-    """Decode a corpus into a folder of Parquet files.
+    """Label a corpus of any size into Parquet files. An interrupted run can be resumed.
 
     Invalid records are listed and left out. They, and sequences that cannot be decoded, are reported at the end.
     """
+    from ilpinfer.corpus.streams import CorpusForm, ExampleStream
+    from ilpinfer.decoding.decoder import Decoder
+    from ilpinfer.reprocessing.shards import Work
+
     _check(options)
     check_streams(False, [], [*options.sources, *options.input.rules])
     warnings.simplefilter("ignore", RuleNotice)
@@ -99,6 +127,8 @@ def reprocess(options: ReprocessOptions) -> None:
 
 def _check(options: ReprocessOptions) -> None:
     """Raise ValueError for invalid options."""
+    from ilpinfer.core.request import deadline_for
+
     deadline_for(options.time_limit)
     if options.budget is not None and not options.budget > 0:
         raise ValueError(f"--budget {options.budget:g}: expected seconds above 0")
@@ -112,6 +142,8 @@ def _check(options: ReprocessOptions) -> None:
 
 
 def _files(sources: Sequence[str]) -> list[str]:
+    from ilpinfer.corpus.streams import files_of
+
     files = [file for source in sources for file in files_of(source)]
     for file in files:
         with about(file):
@@ -123,7 +155,9 @@ def _files(sources: Sequence[str]) -> list[str]:
     return files
 
 
-def _manifest(options: ReprocessOptions, files: Sequence[str], job: Job) -> Manifest:
+def _manifest(options: ReprocessOptions, files: Sequence[str], job: Job) -> "Manifest":
+    from ilpinfer.reprocessing.manifest import Manifest
+
     own = options.input
     model = own.model if own.model is None or own.model in BUILT_IN else _sha256(own.model)
     kept = {
@@ -146,7 +180,12 @@ def _sha256(path: str) -> str:
     return hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
 
-def _work(options: ReprocessOptions, stream: ExampleStream, work: Work, manifest: Manifest) -> None:
+def _work(options: ReprocessOptions, stream: "ExampleStream", work: "Work", manifest: "Manifest") -> None:
+    from ilpinfer.reprocessing.executors import Budget
+    from ilpinfer.reprocessing.folder import Folder
+    from ilpinfer.reprocessing.retrying import Retry
+    from ilpinfer.reprocessing.run import Run
+
     folder, budget = Folder(options.output), Budget.of(options.budget)
     with folder.locked():
         if not options.only_unproved:
@@ -157,7 +196,9 @@ def _work(options: ReprocessOptions, stream: ExampleStream, work: Work, manifest
     _report(options, outcome)
 
 
-def _executor(options: ReprocessOptions, work: Work) -> Executor:
+def _executor(options: ReprocessOptions, work: "Work") -> "Executor":
+    from ilpinfer.reprocessing.executors import LocalExecutor, Processes
+
     if options.scheduler:
         from ilpinfer.reprocessing.dask_cluster import DaskCluster
 
@@ -167,14 +208,14 @@ def _executor(options: ReprocessOptions, work: Work) -> Executor:
 
 
 @contextlib.contextmanager
-def _progress(stream: ExampleStream, manifest: Manifest) -> Iterator[Callable[[Entry], None]]:
+def _progress(stream: "ExampleStream", manifest: "Manifest") -> "Iterator[Callable[[Entry], None]]":
     """A progress bar over the bytes of the input, with the rate and the proved share."""
     sizes = [each["bytes"] for each in manifest.inputs]
     total = None if None in sizes else sum(sizes)
     with rate_progress("reprocessing", total) as show:
         rows = proved = 0
 
-        def watch(entry: Entry) -> None:
+        def watch(entry: "Entry") -> None:
             nonlocal rows, proved
             rows += entry.rows
             proved += entry.proved
@@ -183,7 +224,9 @@ def _progress(stream: ExampleStream, manifest: Manifest) -> Iterator[Callable[[E
         yield watch
 
 
-def _say_estimate(options: ReprocessOptions, stream: ExampleStream, work: Work) -> None:
+def _say_estimate(options: ReprocessOptions, stream: "ExampleStream", work: "Work") -> None:
+    from ilpinfer.reprocessing.estimates import estimate
+
     result = estimate(stream, work)
     if not result.sequences:
         raise Failure("no sequence could be read, so there is no estimate", 2)
@@ -222,7 +265,7 @@ def _show(record: Mapping[str, Any]) -> None:
     )
 
 
-def _report(options: ReprocessOptions, outcome: Outcome) -> None:
+def _report(options: ReprocessOptions, outcome: "Outcome") -> None:
     """Print a summary; Failure if sequences are left out or not finished."""
     rows, unproved, failed = map(outcome.count, ("rows", "unproved", "failed"))
     rejected = outcome.manifest.rejected

@@ -2,14 +2,15 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
-
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+from typing import TYPE_CHECKING, Any, Literal
 
 from ilpinfer.cli import settings
 from ilpinfer.cli.streams import STDOUT, json_text, visible
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
 
 
 def print_json(value: Any) -> None:
@@ -29,45 +30,53 @@ def plain(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def console(*, stderr: bool = False) -> Console:
+def console(*, stderr: bool = False) -> "Console":
     """A console on standard output or standard error; 140 columns wide if it is no terminal.
 
     Square brackets are shown as they are: texts of users are never read as markup. Control characters are escapes.
     """
+    from rich.console import Console
+
+    class Screen(Console):
+        def render_str(self, text: str, **options: Any) -> "Text":
+            """The text, with control characters as escapes, but for empty lines before and after it."""
+            line = text.strip("\n")
+            before, _, after = text.partition(line) if line else (text, "", "")
+            return super().render_str(f"{before}{visible(line)}{after}", **options)
+
     colors: Literal["auto"] | None = "auto" if settings.uses_color() else None
-    screen = _Screen(stderr=stderr, markup=False, emoji=False, color_system=colors)
+    screen = Screen(stderr=stderr, markup=False, emoji=False, color_system=colors)
     if not screen.is_terminal:
-        screen = _Screen(stderr=stderr, width=140, markup=False, emoji=False, color_system=colors)
+        screen = Screen(stderr=stderr, width=140, markup=False, emoji=False, color_system=colors)
     return screen
 
 
-def console_beside(*outputs: str | None) -> Console:
+def console_beside(*outputs: str | None) -> "Console":
     """A console on standard output; on standard error where one of the outputs goes to standard output."""
     return console(stderr=STDOUT in outputs)
 
 
-class _Screen(Console):
-    def render_str(self, text: str, **options: Any) -> Text:
-        """The text, with control characters as escapes, but for empty lines before and after it."""
-        line = text.strip("\n")
-        before, _, after = text.partition(line) if line else (text, "", "")
-        return super().render_str(f"{before}{visible(line)}{after}", **options)
-
-
-def table(*headings: str, padding: tuple[int, int, int, int] | tuple[int, int] = (0, 1)) -> Table:
+def table(*headings: str, padding: tuple[int, int, int, int] | tuple[int, int] = (0, 1)) -> "Table":
     """A table without a frame, with columns of texts; numbers get theirs from `numbers`."""
+    from rich.table import Table
+    from rich.text import Text
+
     result = Table(box=None, pad_edge=False, padding=padding, header_style="bold")
     for heading in headings:
         result.add_column(Text(heading))
     return result
 
 
-def numbers(table: Table, *headings: str) -> None:
+def numbers(table: "Table", *headings: str) -> None:
     """Add columns of numbers."""
+    from rich.text import Text
+
     for heading in headings:
         table.add_column(Text(heading), justify="right")
 
 
-def add_row(table: Table, *cells: str, style: str = "") -> None:
+def add_row(table: "Table", *cells: str, style: str = "") -> None:
     """Add a row of texts, shown as they are."""
+    from rich.text import Text
+
     table.add_row(*(Text(visible(cell)) for cell in cells), style=style)

@@ -12,7 +12,6 @@ from typing import Any
 
 import uvicorn
 
-from ilpinfer.serving.connections import limited
 from ilpinfer.serving.limits import Limits
 
 AT_ONCE, BACKLOG = 8, 2048
@@ -22,6 +21,8 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 def configuration(app: Any, grace: float, limits: Limits, most: int) -> uvicorn.Config:
     """The settings of a server of at most `most` connections; running requests have `grace` seconds to end; only the application logs."""
+    from ilpinfer.serving.connections import limited
+
     return uvicorn.Config(
         app,
         loop="asyncio",

@@ -4,17 +4,17 @@ import os
 import socket
 import sys
 import warnings
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
 
 from formulations.errors import RuleNotice
 from formulations.problem.compiled_rules import notices
+from ilpinfer.cli.arguments import MethodName, MethodOption, Reward, Rules, Scheme, model_option, value_option
+from ilpinfer.cli.command import command, common
 from ilpinfer.cli.failure import Failure
 from ilpinfer.cli.inputs import about, checked_scheme, parameters, read_rules, rewarded
 from ilpinfer.cli.streams import notice, remark
 from ilpinfer.corpus.examples import InputError
-from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.models.files import load_model
 from ilpinfer.serving import Limits, create_app
 from ilpinfer.system.extras import require
@@ -29,45 +29,78 @@ RESERVED, RESERVED_EACH = 48, 8
 LEAST_CONNECTIONS = 8
 
 
+def _limit(metavar: str, help_text: str, **more: Any) -> Any:
+    return value_option(metavar, help_text, "Limits", **more)
+
+
 @dataclass(frozen=True)
 class ServeOptions:
-    """Options of `ilpinfer serve`.
+    """Options of `ilpinfer serve`."""
 
-    Parameters
-    ----------
-    model : a model file, or the name of a built-in model; None where requests have scores
-    rules : rule files, or names of the catalogue, which are joined
-    rewards : FIELD=NATS, features in addition to the rules
-    scheme : of label names; empty to infer it
-    method : as for `ilpinfer.decode`
-    option : NAME=VALUE, parameters of the method
-    host, port : to listen at; 0 is a free port
-    workers : threads that decode
-    limits : fields of `Limits`
-    grace : seconds for running requests at the end
-    """
+    model: Annotated[
+        str | None,
+        model_option(
+            "Model that scores texts: a file from `ilpinfer train`, or case-law. Without it, requests contain scores."
+        ),
+    ] = None
+    rules: Rules = ()
+    rewards: Reward = ()
+    scheme: Scheme = ""
+    method: MethodName = "auto"
+    option: MethodOption = ()
+    host: Annotated[str, value_option("ADDRESS", "Address to listen at; 0.0.0.0 for all addresses.")] = (
+        "127.0.0.1"
+    )
+    port: Annotated[int, value_option("NUMBER", "Port to listen at; 0 for a free one.", min=0, max=65535)] = (
+        8000
+    )
+    workers: Annotated[int, value_option("NUMBER", "Threads that decode.", min=1, max=1024)] = 2
+    deadline: Annotated[
+        float,
+        _limit("SECONDS", "Time of a request, waiting included, where the request names none, in seconds."),
+    ] = Limits.deadline
+    longest_deadline: Annotated[
+        float, _limit("SECONDS", "Longest time that a request may name, in seconds.")
+    ] = Limits.longest_deadline
+    queue: Annotated[int, _limit("NUMBER", "Requests that may wait for a thread.")] = Limits.queue
+    body: Annotated[int, _limit("BYTES", "Largest size of a request, in bytes.")] = Limits.body
+    tokens: Annotated[int, _limit("NUMBER", "Most tokens of a sequence.")] = Limits.tokens
+    sequences: Annotated[int, _limit("NUMBER", "Most sequences of a request.")] = Limits.sequences
+    labels: Annotated[int, _limit("NUMBER", "Most labels of scores in a request.")] = Limits.labels
+    top: Annotated[int, _limit("NUMBER", "Most labellings of a sequence.")] = Limits.top
+    headers: Annotated[int, _limit("BYTES", "Largest size of the headers of a request, in bytes.")] = (
+        Limits.headers
+    )
+    headers_time: Annotated[float, _limit("SECONDS", "Time in which headers must arrive, in seconds.")] = (
+        Limits.headers_time
+    )
+    connections: Annotated[int, _limit("NUMBER", "Most connections.")] = Limits.connections
+    idle: Annotated[int, _limit("NUMBER", "Most connections without a request.")] = Limits.idle
+    idle_time: Annotated[float, _limit("SECONDS", "Time that they are kept, in seconds.")] = Limits.idle_time
+    grace: Annotated[
+        float,
+        _limit("SECONDS", "Seconds that running requests may take after the service is told to stop.", min=0),
+    ] = 30.0
 
-    model: str | None = None
-    rules: Sequence[str] = ()
-    rewards: Sequence[str] = ()
-    scheme: str = ""
-    method: str = "auto"
-    option: Sequence[str] = ()
-    host: str = "127.0.0.1"
-    port: int = 8000
-    workers: int = 2
-    limits: Mapping[str, Any] = field(default_factory=dict)
-    grace: float = 30.0
+    @property
+    def limits(self) -> Limits:
+        """The limits of requests; InputError for invalid ones."""
+        try:
+            return Limits(**common(self, Limits))
+        except ValueError as error:
+            raise InputError(f"--{str(error).replace('_', '-')}") from None
 
 
-def run_serve(options: ServeOptions) -> None:
-    """Serve until a signal arrives: exit code 0 after SIGTERM, 130 after an interrupt, both after running requests are answered.
+@command("ilpinfer serve --model hmm.json --rules citations --port 8000 --workers 4")
+def serve(options: ServeOptions) -> None:
+    """Serve decoding over HTTP, with a deadline for each request.
 
-    Errors of options and files are found before the service listens.
+    The exit code is 0 after SIGTERM and 130 after an interrupt, both after running requests are answered. Errors of options and
+    files are found before the service listens.
     """
     require("the service", "serve", "fastapi", "httptools", "jinja2", "prometheus_client", "uvicorn")
     app = application(options)
-    limits = _limits(options.limits)
+    limits = options.limits
     with _listening(options.host, options.port) as listening:
         host, port = listening.getsockname()[:2]
         most = _most_connections(limits.connections, options.workers)
@@ -79,7 +112,9 @@ def run_serve(options: ServeOptions) -> None:
 
 def application(options: ServeOptions) -> "FastAPI":
     """The application for the options; ValueError for invalid ones."""
-    limits = _limits(options.limits)
+    from ilpinfer.decoding.decoder import Decoder
+
+    limits = options.limits
     scheme = checked_scheme(options.scheme)
     own = parameters(options.option)
     rules = rewarded(read_rules(options.rules), options.rewards)
@@ -95,13 +130,6 @@ def application(options: ServeOptions) -> "FastAPI":
             notice(text)
     decoder = Decoder(rules, model=model, method=options.method, **own)
     return create_app(decoder, limits, workers=options.workers, scheme=scheme)
-
-
-def _limits(values: Mapping[str, Any]) -> Limits:
-    try:
-        return Limits(**values)
-    except ValueError as error:
-        raise InputError(f"--{str(error).replace('_', '-')}") from None
 
 
 def _listening(host: str, port: int) -> socket.socket:

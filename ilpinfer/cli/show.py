@@ -1,16 +1,21 @@
 """The tables of several commands."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from rich.text import Text
-
+from ilpinfer.cli.arguments import AsJson
+from ilpinfer.cli.command import command
 from ilpinfer.cli.screen import add_row, console, print_json, table
-from ilpinfer.comparison.summary import Summary
-from ilpinfer.core.registry import methods, offered
+
+if TYPE_CHECKING:
+    from ilpinfer.comparison.summary import Summary
 
 
-def show_methods(as_json: bool) -> None:
-    """A table of all methods with their proofs and descriptions."""
+@command("ilpinfer methods", "ilpinfer methods --json")
+def show_methods(as_json: AsJson = False) -> None:
+    """List the decoding methods, exact and heuristic, with their options."""
+    from ilpinfer.core.registry import methods, offered
+
     if as_json:
         fields = [
             {"name": m.name, "exact": m.exact, "summary": m.summary, "options": m.options} for m in methods()
@@ -28,8 +33,10 @@ def show_methods(as_json: bool) -> None:
     console().print(result)
 
 
-def show_comparison(summary: Sequence[Summary]) -> None:
+def show_comparison(summary: "Sequence[Summary]") -> None:
     """Show one line for each method, in 80 columns if necessary."""
+    from rich.text import Text
+
     screen = console()
     narrow = screen.width < 100
     columns = [
@@ -71,7 +78,7 @@ KINDS = {"heuristic": "heur.", "predictions": "file"}
 """Short names of kinds of methods."""
 
 
-def _remarks(summary: Sequence[Summary]) -> list[str]:
+def _remarks(summary: "Sequence[Summary]") -> list[str]:
     """Remarks on the means, and on methods that fail."""
     line = summary[0]
     broken = ", ".join(f"{each.method} {each.breaking:g}" for each in summary)

@@ -91,8 +91,9 @@ def remark(text: str) -> None:
 
 
 def notice(text: str) -> None:
-    """A notice that matters for the reading of a result, as one line on standard error; not with `--quiet`."""
-    remark(f"ilpinfer: notice: {' '.join(text.split())}")
+    """A notice that matters for the reading of a result, as one line on standard error; not with `--quiet`, none for no text."""
+    if text:
+        remark(f"ilpinfer: notice: {' '.join(text.split())}")
 
 
 def report(error: Exception) -> int:

@@ -6,72 +6,111 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-from rich.console import Console
-from rich.table import Table
+from typing import TYPE_CHECKING, Annotated, Any
 
 from formulations import LabelSet, RuleSet
 from formulations.errors import RuleNotice
 from formulations.files import open_bytes
 from formulations.messages import suggestion
-from ilpinfer.cli.inputs import about, check_streams, checked_scheme, files_read, parameters, read_rules
+from ilpinfer.cli.arguments import (
+    LABELS,
+    AsJson,
+    Column,
+    First,
+    KindOption,
+    ModelKind,
+    Scheme,
+    TrainFile,
+    output_file,
+    rules_option,
+    value_option,
+)
+from ilpinfer.cli.command import command
+from ilpinfer.cli.inputs import about, checked_scheme, files_read, notice_scheme, parameters, read_rules
+from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.progress import progress, status
-from ilpinfer.cli.screen import add_row, console_beside, numbers, print_json, table
+from ilpinfer.cli.screen import add_row, numbers, print_json, table
 from ilpinfer.cli.streams import notice, remark
-from ilpinfer.corpus.conversion import adapt, convert_all, iob1_remark, shown_scheme, sound
-from ilpinfer.corpus.sequences import InputError, read, require_labels
+from ilpinfer.corpus.conversion import adapt, convert_all, shown_scheme, sound
+from ilpinfer.corpus.examples import InputError
 from ilpinfer.evaluation.evaluation import Pair, evaluate
-from ilpinfer.models.crf.training import Iteration, Progress
 from ilpinfer.models.files import TrainingRecord, save_trained, training_digest
 from ilpinfer.models.sequence_model import TrainedModel
 from ilpinfer.models.sequences import Labelled
-from ilpinfer.models.training import KINDS, rewrite
-from ilpinfer.pipelines.cross_validation import cross_validate, held_out_places, make_folds, predict
-from ilpinfer.system.files import reserve
-from ilpinfer.system.output_paths import output_path
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from ilpinfer.models.crf.training import Iteration, Progress
+
+EVALUATION = "Evaluation"
 
 
 @dataclass(frozen=True)
 class TrainOptions:
-    """Options of `ilpinfer train`.
+    """Options of `ilpinfer train`."""
 
-    Parameters
-    ----------
-    source : labelled sequences
-    output : a model file
-    kind : of model, one of `KINDS`
-    scheme : of the labels; empty to infer it
-    column : column of the labels
-    first : number of sequences to train on; None for all
-    option : NAME=VALUE, options of the kind
-    held_out : a file to evaluate the model on, or a share of the training sequences; empty for none
-    folds : of cross-validation; 0 for none
-    documents : a file with the document of each sequence, one on each line; empty if each sequence is a document
-    rules : files and names of the catalogue, under which the evaluated sequences are labelled
-    seed : of shuffling
-    line_breaks : "in" or "out", whether sequences of a conditional random field have line breaks
-    as_json : whether to print JSON
-    """
+    source: TrainFile
+    output: Annotated[str, output_file("File for the model, JSON")]
+    kind: ModelKind = "hmm"
+    scheme: Scheme = ""
+    column: Column = ""
+    first: First = None
+    option: KindOption = ()
+    held_out: Annotated[
+        str,
+        value_option(
+            "FILE|SHARE",
+            "Sequences to evaluate the model on: a file, or a share of TRAIN such as 0.2 that is not trained on.",
+            EVALUATION,
+        ),
+    ] = ""
+    folds: Annotated[
+        int,
+        value_option(
+            "NUMBER",
+            "Cross-validate with this number of folds; 0 for no cross-validation.",
+            EVALUATION,
+            "--cross-validate",
+        ),
+    ] = 0
+    documents: Annotated[
+        str,
+        value_option(
+            "FILE",
+            "File with the document of each sequence, one name a line; a document is never split between training and evaluation.",
+            EVALUATION,
+        ),
+    ] = ""
+    rules: Annotated[
+        Sequence[str],
+        rules_option("Rules under which the evaluated sequences are decoded. May be repeated.", EVALUATION),
+    ] = ()
+    seed: Annotated[
+        int, value_option("NUMBER", "Seed of the split into training and evaluation.", EVALUATION, min=0)
+    ] = 0
+    line_breaks: Annotated[
+        str,
+        value_option(
+            "in|out",
+            "in: line breaks (@newline@) are tokens like others. out: a crf does not see them; decode then gives each one its "
+            "most frequent label in TRAIN, or the label of the field around it.",
+            LABELS,
+        ),
+    ] = "in"
+    as_json: AsJson = False
 
-    source: str
-    output: str
-    kind: str = "hmm"
-    scheme: str = ""
-    column: str = ""
-    first: int | None = None
-    option: Sequence[str] = ()
-    held_out: str = ""
-    folds: int = 0
-    documents: str = ""
-    rules: Sequence[str] = ()
-    seed: int = 0
-    line_breaks: str = "in"
-    as_json: bool = False
 
-
+@command(
+    "ilpinfer train train.tsv --output hmm.json",
+    "ilpinfer train train.tsv --kind crf --option template=citations --held-out test.tsv --output crf.json",
+)
 def train(options: TrainOptions) -> None:
-    """Train a model, write it, and evaluate it if requested."""
+    """Train a model on labelled sequences, and evaluate it."""
+    from ilpinfer.models.training import KINDS
+    from ilpinfer.pipelines.cross_validation import predict
+
     source, kind = options.source, options.kind
     if kind not in KINDS:
         raise InputError(f'no kind of model "{kind}"{suggestion(kind, KINDS)}')
@@ -79,11 +118,10 @@ def train(options: TrainOptions) -> None:
     _check_use(options)
     own = {**parameters(options.option), **_line_breaks(options)}
     inputs = files_read(source, options.held_out, options.documents, toml=[*options.rules, _template(own)])
-    check_streams(options.as_json, [options.output], inputs)
-    place = output_path(options.output, inputs)
+    outputs = Outputs(options.as_json, inputs, output=options.output)
     with about(source):
-        pairs = read_labelled(options, scheme)
-    show_scheme([labels for _, labels in pairs], scheme)
+        pairs = read_labelled(source, options.column, scheme, options.first)
+    notice_scheme([labels for _, labels in pairs], scheme)
     rules = read_rules(options.rules)
     documents = _documents(options, len(pairs))
     with about(options.held_out or None):
@@ -92,16 +130,16 @@ def train(options: TrainOptions) -> None:
     warnings.simplefilter("ignore", RuleNotice)
 
     def make(
-        pairs: Sequence[Labelled], held_out: Sequence[Labelled] = (), watch: Progress | None = None
+        pairs: Sequence[Labelled], held_out: Sequence[Labelled] = (), watch: "Progress | None" = None
     ) -> TrainedModel:
         return KINDS[kind].make(pairs, scheme, held_out, watch, own)
 
     validated: list[list[Pair]] = []
-    with reserve(place), about(source):
+    with outputs.reserved(), about(source):
         if folds:
             validated = _cross_validate(pairs, make, rules, folds)
             if not options.as_json:
-                _show_folds(validated, console_beside(options.output))
+                _show_folds(validated, outputs.screen)
         with _show_iterations() as watch:
             model = make(training, held_out, watch)
         record = TrainingRecord(kind, own, scheme, len(training), training_digest(training))
@@ -129,21 +167,16 @@ def train(options: TrainOptions) -> None:
     elif predicted:
         shown = _table("held out")
         _add(shown, f"{len(held_out)} sequences", predicted)
-        console_beside(options.output).print(shown)
+        outputs.screen.print(shown)
 
 
-def read_labelled(options: TrainOptions, scheme: str) -> list[Labelled]:
+def read_labelled(source: str, column: str, scheme: str, first: int | None = None) -> list[Labelled]:
     """The sequences to train on, with labels in the requested scheme."""
-    examples = read(options.source, column=options.column, notify=notice)[: options.first]
+    from ilpinfer.corpus.sequences import read, require_labels
+    from ilpinfer.models.training import rewrite
+
+    examples = read(source, column=column, notify=notice)[:first]
     return rewrite(require_labels(examples), scheme)
-
-
-def show_scheme(labellings: Sequence[Sequence[str]], scheme: str) -> None:
-    """Show notices about ambiguous or unusual labels, if the scheme was inferred."""
-    names = tuple(dict.fromkeys(name for labels in labellings for name in labels))
-    text = "" if scheme else iob1_remark(labellings, scheme) or LabelSet(names).notice
-    if text:
-        notice(text)
 
 
 def _check_use(options: TrainOptions) -> None:
@@ -157,6 +190,8 @@ def _check_use(options: TrainOptions) -> None:
 
 def _line_breaks(options: TrainOptions) -> dict[str, bool]:
     """The option of a model that ignores line breaks; empty if it does not."""
+    from ilpinfer.models.training import KINDS
+
     if options.line_breaks not in ("in", "out"):
         raise InputError(f"--line-breaks {options.line_breaks}: expected in or out")
     if options.line_breaks == "in":
@@ -176,6 +211,8 @@ def _template(own: dict[str, Any]) -> str | None:
 
 def _folds(options: TrainOptions, documents: Sequence[Any]) -> list[list[int]]:
     """The folds of a cross-validation; none without it."""
+    from ilpinfer.pipelines.cross_validation import make_folds
+
     if not options.folds:
         return []
     try:
@@ -189,12 +226,14 @@ def _held_out(
     options: TrainOptions, pairs: list[Labelled], scheme: str, documents: Sequence[Any]
 ) -> tuple[list[Labelled], list[Labelled]]:
     """Sequences to train on, and those to evaluate the model on."""
+    from ilpinfer.pipelines.cross_validation import held_out_places
+
     if not options.held_out:
         return pairs, []
     try:
         share = float(options.held_out)
     except ValueError:
-        return pairs, held_out_of_file(options, scheme, pairs)
+        return pairs, held_out_of_file(options.held_out, options.column, scheme, pairs)
     if not 0 < share < 1:
         raise InputError(f"--held-out {options.held_out}: expected a file, or a share between 0 and 1")
     try:
@@ -205,10 +244,11 @@ def _held_out(
     return [p for i, p in enumerate(pairs) if i not in chosen], [pairs[i] for i in sorted(chosen)]
 
 
-def held_out_of_file(options: TrainOptions, scheme: str, pairs: Sequence[Labelled]) -> list[Labelled]:
+def held_out_of_file(path: str, column: str, scheme: str, pairs: Sequence[Labelled]) -> list[Labelled]:
     """Held-out sequences of a file, their labels in the scheme of those to train on."""
-    path = options.held_out
-    examples = read(path, column=options.column, notify=notice)
+    from ilpinfer.corpus.sequences import read, require_labels
+
+    examples = read(path, column=column, notify=notice)
     labels = convert_all([names for _, names in require_labels(examples)], scheme)
     source, rewrite = shown_scheme(labels), sound(labels)
     if not scheme and {source, shown_scheme([names for _, names in pairs])} == {"bio", "iob1"}:
@@ -250,6 +290,8 @@ def _cross_validate(
     folds: Sequence[Sequence[int]],
 ) -> list[list[Pair]]:
     """The predictions of each fold."""
+    from ilpinfer.pipelines.cross_validation import cross_validate
+
     result: list[list[Pair]] = []
     with progress("folds", len(folds)) as advance:
         for predicted in cross_validate(pairs, make, folds, rules):
@@ -258,7 +300,7 @@ def _cross_validate(
     return result
 
 
-def _show_folds(folds: Sequence[Sequence[Pair]], screen: Console) -> None:
+def _show_folds(folds: Sequence[Sequence[Pair]], screen: "Console") -> None:
     shown = _table("cross-validation")
     for number, pairs in enumerate(folds, 1):
         _add(shown, f"fold {number}, {len(pairs)} sequences", pairs)
@@ -272,13 +314,13 @@ def _measures(pairs: Sequence[Pair]) -> dict[str, Any]:
     return {"sequences": len(pairs), **evaluate(pairs).to_dict()}
 
 
-def _table(title: str) -> Table:
+def _table(title: str) -> "Table":
     result = table(title)
     numbers(result, "token accuracy", "span precision", "recall", "F1", "whole sequences")
     return result
 
 
-def _add(shown: Table, name: str, pairs: Sequence[Pair]) -> None:
+def _add(shown: "Table", name: str, pairs: Sequence[Pair]) -> None:
     result = evaluate(pairs)
     spans = result.to_dict()["all"]["spans"]
     shares = (result.accuracy, spans["precision"], spans["recall"], spans["f1"], result.whole_sequences)
@@ -286,14 +328,14 @@ def _add(shown: Table, name: str, pairs: Sequence[Pair]) -> None:
 
 
 @contextmanager
-def _show_iterations() -> Iterator[Progress | None]:
+def _show_iterations() -> "Iterator[Progress | None]":
     """Show each iteration on a terminal."""
     with status("training") as update:
         if update is None:
             yield None
             return
 
-        def show(iteration: Iteration) -> None:
+        def show(iteration: "Iteration") -> None:
             right = (
                 "" if iteration.held_out is None else f", {iteration.held_out:.2%} of held-out labels right"
             )

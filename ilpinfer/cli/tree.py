@@ -11,8 +11,6 @@ from ilpinfer.cli import config
 
 COMMON = "Common options"
 """The group of the common options, the last group of the help of a command."""
-LONGEST = 200
-"""Largest number of characters of a command's first sentence."""
 
 
 class Command(TyperCommand):
@@ -21,7 +19,7 @@ class Command(TyperCommand):
     def __init__(self, name: str | None, **settings: Any) -> None:
         super().__init__(name, **settings)
         for each in self.params:
-            if getattr(each, "is_flag", False) and not each.default:
+            if not each.default and (each.default == "" or getattr(each, "is_flag", False)):
                 each.show_default = False  # type: ignore[attr-defined]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -56,11 +54,24 @@ class Group(TyperGroup):
         """Parse; without arguments, show the help."""
         return super().parse_args(ctx, args or ([] if ctx.resilient_parsing else ["--help"]))
 
+    def list_commands(self, ctx: Any) -> list[str]:
+        """The names of the commands, in the order of the help."""
+        return list(self.commands)
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
+        """Commands and options that begin so; names and summaries stand for commands that are not loaded."""
+        commands = self.commands
+        self.commands = {each.name: TyperCommand(each.name, help=each.summary) for each in self.entries}
+        try:
+            return super().shell_complete(ctx, incomplete)
+        finally:
+            self.commands = commands
+
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Commands by group, then options."""
-        for title, commands in self.panels():
+        """Commands by group, then options; no command is loaded."""
+        for title, entries in self._titled().items():
             with formatter.section(title):
-                formatter.write_dl([(each.name, each.get_short_help_str(LONGEST)) for each in commands])
+                formatter.write_dl([(each.name, each.summary) for each in entries])
         for title, rows in option_groups(self, ctx):
             with formatter.section(title):
                 formatter.write_dl(rows)
@@ -70,12 +81,21 @@ class Group(TyperGroup):
         write_examples(self.epilog, formatter)
 
     def panels(self) -> list[tuple[str, list[Any]]]:
-        """The visible commands by the title of their group."""
+        """The commands by the title of their group, all of them loaded."""
+        return [
+            (title, [self.commands[each.name] for each in some]) for title, some in self._titled().items()
+        ]
+
+    def _titled(self) -> dict[str, list[Any]]:
         result: dict[str, list[Any]] = {}
-        for command in self.commands.values():
-            if not command.hidden:
-                result.setdefault(getattr(command, "rich_help_panel", None) or "Commands", []).append(command)
-        return list(result.items())
+        for entry in self.entries:
+            result.setdefault(entry.panel, []).append(entry)
+        return result
+
+    @property
+    def entries(self) -> list[Any]:
+        """Name, panel and summary of each command."""
+        return list(self.commands.entries.values())  # type: ignore[attr-defined]
 
 
 def option_groups(command: Any, context: Any) -> list[tuple[str, list[tuple[str, str]]]]:

@@ -5,11 +5,12 @@ from importlib.metadata import version
 from typing import Any
 
 from ilpinfer import __version__
-from ilpinfer.system.solver_versions import VERSIONS
 
 
 def versions() -> dict[str, Any]:
     """The versions of ilpinfer, Python, the libraries that compute, and the solvers."""
+    from ilpinfer.system.solver_versions import VERSIONS
+
     return {
         "ilpinfer": __version__,
         "python": platform.python_version(),

@@ -1,13 +1,17 @@
 """`ilpinfer warm-up`."""
 
+from ilpinfer.cli.arguments import AsJson
+from ilpinfer.cli.command import command
 from ilpinfer.cli.progress import status
 from ilpinfer.cli.screen import console, print_json
-from ilpinfer.decoding.warming import stages
-from ilpinfer.kernels.jit import place
 
 
-def warm_up(as_json: bool = False) -> None:
-    """Compile or load the kernels of every stage, and print the folder where they are stored."""
+@command("ilpinfer warm-up")
+def warm_up(as_json: AsJson = False) -> None:
+    """Compile the kernels in advance and store them, so that the first decoding does not wait for them."""
+    from ilpinfer.decoding.warming import stages
+    from ilpinfer.kernels.jit import place
+
     screen, done, every = console(), [], stages()
     for number, stage in enumerate(every, 1):
         text = f"{number} of {len(every)}, {stage.name}: {stage.purpose}"

@@ -66,6 +66,12 @@ def test_every_command_says_what_it_does_with_options_in_groups(names, capsys):
             assert "<" not in name.replace("<TAB>", ""), f"{name} has a placeholder of its own"
 
 
+def test_the_table_has_the_first_sentence_of_each_command():
+    for tree in (TREE, TREE.commands["reference"]):
+        for entry in tree.entries:
+            assert entry.summary == tree.commands[entry.name].get_short_help_str(200)
+
+
 @by_name
 def test_every_option_with_a_unit_or_a_number_names_it(names):
     for each in COMMANDS[names].params:

@@ -13,8 +13,7 @@ from support.command_line import SCORES, run
 
 from ilpinfer import __version__
 from ilpinfer.cli import screen, settings
-from ilpinfer.cli.logs import show_logs
-from ilpinfer.cli.progress import progress, rate_progress, status
+from ilpinfer.cli.progress import progress, rate_progress, show_logs, status
 from ilpinfer.kernels import notices
 
 
@@ -42,6 +41,9 @@ def test_versions_are_those_that_solvers_state_with_their_answers():
     assert versions()["solvers"] == stated
 
 
+HEAVY = {"numba", "ortools", "scipy", "pandas", "matplotlib", "jinja2", "pycrfsuite", "rich"}
+
+
 @pytest.mark.parametrize(
     "arguments", [["--help"], ["--version"], ["decode", "--help"], ["reference", "make", "--help"]]
 )
@@ -54,8 +56,27 @@ def test_help_and_versions_load_nothing_that_decodes(arguments):
         [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True
     )
     code, *loaded = ended.stderr.split()
-    heavy = {"numba", "ortools", "scipy", "pandas", "matplotlib", "jinja2", "pycrfsuite", "rich"}
-    assert (code, set(loaded) & heavy) == ("0", set())
+    assert (code, set(loaded) & HEAVY) == ("0", set())
+
+
+def test_help_of_no_command_loads_what_decodes():
+    code = (
+        "import sys; from ilpinfer.cli import main; from ilpinfer.cli.app import group\n"
+        "for names in [*((n,) for n in group().commands), *(('reference', n) for n in group().commands['reference'].commands)]:\n"
+        "    assert main([*names, '--help']) == 0\n"
+        "print(*{name.split('.')[0] for name in sys.modules}, file=sys.stderr)"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert set(ended.stderr.split()) & HEAVY == set() and ended.stdout.count("Usage: ") == 25
+
+
+def test_a_command_loads_the_module_of_no_other():
+    from ilpinfer.cli.commands import COMMANDS
+
+    code = "import sys; from ilpinfer.cli import main; main(['train', '--help']); print(*sys.modules)"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    places = {f"ilpinfer.cli.{entry.place.partition(':')[0]}" for entry in COMMANDS}
+    assert places & set(ended.stdout.split()) == {"ilpinfer.cli.commands", "ilpinfer.cli.training"}
 
 
 @pytest.mark.parametrize("place", ["before", "after"])

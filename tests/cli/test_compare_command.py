@@ -5,13 +5,17 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import fields
 from importlib.metadata import EntryPoint
+from inspect import signature
 from pathlib import Path
 
 import pytest
 from support.command_line import SCORES, TRAIN, folder, run
 from support.places import ROOT
 
+from ilpinfer import compare
+from ilpinfer.cli.comparing import CompareOptions
 from ilpinfer.core import registry
 from ilpinfer.decoding import outside
 
@@ -161,6 +165,11 @@ def test_tables_for_papers(folder, capsys):
         assert run([*BASE, "--format", name, "--methods", "auto,viterbi"], capsys)[0] == 0
         assert Path(f"out/summary.{ending}").stat().st_size > 50
     assert r"\toprule" in Path("out/summary.tex").read_text()
+
+
+def test_the_cap_of_the_command_is_that_of_python():
+    command = {each.name: each.default for each in fields(CompareOptions)}
+    assert command["cap"] == signature(compare).parameters["cap"].default
 
 
 def test_without_an_exact_method_that_is_said(folder, capsys):

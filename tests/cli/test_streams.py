@@ -106,7 +106,7 @@ def test_a_traceback_of_every_error_where_it_is_asked_for(folder, capsys, monkey
     def broken(*_, **__):
         raise error
 
-    monkeypatch.setattr("ilpinfer.cli.show.show_methods", broken)
+    monkeypatch.setattr("ilpinfer.core.registry.methods", broken)
     if wanted:
         monkeypatch.setenv("ILPINFER_TRACEBACK", "1")
     code, out, err = run(["methods"], capsys)
@@ -120,18 +120,18 @@ def test_a_traceback_of_every_error_where_it_is_asked_for(folder, capsys, monkey
 @pytest.mark.parametrize(
     ("place", "name"),
     [
-        ("read", "scores.jsonl"),
-        ("load_rules", "rules.toml"),
-        ("load_model", "hmm.json"),
-        ("score", "scores.jsonl"),
-        ("check_rules", "rules.toml"),
+        ("ilpinfer.corpus.sequences.read", "scores.jsonl"),
+        ("ilpinfer.cli.inputs.load_rules", "rules.toml"),
+        ("ilpinfer.cli.inputs.load_model", "hmm.json"),
+        ("ilpinfer.cli.inputs.score", "scores.jsonl"),
+        ("ilpinfer.pipelines.rule_check.check_rules", "rules.toml"),
     ],
 )
 def test_errors_without_a_place_get_one(folder, capsys, monkeypatch, error, place, name):
     def broken(*_, **__):
         raise error
 
-    monkeypatch.setattr(f"ilpinfer.cli.inputs.{place}", broken)
+    monkeypatch.setattr(place, broken)
     arguments = ["scores.jsonl", "--rules", "rules.toml", "--model", "hmm.json", "--output", "d"]
     code, _, err = run(["compare", *arguments], capsys)
     assert code == 2
@@ -245,8 +245,9 @@ def test_warnings_are_single_lines(folder, capsys, monkeypatch):
         with np.errstate(all="warn"):
             np.float64(1e308) * np.float64(10)
         warnings.warn("of a\nlibrary", UserWarning, stacklevel=2)
+        return ()
 
-    monkeypatch.setattr("ilpinfer.cli.show.show_methods", warned)
+    monkeypatch.setattr("ilpinfer.core.registry.methods", warned)
     with warnings.catch_warnings(action="default"):
         code, _, err = run(["methods"], capsys)
     assert code == 0

@@ -194,7 +194,7 @@ def test_held_out_labels_are_read_in_the_scheme_of_the_model(folder, capsys):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_place_that_cannot_be_written_is_named_before_training(kind, folder, capsys, monkeypatch):
-    monkeypatch.setattr("ilpinfer.cli.training.KINDS", {kind: None})
+    monkeypatch.setattr("ilpinfer.models.training.KINDS", {kind: None})
     (folder / "file").write_text("")
     assert main(["train", "train.tsv", "--kind", kind, "--output", "file/m.json"]) == 2
     assert "file/m.json: cannot be written" in capsys.readouterr().err

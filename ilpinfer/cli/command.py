@@ -1,0 +1,138 @@
+"""A command of a function: its parameters are arguments and options, and a record among them stands for its fields."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, is_dataclass
+from inspect import Parameter, Signature, getdoc, signature
+from typing import Annotated, Any, TypeVar, get_args
+
+import typer
+
+from ilpinfer.cli import settings
+from ilpinfer.cli.config import FILE_VARIABLE, NO_FILE_VARIABLE
+from ilpinfer.cli.tree import COMMON, Command
+
+Work = TypeVar("Work", bound=Callable[..., None])
+
+Quiet = Annotated[
+    bool | None,
+    typer.Option(
+        "--quiet/--no-quiet",
+        "-q",
+        help="Show no progress and no notices on standard error; errors remain.",
+        rich_help_panel=COMMON,
+    ),
+]
+NoColor = Annotated[
+    bool | None,
+    typer.Option(
+        "--no-color/--color",
+        help="Print without colors and styles, as with the environment variable NO_COLOR.",
+        rich_help_panel=COMMON,
+    ),
+]
+Config = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help=f"Read defaults of options from this file (environment variable {FILE_VARIABLE}); ilpinfer.toml or "
+        "pyproject.toml of the working folder or of a folder above it if not given.",
+        rich_help_panel=COMMON,
+    ),
+]
+NoConfig = Annotated[
+    bool | None,
+    typer.Option(
+        "--no-config",
+        help=f"Read no file of defaults (environment variable {NO_FILE_VARIABLE}=1).",
+        rich_help_panel=COMMON,
+    ),
+]
+COMMON_OPTIONS = {"quiet": Quiet, "no_color": NoColor, "config": Config, "no_config": NoConfig}
+"""Annotation of each option of all commands."""
+
+
+@dataclass(frozen=True)
+class Without:
+    """Beside a record in `Annotated`: fields that are no options of the command, and keep their defaults."""
+
+    names: tuple[str, ...]
+
+
+def command(*examples: str) -> Callable[[Work], Work]:
+    """Declare a function as the work of a command, with examples for its help.
+
+    The first paragraph of its docstring is the help. `ilpinfer/cli/commands.py` has its name.
+    """
+
+    def declare(work: Work) -> Work:
+        work.__dict__["examples"] = examples
+        return work
+
+    return declare
+
+
+def build(name: str, panel: str, work: Callable[..., None]) -> Any:
+    """The command of a function that `command` declares."""
+
+    def run(**values: Any) -> None:
+        set_up(values["quiet"], values["no_color"])
+        _call(work, values)
+
+    added = [
+        Parameter(each, Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+        for each, annotation in COMMON_OPTIONS.items()
+    ]
+    parameters = [*_options(work), *added]
+    run.__annotations__ = {each.name: each.annotation for each in parameters}
+    run.__dict__["__signature__"] = Signature(parameters)
+    text = " ".join((getdoc(work) or "").partition("\n\n")[0].split())
+    app = typer.Typer(add_completion=False, rich_markup_mode=None)
+    epilog = "\n".join(work.__dict__["examples"])
+    app.command(name, cls=Command, help=text, epilog=epilog, rich_help_panel=panel)(run)
+    return typer.main.get_command(app)
+
+
+def common(options: Any, record: type[Any]) -> dict[str, Any]:
+    """The values of options that are also fields of another record."""
+    return {each.name: getattr(options, each.name) for each in fields(record) if hasattr(options, each.name)}
+
+
+def set_up(quiet: bool | None, no_color: bool | None) -> None:
+    """Set the amount of messages of this run, and whether they have colour."""
+    settings.configure(quiet_run=bool(quiet), color=None if no_color is None else not no_color)
+
+
+def _options(work: Callable[..., Any]) -> Iterator[Parameter]:
+    """The parameters of a function or record, with the fields of a record in its place; texts that may be repeated default to ()."""
+    for each in signature(work).parameters.values():
+        record, without = _record(each.annotation)
+        if record is not None:
+            yield from (one for one in _options(record) if one.name not in without)
+        elif each.default == ():
+            several = Annotated[list[str] | None, get_args(each.annotation)[1]]
+            yield each.replace(kind=Parameter.KEYWORD_ONLY, default=None, annotation=several)
+        else:
+            yield each.replace(kind=Parameter.KEYWORD_ONLY)
+
+
+def _call(work: Callable[..., Any], values: dict[str, Any]) -> Any:
+    """Call a function or record with those of the values that are its own."""
+    given = {}
+    for name, each in signature(work).parameters.items():
+        record, without = _record(each.annotation)
+        if record is not None:
+            own = {one: value for one, value in values.items() if one not in without}
+            given[name] = _call(record, own)
+        elif name in values:
+            given[name] = (values[name] or ()) if each.default == () else values[name]
+    return work(**given)
+
+
+def _record(annotation: Any) -> tuple[Callable[..., Any] | None, tuple[str, ...]]:
+    """The record that an annotation names, if it is one, and those of its fields that are no options."""
+    if is_dataclass(annotation):
+        return annotation, ()  # type: ignore[return-value]
+    first, *others = get_args(annotation) or (None,)
+    if not is_dataclass(first):
+        return None, ()
+    return first, next((each.names for each in others if isinstance(each, Without)), ())  # type: ignore[return-value]

@@ -1,0 +1,53 @@
+"""Outputs of a command: checked before any work, reserved during it, and its result on standard output."""
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ilpinfer.cli.inputs import check_streams
+from ilpinfer.cli.screen import console_beside, print_json
+from ilpinfer.system.files import reserve
+from ilpinfer.system.output_paths import OutputError, OutputPath, output_path
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+class Outputs:
+    """The files that a command writes, and its result on standard output.
+
+    Paths have the names of their options, and are None where they are not given. InputError or OutputError for a file that is
+    an input or is given twice, and for a second result on standard output.
+    """
+
+    def __init__(self, as_json: bool, inputs: Sequence[str | None], **paths: str | None) -> None:
+        given = {option: path for option, path in paths.items() if path is not None}
+        check_streams(as_json, list(given.values()), inputs)
+        self.as_json, self.names, self.places = as_json, list(given.values()), list[OutputPath]()
+        options: dict[Any, str] = {}
+        for option, path in given.items():
+            place = output_path(path, inputs)
+            other = options.setdefault(place.target, option)
+            if other != option and not place.direct:
+                raise OutputError(f"{path}: is given for --{other} and for --{option}; name two files")
+            self.places.append(place)
+
+    @property
+    def screen(self) -> "Console":
+        """Standard output, or standard error where a file takes standard output."""
+        return console_beside(*self.names)
+
+    @contextlib.contextmanager
+    def reserved(self) -> Iterator[None]:
+        """Keep the files for this run until they are written."""
+        with contextlib.ExitStack() as stack:
+            for place in self.places:
+                stack.enter_context(reserve(place))
+            yield
+
+    def show(self, record: Any, table: "Callable[[Console], None]") -> None:
+        """Print the result: a record with `--json`, or else a table."""
+        if self.as_json:
+            print_json(record)
+        else:
+            table(self.screen)
