@@ -186,7 +186,7 @@ def extend(handle, edge_at, classes, joint, active, recursion, options, places, 
                     spent = min(spent + more, HARD)
                     if value - spent < floor:
                         break
-                done += end - one + 4
+                done += A + 4
                 value -= spent
                 if value < floor:
                     cut = max(cut, value)

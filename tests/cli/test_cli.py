@@ -152,7 +152,8 @@ def test_compare_shows_and_writes_the_comparison(folder, capsys):
     assert [line["method"] for line in summary["methods"]] == ["auto", "cbc:30", "highs", "viterbi", "beam"]
     assert summary["limits"]["cbc:30"]["time_limit"] == 30.0
     page = Path("out/report.html").read_text()
-    assert "<svg" in page and "http-equiv" not in page and "src=" not in page
+    assert '<img src="data:image/' in page and "http-equiv" not in page
+    assert page.count("src=") == page.count('src="data:')
     assert sorted(os.listdir("out")) == ["report.html", "results.jsonl", "summary.json"]
 
 
