@@ -29,6 +29,7 @@ from ilpinfer.exact.programs import FASTEST, best_of_program, reduced_program
 from ilpinfer.exact.stages import best_few, solve
 from ilpinfer.exact.sum_relaxation import FEW_CASES, MOST_CASES, SumRelaxation, contradiction, sums_within
 from ilpinfer.exact.viterbi import VITERBI
+from ilpinfer.system.posix import missing_posix
 
 MORE_TIES = 50
 """Labellings beyond the wanted number that are compared where scores are equal, so that label ids decide."""
@@ -144,10 +145,11 @@ def _rest(known: Known, end: SearchResult, task: Task) -> Rest | None:
 
 def _by_solver(known: Known, end: SearchResult, task: Task) -> Result:
     """The result of a solver on the folded program. Its labelling may complete the rounds."""
-    why = "auto: " + end.why.rstrip("; ")
+    why, missing = "auto: " + end.why.rstrip("; "), missing_posix()
     try:
         best = known.path, known.value, known.charged
-        answer = reduced_program(known.folded, task.deadline, task.threads, *best)
+        answer = None if missing else reduced_program(known.folded, task.deadline, task.threads, *best)
+        why += missing and f"; no solver without {missing}"
     except TooLarge:
         answer, why = None, why + "; too large for a solver"
     if answer is not None:
@@ -170,10 +172,11 @@ def _by_solver(known: Known, end: SearchResult, task: Task) -> Result:
 def _best_few(known: Known, task: Task, why: str) -> Iterator[Result]:
     """Several labellings by a solver, and further ones while they equal the last, so that label ids decide.
 
-    Past the deadline, only the incumbent.
+    Past the deadline, and on systems that run no solver, only the incumbent.
     """
-    folded = known.folded
-    if task.deadline.passed:
+    folded, missing = known.folded, missing_posix()
+    if task.deadline.passed or missing:
+        why += missing and f"; no solver without {missing}"
         yield Result(known.path, known.bound, why, proof(why, known.tree))
         return
     answers: list[Result] = []
