@@ -51,7 +51,7 @@ class Workers:
     """
 
     def __init__(self, n: int, function: Callable[..., Any], common: tuple[Any, ...]) -> None:
-        require_posix("decoding in several processes", "decode in this one")
+        require_posix("decoding in other processes", "decode in this one")
         self._first = pickle.dumps((function, common))
         self._tasks: SimpleQueue[Task | None] = SimpleQueue()
         self._children: list[Child] = []

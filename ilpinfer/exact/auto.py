@@ -29,7 +29,7 @@ from ilpinfer.exact.programs import FASTEST, best_of_program, reduced_program
 from ilpinfer.exact.stages import best_few, solve
 from ilpinfer.exact.sum_relaxation import FEW_CASES, MOST_CASES, SumRelaxation, contradiction, sums_within
 from ilpinfer.exact.viterbi import VITERBI
-from ilpinfer.system.posix import missing_posix
+from ilpinfer.system.posix import missing_posix, require_posix
 
 MORE_TIES = 50
 """Labellings beyond the wanted number that are compared where scores are equal, so that label ids decide."""
@@ -172,13 +172,15 @@ def _by_solver(known: Known, end: SearchResult, task: Task) -> Result:
 def _best_few(known: Known, task: Task, why: str) -> Iterator[Result]:
     """Several labellings by a solver, and further ones while they equal the last, so that label ids decide.
 
-    Past the deadline, and on systems that run no solver, only the incumbent.
+    Past the deadline, only the incumbent.
     """
-    folded, missing = known.folded, missing_posix()
-    if task.deadline.passed or missing:
-        why += missing and f"; no solver without {missing}"
+    folded = known.folded
+    if task.deadline.passed:
         yield Result(known.path, known.bound, why, proof(why, known.tree))
         return
+    require_posix(
+        "a solver, which lists labellings that the engine leaves open,", "ask for the best one alone"
+    )
     answers: list[Result] = []
     scores: list[int] = []
     for answer in _by_program(folded, replace(task, top=task.top + MORE_TIES)):

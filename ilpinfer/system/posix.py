@@ -30,5 +30,5 @@ def require_posix(work: str, instead: str) -> None:
     missing = missing_posix()
     if missing:
         raise MissingPosix(
-            f"{work} needs child processes of a POSIX system, and Python has no {missing} here; {instead}"
+            f"{work} needs a POSIX system such as Linux, and Python has no {missing} here; {instead}"
         )
