@@ -85,6 +85,8 @@ def decode(
         For an unknown method, option or field, and for numbers out of range.
     SolverError
         If a solver cannot be started or breaks down.
+    RuntimeError
+        For a solver on a system that is not POSIX.
 
     Examples
     --------

@@ -75,8 +75,8 @@ def solve(name: str, program: IntegerProgram, *, time_limit: float | None = None
     ------
     SolverError
         If the solver cannot be started or breaks down.
-    MissingPosix
-        On systems without the child processes that solvers run in.
+    RuntimeError
+        On systems that are not POSIX, which lack the processes that solvers run in.
     ValueError
         For an unknown solver.
 
@@ -89,7 +89,7 @@ def solve(name: str, program: IntegerProgram, *, time_limit: float | None = None
     """
     if name not in SOLVERS:
         raise ValueError(f'no solver "{name}"; there are {", ".join(sorted(SOLVERS))}')
-    require_posix(f"solver {name}", "choose the method auto")
+    require_posix(f"solver {name}", "run it on such a system")
     started = time.monotonic()
     claim, warm_up = _claim(name, program, time_limit, threads)
     status, x, bound = check_claim(claim, program)

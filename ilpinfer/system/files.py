@@ -102,7 +102,7 @@ def replace_target(place: OutputPath) -> None:
 
 
 def replace_part(place: OutputPath, content: bytes | None) -> None:
-    """Write content, or the rows of the part, to the final path, packed for `.gz`; a run that is killed meanwhile resumes from the part."""
+    """Write content, or the part's rows, to the final path; the part goes last, so that a run that is killed meanwhile resumes."""
     new = place.part.with_name(place.part.name + ".new")
     new.unlink(missing_ok=True)  # of a run that was killed
     with (

@@ -65,6 +65,7 @@ RUNS = {
     "held": ["decode", "in.jsonl", "--output", "held.jsonl"],
     "cbc": ["decode", "in.jsonl", "--method", "cbc", "--output", "cbc.jsonl"],
     "cp-sat": ["compare", "in.jsonl", "--methods", "auto,cp-sat", "--output", "compared"],
+    "scip": ["decode", "in.jsonl", "--tau", "0.9", "--method", "scip"],
     "jobs": ["decode", "in.jsonl", "--jobs", "2", "--output", "jobs.jsonl"],
     "crf": ["train", "train.tsv", "--kind", "crf", "--output", "crf.json"],
 }
@@ -129,6 +130,7 @@ def test_the_output_of_another_run_is_left_alone(elsewhere):
     [
         ("cbc", "method cbc needs {}; choose the method auto"),
         ("cp-sat", "method cp-sat needs {}; choose the method auto"),
+        ("scip", "method scip needs {}; choose the method auto"),
         ("jobs", "n_jobs=2 needs {}; leave n_jobs out"),
         ("crf", "training with CRFsuite needs {}; train on Linux or macOS, and decode with the model here"),
     ],
