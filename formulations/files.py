@@ -105,23 +105,26 @@ def new_file(target: Path, part: Path | None = None) -> Iterator[BinaryIO]:
     part = part or target.with_name(f"{target.name}.{secrets.token_hex(4)}.part")
     descriptor = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
     unfinished.add(part)
+    stream = open(descriptor, "wb")  # noqa: SIM115
     try:
-        with open(descriptor, "wb") as stream:
-            keep_permissions(descriptor, target)
-            yield stream
-            stream.flush()
-            os.fsync(descriptor)
+        keep_permissions(part, target)
+        yield stream
+        stream.flush()
+        os.fsync(descriptor)
+        stream.close()
         os.replace(part, target)
         sync_folder(target.parent)
     finally:
+        with contextlib.suppress(OSError):  # a full disk fails again, with a worse message
+            stream.close()
         part.unlink(missing_ok=True)
         unfinished.discard(part)
 
 
-def keep_permissions(descriptor: int, target: Path) -> None:
-    """Give an open file the permissions of the file that it will replace."""
+def keep_permissions(part: Path, target: Path) -> None:
+    """Give a file the permissions of the file that it will replace."""
     with contextlib.suppress(OSError):  # there may be none yet
-        os.fchmod(descriptor, stat.S_IMODE(target.stat().st_mode))
+        os.chmod(part, stat.S_IMODE(target.stat().st_mode))
 
 
 def sync_folder(folder: Path) -> None:

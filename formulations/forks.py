@@ -1,8 +1,11 @@
-"""Locks that are free in a forked child, where no thread exists that could release them, and collections that are empty."""
+"""Locks that are free in a forked child, where no thread exists that could release them, and collections that are empty.
+
+Python has no forks on some systems; there is nothing to do then.
+"""
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from threading import RLock
 from typing import Any, Protocol, TypeVar
@@ -18,6 +21,12 @@ class _Clearable(Protocol):
 Collection = TypeVar("Collection", bound=_Clearable)
 
 
+def after_forks(work: Callable[[], object]) -> None:
+    """Do something in each forked child, before anything else."""
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=work)
+
+
 def fork_safe(lock: Any) -> Any:
     """A lock of `threading` that is made anew in a forked child. What it guards must be sound at every line of its owner."""
     _locks.add(lock)
@@ -26,8 +35,7 @@ def fork_safe(lock: Any) -> Any:
 
 def emptied_by_forks(collection: Collection) -> Collection:
     """A collection that is emptied in a forked child, as what it holds is the parent's."""
-    if hasattr(os, "register_at_fork"):
-        os.register_at_fork(after_in_child=collection.clear)
+    after_forks(collection.clear)
     return collection
 
 
@@ -48,5 +56,4 @@ def _renew() -> None:
             each.lock = RLock()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew)
+after_forks(_renew)

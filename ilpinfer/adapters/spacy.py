@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from formulations import LabelSet, RuleSet, Trellis, dump_rules, parse_rules
+from formulations.files import write_whole
 from formulations.labels.schemes import OUTSIDE
 from formulations.messages import suggestion
 from ilpinfer.adapters import spacy_sources as sources
@@ -244,8 +245,8 @@ class ConstrainedNER:
         """
         folder = Path(path)
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "rules.toml").write_text(dump_rules(self.rules), "utf-8")
-        (folder / "options.json").write_text(json.dumps(self._options, indent=2) + "\n", "utf-8")
+        write_whole(folder / "rules.toml", dump_rules(self.rules).encode())
+        write_whole(folder / "options.json", f"{json.dumps(self._options, indent=2)}\n".encode())
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "ConstrainedNER":
         """Replace rules and options by those that `to_disk` has written.

@@ -36,7 +36,8 @@ class Interruptible:
     def __exit__(self, *_: object) -> None:
         global _unwinding
         _unwinding = False
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        if hasattr(signal, "setitimer"):
+            signal.setitimer(signal.ITIMER_REAL, 0)
         for number, handler in self.before:
             signal.signal(number, handler)
 
@@ -90,7 +91,9 @@ def _say(code: int) -> None:
 
 
 def _limit_cleanup(code: int) -> None:
-    """End the process after a time limit."""
+    """End the process after a time limit, on systems with timers; on others at a second signal."""
+    if not hasattr(signal, "setitimer"):
+        return
     signal.signal(signal.SIGALRM, lambda *_: _leave(code))
     signal.setitimer(signal.ITIMER_REAL, CLEANUP_SECONDS)
 

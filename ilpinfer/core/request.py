@@ -9,9 +9,10 @@ from formulations.arguments import number, seconds, whole
 from formulations.grid import snap
 from ilpinfer.core.configurations import configuration
 from ilpinfer.core.deadline import Deadline
-from ilpinfer.core.methods import Method
+from ilpinfer.core.methods import WHOLE_PROGRAM, Method
 from ilpinfer.core.registry import method as method_named
 from ilpinfer.core.result import Task
+from ilpinfer.system.posix import require_posix
 
 MOST = {
     "top": 10_000,
@@ -44,6 +45,8 @@ class Request:
 
     @classmethod
     def for_method(cls, chosen: Method, time_limit: float | None, options: Mapping[str, Any]) -> "Request":
+        if chosen.runner == WHOLE_PROGRAM:
+            require_posix(f"method {chosen.name}", "choose the method auto")
         unknown = [name for name in options if name not in chosen.all_options]
         if unknown:
             raise ValueError(

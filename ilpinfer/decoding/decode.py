@@ -11,6 +11,7 @@ from ilpinfer.core.rule_compiler import Rules, compiler_of
 from ilpinfer.core.solution import Solution
 from ilpinfer.decoding.reporting import Callback, OnError, check_on_error
 from ilpinfer.decoding.runner import Runner
+from ilpinfer.system.posix import require_posix
 
 
 @overload
@@ -84,6 +85,8 @@ def decode(
         For an unknown method, option or field, and for numbers out of range.
     SolverError
         If a solver cannot be started or breaks down.
+    RuntimeError
+        For a solver on a system that is not POSIX.
 
     Examples
     --------
@@ -227,6 +230,8 @@ def check_many(
         if name != "top" or value is not None:
             whole(value, name, 1, MOST[name])
     check_on_error(on_error)
+    if n_jobs > 1:
+        require_posix(f"n_jobs={n_jobs}", "leave n_jobs out")
     if threads > 1 and (n_jobs > 1 or callback is not None or not runner.request.direct):
         raise ValueError(
             "threads are for one process, and for the method auto without callback and 'within': leave them out"

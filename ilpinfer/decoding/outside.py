@@ -1,7 +1,6 @@
 """Calls of users' decoders within a time limit, and evaluation of their labellings."""
 
 import logging
-import os
 import threading
 from collections.abc import Iterator
 from concurrent.futures import wait
@@ -11,7 +10,7 @@ from typing import Any
 
 from formulations import RuleSet, Trellis, time_limits
 from formulations.dtypes import LabelIds
-from formulations.forks import fork_safe
+from formulations.forks import emptied_by_forks, fork_safe
 from formulations.problem.problem import Problem
 from ilpinfer.core.certificate import VITERBI_BOUND
 from ilpinfer.core.deadline import Deadline
@@ -25,7 +24,7 @@ logger = logging.getLogger("ilpinfer")
 GRACE = 0.1
 """Seconds that a process has after its time limit to hand its labelling over."""
 _lock = fork_safe(threading.Lock())
-_workers: dict[Function, Workers] = {}
+_workers: dict[Function, Workers] = emptied_by_forks({})
 """The process of each decoder that has one; its time limit counts from when it is ready."""
 
 
@@ -142,6 +141,3 @@ def _end(function: Function) -> None:
     workers = _workers.pop(function, None)
     if workers is not None:
         workers.end()
-
-
-os.register_at_fork(after_in_child=_workers.clear)  # the processes are the parent's

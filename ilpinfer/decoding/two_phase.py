@@ -30,6 +30,7 @@ from ilpinfer.decoding.reporting import solution_of, with_reasons
 from ilpinfer.exact.programs import FASTEST, Reply, solve
 from ilpinfer.exact.viterbi import VITERBI
 from ilpinfer.solvers import SOLVERS
+from ilpinfer.system.posix import require_posix
 
 Floor = Literal["relative", "odds"]
 """Definition of the floor; see `decode_two_phase`."""
@@ -99,11 +100,13 @@ class TwoPhaseSolution(Solution):
 
 
 def check_method(method: str) -> None:
-    """Raise ValueError for a method that is not exact."""
+    """Raise ValueError for a method that is not exact, and MissingPosix for a solver that this system cannot run."""
     if not isinstance(method, str) or method not in ("auto", *SOLVERS):
         raise ValueError(
             f"two-phase inference needs an exact method: auto, {', '.join(SOLVERS)}; not {method!r}"
         )
+    if method != "auto":
+        require_posix(f"method {method}", "choose the method auto")
 
 
 @overload

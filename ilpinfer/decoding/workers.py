@@ -11,15 +11,18 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from multiprocessing import spawn
-from multiprocessing.connection import Connection
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from formulations.errors import InferenceError
 from ilpinfer.kernels import notices
 from ilpinfer.system import temporary_folders
+from ilpinfer.system.posix import require_posix
 from ilpinfer.system.processes import Child, connect
+
+if TYPE_CHECKING:  # some systems lack it
+    from multiprocessing.connection import Connection
 
 AHEAD = 2
 """Items that a process has been given, so that it never waits for the next one."""
@@ -48,6 +51,7 @@ class Workers:
     """
 
     def __init__(self, n: int, function: Callable[..., Any], common: tuple[Any, ...]) -> None:
+        require_posix("decoding in other processes", "decode in this one")
         self._first = pickle.dumps((function, common))
         self._tasks: SimpleQueue[Task | None] = SimpleQueue()
         self._children: list[Child] = []
@@ -176,7 +180,7 @@ def main(arguments: Sequence[str]) -> None:
         pipe.send((kind, value, [(str(w.message), w.category) for w in caught]))
 
 
-def _read(pipe: Connection, requests: "SimpleQueue[bytes | None]") -> None:
+def _read(pipe: "Connection", requests: "SimpleQueue[bytes | None]") -> None:
     """Take every request at once, so that the parent never waits for this process to read while it waits to be read."""
     with contextlib.suppress(EOFError, OSError):
         while True:

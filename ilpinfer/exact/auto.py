@@ -27,6 +27,7 @@ from ilpinfer.exact.programs import FASTEST, best_of_program, reduced_program
 from ilpinfer.exact.stages import best_few, solve
 from ilpinfer.exact.sum_relaxation import FEW_CASES, MOST_CASES, SumRelaxation, contradiction, sums_within
 from ilpinfer.exact.viterbi import VITERBI
+from ilpinfer.system.posix import missing_posix, require_posix
 
 MORE_TIES = 50
 """Labellings beyond the wanted number that are compared where scores are equal, so that label ids decide."""
@@ -142,10 +143,11 @@ def _rest(known: Known, end: SearchResult, task: Task) -> Rest | None:
 
 def _by_solver(known: Known, end: SearchResult, task: Task) -> Result:
     """The result of a solver on the folded program. Its labelling may complete the rounds."""
-    why = "auto: " + end.why.rstrip("; ")
+    why, missing = "auto: " + end.why.rstrip("; "), missing_posix()
     try:
         best = known.path, known.value, known.charged
-        answer = reduced_program(known.folded, task.deadline, task.threads, *best)
+        answer = None if missing else reduced_program(known.folded, task.deadline, task.threads, *best)
+        why += missing and f"; no solver without {missing}"
     except TooLarge:
         answer, why = None, why + "; too large for a solver"
     if answer is not None:
@@ -174,6 +176,9 @@ def _best_few(known: Known, task: Task, why: str) -> Iterator[Result]:
     if task.deadline.passed:
         yield Result(known.path, known.bound, why, proof(why, known.tree))
         return
+    require_posix(
+        "a solver, which lists labellings that the engine leaves open,", "ask for the best one alone"
+    )
     answers: list[Result] = []
     scores: list[int] = []
     for answer in _by_program(folded, replace(task, top=task.top + MORE_TIES)):

@@ -16,7 +16,7 @@ from ilpinfer import solvers
 from ilpinfer.core.certificate import VITERBI_BOUND, Certificate
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.result import Result, Task
-from ilpinfer.solvers.process import GRACE
+from ilpinfer.solvers.answer import GRACE
 
 FASTEST = "cp-sat"
 """The solver measured fastest on folded programs: `python -m benchmarks run engine --parts folded`."""

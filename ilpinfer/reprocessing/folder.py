@@ -2,11 +2,11 @@
 
 import contextlib
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from formulations.files import new_file
 from ilpinfer.reprocessing.manifest import MANIFEST, Manifest, read_manifest
 from ilpinfer.reprocessing.tables import Entry, read_shard, shard_name
 from ilpinfer.system.files import lock_output
@@ -95,25 +95,14 @@ class Folder:
 
     @contextlib.contextmanager
     def _new_file(self, name: str) -> Iterator[BinaryIO]:
-        """A stream to a temporary file, which is flushed to disk and renamed at the end."""
+        """A stream to a new file, whose errors of opening and of replacing are OutputError; those of the caller stay."""
         path = self.path / name
-        part = path.with_name(name + PART)
-        try:
+        with contextlib.ExitStack() as stack:
             with write_errors(path):
-                stream = part.open("wb")
-            try:
-                yield stream
-                with write_errors(path):
-                    stream.flush()
-                    os.fsync(stream.fileno())
-                    stream.close()
-                    os.replace(part, path)
-                    _sync(self.path)
-            finally:
-                with contextlib.suppress(OSError):  # a full disk fails again, with a worse message
-                    stream.close()
-        finally:
-            part.unlink(missing_ok=True)
+                stream = stack.enter_context(new_file(path, path.with_name(name + PART)))
+            yield stream
+            with write_errors(path):
+                stack.close()
 
 
 class JsonLines:
@@ -128,12 +117,3 @@ class JsonLines:
         with write_errors(self._path):
             self._stream.write(text.encode("utf-8", "backslashreplace"))
         self.count += 1
-
-
-def _sync(folder: Path) -> None:
-    with contextlib.suppress(OSError):  # some file systems cannot flush a folder
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)

@@ -30,6 +30,7 @@ from ilpinfer.core.methods import BUILT_IN, WHOLE_PROGRAM
 from ilpinfer.solvers.answer import Answer, Claim, SolverError, check_claim
 from ilpinfer.solvers.models import to_cp_sat, to_mathopt, to_pulp
 from ilpinfer.solvers.solution_files import SolutionFile, read_solution_file
+from ilpinfer.system.posix import require_posix
 
 __all__ = [
     "SOLVERS",
@@ -74,6 +75,8 @@ def solve(name: str, program: IntegerProgram, *, time_limit: float | None = None
     ------
     SolverError
         If the solver cannot be started or breaks down.
+    RuntimeError
+        On systems that are not POSIX, which lack the processes that solvers run in.
     ValueError
         For an unknown solver.
 
@@ -86,6 +89,7 @@ def solve(name: str, program: IntegerProgram, *, time_limit: float | None = None
     """
     if name not in SOLVERS:
         raise ValueError(f'no solver "{name}"; there are {", ".join(sorted(SOLVERS))}')
+    require_posix(f"solver {name}", "run it on such a system")
     started = time.monotonic()
     claim, warm_up = _claim(name, program, time_limit, threads)
     status, x, bound = check_claim(claim, program)

@@ -12,6 +12,9 @@ from formulations.dtypes import Floats, Integers
 from formulations.errors import InferenceError
 from formulations.programs.record import IntegerProgram
 
+GRACE = 0.03
+"""Seconds after the deadline before a request is stopped."""
+
 
 class SolverError(InferenceError, RuntimeError):
     """Error of a solver that cannot be started or breaks down.

@@ -7,13 +7,11 @@ from dataclasses import replace
 from math import inf
 
 from formulations.programs.record import IntegerProgram
-from ilpinfer.solvers.answer import Claim, Progress, SolverError, with_progress
+from ilpinfer.solvers.answer import GRACE, Claim, Progress, SolverError, with_progress
 from ilpinfer.solvers.messages import STOP, Message, Request, send_request
 from ilpinfer.system import temporary_folders
 from ilpinfer.system.processes import Child
 
-GRACE = 0.03
-"""Seconds after the deadline before a request is stopped."""
 STOP_LIMIT = 0.08
 """Seconds for a request to stop, before the whole process is killed."""
 START_LIMIT = 120.0

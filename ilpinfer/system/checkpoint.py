@@ -114,13 +114,12 @@ class RowCheckpoint:
                 return
             if kind is None:
                 with write_errors(self.place.name):
-                    if self._content is not None:
-                        replace_part(self.place, io.BytesIO(self._content))
-                    elif is_packed(self.place.name):
-                        self._stream.seek(0)
-                        replace_part(self.place, self._stream)
+                    if self._content is not None or is_packed(self.place.name):
+                        self._stream.close()  # Windows replaces and removes closed files only
+                        replace_part(self.place, self._content)
                     else:
                         os.fsync(self._stream.fileno())
+                        self._stream.close()
                         replace_target(self.place)
                 return
             with contextlib.suppress(OSError):
@@ -139,7 +138,7 @@ class RowCheckpoint:
             raise self._foreign()
         with part.open("rb") as lines:
             self._scan(lines, left or not result.st_size)
-        self._stream = io.FileIO(os.open(part, os.O_RDWR | os.O_NOFOLLOW), "r+")
+        self._stream = io.FileIO(os.open(part, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0)), "r+")
         self._cut(self._end)
         return self._stream
 

@@ -6,7 +6,6 @@ import hashlib
 import io
 import os
 import shutil
-import stat
 import threading
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -82,7 +81,9 @@ def lock_output(place: OutputPath) -> Iterator[bool]:
 
 def open_direct(place: OutputPath) -> io.FileIO:
     number = descriptor(place.name)
-    own = os.open(place.target, os.O_WRONLY | os.O_NOCTTY) if number is None else os.dup(number)
+    own = (
+        os.open(place.target, os.O_WRONLY | getattr(os, "O_NOCTTY", 0)) if number is None else os.dup(number)
+    )
     return io.FileIO(own, "w")
 
 
@@ -90,7 +91,7 @@ def create_part(place: OutputPath) -> io.FileIO:
     """A new part, with the permissions of the file that it will replace; FileExistsError where there is one."""
     stream = io.FileIO(os.open(place.part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666), "r+")
     unfinished.add(place.part)
-    keep_permissions(stream.fileno(), place.target)
+    keep_permissions(place.part, place.target)
     return stream
 
 
@@ -100,22 +101,18 @@ def replace_target(place: OutputPath) -> None:
     sync_folder(place.target.parent)
 
 
-def replace_part(place: OutputPath, content: BinaryIO) -> None:
-    """Write other content to the final path; the part goes last, so that a run that is killed meanwhile resumes from it."""
+def replace_part(place: OutputPath, content: bytes | None) -> None:
+    """Write content, or the part's rows, to the final path; the part goes last, so that a run that is killed meanwhile resumes."""
     new = place.part.with_name(place.part.name + ".new")
-    try:
-        with new.open("wb") as stream:
-            if is_packed(place.name):
-                with gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0) as packing:
-                    shutil.copyfileobj(content, packing)
-            else:
-                shutil.copyfileobj(content, stream)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.chmod(new, stat.S_IMODE(place.part.stat().st_mode))
-        os.replace(new, place.target)
-    finally:
-        new.unlink(missing_ok=True)
+    new.unlink(missing_ok=True)  # of a run that was killed
+    with (
+        place.part.open("rb") if content is None else io.BytesIO(content) as given,
+        new_file(place.target, new) as stream,
+        gzip.GzipFile("", "wb", fileobj=stream, mtime=0)
+        if is_packed(place.name)
+        else contextlib.nullcontext(stream) as whole,
+    ):
+        shutil.copyfileobj(given, whole)
     place.part.unlink()
     sync_folder(place.target.parent)
 

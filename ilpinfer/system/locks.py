@@ -2,17 +2,20 @@
 
 import contextlib
 import errno
-import fcntl
 import os
 import re
 import socket
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 MARK = "ilpinfer: "
 NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL}
-"""Error numbers of file systems without locks."""
+"""Error numbers of systems and of file systems without locks."""
+WINDOWS = os.name == "nt"
+FLAGS = sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
+"""Flags of lock files on this system."""
 
 
 class LockError(Exception):
@@ -26,26 +29,36 @@ class LockNotice(UserWarning):
 @contextlib.contextmanager
 def hold_lock(lock: Path) -> Iterator[bool]:
     """Hold a lock file that names this process; whether a killed run had left it. LockError where another run holds it."""
-    descriptor = _open(lock)
+    descriptor, held = _open(lock), False
     try:
-        words = os.pread(descriptor, 400, 0).decode(errors="replace")
+        words = _text(descriptor)
         if words and not words.startswith(MARK):
             raise LockError(f"{lock} is in the way and no lock of ilpinfer; move it")
         os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, f"{MARK}pid {os.getpid()} on {socket.gethostname()}\n".encode(), 0)
-        try:
-            yield bool(words)
-        finally:
-            if _same(descriptor, lock):
-                lock.unlink(missing_ok=True)
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        os.write(descriptor, f"{MARK}pid {os.getpid()} on {socket.gethostname()}\n".encode())
+        held = True
+        yield bool(words)
+    finally:
+        _close(descriptor, lock, held and _same(descriptor, lock))
+
+
+def _close(descriptor: int, lock: Path, remove: bool) -> None:
+    """Close a lock file, and remove it before that; after it on Windows, where an open file cannot be removed."""
+    try:
+        if remove and not WINDOWS:
+            lock.unlink(missing_ok=True)
     finally:
         os.close(descriptor)
+    if remove and WINDOWS:
+        with contextlib.suppress(PermissionError):  # another run has opened it, and will remove it
+            lock.unlink(missing_ok=True)
 
 
 def _open(lock: Path) -> int:
     """The descriptor of the lock file, locked; a run that ends removes the file, so that it may have to be opened again."""
     while True:
-        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o644)
+        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | FLAGS, 0o644)
         try:
             _hold(descriptor, lock)
             if _same(descriptor, lock):
@@ -58,19 +71,27 @@ def _open(lock: Path) -> int:
 
 def _hold(descriptor: int, lock: Path) -> None:
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise LockError(f"{_owner(descriptor)} is writing it; wait for its end") from None
+        free = _lock_descriptor()(descriptor, blocking=False)
     except OSError as error:
         if error.errno not in NO_LOCKS:
             raise
         _check_alive(descriptor, lock)
+        return
+    if not free:
+        raise LockError(f"{_owner(descriptor)} is writing it; wait for its end")
+
+
+@cache
+def _lock_descriptor() -> Callable[..., bool]:
+    """The function of filelock, imported late; `_check_alive` tells of each file what its import tells on systems without locks."""
+    with warnings.catch_warnings(action="ignore"):
+        from filelock import lock_descriptor
+    return lock_descriptor
 
 
 def _check_alive(descriptor: int, lock: Path) -> None:
     """Check without locks of the file system that the process named in the file has ended, as far as possible."""
-    text = os.pread(descriptor, 400, 0).decode(errors="replace")
-    result = re.fullmatch(rf"{MARK}pid (\d+) on (.*)\n", text)
+    result = re.fullmatch(rf"{MARK}pid (\d+) on (.*)\n", _text(descriptor))
     if result is None:
         warnings.warn(
             f"{lock.parent}: this file system has no locks; let no second run write {lock.stem}",
@@ -79,13 +100,16 @@ def _check_alive(descriptor: int, lock: Path) -> None:
         )
         return
     process, host = int(result[1]), result[2]
-    if host != socket.gethostname():
+    if host != socket.gethostname() or WINDOWS:  # where a process cannot be asked
         raise LockError(f"{_owner(descriptor)} is or was writing it; if that has ended, remove {lock}")
     if is_alive(process):
         raise LockError(f"{_owner(descriptor)} is writing it; wait for its end")
 
 
 def is_alive(process: int) -> bool:
+    """Whether a process runs, as far as that is known; `os.kill` would end it on Windows."""
+    if WINDOWS:
+        return True
     try:
         os.kill(process, 0)
     except ProcessLookupError:
@@ -96,8 +120,13 @@ def is_alive(process: int) -> bool:
 
 
 def _owner(descriptor: int) -> str:
-    text = os.pread(descriptor, 400, 0).decode(errors="replace")
-    return text.removeprefix(MARK).strip() if text.startswith(MARK) else "another run"
+    text, mark = _text(descriptor, 1), MARK[1:]  # Windows locks the first byte against reading
+    return text.removeprefix(mark).strip() if text.startswith(mark) else "another run"
+
+
+def _text(descriptor: int, first: int = 0) -> str:
+    os.lseek(descriptor, first, os.SEEK_SET)
+    return os.read(descriptor, 400).decode(errors="replace")
 
 
 def _same(descriptor: int, path: Path) -> bool:

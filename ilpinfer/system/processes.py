@@ -9,10 +9,14 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from multiprocessing import Pipe
-from multiprocessing.connection import Connection
 from tempfile import TemporaryFile
+from typing import TYPE_CHECKING
 
+from formulations.forks import after_forks
 from ilpinfer.system import temporary_folders
+
+if TYPE_CHECKING:  # some systems lack it
+    from multiprocessing.connection import Connection
 
 _BOOT = "import sys; sys.path[:] = sys.argv.pop(1).split(chr(10)); from {0} import main; main(sys.argv[1:])"
 _all: set["Child"] = set()
@@ -89,8 +93,10 @@ class Child:
                 os.killpg(self.process.pid, signal.SIGKILL)
 
 
-def connect(descriptor: str, lifeline: str) -> Connection:
+def connect(descriptor: str, lifeline: str) -> "Connection":
     """In a child: the pipe to its parent. The child then ends with its parent, and interrupts are left to the parent."""
+    from multiprocessing.connection import Connection
+
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     end_with_parent(int(lifeline), group=True)
     os.set_inheritable(int(descriptor), False)  # the parent has to see that this end is closed
@@ -152,4 +158,4 @@ def _forget() -> None:
 
 
 atexit.register(end_all)
-os.register_at_fork(after_in_child=_forget)
+after_forks(_forget)

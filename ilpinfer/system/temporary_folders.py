@@ -3,6 +3,7 @@
 import contextlib
 import os
 import shutil
+import socket
 import tempfile
 import time
 from collections.abc import Iterator
@@ -63,10 +64,15 @@ def _is_stale(entry: "os.DirEntry[str]") -> bool:
     """Whether an entry is a folder of ours whose process has ended, or whose number belongs to a later process."""
     try:
         _, _, process, start, _ = entry.name.split("-")
-        ours = entry.is_dir(follow_symlinks=False) and entry.stat(follow_symlinks=False).st_uid == os.getuid()
+        ours = entry.is_dir(follow_symlinks=False) and entry.stat(follow_symlinks=False).st_uid == _user()
         return ours and not (is_alive(int(process)) and _start(int(process)) == start)
     except (OSError, ValueError):
         return False
+
+
+def _user() -> int:
+    """The number of the user, 0 on systems where files have no owner's number."""
+    return os.getuid() if hasattr(os, "getuid") else 0
 
 
 def _start(process: int) -> str:
@@ -80,7 +86,7 @@ def _start(process: int) -> str:
 @cache
 def _node() -> str:
     """A short name of the machine, its last start, and the container: process numbers are unique within these."""
-    values = [os.uname().nodename]
+    values = [socket.gethostname()]
     with contextlib.suppress(OSError):
         values.append(Path("/proc/sys/kernel/random/boot_id").read_text().strip())
         values.append(os.readlink("/proc/self/ns/pid"))

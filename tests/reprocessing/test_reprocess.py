@@ -86,12 +86,12 @@ def test_a_run_with_holes_is_filled(whole, capsys, gone):
 
 def test_a_killed_run_is_gone_on_with(whole, capsys):
     kill = (
-        "import os, signal, sys; from ilpinfer.cli import main; from ilpinfer.reprocessing import folder\n"
-        "write = folder.os.replace\n"
+        "import os, signal, sys; from ilpinfer.cli import main\n"
+        "write = os.replace\n"
         "def replace(part, path):\n"
         "    if path.name == sys.argv[1]: os.kill(os.getpid(), signal.SIGKILL)\n"
         "    write(part, path)\n"
-        "folder.os.replace = replace\n"
+        "os.replace = replace\n"
         "main(sys.argv[2:])\n"
     )
     for at in ("manifest.json", "part-00000.parquet", "part-00002.parquet", "rejected.jsonl"):
@@ -282,8 +282,9 @@ def test_a_folder_that_another_run_holds(whole, capsys):
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
 @pytest.mark.parametrize("size", [1, 10**6])
-def test_a_full_device_is_named(tmp_path, size):
-    Path(tmp_path, "part-00000.parquet.part").symlink_to("/dev/full")
+def test_a_full_device_is_named(tmp_path, monkeypatch, size):
+    full = os.open("/dev/full", os.O_WRONLY)
+    monkeypatch.setattr(os, "open", lambda *_: full)
     with pytest.raises(OutputError, match=r"part-00000.parquet: cannot be written: No space left on device"):
         Folder(tmp_path).write("part-00000.parquet", b"x" * size)
     assert not list(tmp_path.iterdir())

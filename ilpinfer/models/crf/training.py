@@ -7,10 +7,9 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from multiprocessing import Pipe
-from multiprocessing.connection import Connection
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -19,7 +18,11 @@ from formulations.messages import suggestion
 from ilpinfer.models.crf.crfsuite import Weights, read_crfsuite
 from ilpinfer.models.sequences import Labelled, check_scheme, mixed_scheme
 from ilpinfer.system import temporary_folders
+from ilpinfer.system.posix import require_posix
 from ilpinfer.system.processes import end_with_parent
+
+if TYPE_CHECKING:  # some systems lack it
+    from multiprocessing.connection import Connection
 
 ALGORITHMS: Mapping[str, str] = {
     "lbfgs": "L-BFGS on the penalised log-likelihood (Fersini et al. 2014, eq. 6): c1 weighs |w|, c2 weighs w²",
@@ -80,6 +83,7 @@ def learn(
     ValueError
         For no sequences, an unknown algorithm or parameter, or one with a value that does not fit.
     """
+    require_posix("training with CRFsuite", "train on Linux or macOS, and decode with the model here")
     trainer = _trainer(algorithm, dict(parameters or {}))
     names = set[str]()
     for features, labels in observations:
@@ -125,7 +129,7 @@ def _train_apart(trainer: Any, path: Path, progress: Progress) -> None:
 
 
 def _train_and_leave(
-    trainer: Any, path: Path, pipe: Connection, lifeline: Connection, mask: set[int]
+    trainer: Any, path: Path, pipe: "Connection", lifeline: "Connection", mask: set[int]
 ) -> NoReturn:
     """Train in the child: send each iteration, and at the end the error, or an empty text. Then leave without cleaning up."""
     try:
