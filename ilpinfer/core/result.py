@@ -2,12 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from formulations.dtypes import LabelIds
 from formulations.grid import FORBIDDEN
 from ilpinfer.core.certificate import NONE, Certificate
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.incumbents import Improvement
+from ilpinfer.core.trees import Leaf
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,21 @@ class Result:
         return self.path is None and self.bound <= FORBIDDEN // 2
 
 
+class Start(NamedTuple):
+    """What is known of a sequence before its method begins: a labelling, and a bound in grid units with its proof.
+
+    `tried` says that kernels have done their share of work with the machines and multipliers of the proof.
+    """
+
+    path: LabelIds | None = None
+    bound: float = float("inf")
+    proof: Leaf | None = None
+    tried: bool = False
+
+
+NOTHING_KNOWN = Start()
+
+
 @dataclass(frozen=True)
 class Task:
     """Options of a method for one sequence; `within`, and what `watch` is called with beside seconds, are in grid units."""
@@ -36,6 +53,6 @@ class Task:
     threads: int = 1
     width: int = 10
     within: int | None = None
-    incumbent: LabelIds | None = None
+    start: Start = NOTHING_KNOWN
     parameters: object = None
     watch: Callable[[float, int, float], None] | None = None

@@ -9,7 +9,7 @@ from formulations.grid import UNITS_PER_NAT
 from formulations.messages import brief
 from ilpinfer.core.registry import method
 from ilpinfer.core.request import Request
-from ilpinfer.core.result import Result
+from ilpinfer.core.result import Result, Start
 from ilpinfer.core.rule_compiler import Rules, compiler_of
 from ilpinfer.core.solution import Solution
 from ilpinfer.core.status import Status
@@ -62,7 +62,7 @@ def prove(trellis: Trellis, rules: Rules, solution: Solution, *, time_limit: flo
         raise ValueError(f"the solution is {brief(solution)}; expected one that decode returns")
     instance(trellis, Trellis, "trellis", "a Trellis")
     incumbent = None if solution.path is None else trellis.ids(solution.path)
-    request = Request(method("auto"), time_limit, {"incumbent": incumbent})
+    request = Request(method("auto"), time_limit, {"start": Start(incumbent)})
     task = request.task()
     result = run_task(trellis, compiler_of(rules), request, task, decode)[0]
     if incumbent is None or result.status is Status.INFEASIBLE:

@@ -7,10 +7,10 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from formulations import Trellis
-from formulations.dtypes import LabelIds
 from formulations.problem.compiled_rules import CompiledRules
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.explanation import Context
+from ilpinfer.core.result import NOTHING_KNOWN, Start
 from ilpinfer.core.rule_compiler import RuleCompiler
 from ilpinfer.decoding.found import Found
 from ilpinfer.exact.calls import Call
@@ -31,11 +31,10 @@ STEPS, BROKEN = "too many steps", "it breaks rules that the tables leave out"
 
 
 class Declined(NamedTuple):
-    """Why compiled rules have no answer for a sequence, a labelling that its method can begin with, and its time limit if
-    that has begun."""
+    """Why compiled rules have no answer for a sequence, what its method can begin with, and its time limit if that has begun."""
 
     reason: str = ""
-    incumbent: LabelIds | None = None
+    start: Start = NOTHING_KNOWN
     deadline: Deadline | None = None
 
 
@@ -187,11 +186,13 @@ class Caller:
             if code == UNKNOWN_CLASS and not met:
                 unknown.append(place)
             elif not call.proves(code):
-                reason = STEPS if code == TOO_MUCH_WORK else ""
-                chunk.answers[place] = call.error(n) or Declined(reason, found.incumbent(n))
+                tried = code == TOO_MUCH_WORK
+                chunk.answers[place] = call.error(n) or Declined(
+                    STEPS if tried else "", found.start(n, tried)
+                )
             elif excluded and self._breaks(found, n):
                 reason = f"{BROKEN}: {', '.join(dict.fromkeys(excluded.values()))}"
-                chunk.answers[place] = Declined(reason, found.incumbent(n))
+                chunk.answers[place] = Declined(reason, found.start(n, False))
             else:
                 chunk.answers[place] = Place(found, n)
         if unknown:

@@ -14,13 +14,14 @@ from formulations.dtypes import LabelIds
 from formulations.grid import UNITS_PER_NAT, Grid, is_forbidden
 from ilpinfer.core.certificate import Certificate, Rest
 from ilpinfer.core.explanation import Context
+from ilpinfer.core.result import NOTHING_KNOWN, Start
 from ilpinfer.core.solution import Solution
 from ilpinfer.core.status import Status
 from ilpinfer.core.trees import Leaf, MachineKey
 from ilpinfer.exact.calls import Call
 from ilpinfer.exact.compiled import Tables
 from ilpinfer.kernels.evaluation import FEATURE_SCORE, MODEL_SCORE, OVERRULED, PENALTY
-from ilpinfer.kernels.tables import ACTIVE, MULTIPLIERS
+from ilpinfer.kernels.tables import ACTIVE, BOUND, CODE, MULTIPLIERS, PROVED, TOO_MUCH_WORK
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,10 +134,13 @@ class Found:
             }
         )
 
-    def incumbent(self, n: int) -> LabelIds | None:
-        """The best labelling that was found, where it keeps the hard rules of the tables."""
-        found = self.call.top is None and not is_forbidden(self.call.values(n)[0])
-        return self.call.path(n) if found else None
+    def start(self, n: int, tried: bool) -> Start:
+        """What is known of a sequence that the call has not decoded; `tried` as for `Start`."""
+        call, code = self.call, self.call.result(n)[CODE]
+        if call.top is not None or code not in (PROVED, TOO_MUCH_WORK):
+            return NOTHING_KNOWN
+        path = None if is_forbidden(call.values(n)[0]) else call.path(n)
+        return Start(path, call.result(n)[BOUND], self._leaf(n), tried)
 
     def labellings(self, n: int) -> Labellings:
         """The labellings of a sequence."""

@@ -40,8 +40,7 @@ def auto(problem: Problem, task: Task, name: str) -> Iterator[Result]:
     """The best labellings and the proof of each."""
     task.deadline.excuse(VITERBI.warm())
     known = Known.of(problem, task.deadline, task.watch)
-    if task.incumbent is not None:
-        known.evaluate(task.incumbent)
+    known.begin(task.start)
     if task.top > 1 and task.within is None:
         end = best_few(known, task.top)
     else:

@@ -12,6 +12,7 @@ from formulations.grid import FORBIDDEN, HARD, is_forbidden
 from formulations.problem.problem import Problem
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.incumbents import Improvement
+from ilpinfer.core.result import Start
 from ilpinfer.core.trees import Leaf, MachineKey, Split
 from ilpinfer.exact.ground import Ground, ground
 from ilpinfer.kernels.charges import value_states
@@ -53,6 +54,8 @@ class Known:
     relaxed: LabelIds | None = None
     charged: tuple[Lattice, int] | None = None
     """The lattice with the scores that lists of equal tokens give to it, and its bound."""
+    tried: bool = False
+    """Whether the kernels have done their share of work with these machines and multipliers."""
     stages: dict[str, float] = field(default_factory=dict)
     improvements: list[Improvement] = field(default_factory=list)
     _evaluations: dict[bytes, Evaluation] = field(default_factory=dict)
@@ -63,6 +66,20 @@ class Known:
         folded = problem.fold()
         places = {id(rule): place for place, rule in enumerate(problem.rules)}
         return cls(folded, [places[id(rule)] for rule in folded.rules], deadline, watch)
+
+    def begin(self, start: Start) -> None:
+        """Take over what is known. The machines of a proof that fold here are left out."""
+        if start.path is not None:
+            self.evaluate(start.path)
+        if start.proof is not None:
+            self.prove(start.bound, start.proof)
+        if start.proof is not None and start.tried:
+            places = {key: m for m, key in enumerate(self.ground.keys)}
+            followed = (start.proof.product, *start.proof.stages)
+            self.active = sorted(places[key] for keys in followed for key in keys if key in places)
+            self.inside = frozenset(places[key] for key in start.proof.product if key in places)
+            self.multipliers = {c: price >> 10 for c, price in start.proof.multipliers.items()}
+            self.tried = True
 
     @classmethod
     def unfolded(cls, problem: Problem, deadline: Deadline) -> "Known":

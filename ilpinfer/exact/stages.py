@@ -44,7 +44,9 @@ def solve(known: Known, most: int | None = None) -> SearchResult:
     """The best labelling by kernels, or by diagrams of at most so many steps, by default `MOST_STEPS`."""
     most = MOST_STEPS if most is None else most
     known.deadline.excuse(KERNELS.warm())
-    for share in WATCHED if known.watch else ALL:
+    shares = WATCHED if known.watch else ALL
+    tried, known.tried = known.tried, False
+    for share in () if tried else shares:
         result = timed(known, "kernels", partial(by_kernels, share=share))
         if result is not None:
             return result

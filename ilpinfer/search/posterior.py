@@ -20,7 +20,7 @@ from formulations.labels.schemes import OUTSIDE
 from formulations.problem.problem import Problem
 from ilpinfer.core.certificate import FOLDED_BOUND
 from ilpinfer.core.deadline import Deadline
-from ilpinfer.core.result import Result, Task
+from ilpinfer.core.result import NOTHING_KNOWN, Result, Task
 from ilpinfer.exact.auto import auto
 from ilpinfer.exact.product import MARGINALS, Product, product_of
 from ilpinfer.exact.viterbi import VITERBI, viterbi
@@ -50,7 +50,7 @@ class Posterior(Parameters):
 def posterior(problem: Problem, task: Task, name: str) -> Iterator[Result]:
     """The labellings of the least expected risk; each keeps the hard rules and has a probability above 0."""
     parameters = parameters_of(task, Posterior)
-    task = replace(task, parameters=None, watch=None, incumbent=None)
+    task = replace(task, parameters=None, watch=None, start=NOTHING_KNOWN)
     task.deadline.excuse(VITERBI.warm())
     folded = problem.fold()
     bound, _ = viterbi(folded.lattice)
