@@ -36,7 +36,11 @@ class Sum:
     @cached_property
     def weights(self) -> Integers:
         """The weight of each symbol of its machine."""
-        return np.unique(self.steps.values)
+        values = self.steps.values.reshape(-1)
+        low, high = int(values.min()), int(values.max())
+        if high - low < len(values):  # counting is several times as fast as sorting
+            return np.flatnonzero(np.bincount(values - low)) + low
+        return np.unique(values)
 
     @property
     def most(self) -> int:
