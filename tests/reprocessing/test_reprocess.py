@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from support.command_line import TRAIN, folder, run  # noqa: F401
 
+from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.reprocessing import executors
 from ilpinfer.reprocessing.folder import Folder
 from ilpinfer.reprocessing.manifest import read_manifest
@@ -365,7 +366,7 @@ def test_what_is_not_proved_is_taken_up(corpus, capsys, monkeypatch):
     assert {n: c for n, c in same.items() if n != "manifest.json"} == {
         n: c for n, c in before.items() if n != "manifest.json"
     }
-    monkeypatch.setattr("ilpinfer.cli.reprocessing.Decoder", _exact)
+    monkeypatch.setattr("ilpinfer.decoding.decoder.Decoder", _exact)
     assert run(again, capsys)[0] == 0
     manifest = json.loads(Path("out/manifest.json").read_text())
     assert manifest["retries"] == [60.0, 60.0]
@@ -374,6 +375,4 @@ def test_what_is_not_proved_is_taken_up(corpus, capsys, monkeypatch):
 
 
 def _exact(rules, *, method, **options):
-    from ilpinfer.decoding.decoder import Decoder
-
     return Decoder(rules, method="auto", **options)
