@@ -22,6 +22,8 @@ class Result:
     certificate: Certificate = NONE
     improvements: tuple[Improvement, ...] = ()
     value: int | None = None
+    stages: tuple[tuple[str, float], ...] = ()
+    """The stages of a method in the order in which they ended, with their seconds."""
 
     @property
     def proves_infeasibility(self) -> bool:

@@ -64,6 +64,8 @@ class Solution:
         Trellis, rules and options of the call.
     improvements : tuple of Improvement, optional
         Incumbents of the method in order, if it records them; see `incumbents`.
+    stages : tuple of (str, float), optional
+        Stages of `auto` that followed compiled rules, with their seconds; the last one ended the search.
     error : str, optional
         Type of the error that ended the method, if errors are reported as solutions.
 
@@ -95,6 +97,7 @@ class Solution:
     overruled: dict[str, list[int]] = field(default_factory=dict)
     context: Context | None = field(default_factory=lambda: None, repr=False, compare=False)
     improvements: tuple[Improvement, ...] = field(default=(), repr=False, compare=False)
+    stages: tuple[tuple[str, float], ...] = field(default=(), compare=False)
     error: str = ""
     FURTHER: ClassVar[Mapping[str, Callable[[Any, str], Any]]] = {}
     """How further fields of a subclass are read from plain values."""

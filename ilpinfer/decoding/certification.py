@@ -77,6 +77,7 @@ def prove(trellis: Trellis, rules: Rules, solution: Solution, *, time_limit: flo
         "seconds": solution.seconds + result.seconds,
         "warm_up_seconds": solution.warm_up_seconds + result.warm_up_seconds,
         "improvements": solution.improvements,
+        "stages": (*solution.stages, *result.stages),
     }
     if _keeps_word(solution, own):
         common |= {name: getattr(solution, name) for name in ("status", "bound", "certificate", "method")}

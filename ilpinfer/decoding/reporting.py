@@ -166,6 +166,7 @@ def solution_of(
         overruled={rule.name: list(rule.overruled) for rule in rules if rule.overruled},
         context=context,
         improvements=result.improvements,
+        stages=result.stages,
         **own,
     )
 

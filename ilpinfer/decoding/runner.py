@@ -106,7 +106,7 @@ class Runner:
             raise answer
         if isinstance(item, Exception):
             raise item
-        known: dict[str, Any] = {"start": answer.start} if top is None else {}
+        known: dict[str, Any] = {"start": answer.start}
         if answer.deadline is not None:
             known["deadline"] = answer.deadline
         if answer.reason:

@@ -182,7 +182,8 @@ def agree(known: Known) -> SearchResult | None:
     if not lists:
         return None
     known.deadline.excuse(AGREEMENT.warm())
-    return Decomposition(known, lists).run()
+    with known.stage("decomposition"):
+        return Decomposition(known, lists).run()
 
 
 def _example() -> None:

@@ -48,6 +48,7 @@ def auto(problem: Problem, task: Task, name: str) -> Iterator[Result]:
         if end.complete and end.paths and task.within is not None:
             end = best_few(known, task.top, known.value - task.within)
     for place, result in enumerate(_answers(known, end, task)):
+        result = replace(result, stages=tuple(known.stages.items()))
         yield result if place else replace(result, improvements=tuple(known.improvements))
 
 
@@ -72,7 +73,8 @@ def _best(problem: Problem, known: Known) -> SearchResult:
     end = solve(known)
     if end.complete or end.machineless or (has_sums and is_forbidden(known.value)):
         return end
-    return Branching(problem, known).run(end)
+    with known.stage("branch and bound"):
+        return Branching(problem, known).run(end)
 
 
 def _best_with_sums(problem: Problem, known: Known) -> SearchResult:
@@ -86,7 +88,8 @@ def _best_with_sums(problem: Problem, known: Known) -> SearchResult:
     refuted = _refute(sum_relaxation, known, FEW_CASES)
     if refuted is not None:
         return refuted
-    relaxed = sum_relaxation.bound(problem, known)
+    with known.stage("sums"):
+        relaxed = sum_relaxation.bound(problem, known)
     if not sum_relaxation.divided(relaxed):
         end = solve(known, most=min(refinement.FEW * refinement.GROWTH, stages.MOST_STEPS))
         has_labelling = not is_forbidden(known.value)
@@ -96,7 +99,8 @@ def _best_with_sums(problem: Problem, known: Known) -> SearchResult:
             or (has_labelling and any(known.ground.plain[m].total is None for m in known.active))
         ):
             return end
-    end = Branching(problem, known, sum_relaxation).run(end, min(COUNTED_CASES, branch.MOST_CASES))
+    with known.stage("branch and bound"):
+        end = Branching(problem, known, sum_relaxation).run(end, min(COUNTED_CASES, branch.MOST_CASES))
     return end if end.complete else _refute(sum_relaxation, known, MOST_CASES) or end
 
 
@@ -104,7 +108,8 @@ def _refute(sum_relaxation: SumRelaxation, known: Known, most: int) -> SearchRes
     """A result where no labelling is known and at most `most` cases prove that the hard sums contradict each other."""
     if not is_forbidden(known.value) or known.deadline.passed:
         return None
-    outcome = contradiction(sum_relaxation.problem, sum_relaxation.among, known.deadline, most)
+    with known.stage("contradictions"):
+        outcome = contradiction(sum_relaxation.problem, sum_relaxation.among, known.deadline, most)
     if outcome.path is not None:
         known.evaluate(outcome.path)
     if outcome.tree is None:
@@ -145,7 +150,8 @@ def _by_solver(known: Known, end: SearchResult, task: Task) -> Result:
     why, missing = "auto: " + end.why.rstrip("; "), missing_posix()
     try:
         best = known.path, known.value, known.charged
-        answer = None if missing else reduced_program(known.folded, task.deadline, task.threads, *best)
+        with known.stage("solver"):
+            answer = None if missing else reduced_program(known.folded, task.deadline, task.threads, *best)
         why += missing and f"; no solver without {missing}"
     except TooLarge:
         answer, why = None, why + "; too large for a solver"

@@ -1,6 +1,8 @@
 """The state of an exact search: the best labelling, a bound with its proof, and the machines that it follows."""
 
-from collections.abc import Callable, Iterable
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -57,6 +59,7 @@ class Known:
     tried: bool = False
     """Whether the kernels have done their share of work with these machines and multipliers."""
     stages: dict[str, float] = field(default_factory=dict)
+    """Seconds of each stage of the search."""
     improvements: list[Improvement] = field(default_factory=list)
     _evaluations: dict[bytes, Evaluation] = field(default_factory=dict)
 
@@ -73,18 +76,27 @@ class Known:
             self.evaluate(start.path)
         if start.proof is not None:
             self.prove(start.bound, start.proof)
+        self.tried = start.tried
         if start.proof is not None and start.tried:
             places = {key: m for m, key in enumerate(self.ground.keys)}
             followed = (start.proof.product, *start.proof.stages)
             self.active = sorted(places[key] for keys in followed for key in keys if key in places)
             self.inside = frozenset(places[key] for key in start.proof.product if key in places)
             self.multipliers = {c: price >> 10 for c, price in start.proof.multipliers.items()}
-            self.tried = True
 
     @classmethod
     def unfolded(cls, problem: Problem, deadline: Deadline) -> "Known":
         """A state of a problem whose rules all stay machines, and whose value is never changed."""
         return cls(problem, list(range(len(problem.rules))), deadline, fixed=True)
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Add the time of a stage to that of its earlier turns; the last stage is the last of `stages`."""
+        began = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.stages[name] = self.stages.pop(name, 0.0) + time.perf_counter() - began
 
     @cached_property
     def ground(self) -> Ground:

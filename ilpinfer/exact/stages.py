@@ -1,10 +1,5 @@
 """The stages of the engine for one problem: kernels first, then diagrams. Each goes on from what is known."""
 
-import time
-from collections.abc import Callable
-from functools import partial
-from typing import TypeVar
-
 import numpy as np
 
 from formulations import constraints as C
@@ -20,7 +15,6 @@ from ilpinfer.kernels.recursion import DEAD
 from ilpinfer.kernels.tables import BOUND, CODE, NO_LABELLING, NO_PATH, PROVED, VALUE
 from ilpinfer.kernels.warming import Stage, example_problem
 
-Outcome = TypeVar("Outcome")
 PASSES, LEAST_STEPS = 30, 2**22
 """Limit on the steps of label setting, in Viterbi passes, and the steps that any sequence may take, since the stages that follow have
 larger start-up costs."""
@@ -30,6 +24,7 @@ FEW_PASSES, FEW_STEPS = 8 * PASSES, 8 * LEAST_STEPS
 """The same limits for lists of labellings."""
 ALL, WATCHED = (1.0,), (0.0, *(2.0**-k for k in (16, 14, 12, 10, 8, 6, 4, 2, 0)))
 """Shares of these limits, one call after the other; several where somebody watches bound and labelling."""
+TOO_MANY = "too many labellings"
 BEAM, BEAMS = 30, 6
 """Width of a beam before diagrams, and number of beams; each one includes the rules that the last one broke."""
 
@@ -47,19 +42,12 @@ def solve(known: Known, most: int | None = None) -> SearchResult:
     shares = WATCHED if known.watch else ALL
     tried, known.tried = known.tried, False
     for share in () if tried else shares:
-        result = timed(known, "kernels", partial(by_kernels, share=share))
+        with known.stage("kernels"):
+            result = by_kernels(known, share)
         if result is not None:
             return result
-    return timed(known, "diagrams", partial(by_diagrams, most=most))
-
-
-def timed(known: Known, stage: str, run: Callable[[Known], Outcome]) -> Outcome:
-    """The result of a stage, whose time is noted."""
-    began = time.perf_counter()
-    try:
-        return run(known)
-    finally:
-        known.stages[stage] = known.stages.get(stage, 0.0) + time.perf_counter() - began
+    with known.stage("diagrams"):
+        return by_diagrams(known, most)
 
 
 def by_kernels(known: Known, share: float = 1.0) -> SearchResult | None:
@@ -146,8 +134,11 @@ def by_diagrams(known: Known, most: int) -> SearchResult:
 
 def best_few(known: Known, top: int, lowest: int = FORBIDDEN) -> SearchResult:
     """At most `top` labellings, none of them worth less than `lowest`, best first and equal ones by label ids."""
+    if known.tried:
+        return SearchResult([], TOO_MANY, False)
     known.deadline.excuse(FEW.warm())
-    return _best_few(known, top, lowest)
+    with known.stage("kernels"):
+        return _best_few(known, top, lowest)
 
 
 def _best_few(known: Known, top: int, lowest: int) -> SearchResult:
@@ -168,7 +159,7 @@ def _best_few(known: Known, top: int, lowest: int) -> SearchResult:
         known.prove(FORBIDDEN, leaf)
         return SearchResult([], "no labelling is possible", True, leaf)
     if code != PROVED:
-        return SearchResult([], "too many labellings", False)
+        return SearchResult([], TOO_MANY, False)
     kept = np.flatnonzero(values[: result[NUMBER]] >= lowest).tolist()
     found = [one.lattice.labels_of(paths[k]) for k in kept]
     known.prove(int(values[0]), leaf)
