@@ -1,7 +1,8 @@
 """Compiled rules as scores for classes of tokens, and machines of the rules that do not fold, for all sequences."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -38,6 +39,14 @@ class Table:
     first: bool = False  # for the first token alone
 
 
+class ClassScores(NamedTuple):
+    """Scores at the tokens of a class, or on steps into them; see `Table`."""
+
+    total: Grid  # (K,) at tokens, (K, K) on steps [previous, next]
+    parts: list[tuple[int, Integers]]  # source and amounts of each part of the total
+    overruled: bool  # whether a rule has priority over another there
+
+
 @dataclass(frozen=True)
 class MachineTemplate:
     """A machine of a rule that does not fold; it emits each violation as early as it is certain."""
@@ -58,6 +67,7 @@ class Folding:
         self.excluded: dict[int, str] = {}  # places of the rules that the tables leave out, and why
         self._nodes: list[Table] = []
         self._edges: list[Table] = []
+        self._classes: dict[tuple[int, Truth], ClassScores] = {}
         self._machine_rules: list[tuple[int, CompiledRule, tuple[UnboundComponent, ...]]] = []
         place = 0
         for item in rules.items:
@@ -131,44 +141,25 @@ class Folding:
         if values[:, 0].any():
             self._nodes.append(Table(values[:, 0], condition, source, amounts[:, 0], first=True))
 
-    def node_scores(self, truth: Truth) -> Grid:
-        """(K,) scores of rules and features at the tokens of a class."""
-        total: Grid = np.zeros(len(self.rules.labels), np.int64)
-        return add(total, *(values for _, values, _ in self._nodes_of(truth)))
+    def of_class(self, purpose: int, truth: Truth) -> ClassScores:
+        """The scores of rules and features at the tokens of a class of `NODES`, or on steps into those of one of `EDGES`."""
+        known = self._classes.get((purpose, truth))
+        if known is None:
+            known = self._classes[purpose, truth] = self._class_scores(purpose, truth)
+        return known
 
-    def edge_scores(self, truth: Truth) -> Grid:
-        """(K, K) scores of rules and features on steps [previous, next] into the tokens of a class."""
-        K = len(self.rules.labels)
-        total: Grid = np.zeros((K, K), np.int64)
-        return add(total, *(values for _, values, _ in self._edges_of(truth)))
-
-    def node_parts(self, truth: Truth) -> list[tuple[int, Integers]]:
-        """Source and amounts (K,) of each part of `node_scores`; see `Table`."""
-        return [(source, amounts) for source, _, amounts in self._nodes_of(truth)]
-
-    def edge_parts(self, truth: Truth) -> list[tuple[int, Integers]]:
-        """As `node_parts`, (K, K), of `edge_scores`."""
-        return [(source, amounts) for source, _, amounts in self._edges_of(truth)]
-
-    def overrules(self, truth: Truth) -> bool:
-        """Whether a rule has priority over another at the tokens of a class of nodes."""
-        return bool(self._overruled(dict(zip(self.conditions[NODES], truth, strict=True))))
-
-    def _nodes_of(self, truth: Truth) -> Iterator[tuple[int, Grid, Integers]]:
-        return self._parts(self._nodes, dict(zip(self.conditions[NODES], truth, strict=True)))
-
-    def _edges_of(self, truth: Truth) -> Iterator[tuple[int, Grid, Integers]]:
-        return self._parts(self._edges, dict(zip(self.conditions[EDGES], truth, strict=True)))
-
-    def _parts(
-        self, tables: Sequence[Table], holds: dict[Condition, bool]
-    ) -> Iterator[tuple[int, Grid, Integers]]:
-        """Source, scores and amounts of each table that holds at the tokens of a class."""
-        overruled = self._overruled(holds) if tables else ()
+    def _class_scores(self, purpose: int, truth: Truth) -> ClassScores:
+        holds, K = dict(zip(self.conditions[purpose], truth, strict=True)), len(self.rules.labels)
+        tables = self._nodes if purpose == NODES else self._edges
+        overruled = self._overruled(holds) if tables or purpose == NODES else set[int]()
+        total: Grid = np.zeros((K,) if purpose == NODES else (K, K), np.int64)
+        scores, parts = [total], list[tuple[int, Integers]]()
         for table in tables:
             if table.source not in overruled and (holds[(FIRST,)] if table.first else True):
                 chosen = int(holds[table.condition]) if len(table.values) > 1 else 0
-                yield table.source, table.values[chosen], table.amounts[chosen]
+                scores.append(table.values[chosen])
+                parts.append((table.source, table.amounts[chosen]))
+        return ClassScores(add(*scores), parts, bool(overruled))
 
     def _overruled(self, holds: dict[Condition, bool]) -> set[int]:
         """Places of the rules that others have priority over at the tokens of a class."""

@@ -7,7 +7,7 @@ from sys import byteorder
 import numpy as np
 
 from formulations.automata.windows import Condition, Pattern
-from formulations.dtypes import Integers, Small
+from formulations.dtypes import Booleans, Integers, Small
 from formulations.errors import InferenceError
 
 MOST_TOKENS = 1 << 16
@@ -59,6 +59,8 @@ class Vocabulary:
         self.changes = 0
         """The number of changes to arrays of which others may hold copies."""
         self.numbers = np.zeros((64, len(self.purposes), 3), np.int32)
+        self._numbers: dict[bytes, Small] = {}
+        """The numbers of the tokens at which patterns hold alike."""
         self._kinds: list[list[dict[bytes, int]]] = [[{}, {}, {}] for _ in self.purposes]
         self._bits: list[list[list[bytes]]] = [[[], [], []] for _ in self.purposes]
         self.classes = [np.full((2, 2, 2), -1, np.int32) for _ in self.purposes]
@@ -100,17 +102,26 @@ class Vocabulary:
         if row == len(self.numbers):
             self.changes += 1
             self.numbers = np.concatenate([self.numbers, np.zeros_like(self.numbers)])
-        held = np.array([pattern.matches(token) for pattern in self.patterns], bool)
+        held = bytes(pattern.matches(token) for pattern in self.patterns)
+        numbers = self._numbers.get(held)
+        if numbers is None:
+            numbers = self._numbers[held] = self._number(np.frombuffer(held, bool))
+        self.numbers[row] = numbers
+        self._characters += len(token)
+        self._row[token] = row.to_bytes(8, byteorder)
+        return row
+
+    def _number(self, held: Booleans) -> Small:
+        """The numbers of a token, by purpose and place, at which these patterns hold."""
+        numbers = np.zeros(self.numbers.shape[1:], np.int32)
         for purpose, read in enumerate(self._read):
             for place, patterns in enumerate(read):
                 kinds, bits = self._kinds[purpose][place], held[patterns].tobytes()
                 if bits not in kinds:
                     self._bits[purpose][place].append(bits)
                     kinds[bits] = len(self._bits[purpose][place])
-                self.numbers[row, purpose, place] = kinds[bits]
-        self._characters += len(token)
-        self._row[token] = row.to_bytes(8, byteorder)
-        return row
+                numbers[purpose, place] = kinds[bits]
+        return numbers
 
     def meet(self, purpose: int, before: int, own: int, after: int) -> int:
         """The class of a token for a purpose, by the numbers of the three tokens; TooManyClasses beyond `MOST_CLASSES`."""

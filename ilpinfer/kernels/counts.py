@@ -48,12 +48,14 @@ NO_COUNTS = Counts(
 def pack_events(folding: Folding, vocabulary: Vocabulary) -> tuple[Small, Small, Integers, Booleans]:
     """`node_begin`, `edge_begin`, `event` and `overruled` for the classes met so far."""
     K = len(folding.rules.labels)
-    nodes = [folding.node_parts(truth) for truth in vocabulary.truths[NODES]]
-    edges = [folding.edge_parts(truth) for truth in vocabulary.truths[EDGES]]
-    node_begin, node_events = _events(nodes, K)
-    edge_begin, edge_events = _events(edges, K * K)
+    nodes, edges = (
+        [folding.of_class(purpose, truth) for truth in vocabulary.truths[purpose]]
+        for purpose in (NODES, EDGES)
+    )
+    node_begin, node_events = _events([each.parts for each in nodes], K)
+    edge_begin, edge_events = _events([each.parts for each in edges], K * K)
     edge_begin += np.int32(len(node_events))
-    overruled = np.array([folding.overrules(truth) for truth in vocabulary.truths[NODES]], bool)
+    overruled = np.array([each.overruled for each in nodes], bool)
     return node_begin, edge_begin, np.concatenate([node_events, edge_events]), overruled
 
 

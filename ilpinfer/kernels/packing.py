@@ -53,8 +53,10 @@ def pack_scores(folding: Folding, vocabulary: Vocabulary, pool: Grid) -> Scores:
     """
     K = len(folding.rules.labels)
     pool = pool if len(pool) else np.zeros((1, K, K), np.int64)
-    nodes = [folding.node_scores(truth) for truth in vocabulary.truths[NODES]]
-    edges = [folding.edge_scores(truth) for truth in vocabulary.truths[EDGES]]
+    nodes, edges = (
+        [folding.of_class(purpose, truth).total for truth in vocabulary.truths[purpose]]
+        for purpose in (NODES, EDGES)
+    )
     every = add(pool[:, None], np.array(edges, np.int64).reshape(1, -1, K, K))
     return Scores(
         node=np.array(nodes, np.int64).reshape(-1, K),
