@@ -89,38 +89,29 @@ def choice(value: Any, what: str, options: Collection[str], more: str = "") -> s
 
 
 def path(value: Any, what: str = "path") -> Path:
-    """The path of a file."""
     try:
-        good = (
-            isinstance(value, str | os.PathLike)
-            and b"\0" not in os.fsencode(value)
-            and isinstance(os.fspath(value), str)
-        )
+        kind = isinstance(value, str | os.PathLike) and isinstance(os.fspath(value), str)
+        if kind and b"\0" not in os.fsencode(value):
+            return Path(value)
     except UnicodeEncodeError:
-        good = False
-    if not good:
-        raise ValueError(f"{what} is {brief(value)}; expected a path")
-    return Path(value)
+        pass
+    raise ValueError(f"{what} is {brief(value)}; expected a path")
 
 
 def items(value: Any, what: str, of: str = "values") -> list[Any]:
     """The items of an iterable that has an order and is no text."""
-    flat = getattr(value, "ndim", 1) == 0
-    if isinstance(value, str | bytes | bytearray | Mapping | Set) or not isinstance(value, Iterable) or flat:
-        raise ValueError(f"{what} is {brief(value)}; expected a list of {of}")
-    return list(value)
+    return list(iterable(value, what, f"a list of {of}", bytearray, Set))
 
 
-def iterable(value: Any, what: str, of: str) -> Iterable[Any]:
-    """What can be iterated over and is no text, such as a generator; its items are not looked at."""
+def iterable(value: Any, what: str, of: str, *others: type) -> Iterable[Any]:
+    """What can be iterated over and is no text or mapping, nor one of the others; its items are not looked at."""
     flat = getattr(value, "ndim", 1) == 0
-    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable) or flat:
+    if isinstance(value, (str, bytes, Mapping, *others)) or not isinstance(value, Iterable) or flat:
         raise ValueError(f"{what} is {brief(value)}; expected {of}")
     return value
 
 
 def texts(value: Any, what: str, of: str = "texts") -> tuple[str, ...]:
-    """Texts that can be written as UTF-8."""
     result: tuple[str, ...] = value if type(value) is tuple else tuple(items(value, what, of))
     try:
         "".join(result).encode()
@@ -135,7 +126,6 @@ def names(value: Any, what: str) -> frozenset[str]:
 
 
 def instances(value: Any, kind: type[Kind], what: str, expected: str) -> list[Kind]:
-    """Values of a class."""
     return [
         instance(each, kind, f"{what}[{place}]", expected) for place, each in enumerate(items(value, what))
     ]

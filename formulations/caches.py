@@ -26,7 +26,6 @@ class Recent(Generic[Item]):
 
     @property
     def items(self) -> tuple[Item, ...]:
-        """The objects, latest first."""
         return self._items
 
     def find(self, fits: Callable[[Item], bool], make: Callable[[], Item]) -> Item:
@@ -53,7 +52,6 @@ class RecentValues(Generic[Value]):
         self._pairs = Recent[tuple[Any, Value]](most)
 
     def get(self, key: Any, make: Callable[[], Value]) -> Value:
-        """The value for a key, created where there is none."""
         return self._pairs.find(lambda one: one[0] is key or one[0] == key, lambda: (key, make()))[1]
 
 

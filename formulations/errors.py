@@ -1,4 +1,6 @@
-"""The base class of all errors of both packages."""
+"""The base class of all errors of both packages, and notices that refer to a line of the user's program."""
+
+import sys
 
 
 class InferenceError(Exception):
@@ -20,3 +22,14 @@ class InferenceError(Exception):
 
 class RuleNotice(UserWarning):
     """Something about rules that is no error: a declared field that the model lacks, a scheme that was read from odd names."""
+
+
+def stack_level() -> int:
+    """The `stacklevel` with which `warnings.warn`, called by the same function, names the first caller outside the packages."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in (
+        "formulations",
+        "ilpinfer",
+    ):
+        level, frame = level + 1, frame.f_back
+    return level

@@ -1,5 +1,6 @@
 """Reading files with a limit on their size, and writing them atomically; files whose names end in `.gz` are compressed."""
 
+import codecs
 import contextlib
 import errno
 import gzip
@@ -9,14 +10,15 @@ import os
 import secrets
 import stat
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 from formulations.errors import InferenceError
 from formulations.forks import emptied_by_forks
 
 PACKED = ".gz"
+CHUNK_SIZE = 2**20  # bytes of a read
 
 
 class Unreadable(InferenceError, ValueError):
@@ -27,32 +29,25 @@ class UnpackedFile(gzip.GzipFile):
     """The content of a compressed file; errors of its format are errors of the operating system, like all others of reading."""
 
     def read(self, size: int | None = -1) -> bytes:
-        with _as_os_errors():
-            return self._checked(super().read(size))
+        return self._checked(super().read, size)
 
     def read1(self, size: int = -1) -> bytes:
-        with _as_os_errors():
-            return self._checked(super().read1(size))
+        return self._checked(super().read1, size)
 
-    def _checked(self, data: bytes) -> bytes:
-        """What was read; EOFError for an empty file, which gzip takes for an empty content."""
-        if not data and not self.position:
-            raise EOFError("it is empty")
-        return data
+    def _checked(self, read: Callable[[Any], bytes], size: int | None) -> bytes:
+        try:
+            data = read(size)
+            if not data and not self.position:  # gzip takes an empty file for an empty content
+                raise EOFError("it is empty")
+            return data
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise OSError(errno.EINVAL, f"not a whole gzip file: {error}") from None
 
     @property
     def position(self) -> int:
         """Bytes of the compressed file that were read."""
         stream = cast(BinaryIO | None, self.fileobj)
         return 0 if stream is None else stream.tell()
-
-
-@contextlib.contextmanager
-def _as_os_errors() -> Iterator[None]:
-    try:
-        yield
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise OSError(errno.EINVAL, f"not a whole gzip file: {error}") from None
 
 
 def is_packed(path: str | Path) -> bool:
@@ -75,13 +70,17 @@ def packed(path: str | Path, content: bytes) -> bytes:
 
 def read_text(path: str | Path, largest: int, instead: str = "") -> str:
     """The text of a UTF-8 file, unpacked where it ends in `.gz`; Unreadable, with the advice of `instead`, for all that is none."""
-    return _decoded(_content(path, largest, instead))
+    try:
+        text = _content(path, largest, instead).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise Unreadable(f"not UTF-8 at byte {error.start}: save the file as UTF-8") from None
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def read_json_text(path: str | Path, largest: int) -> str:
     """The text of a `.json` or `.json.gz` file, as by `read_text`; Unreadable for another suffix, too."""
     check_json_name(path)
-    return _decoded(_content(path, largest, ""))
+    return read_text(path, largest)
 
 
 def check_json_name(path: str | Path) -> None:
@@ -177,9 +176,14 @@ def _unpacked(content: bytes, largest: int, instead: str) -> bytes:
     return result
 
 
-def _decoded(content: bytes) -> str:
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise Unreadable(f"not UTF-8 at byte {error.start}: save the file as UTF-8") from None
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+def read_text_bytes(stream: BinaryIO) -> bytes:
+    """All bytes of a text stream, to be decoded; ValueError at a byte order mark of UTF-16 or the first zero byte."""
+    data = bytearray()
+    while chunk := stream.read(CHUNK_SIZE):
+        if not data and chunk.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            raise ValueError("line 1: UTF-16; save it as UTF-8")
+        if b"\0" in chunk:  # an endless stream such as /dev/zero ends, too
+            line = (data + chunk[: chunk.index(b"\0")]).count(b"\n") + 1
+            raise ValueError(f"line {line}: byte 0x00, which does not occur in text; save it as UTF-8")
+        data += chunk
+    return bytes(data)

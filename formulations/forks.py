@@ -1,29 +1,22 @@
-"""Locks that are free in a forked child, where no thread exists that could release them, and collections that are empty.
-
-Python has no forks on some systems; there is nothing to do then.
-"""
+"""Locks that are free in a forked child, where no thread exists that could release them, and collections that are empty."""
 
 import os
 import sys
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from threading import RLock
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 from weakref import WeakSet
 
 _locks: WeakSet[Any] = WeakSet()
 
 
-class _Clearable(Protocol):
-    def clear(self) -> None: ...
-
-
-Collection = TypeVar("Collection", bound=_Clearable)
+Collection = TypeVar("Collection", set[Any], list[Any], dict[Any, Any])
 
 
 def after_forks(work: Callable[[], object]) -> None:
     """Do something in each forked child, before anything else."""
-    if hasattr(os, "register_at_fork"):
+    if hasattr(os, "register_at_fork"):  # some systems have no forks
         os.register_at_fork(after_in_child=work)
 
 
@@ -41,11 +34,10 @@ def emptied_by_forks(collection: Collection) -> Collection:
 
 def _cached_properties() -> Iterator[Any]:
     """Those of both packages, which have a lock each before Python 3.12."""
-    for name, module in list(sys.modules.items()):
-        if name.partition(".")[0] in ("formulations", "ilpinfer"):
-            owners = [value for value in vars(module).values() if isinstance(value, type)]
-            for owner in owners:
-                yield from (value for value in vars(owner).values() if isinstance(value, cached_property))
+    modules = [m for name, m in sys.modules.items() if name.partition(".")[0] in ("formulations", "ilpinfer")]
+    for owner in (value for module in modules for value in list(vars(module).values())):
+        if isinstance(owner, type):
+            yield from (value for value in vars(owner).values() if isinstance(value, cached_property))
 
 
 def _renew() -> None:

@@ -34,11 +34,11 @@ def snap(values: ArrayLike, what: str = "score") -> Grid:
         return units.astype(np.int64)
     bad = np.isnan(array) | (array == np.inf)
     if bad.any():
-        raise ValueError(f"{_place(what, bad)} is {array[bad][0]}: give a finite number, or -inf to forbid")
+        raise ValueError(f"{what}{_index(bad)} is {array[bad][0]}: give a finite number, or -inf to forbid")
     large = np.isfinite(array) & (np.abs(units) > LIMIT)
     if large.any():
         raise ValueError(
-            f"{_place(what, large)} is {array[large][0]:g}, beyond 2^31 nats: rescale the scores, or use -inf, "
+            f"{what}{_index(large)} is {array[large][0]:g}, beyond 2^31 nats: rescale the scores, or use -inf, "
             "which forbids"
         )
     return np.where(np.isneginf(array), FORBIDDEN, np.nan_to_num(units, neginf=0.0)).astype(np.int64)
@@ -154,9 +154,4 @@ def _number(value: float, what: str) -> float:
 
 
 def _index(mask: Booleans) -> str:
-    where = np.argwhere(mask)
-    return f"[{', '.join(str(i) for i in where[0])}]" if mask.ndim else ""
-
-
-def _place(what: str, mask: Booleans) -> str:
-    return what + _index(mask)
+    return f"[{', '.join(map(str, np.argwhere(mask)[0]))}]" if mask.ndim else ""

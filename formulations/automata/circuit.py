@@ -1,7 +1,8 @@
 """Circuits: formulas on one sequence as gates, and their machines where these are small."""
 
+import contextlib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,8 +11,7 @@ import numpy as np
 from formulations import time_limits
 from formulations.automata.gates import AND, FALSE, LITERAL, TRUE, Gates
 from formulations.automata.lattice import StepTable
-from formulations.automata.machine import Machine, TooManyStates, local
-from formulations.automata.unroll import unroll
+from formulations.automata.machine import Machine, TooManyStates, local, unroll
 from formulations.dtypes import Integers, LabelIds
 
 MOST_TOGETHER, MOST_APART = 5_000, 20_000
@@ -46,21 +46,21 @@ class Circuit:
     @cached_property
     def machines(self) -> tuple[Machine, ...] | None:
         """One machine for all groundings, or one for each; None where that takes too many states."""
-        try:
+        with contextlib.suppress(TooManyStates):
             return (self._machine(self.roots, MOST_TOGETHER),)
-        except TooManyStates:
-            pass
         machines: list[Machine] = []
-        try:
+        with contextlib.suppress(TooManyStates):
             for root in self.roots:
                 machines.append(self._machine((root,), MOST_APART - sum(m.states for m in machines)))
-        except TooManyStates:
-            return None
-        return tuple(machines)
+            return tuple(machines)
+        return None
 
     def _machine(self, roots: Sequence[int], most: int) -> Machine:
         """A machine whose states are the remaining gates of the groundings that are not decided."""
-        gates, starts = self.gates, _by_first_token(self.gates, roots)
+        gates, starts = self.gates, dict[int, list[tuple[int, int]]]()
+        for root, times in Counter(roots).items():
+            if root > TRUE:
+                starts.setdefault(gates.first[root], []).append((root, times))
         tables: list[set[int]] = [set() for _ in range(self.length)]
         for node in gates.below(roots):
             kind, token, table = gates.nodes[node]
@@ -82,14 +82,6 @@ class Circuit:
 
         certain = sum(root == FALSE for root in roots)
         return unroll(steps, (), read, [range(len(s)) for s in symbols], certain=certain, most=most)
-
-
-def _by_first_token(gates: Gates, roots: Iterable[int]) -> dict[int, list[tuple[int, int]]]:
-    starts: dict[int, list[tuple[int, int]]] = {}
-    for root, times in Counter(roots).items():
-        if root > TRUE:
-            starts.setdefault(gates.first[root], []).append((root, times))
-    return starts
 
 
 def _symbols(gates: Gates, tables: list[tuple[int, ...]]) -> tuple[StepTable, list[list[frozenset[int]]]]:

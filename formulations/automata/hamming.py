@@ -8,8 +8,7 @@ import numpy as np
 
 from formulations import time_limits
 from formulations.automata.lattice import StepTable
-from formulations.automata.machine import Automaton, Machine, TooManyStates
-from formulations.automata.unroll import unroll
+from formulations.automata.machine import Automaton, Machine, TooManyStates, unroll
 from formulations.dtypes import Integers, LabelIds
 
 MOST_STATES = 5_000
@@ -32,9 +31,7 @@ class HammingDistance:
     rule: Sequence[Machine]
     labels: int  # K
     length: int  # T
-    hard: bool = (
-        False  # whether it only matters that the distance is 0, so that the machines of the rule will do
-    )
+    hard: bool = False  # whether the distance only has to be 0, so that the machines of the rule will do
 
     is_local = False
 
@@ -97,14 +94,13 @@ class HammingDistance:
             return frozenset((place, cost - least) for place, cost in costs.items()), least
 
         class_of, members = self.classes
+        everywhere = np.zeros(self.length, np.int64)
         if not self.possible:
             nothing = np.zeros((1, 1), np.int64)
-            return Machine(
-                StepTable(np.zeros((1, 1, self.labels), np.int64), np.zeros(self.length, np.int64)),
-                Automaton(nothing, nothing, np.array([self.length])),
-            )
+            steps = StepTable(np.zeros((1, 1, self.labels), np.int64), everywhere)
+            return Machine(steps, Automaton(nothing, nothing, np.array([self.length])))
         return unroll(
-            StepTable(class_of[None, None, :], np.zeros(self.length, np.int64)),
+            StepTable(class_of[None, None, :], everywhere),
             frozenset([(self.repairs.start, 0)]),
             read,
             [range(len(members))] * self.length,
@@ -118,12 +114,9 @@ class Repairs:
 
     def __init__(self, machines: Sequence[Machine], members: Integers, length: int) -> None:
         self.machines, self.members, self.length = machines, members, length
+        self.start: Place = (-1, *(0 for _ in machines))
         self.after = cache(self._after)
         self.feasible = self._feasible()
-
-    @property
-    def start(self) -> Place:
-        return (-1, *(0 for _ in self.machines))
 
     def _feasible(self) -> list[set[Place]]:
         """For each token, the places before it from which the rule can still be kept."""
@@ -133,11 +126,11 @@ class Repairs:
             fronts.append({after for place in fronts[-1] for after in self._steps(token, place)})
             if len(fronts[-1]) > MOST_PLACES:
                 raise TooManyStates(f"more than {MOST_PLACES} places")
-        feasible = [
-            {p for p in fronts[-1] if not any(m.final[q] for m, q in zip(self.machines, p[1:], strict=True))}
-        ]
+        final = [machine.final for machine in self.machines]
+        kept = {p for p in fronts[-1] if not any(f[q] for f, q in zip(final, p[1:], strict=True))}
+        feasible = [kept]
         for token in range(self.length - 1, -1, -1):
-            kept = {p for p in fronts[token] if any(after in feasible[-1] for after in self._steps(token, p))}
+            kept = {p for p in fronts[token] if not kept.isdisjoint(self._steps(token, p))}
             feasible.append(kept)
         return feasible[::-1]
 
@@ -150,8 +143,7 @@ class Repairs:
         for c, label in enumerate(self.members.tolist()):
             states = []
             for machine, state in zip(self.machines, place[1:], strict=True):
-                table = machine.steps.at(token)
-                symbol = int(table[before + 1 if len(table) > 1 else 0, label])
+                symbol = machine.steps.of(token, before, label)
                 if machine.emits[state, symbol]:
                     break
                 states.append(int(machine.next_state[state, symbol]))

@@ -22,6 +22,11 @@ class StepTable:
         table: Integers = self.values[self.index[t]]
         return table
 
+    def of(self, t: int, before: int, label: int) -> int:
+        """The value of the step into token t from a label, -1 for START, to another one."""
+        table = self.at(t)
+        return int(table[before + 1 if len(table) > 1 else 0, label])
+
     def along(self, path: LabelIds) -> Integers:
         """Values (T,) of the steps of a labelling."""
         before = 0 if self.values.shape[1] == 1 else np.concatenate([[0], path[:-1] + 1])
@@ -122,6 +127,13 @@ class Lattice:
         for table, which in zip(edge, combinations[1:], strict=True):
             pool = add(pool, table.values[which, 1:])
         return Lattice(node, pool, step.reshape(-1).astype(np.int64))
+
+    def terms(self) -> list[tuple[str, Grid, int | Grid]]:
+        """Its scores as terms of `check_total`: the highest of a label at each token, and edges as often as they are used."""
+        T, K = self.shape
+        uses = np.bincount(self.step, minlength=len(self.pool)).astype(np.int64)
+        node = self.node.reshape(T, -1, K).max(axis=1)
+        return [("node", node, np.ones(T, np.int64)), ("edge", self.pool, uses)]
 
     def edge_scores(self) -> Grid:
         """(T-1, S, K) score of each edge, the score of the token that it enters included."""

@@ -1,13 +1,14 @@
 """A ground rule as a small automaton that reads a labelling from left to right and emits violations."""
 
 from collections import deque
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
+from formulations import time_limits
 from formulations.automata.lattice import StepTable
 from formulations.dtypes import Booleans, Integers, LabelIds
 from formulations.errors import InferenceError
@@ -15,9 +16,8 @@ from formulations.errors import InferenceError
 MOST_STATES = 50_000
 """Largest number of states of a machine. Larger rules are evaluated by rows of programs and on complete labellings."""
 
-
 _SWEEPS = 8
-"""Number of sweeps over all states before single steps."""
+"""Sweeps over all states before single steps."""
 
 
 class TooManyStates(InferenceError, ValueError):
@@ -31,9 +31,7 @@ class Automaton:
     next_state: Integers  # (Q, S)
     emits: Integers  # (Q, S) violations on reading a symbol
     final: Integers  # (Q,) violations after the last token
-    backward: "Automaton | None" = (
-        None  # where that is smaller, one that reads from right to left and emits as much in all
-    )
+    backward: "Automaton | None" = None  # a smaller one from right to left that emits as much in all
 
     @property
     def states(self) -> int:
@@ -237,3 +235,40 @@ def automaton(
             raise TooManyStates(f"more than {MOST_STATES} states")
     table = np.array(arcs, np.int64).reshape(len(order), symbols, 2)
     return Automaton(table[:, :, 0], table[:, :, 1], np.array([final(s) for s in order], np.int64))
+
+
+def unroll(
+    steps: StepTable,
+    start: State,
+    read: Callable[[int, Any, int], tuple[Any, int]],
+    symbols: Sequence[Sequence[int]],
+    final: Callable[[Any], int] = lambda state: 0,
+    certain: int = 0,
+    most: int = MOST_STATES,
+) -> Machine:
+    """A machine from `read(token, state, symbol) -> (state, violations)`; TooManyStates beyond `most`."""
+    width = max(len(s) for s in symbols)
+    next_state, emits = [], []
+    front: dict[Any, int] = {start: 0}
+    count = 1
+    for token, possible in enumerate(symbols):
+        time_limits.check()
+        after: dict[Any, int] = {}
+        for state in front:
+            arcs = {}
+            for symbol in possible:
+                following, emitted = read(token, state, symbol)
+                arcs[symbol] = after.setdefault(following, count + len(after)), emitted
+            usual = arcs[possible[0]]
+            row = [arcs.get(symbol, usual) for symbol in range(width)]
+            next_state.append([number for number, _ in row])
+            emits.append([emitted for _, emitted in row])
+            if count + len(after) > most:
+                raise TooManyStates(f"more than {most} states")
+        front, count = after, count + len(after)
+    ends = np.zeros(count, np.int64)
+    for state, number in front.items():
+        ends[number] = certain + final(state)
+        next_state.append([number] * width)
+        emits.append([0] * width)
+    return Machine(steps, Automaton(np.array(next_state, np.int64), np.array(emits, np.int64), ends))

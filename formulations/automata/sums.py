@@ -52,12 +52,9 @@ class Sum:
         weights, steps = self.weights, self.steps
         if not np.array_equal(weights, np.arange(len(weights))):
             steps = StepTable(np.searchsorted(weights, steps.values), steps.index)
+        sides = self.low, self.high
         try:
-            return (
-                Machine(
-                    steps, _automaton(tuple(weights.tolist()), self.low, self.high, longest(len(steps.index)))
-                ),
-            )
+            return (Machine(steps, _automaton(tuple(weights.tolist()), *sides, longest(len(steps.index)))),)
         except TooManyStates:
             return None
 

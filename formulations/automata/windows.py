@@ -6,14 +6,55 @@ from typing import Protocol
 
 import numpy as np
 
-from formulations.automata.component import Component
 from formulations.automata.lattice import StepTable
-from formulations.dtypes import Booleans, Integers
+from formulations.automata.machine import Machine
+from formulations.dtypes import Booleans, Integers, LabelIds
+
+
+class Component(Protocol):
+    """Interface of a ground rule or a part of one: a `Machine`, a `Sum` or a `Circuit`.
+
+    Examples
+    --------
+    >>> from formulations import LabelSet, constraints as C
+    >>> labels = LabelSet(("title", "O"))
+    >>> [component] = C.at_most_runs("title", 1).ground(labels, ["a", "b", "c"])
+    >>> component.violations(labels.ids(["title", "O", "title"]))
+    1
+    """
+
+    @property
+    def is_local(self) -> bool:
+        """Whether its violations are a sum over single steps."""
+        ...
+
+    @property
+    def most(self) -> int:
+        """An upper bound on the violations of any labelling."""
+        ...
+
+    @property
+    def machines(self) -> tuple[Machine, ...] | None:
+        """Machines whose violations, summed, are its own; None where they would have too many states."""
+        ...
+
+    def violations(self, path: LabelIds) -> int:
+        """Number of violations of a labelling.
+
+        Parameters
+        ----------
+        path : ndarray of int, shape (T,)
+            Label ids.
+
+        Returns
+        -------
+        int
+            The number of violations.
+        """
+        ...
 
 
 class Pattern(Protocol):
-    """A predicate on tokens."""
-
     def matches(self, token: str) -> bool: ...
 
 
@@ -47,21 +88,20 @@ class Window:
         """(T,) tokens at which a condition holds."""
         held = np.ones(len(self.tokens), bool)
         for literal in condition:
-            if literal.pattern is None:
-                there = np.ones(len(held), bool)
-            else:
-                key = id(literal.pattern)
-                if key not in self._masks:
-                    result = np.array([literal.pattern.matches(token) for token in self.tokens], bool)
-                    self._masks[key] = literal.pattern, result
-                there = self._masks[key][1]
+            there = self._matches(literal.pattern) == literal.holds
             if literal.place:
                 outside = [literal.pattern is None and not literal.holds]
-                there = there == literal.holds
-                held &= np.concatenate([outside, there[:-1]] if literal.place < 0 else [there[1:], outside])
-            else:
-                held &= there == literal.holds
+                there = np.concatenate([outside, there[:-1]] if literal.place < 0 else [there[1:], outside])
+            held &= there
         return held
+
+    def _matches(self, pattern: Pattern | None) -> Booleans:
+        if pattern is None:
+            return np.ones(len(self.tokens), bool)
+        if id(pattern) not in self._masks:
+            result = np.array([pattern.matches(token) for token in self.tokens], bool)
+            self._masks[id(pattern)] = pattern, result
+        return self._masks[id(pattern)][1]
 
     def positions(self, condition: Condition) -> list[int]:
         result: list[int] = np.flatnonzero(self.where(condition)).tolist()

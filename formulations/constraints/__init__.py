@@ -4,7 +4,7 @@ There is a function for every template. Users can define further templates: clas
 and formulas with parameters, by `C.define`.
 """
 
-from formulations.automata.component import Component
+from formulations.automata.windows import Component
 from formulations.constraints.counting import all_different as all_different
 from formulations.constraints.counting import at_least_runs as at_least_runs
 from formulations.constraints.counting import at_least_tokens as at_least_tokens

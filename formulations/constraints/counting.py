@@ -5,18 +5,16 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from formulations.automata.component import Component
 from formulations.automata.lattice import StepTable
 from formulations.automata.sums import bounded
-from formulations.automata.windows import UnboundComponent, fits
-from formulations.constraints.matching import Matching
+from formulations.automata.windows import Component, UnboundComponent, fits
 from formulations.constraints.rule import Rule
 from formulations.constraints.rule_functions import Parameters, template
-from formulations.constraints.steps import begins, members, only_at, sum_component
+from formulations.constraints.steps import Matching, begins, members, only_at, sum_component
 from formulations.constraints.template import AnyField, EveryField, Template, Trial
 from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
-from formulations.labels.selectors import EACH_FIELD, Selector
+from formulations.labels.selectors import EACH_FIELD, Selector, alternatives
 
 
 class Counting(Template):
@@ -26,16 +24,16 @@ class Counting(Template):
     sides: ClassVar[tuple[str, str]]
     """The parameters for the least and the most; empty for an open side."""
 
-    def _range(self) -> tuple[int | None, int | None]:
-        low, high = (getattr(self, side) if side else None for side in self.sides)
-        return low, high
+    @property
+    def _range(self) -> list[int | None]:
+        return [getattr(self, side) if side else None for side in self.sides]
 
     def components(self, labels: LabelSet) -> list[UnboundComponent]:
         steps = begins if self.unit == "runs" else members
-        return [sum_component(steps(labels.field(self.field)), *self._range())]
+        return [sum_component(steps(labels.field(self.field)), *self._range)]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
-        low, high = self._range()
+        low, high = self._range
         result = (reading.run_starts if self.unit == "runs" else reading.positions)(self.field)
         missing = max(0, (low or 0) - len(result))
         extra = [] if high is None else result[high:]
@@ -135,16 +133,13 @@ class AllDifferent(Matching):
         "A field, label or group, or a list of them, each by itself; every field but `O` where not given.",
     ] = EACH_FIELD
 
-    def _fields(self) -> Sequence[Selector]:
-        return self.field if isinstance(self.field, tuple) else (self.field,)
-
     def components(self, labels: LabelSet) -> list[UnboundComponent]:
         matching = fits(self.pattern_of_tokens)
-        fields = [labels.field(field) for field in self._fields()]
+        fields = [labels.field(field) for field in alternatives(self.field)]
         return [sum_component(only_at(f.member[None, :], matching), None, 1) for f in fields]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
-        for field in self._fields():
+        for field in alternatives(self.field):
             result = [t for t in reading.positions(field) if self.matches(reading, t)]
             if result:
                 yield Trial(tuple(result[1:] or result), len(result) - 1)

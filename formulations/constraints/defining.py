@@ -15,7 +15,6 @@ from formulations.logic.syntax import NamedFormula, check_body, check_named_form
 from formulations.messages import brief
 
 RESERVED = (*ATOMS, *POSITIONS, "true", "false", "count", "runs", "tokens", "changes", "steps", "at")
-"""Reserved words of formulas."""
 KEYS = ("template", "linear", "logic", *COMMON)
 """Parameters of every rule, beside a template's own."""
 
@@ -32,11 +31,7 @@ def named_formula(
     for what, word in (("template", name), *(("parameter", p) for p in parameters)):
         if not isinstance(word, str) or not word.isidentifier():
             raise ValueError(f"{brief(word)} is no name for a {what}: use letters, digits and _")
-        if (
-            word in RESERVED
-            or (what == "template" and word in TEMPLATES)
-            or (what == "parameter" and word in KEYS)
-        ):
+        if word in RESERVED or word in (TEMPLATES if what == "template" else KEYS):
             raise ValueError(f"{word!r} means something already: choose another name for the {what}")
     if len(set(parameters)) < len(parameters):
         raise ValueError(f"two parameters of {name} have the same name")
@@ -95,7 +90,7 @@ def define(
     kind = "linear" if linear else "logic"
     by_name = {group.name: group for group in groups}
     formula = named_formula(name, parameters, linear or logic, kind, lambda word: by_name.get(word, word))
-    usage = f"{name}({', '.join(parameters)})"
+    usage = formula.usage
 
     def make(*values: Selector, **arguments: Any) -> Rule:
         common = pop_common(arguments)
@@ -104,11 +99,9 @@ def define(
             received = ", ".join([*map(str, values), *arguments])
             raise ValueError(f"{len(values) + len(arguments)} arguments ({received}); expected {usage}")
         arguments_in_order = (*values, *(arguments[parameter] for parameter in rest))
-        statement = apply_template(
-            formula, arguments_in_order, tuple(groups), (formula,) if kind == "logic" else (), kind
-        )
-        return Rule(statement, **common)
+        named = (formula,) if kind == "logic" else ()
+        return Rule(apply_template(formula, arguments_in_order, tuple(groups), named, kind), **common)
 
     make.__name__ = make.__qualname__ = name
-    make.__doc__ = f"{name}({', '.join(parameters)}): {linear or logic}"
+    make.__doc__ = f"{usage}: {linear or logic}"
     return make

@@ -8,10 +8,10 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from formulations.automata.circuit import by_token, components_of
-from formulations.automata.component import Component
 from formulations.automata.gates import Gates
+from formulations.automata.lattice import StepTable
 from formulations.automata.sums import bounded
-from formulations.automata.windows import LATER, StepChoice, UnboundComponent
+from formulations.automata.windows import LATER, Component, StepChoice, UnboundComponent
 from formulations.caches import MOST_LABEL_SETS, RecentValues
 from formulations.constraints.rule_functions import template
 from formulations.constraints.steps import sum_component
@@ -53,7 +53,7 @@ class Text(Template):
         return mentions(self.form, self.text, self.named, tuple(name for name, _ in self.arguments))
 
     def read(self, known: LabelSet | None = None) -> Any:
-        """The formula or inequality of the text; where labels are given, every name must be one of theirs, or FormulaError is raised."""
+        """The formula or inequality of the text; FormulaError for a name that the labels, where they are given, do not have."""
         return self._readings.get(known, lambda: _read(self, known))
 
     @cached_property
@@ -121,8 +121,7 @@ class Linear(Text):
         inequality: ast.Inequality = self.read(labels)
         if not all(isinstance(t.formula, _UNIFORM) for t in inequality.terms):
             return None
-        tables = self._tables(labels, ("", ""), inequality)
-        steps = by_token(tables, len(labels), 2).values
+        steps = self._steps(labels, ("", ""), inequality).values
         chosen = StepChoice(steps, (LATER,)) if len(steps) == 2 else StepChoice(steps)
         return [sum_component(chosen, inequality.low, inequality.high)]
 
@@ -130,21 +129,17 @@ class Linear(Text):
         if self.components(labels) is not None:
             return super().ground(labels, tokens)
         inequality: ast.Inequality = self.read(labels)
-        tables = self._tables(labels, tokens, inequality)
-        return [bounded(by_token(tables, len(labels), len(tokens)), inequality.low, inequality.high)]
+        return [bounded(self._steps(labels, tokens, inequality), inequality.low, inequality.high)]
 
-    def _tables(
-        self, labels: LabelSet, tokens: Sequence[str], inequality: ast.Inequality
-    ) -> dict[int, Integers]:
-        """For each token a table of the terms that each step into it adds to the sum."""
+    def _steps(self, labels: LabelSet, tokens: Sequence[str], inequality: ast.Inequality) -> StepTable:
+        """What each step adds to the sum."""
         K, grounder = len(labels), Grounder(labels, tokens, Gates(len(labels)))
         total: dict[int, Integers] = {}
         for token in range(len(tokens)):
-            table = np.zeros((K if token else 1, K), np.int64)
+            total[token] = np.zeros((K if token else 1, K), np.int64)
             for term in inequality.terms:
-                table += term.times * self._truth(grounder, term, token)
-            total[token] = table
-        return total
+                total[token] += term.times * self._truth(grounder, term, token)
+        return by_token(total, K, len(tokens))
 
     def _truth(self, grounder: Grounder, term: ast.Term, token: int) -> Booleans:
         gates = grounder.gates
@@ -152,18 +147,16 @@ class Linear(Text):
         if node > 1 and (
             gates.last[node] > token or gates.first[node] < token - 1 or not gates.is_local(node)
         ):
-            at = max(0, self.text.find("count"))
             message = "count(…) looks beyond the tokens t and t-1: state it as a logic rule"
-            raise FormulaError(message, self.text, at)
+            raise FormulaError(message, self.text, max(0, self.text.find("count")))
         return gates.truth(node, token)
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         inequality: ast.Inequality = self.read(reading.labels)
         total, where = 0, set[int]()
         for term in inequality.terms:
-            result = [
-                t for t in range(len(reading)) if semantics.holds(term.formula, reading, {term.variable: t})
-            ]
+            tokens = range(len(reading))
+            result = [t for t in tokens if semantics.holds(term.formula, reading, {term.variable: t})]
             total += term.times * len(result)
             where.update(result)
         low, high = inequality.low, inequality.high
@@ -194,22 +187,13 @@ class Logic(Text):
         return components_of(gates, roots, len(tokens))
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
-        for environment, formula in semantics.groundings(
-            self.read(reading.labels), reading.labels, len(reading)
-        ):
-            if _vacuous(formula, reading, environment):
-                continue
+        formula, labels = self.read(reading.labels), reading.labels
+        for environment, grounding in semantics.groundings(formula, labels, len(reading)):
+            match grounding:
+                case ast.Or(ast.Not(premise), _) if not semantics.holds(premise, reading, environment):
+                    continue
             places = {value for value in environment.values() if isinstance(value, int)}
-            broken = not semantics.holds(formula, reading, environment)
-            yield Trial(tuple(sorted(places)), int(broken))
-
-
-def _vacuous(formula: ast.Formula, reading: Reading, environment: ast.Environment) -> bool:
-    """Whether a formula "if … then …" holds because its premise does not."""
-    match formula:
-        case ast.Or(ast.Not(premise), _):
-            return not semantics.holds(premise, reading, environment)
-    return False
+            yield Trial(tuple(sorted(places)), int(not semantics.holds(grounding, reading, environment)))
 
 
 def apply_template(
@@ -221,8 +205,7 @@ def apply_template(
 ) -> Text:
     """The statement of a user's template, with a field, label or group for each of its parameters."""
     if len(values) != len(formula.parameters):
-        usage = f"{formula.name}({', '.join(formula.parameters)})"
-        raise ValueError(f"{len(values)} arguments; expected {usage}")
+        raise ValueError(f"{len(values)} arguments; expected {formula.usage}")
     arguments = tuple((p, selector(v, p)) for p, v in zip(formula.parameters, values, strict=True))
     return (Linear if kind == "linear" else Logic)(formula.text, groups, named, arguments, formula)
 

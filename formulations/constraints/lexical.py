@@ -12,9 +12,8 @@ from formulations.automata.agreement import Agreement
 from formulations.automata.lattice import StepTable
 from formulations.automata.machine import Machine, automaton, local
 from formulations.automata.windows import Condition, UnboundComponent, Window, fits
-from formulations.constraints.matching import Matching
 from formulations.constraints.rule_functions import template
-from formulations.constraints.steps import at_tokens, only_at, violations_at
+from formulations.constraints.steps import Matching, at_tokens, only_at, violations_at
 from formulations.constraints.template import AnyField, Template, Trial
 from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
@@ -31,8 +30,7 @@ class _Required(Matching):
 
     @property
     @abstractmethod
-    def condition(self) -> Condition:
-        """The tokens that must belong to the field."""
+    def condition(self) -> Condition: ...
 
     def components(self, labels: LabelSet) -> list[UnboundComponent]:
         return [violations_at(only_at(~labels.field(self.field).member[None, :], *self.condition))]

@@ -6,12 +6,10 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from formulations.automata.component import Component
 from formulations.automata.machine import local
-from formulations.automata.windows import FIRST, LAST, UnboundComponent, fits
-from formulations.constraints.matching import Matching
+from formulations.automata.windows import FIRST, LAST, Component, UnboundComponent, fits
 from formulations.constraints.rule_functions import template
-from formulations.constraints.steps import at_tokens, between, everywhere, only_at, violations_at
+from formulations.constraints.steps import Matching, at_tokens, between, everywhere, only_at, violations_at
 from formulations.constraints.template import AnyField, Template, Trial
 from formulations.dtypes import Booleans
 from formulations.labels.label_set import LabelSet

@@ -9,9 +9,15 @@ import numpy as np
 
 from formulations.automata.machine import Automaton, automaton
 from formulations.automata.windows import EARLIER, LATER, UnboundComponent, fits
-from formulations.constraints.matching import Matching
 from formulations.constraints.rule_functions import template
-from formulations.constraints.steps import automaton_component, bits, choose, counting_machine, everywhere
+from formulations.constraints.steps import (
+    Matching,
+    automaton_component,
+    bits,
+    choose,
+    counting_machine,
+    everywhere,
+)
 from formulations.constraints.template import CheckedField, Template, Trial
 from formulations.dtypes import Integers
 from formulations.labels.label_set import LabelSet

@@ -8,10 +8,9 @@ from itertools import permutations
 from numbers import Real
 
 from formulations.arguments import items, text, texts
-from formulations.automata.component import Component
 from formulations.automata.hamming import MOST_PLACES, HammingDistance
 from formulations.automata.machine import Machine, TooManyStates
-from formulations.automata.windows import UnboundComponent
+from formulations.automata.windows import Component, UnboundComponent
 from formulations.caches import MOST_LABEL_SETS, RecentValues
 from formulations.constraints.template import LONGEST_NAME, Template, Trial, each_field
 from formulations.grid import snap_weight
@@ -104,11 +103,9 @@ class Rule:
         value = getattr(self, what)
         if value not in known:
             options = [option for option in known if option]
-            raise ValueError(
-                f"rule {self.title!r}: no {what} {brief(value)}{suggestion(str(value), options)}"
-                if len(options) == 1
-                else f"rule {self.title!r}: no {what} {brief(value)}; there are {', '.join(options)}"
-            )
+            one = len(options) == 1
+            hint = suggestion(str(value), options) if one else f"; there are {', '.join(options)}"
+            raise ValueError(f"rule {self.title!r}: no {what} {brief(value)}{hint}")
 
     def __repr__(self) -> str:
         cost = "hard" if self.hard else f"penalty={float(self.penalty):g}"
@@ -171,8 +168,7 @@ class Rule:
             The components, or None.
         """
         labels = label_set(labels)
-        names = tuple(field.name for field in labels.each_field)
-        result = [statement.components(labels) for statement in self.statements(names)]
+        result = [statement.components(labels) for statement in self.statements(labels.field_names)]
         if any(components is None for components in result):
             return None
         return tuple(component for components in result for component in components or ())
@@ -200,10 +196,8 @@ class Rule:
         labels = label_set(labels)
         if isinstance(tokens, str | bytes) or not isinstance(tokens, Sequence):
             raise ValueError(f"tokens is {brief(tokens)}; expected a list of texts")
-        names = tuple(field.name for field in labels.each_field)
-        components = tuple(
-            component for s in self.statements(names) for component in s.ground(labels, tokens)
-        )
+        statements = self.statements(labels.field_names)
+        components = tuple(component for s in statements for component in s.ground(labels, tokens))
         if self.distance != "hamming" or not components:
             return components
         return (self._nearest(components, len(labels), len(tokens)),)

@@ -12,8 +12,7 @@ from formulations.constraints.template import TEMPLATES, Template
 from formulations.messages import brief
 from formulations.parameters import described, plain_signature
 
-INTERNAL = ("named", "arguments", "template")
-"""Parameters of statements that are not for users."""
+INTERNAL = ("named", "arguments", "template")  # parameters of statements that are not for users
 _COMMON = f"{', '.join(COMMON)}\n    Parameters of every rule, by keyword; see `Rule`."
 _RETURNS = """Returns
 -------

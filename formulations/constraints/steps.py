@@ -1,7 +1,8 @@
-"""Symbol tables that templates share, and the components made of them."""
+"""What families of templates share: symbol tables, the components made of them, and parameters about tokens."""
 
 from collections.abc import Callable
-from functools import partial
+from functools import cached_property, partial
+from typing import ClassVar
 
 import numpy as np
 
@@ -9,17 +10,18 @@ from formulations.automata.lattice import StepTable
 from formulations.automata.machine import Automaton, Machine, local, longest
 from formulations.automata.sums import bounded
 from formulations.automata.windows import Condition, Literal, StepChoice, UnboundComponent
+from formulations.constraints.template import Template
 from formulations.dtypes import Booleans, Integers
 from formulations.labels.label_set import Field
+from formulations.labels.reading import Reading
+from formulations.tokens.token_pattern import Class, Exceptions, IgnoreCase, Regex, Texts, TokenPattern
 
 
 def members(field: Field) -> StepChoice:
-    """1 at tokens of the field."""
     return everywhere(field.member[None, :])
 
 
 def begins(field: Field) -> StepChoice:
-    """1 where a run of the field begins."""
     return everywhere(field.begins)
 
 
@@ -74,3 +76,32 @@ def _bind_length(build: Callable[..., Automaton], parameters: tuple[int, ...], s
 def sum_component(steps: StepChoice, low: int | None, high: int | None) -> UnboundComponent:
     """A component that counts by how much the sum of the steps leaves its bounds."""
     return UnboundComponent(steps, partial(bounded, low=low, high=high))
+
+
+class Matching(Template, kw_only=True):
+    """Base class of templates about tokens that match words, a pattern or a class."""
+
+    words: Texts = ()
+    pattern: Regex = ""
+    ignore_case: IgnoreCase = True
+    token_class: Class = ""
+    unless: Exceptions = ()
+    _default: ClassVar[TokenPattern | None] = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self._own_pattern and self._default is None:
+            raise ValueError(
+                f"{self.rule_name} names no token: give words or a pattern, a token_class, or unless"
+            )
+
+    @property
+    def _own_pattern(self) -> TokenPattern:
+        return TokenPattern(self.words, self.pattern, self.ignore_case, self.token_class, self.unless)
+
+    @cached_property
+    def pattern_of_tokens(self) -> TokenPattern:
+        return self._own_pattern or self._default or TokenPattern()
+
+    def matches(self, reading: Reading, token: int) -> bool:
+        return self.pattern_of_tokens.matches(reading.tokens[token])

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, dataclass_transform
 
-from formulations.automata.component import Component
-from formulations.automata.windows import Condition, UnboundComponent, Window
+from formulations.automata.windows import Component, Condition, UnboundComponent, Window
 from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
 from formulations.labels.selectors import EACH_FIELD, Group, Selector, alternatives, names_in, substitute

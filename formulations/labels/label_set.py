@@ -173,6 +173,10 @@ class LabelSet:
         """The fields of "each field": all but `O`."""
         return tuple(f for f in self.fields.values() if f.name != OUTSIDE)
 
+    @property
+    def field_names(self) -> tuple[str, ...]:
+        return tuple(each.name for each in self.each_field)
+
     @cached_property
     def change(self) -> Booleans:
         """(K+1, K) steps that begin a run of any field or enter `O`; START changes nothing."""

@@ -57,15 +57,12 @@ class Formula:
     def __init_subclass__(cls) -> None:
         dataclass(frozen=True)(cls)
 
-    def children(self) -> tuple["Formula | Position | Name | None", ...]:
+    def children(self) -> tuple["Formula | Position | Name", ...]:
         return tuple(v for v in vars(self).values() if isinstance(v, Formula | Position | Name))
 
     @cached_property
     def free(self) -> tuple[str, ...]:
-        result: frozenset[str] = frozenset()
-        for child in self.children():
-            result |= frozenset(child.free) if child is not None else frozenset()
-        return tuple(sorted(result))
+        return tuple(sorted({name for child in self.children() for name in child.free}))
 
     @cached_property
     def size(self) -> int:
@@ -86,16 +83,13 @@ class _Joined(Formula):
     right: Formula
 
 
-class And(_Joined):
-    """Both."""
+class And(_Joined): ...
 
 
-class Or(_Joined):
-    """At least one of the two."""
+class Or(_Joined): ...
 
 
-class Iff(_Joined):
-    """Both or neither."""
+class Iff(_Joined): ...
 
 
 @dataclass(frozen=True)
@@ -128,7 +122,7 @@ class Quantified(Formula):
     inner: Formula
     block: int
 
-    def children(self) -> tuple[Formula | Position | Name | None, ...]:
+    def children(self) -> tuple[Formula | Position | Name, ...]:
         return (self.inner,)
 
     @cached_property
@@ -154,20 +148,17 @@ class _FieldAt(Atom):
     at: Position
 
 
-class Member(_FieldAt):
-    """The token belongs to the field."""
+class Member(_FieldAt): ...
 
 
 class Innermost(_FieldAt):
     """The innermost field of the token is this one, or one of the group."""
 
 
-class Begins(_FieldAt):
-    """A run of the field begins at the token."""
+class Begins(_FieldAt): ...
 
 
-class Ends(_FieldAt):
-    """A run of the field ends at the token."""
+class Ends(_FieldAt): ...
 
 
 class Change(Atom):
@@ -177,8 +168,6 @@ class Change(Atom):
 
 
 class Edge(Atom):
-    """The step into the token leads from one field to another."""
-
     before: Name
     after: Name
     at: Position
@@ -198,16 +187,12 @@ class TokenIs(Atom):
 
 
 class SameToken(Atom):
-    """Two tokens are the same text."""
-
     left: Position
     right: Position
 
 
 class Compare(Formula):
-    """Positions compared: "<", "<=" or "="."""
-
-    relation: str
+    relation: str  # "<", "<=" or "="
     left: Position
     right: Position
 

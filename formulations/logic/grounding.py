@@ -1,6 +1,6 @@
 """Grounding: the formulas of one sequence as gates, in which equal subformulas are shared."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -60,10 +60,8 @@ class Grounder:
                 return join(a, self.node(right, environment, positive))
             case ast.Iff(left, right):
                 a, b = self.node(left, environment), self.node(right, environment, positive)
-                not_a, not_b = (
-                    self.node(left, environment, False),
-                    self.node(right, environment, not positive),
-                )
+                not_a = self.node(left, environment, False)
+                not_b = self.node(right, environment, not positive)
                 return gates.both(gates.either(not_a, b), gates.either(a, not_b))
             case ast.Quantified():
                 return self._quantified(formula, environment, positive)
@@ -151,20 +149,16 @@ class Grounder:
             join = gates.both if positive else gates.either
             return join(self._same("label", s - 1, t - 1, positive), self._same("label", s, t, positive))
         total = FALSE if positive else TRUE
-        for kind in self._kinds(what):
+        labels, scheme = self.labels.names, self.labels.scheme
+        names = labels if what == "label" else [schemes.strip(label, scheme) for label in labels]
+        for name in dict.fromkeys(names):
+            kind = ("labels", tuple(other == name for other in names))
             a, b = (self._at(token, kind, positive) for token in (s, t))
             if positive:
                 total = gates.either(total, gates.both(a, b))
             else:
                 total = gates.both(total, gates.either(a, b))
         return total
-
-    def _kinds(self, what: str) -> Iterator[AtomKind]:
-        """One kind of atom for each label, or for each innermost field."""
-        names = self.labels.names
-        groups = [n if what == "label" else schemes.strip(n, self.labels.scheme) for n in names]
-        for group in dict.fromkeys(groups):
-            yield ("labels", tuple(g == group for g in groups))
 
     def _quantified(self, formula: ast.Quantified, environment: dict[str, Value], positive: bool) -> int:
         """A chain of gates; ranges with a common end share the gates of that end."""
@@ -179,15 +173,15 @@ class Grounder:
         outer = tuple(environment[v] for v in formula.inner.free if v != name)
         prefix = (id(formula), "chain", positive, *outer)
         plain = not (isinstance(binder, ast.PositionBinder) and binder.unequal)
-        known = len(chosen)
-        while plain and known and (*prefix, chosen[0], chosen[known - 1]) not in self._nodes:
+        known = len(chosen) if plain else 0
+        while known and (*prefix, chosen[0], chosen[known - 1]) not in self._nodes:
             known -= 1
-        if plain and known:
+        if known:
             total = self._nodes[*prefix, chosen[0], chosen[known - 1]]
-        for i, value in enumerate(chosen[known if plain else 0 :], known if plain else 0):
+        for value in chosen[known:]:
             total = join(total, self.node(formula.inner, {**environment, name: value}, positive))
             if plain:
-                self._nodes[(*prefix, chosen[0], chosen[i])] = total
+                self._nodes[(*prefix, chosen[0], value)] = total
         return total
 
     def groundings(self, formula: Formula) -> list[int]:

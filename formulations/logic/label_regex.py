@@ -1,8 +1,6 @@
-"""Regular expressions over label names, compiled to minimal automata by Brzozowski derivatives.
+"""Regular expressions over label names, compiled to minimal automata by Brzozowski derivatives; `matches` has the syntax.
 
-``DT (JJ | NN)* !'.' .{0,3}``: names follow one another, separated by white space, in quotes unless they are
-identifiers; ``.`` is any letter, ``!name`` any letter that does not belong to the name. A letter is a class of
-labels, and a name matches a set of letters.
+A letter is a class of labels, and a name matches a set of letters.
 """
 
 import re

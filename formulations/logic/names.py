@@ -21,6 +21,10 @@ class NamedFormula:
     parameters: tuple[str, ...]
     text: str
 
+    @property
+    def usage(self) -> str:
+        return f"{self.name}({', '.join(self.parameters)})"
+
 
 @dataclass
 class Names:
@@ -49,9 +53,8 @@ class Names:
     def _position(self, node: Any) -> Position:
         if getattr(node, "data", "") == "text":
             raise self.fail("a name where a position was expected", node)
-        children = [c for c in node.children if c is not None]
         sign, shift, base = 1, 0, Position("", 0)
-        for child in children:
+        for child in filter(None, node.children):
             if child.type == "SIGN":
                 sign = 1 if str(child) == "+" else -1
             elif child.type == "INT":
@@ -80,11 +83,11 @@ class Names:
         raise self.fail(f"a free variable: nothing binds {word!r}{suggestion(word, bound)}", token)
 
     def _field(self, node: Any) -> Name:
-        word = word_of(node) if is_name(node) else unquote(getattr(node, "children", [node])[0])
-        if getattr(node, "data", "") == "sum" and not is_name(node):
+        plain = is_name(node)
+        word = word_of(node) if plain else unquote(getattr(node, "children", [node])[0])
+        if getattr(node, "data", "") == "sum" and not plain:
             raise self.fail("a number where a field was expected", node)
-        quoted = not is_name(node)
-        result = None if quoted else self.scope.get(word)
+        result = self.scope.get(word) if plain else None
         if isinstance(result, Name):
             return result
         if isinstance(result, Position):

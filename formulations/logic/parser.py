@@ -33,13 +33,8 @@ def _parser() -> Any:
     from lark import Lark
 
     grammar = (Path(__file__).parent / "grammar.lark").read_text("utf-8")
-    return Lark(
-        grammar,
-        parser="lalr",
-        start=["formula", "inequality"],
-        propagate_positions=True,
-        maybe_placeholders=True,
-    )
+    starts = ["formula", "inequality"]
+    return Lark(grammar, parser="lalr", start=starts, propagate_positions=True, maybe_placeholders=True)
 
 
 _SIGNS = {
@@ -102,9 +97,8 @@ def _check_depth(tree: Any, text: str) -> None:
     while stack:
         node, depth = stack.pop()
         if depth > DEEPEST:
-            raise FormulaError(
-                f"parts lie more than {DEEPEST} deep inside one another", text, offset_of(node)
-            )
+            message = f"parts lie more than {DEEPEST} deep inside one another"
+            raise FormulaError(message, text, offset_of(node))
         inner = depth + (len(node.children) - 1 if node.data == "quantified" else 1)
         for child in node.children:
             if hasattr(child, "data"):

@@ -1,6 +1,7 @@
 """The second step of parsing formulas: from syntax trees to records, with every name and type checked."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from formulations.logic import ast
@@ -18,12 +19,8 @@ from formulations.messages import suggestion
 from formulations.tokens.regular_expressions import Expression
 from formulations.tokens.token_pattern import TOKEN_CLASSES, TokenPattern
 
-DEEPEST = 100
-"""Largest depth of calls of named formulas."""
-
-LARGEST = 20_000
-"""Largest number of subformulas, with named formulas expanded."""
-
+DEEPEST = 100  # calls of named formulas inside one another
+LARGEST = 20_000  # subformulas, with named formulas expanded
 LABELS = ("label", "field", "edge")
 ATOMS = ("begins", "ends", "change", "token", *LABELS)
 
@@ -34,10 +31,19 @@ class Formulas(Names):
         return result
 
     def _both(self, node: Any) -> ast.Formula:
-        return _balanced(ast.And, [self.formula(part) for part in _flat(node)])
+        """A chain of the same connective as a balanced tree."""
+        operands, kind = [], node.data
+        while node.data == kind:
+            node, last = node.children
+            operands.append(last)
+        parts = [self.formula(part) for part in (node, *reversed(operands))]
+        join = ast.And if kind == "both" else ast.Or
+        while len(parts) > 1:
+            pairs = [join(a, b) for a, b in zip(parts[::2], parts[1::2], strict=False)]
+            parts = [*pairs, *parts[len(pairs) * 2 :]]
+        return parts[0]
 
-    def _either(self, node: Any) -> ast.Formula:
-        return _balanced(ast.Or, [self.formula(part) for part in _flat(node)])
+    _either = _both
 
     def _implies(self, node: Any) -> ast.Formula:
         left, right = map(self.formula, node.children)
@@ -73,14 +79,10 @@ class Formulas(Names):
             raise self.fail(f"{word!r} has a meaning of its own: choose another name for the variable", token)
         if node.data == "domain":
             domain = str(node.children[1])
-            if domain not in ("fields", "labels", "tokens"):
-                raise self.fail(
-                    f"no domain {domain!r}{suggestion(domain, ('fields', 'labels', 'tokens'))}",
-                    node.children[1],
-                )
-            result: ast.Binder = (
-                ast.PositionBinder(inner) if domain == "tokens" else ast.LabelBinder(inner, domain)
-            )
+            if domain not in (known := ("fields", "labels", "tokens")):
+                raise self.fail(f"no domain {domain!r}{suggestion(domain, known)}", node.children[1])
+            labels = domain != "tokens"
+            result: ast.Binder = ast.LabelBinder(inner, domain) if labels else ast.PositionBinder(inner)
         elif node.data == "alternatives":
             names = tuple(self._field(name) for name in node.children[1:])
             for name, child in zip(names, node.children[1:], strict=True):
@@ -97,13 +99,9 @@ class Formulas(Names):
         if node.data == "everywhere":
             return ast.PositionBinder(name)
         if node.data == "ranged":
-            low, high = (
-                default if sum_ is None else self._position(sum_)
-                for sum_, default in zip(
-                    node.children[1:], (ast.Position("", 0), ast.Position("last", 0)), strict=True
-                )
-            )
-            result = ast.PositionBinder(name, low, high)
+            sides = zip(("low", "high"), node.children[1:], strict=True)
+            given = {side: self._position(bound) for side, bound in sides if bound is not None}
+            result = ast.PositionBinder(name, **given)
         else:
             _, relation, bound = node.children
             at = self._position(bound)
@@ -136,9 +134,7 @@ class Formulas(Names):
             raise self.fail(f"{name}(…) is no statement: compare it with something", call)
         if name in self.named:
             return self._expand(call, self.named[name], arguments)
-        near = (
-            suggestion(name, [n for n in (*ATOMS, *self.named) if n != name]) if len(arguments) != 1 else ""
-        )
+        near = suggestion(name, {*ATOMS, *self.named} - {name}) if len(arguments) != 1 else ""
         self._count(call, arguments, 1, f"{name}(t){near if 'did you mean' in near else ''}")
         return ast.Member(self._field(call.children[0]), self._position(arguments[0]))
 
@@ -148,22 +144,17 @@ class Formulas(Names):
             raise self.fail(f"a formula that calls itself: {path}", call)
         if len(self.callers) >= DEEPEST:
             raise self.fail(f"named formulas call each other more than {DEEPEST} deep", call)
-        usage = f"{formula.name}({', '.join(formula.parameters)})"
-        self._count(call, arguments, len(formula.parameters), usage)
+        self._count(call, arguments, len(formula.parameters), formula.usage)
         scope = {p: self._operand(a) for p, a in zip(formula.parameters, arguments, strict=True)}
         key = (formula.name, *scope.values())
         if key not in self.instances:
             callers = (*self.callers, formula.name)
-            inner = Formulas(
-                formula.text, self.resolve, self.named, scope, self.counter, self.instances, callers
-            )
+            inner = replace(self, text=formula.text, scope=scope, callers=callers)
             self.instances[key] = inner.formula(parse(formula.text, "formula"))
         result: ast.Formula = self.instances[key]
         if result.size > LARGEST:
-            raise self.fail(
-                f"{formula.name} is more than {LARGEST} parts after expansion of the formulas that it calls",
-                call,
-            )
+            what = f"{formula.name} is more than {LARGEST} parts"
+            raise self.fail(f"{what} after expansion of the formulas that it calls", call)
         return result
 
     def _comparison(self, node: Any) -> ast.Formula:
@@ -261,20 +252,3 @@ def _kind(node: Any) -> str:
     """The rule of the grammar; for a call of `label`, `field`, `edge` or `token`, the name that is called."""
     name = read_call(node)[0] if node.data == "call" else ""
     return name if name in (*LABELS, "token") else str(node.data)
-
-
-def _flat(node: Any) -> list[Any]:
-    """The operands of a chain of the same connective."""
-    result, kind = [], node.data
-    while node.data == kind:
-        node, last = node.children
-        result.append(last)
-    return [node, *reversed(result)]
-
-
-def _balanced(join: Any, operands: list[ast.Formula]) -> ast.Formula:
-    """A chain as a balanced tree."""
-    while len(operands) > 1:
-        pairs = [join(a, b) for a, b in zip(operands[::2], operands[1::2], strict=False)]
-        operands = pairs + operands[len(pairs) * 2 :]
-    return operands[0]

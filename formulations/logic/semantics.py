@@ -121,7 +121,7 @@ def values(binder: ast.Binder, labels: LabelSet, length: int, environment: Envir
         excluded = binder.unequal.at(environment, length) if binder.unequal else None
         return [t for t in range(max(low, 0), min(high, length - 1) + 1) if t != excluded]
     if binder.domain == "fields":
-        return [field.name for field in labels.each_field]
+        return [*labels.field_names]
     return list(labels.names if binder.domain == "labels" else binder.alternatives)
 
 

@@ -6,20 +6,80 @@ from itertools import product
 from typing import Any
 
 from formulations.labels.selectors import Selector
+from formulations.logic import ast
 from formulations.logic.ast import Formula, Inequality, Name, Position
-from formulations.logic.counts import Inequalities
 from formulations.logic.names import NamedFormula
 from formulations.logic.parser import FormulaError, offset_of, parse, read_call
-from formulations.logic.resolver import DEEPEST
+from formulations.logic.resolver import DEEPEST, Formulas
+from formulations.messages import suggestion
 
-__all__ = [
-    "FormulaError",
-    "NamedFormula",
-    "check_body",
-    "check_named_formulas",
-    "mentions",
-    "read",
-]
+
+class Inequalities(Formulas):
+    def inequality(self, node: Any) -> ast.Inequality:
+        """A tree as low <= Σ terms <= high."""
+        left, relation, right = node.children
+        terms, constant = self._side(left, 1)
+        others, other = self._side(right, -1)
+        terms, bound = terms + others, -(constant + other)
+        if not any(tree.data in ("call", "counted") for tree in node.iter_subtrees()):
+            raise self.fail(
+                "nothing is counted: use runs(…), tokens(…), at(…), steps(…), changes() or count(…)", node
+            )
+        sides = {
+            "<=": (None, bound),
+            "<": (None, bound - 1),
+            ">=": (bound, None),
+            ">": (bound + 1, None),
+            "=": (bound, bound),
+        }
+        if str(relation) not in sides:
+            raise self.fail("an inequality has one of <=, <, >=, > and =", relation)
+        return ast.Inequality(tuple(terms), *sides[str(relation)])
+
+    def _side(self, node: Any, factor: int) -> tuple[list[ast.Term], int]:
+        terms, constant, sign = [], 0, 1
+        for child in filter(None, node.children):
+            if getattr(child, "type", "") == "SIGN":
+                sign = 1 if str(child) == "+" else -1
+                continue
+            times, summand = factor * sign, None
+            for each in filter(None, child.children):
+                if getattr(each, "type", "") == "INT":
+                    times *= self._whole(each)
+                else:
+                    summand = self._summand(each)
+            if summand is None:
+                constant += times
+            elif times:
+                terms.append(ast.Term(times, *summand))
+        return terms, constant
+
+    def _summand(self, node: Any) -> tuple[str, ast.Formula]:
+        variable = f"t#{next(self.counter)}"
+        here = ast.Position(variable, 0)
+        if node.data == "counted":
+            before = dict(self.scope)
+            self.scope[str(node.children[0])] = here
+            result, self.scope = self.formula(node.children[1]), before
+            return variable, result
+        name, arguments = read_call(node)
+        usages = {"runs": 1, "tokens": 1, "changes": 0, "steps": 2, "at": 2}
+        if name not in usages:
+            raise self.fail(f"nothing is counted by {name!r}{suggestion(name, (*usages, 'count'))}", node)
+        parameters = {"steps": "from, to", "at": "field, position", "changes": ""}.get(name, "field")
+        self._count(node, arguments, usages[name], f"{name}({parameters})")
+        if name == "changes":
+            return variable, ast.Change(here)
+        field_ = self._field(arguments[0])
+        if name == "runs":
+            return variable, ast.Begins(field_, here)
+        if name == "tokens":
+            return variable, ast.Member(field_, here)
+        if name == "steps":
+            return variable, ast.Edge(field_, self._field(arguments[1]), here)
+        at = self._position(arguments[1])
+        at = ast.Position("last", at.shift + 1) if not at.base and at.shift < 0 else at
+        return variable, ast.And(ast.Compare("=", here, at), ast.Member(field_, here))
 
 
 def read(
@@ -66,20 +126,16 @@ def check_named_formulas(formulas: Iterable[NamedFormula], kind: str = "formula"
     sound: set[str] = set()
 
     def visit(name: str, path: tuple[str, ...]) -> None:
-        if len(path) > DEEPEST:
-            raise FormulaError(
-                f"named formulas call each other more than {DEEPEST} deep", named[name].text, 0
-            )
+        text, path = named[name].text, (*path, name)
+        if len(path) > DEEPEST + 1:
+            raise FormulaError(f"named formulas call each other more than {DEEPEST} deep", text, 0)
         for call in calls[name]:
             inner = read_call(call)[0]
-            if inner in (*path, name):
-                circle = " → ".join(
-                    (*path[path.index(inner) :], name, inner) if inner in path else (name, inner)
-                )
-                message = f"a formula that calls itself: {circle}"
-                raise FormulaError(message, named[name].text, offset_of(call))
+            if inner in path:
+                circle = " → ".join((*path[path.index(inner) :], inner))
+                raise FormulaError(f"a formula that calls itself: {circle}", text, offset_of(call))
             if inner not in sound:
-                visit(inner, (*path, name))
+                visit(inner, path)
         sound.add(name)
 
     for name in named:

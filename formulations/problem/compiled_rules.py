@@ -9,12 +9,11 @@ from functools import cached_property
 from formulations.arguments import instance
 from formulations.automata.lattice import StepTable
 from formulations.automata.windows import Condition, StepChoice, UnboundComponent, Window
-from formulations.callers import stack_level
 from formulations.constraints.feature import Feature
 from formulations.constraints.rule import Rule
 from formulations.constraints.rule_set import RuleSet
 from formulations.constraints.template import Template
-from formulations.errors import RuleNotice
+from formulations.errors import RuleNotice, stack_level
 from formulations.labels.label_set import LabelSet
 from formulations.problem.digest import decoding_digest, digest
 from formulations.problem.missing_tokens import MissingTokens, NoTokens, guard_tokens, was_read
@@ -24,32 +23,24 @@ from formulations.problem.trellis import Trellis
 from formulations.rulefiles.loading import rule_set
 
 
-class _Compiled:
-    """A rule or feature for one label set, with the conditions that do not depend on the sequence."""
-
-    @property
-    def conditions(self) -> list[Condition]:
-        raise NotImplementedError
-
-    @cached_property
-    def reads_tokens(self) -> bool:
-        return any(literal.pattern is not None for condition in self.conditions for literal in condition)
+def _read_tokens(conditions: Iterable[Condition]) -> bool:
+    return any(literal.pattern is not None for condition in conditions for literal in condition)
 
 
 @dataclass(frozen=True)
-class CompiledFeature(_Compiled):
+class CompiledFeature:
     """A feature for one label set; its steps are in grid units."""
 
     name: str
     steps: StepChoice
 
-    @property
-    def conditions(self) -> list[Condition]:
-        return [self.steps.condition]
+    @cached_property
+    def reads_tokens(self) -> bool:
+        return _read_tokens([self.steps.condition])
 
 
 @dataclass(frozen=True)
-class CompiledRule(_Compiled):
+class CompiledRule:
     """A rule for one label set, K labels, declared fields included."""
 
     rule: Rule
@@ -61,10 +52,10 @@ class CompiledRule(_Compiled):
     def binary(self) -> bool:
         return self.rule.distance == "binary"
 
-    @property
-    def conditions(self) -> list[Condition]:
+    @cached_property
+    def reads_tokens(self) -> bool:
         components = (component.steps.condition for component in self.components or ())
-        return [*components, *(demand.condition for demand in self.demands)]
+        return _read_tokens([*components, *(demand.condition for demand in self.demands)])
 
     @cached_property
     def demands(self) -> tuple[Demand, ...]:
@@ -77,24 +68,20 @@ class CompiledRule(_Compiled):
         """Its statements, if their demands may have priority over later rules."""
         if not self.rule.hard or self.rule.distance == "hamming":
             return []
-        return self.rule.statements(tuple(field.name for field in self.labels.each_field))
+        return self.rule.statements(self.labels.field_names)
 
     @cached_property
     def demands_by_sequence(self) -> bool:
-        return any(
-            type(statement).required_fields is not Template.required_fields
-            for statement in self._demand_rules
-        )
+        methods = (type(statement).required_fields for statement in self._demand_rules)
+        return any(method is not Template.required_fields for method in methods)
 
     def overruled(self, priorities: Priorities, window: Window) -> list[int]:
         """Tokens of a sequence at which earlier rules have priority."""
         if not self.demands_by_sequence:
             demands = [(window.positions(demand.condition), demand.wanted) for demand in self.demands]
         else:
-            pairs = [s.required_fields(window.tokens) for s in self._demand_rules]
-            demands = [
-                ([t], self.labels.field(wanted).member) for each in pairs for t, wanted in each.items()
-            ]
+            pairs = (pair for s in self._demand_rules for pair in s.required_fields(window.tokens).items())
+            demands = [([t], self.labels.field(wanted).member) for t, wanted in pairs]
         return priorities.overruled(self.name, demands)
 
     def ground(self, window: Window, overruled: Sequence[int]) -> GroundRule:
@@ -207,16 +194,11 @@ def _compiled(item: Rule | Feature, name: str, labels: LabelSet) -> CompiledRule
 
 
 def notices(rules: RuleSet, labels: LabelSet) -> list[str]:
-    result = []
-    if rules.rules and labels.notice:
-        result.append(labels.notice)
-    if text := absence(rules, labels):
-        result.append(text)
+    result = [text for text in (labels.notice if rules.rules else "", absence(rules, labels)) if text]
     odd = [rule for rule in rules.rules if type(rule.statement).remark is not Template.remark]
     known = labels.with_optional_fields(rules.fields)
-    names = tuple(field.name for field in known.each_field)
     for rule in odd:
-        said = (statement.remark(known) for statement in rule.statements(names))
+        said = (statement.remark(known) for statement in rule.statements(known.field_names))
         result += [f'rule "{rule.title}": {text}' for text in dict.fromkeys(said) if text]
     return result
 

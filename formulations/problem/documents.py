@@ -56,9 +56,8 @@ class Document:
         """
         values = items(values, "values")
         if len(values) != len(self.trellis):
-            raise ValueError(
-                f"{len(values)} values are given, but the document has {len(self.trellis)} tokens"
-            )
+            tokens = len(self.trellis)
+            raise ValueError(f"{len(values)} values are given, but the document has {tokens} tokens")
         return [values[first:end] for first, end in self.sequences]
 
 

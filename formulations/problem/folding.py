@@ -6,11 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from formulations.automata.component import Component
 from formulations.automata.lattice import StepTable
 from formulations.automata.machine import Automaton, TooManyStates
 from formulations.automata.sums import Sum
-from formulations.automata.windows import FIRST, LAST, Condition, StepChoice, UnboundComponent
+from formulations.automata.windows import FIRST, LAST, Component, Condition, StepChoice, UnboundComponent
 from formulations.dtypes import Integers
 from formulations.grid import Grid, add, is_forbidden
 from formulations.problem.compiled_rules import CompiledFeature, CompiledRule, CompiledRules

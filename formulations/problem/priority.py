@@ -5,10 +5,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from formulations.automata.component import Component
 from formulations.automata.lattice import StepTable
 from formulations.automata.machine import Machine
-from formulations.automata.windows import Condition
+from formulations.automata.windows import Component, Condition
 from formulations.dtypes import Booleans
 
 

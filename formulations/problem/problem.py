@@ -1,27 +1,19 @@
 """A trellis with its rules compiled: the one form that programs, searches and reports read."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from formulations.automata.component import Component
+from formulations import grid
 from formulations.automata.hamming import HammingDistance
 from formulations.automata.lattice import Lattice, StepTable
 from formulations.automata.machine import Machine
+from formulations.automata.windows import Component
 from formulations.dtypes import Integers, LabelIds
-from formulations.grid import (
-    FORBIDDEN,
-    HARD,
-    LIMIT,
-    SPARE,
-    UNITS_PER_NAT,
-    Grid,
-    check_total,
-    is_forbidden,
-    violation_costs,
-)
+from formulations.grid import FORBIDDEN, HARD, is_forbidden, violation_costs
 from formulations.labels.label_set import LabelSet
 
 
@@ -36,7 +28,7 @@ class GroundRule:
     forced: bool = False  # whether searches evaluate it on prefixes even where that loses solutions
     overruled: tuple[
         int, ...
-    ] = ()  # tokens at which an earlier rule has priority, so that this one does not count there
+    ] = ()  # tokens at which an earlier rule has priority, so that this one does not count
 
     @property
     def hard(self) -> bool:
@@ -152,21 +144,30 @@ class Problem:
 
 def check_totals(model: Lattice, tables: list[StepTable], rules: list[GroundRule]) -> None:
     """Raise ValueError where weights and penalties could pass 2^31 nats in all."""
-    T, K = model.shape
     weights = sum(int(np.abs(t.values).reshape(len(t.values), -1).max(axis=1)[t.index].sum()) for t in tables)
     penalties = 0
     for rule in rules:
         cost = rule.finite_penalty * rule.most
-        if cost > LIMIT:
+        if cost > grid.LIMIT:
             raise ValueError(
-                f"rule {rule.name!r}: {rule.most} violations of {rule.penalty / UNITS_PER_NAT:g} nats pass 2^31 "
+                f"rule {rule.name!r}: {rule.most} violations of {rule.penalty / grid.UNITS_PER_NAT:g} nats pass 2^31 "
                 f"nats: lower the penalty, or leave it out to make the rule hard (penalty = {math.inf})"
             )
         penalties += cost
-    uses = np.bincount(model.step, minlength=len(model.pool)).astype(np.int64)
-    node = model.node.reshape(T, model.states // K, K).max(axis=1)
-    components: list[tuple[str, Grid, int | Grid]] = [
-        ("node", node, np.ones(T, np.int64)),
-        ("edge", model.pool, uses),
-    ]
-    check_total(components, max(0, weights + penalties - SPARE))
+    grid.check_total(model.terms(), max(0, weights + penalties - grid.SPARE))
+
+
+def hard_only(problem: Problem) -> Problem:
+    return replace(problem, rules=tuple(rule for rule in problem.rules if rule.hard))
+
+
+def cost_unit(rules: Iterable[GroundRule]) -> int:
+    """The greatest common divisor of the penalties, grid units; 1 where there is none."""
+    return math.gcd(*(rule.finite_penalty for rule in rules)) or 1
+
+
+def lowest_score(problem: Problem) -> int:
+    """Grid units that no labelling scores less than."""
+    tables = (problem.lattice.node, problem.lattice.pool)
+    least = (np.where(is_forbidden(x), 0, x).min(initial=0) for x in tables)
+    return len(problem.lattice.node) * sum(map(int, least))

@@ -1,12 +1,120 @@
-"""From arrays of nats to lattices on the grid: here their shapes and totals are checked."""
+"""From arrays of nats, or plain values that JSON can hold, to lattices on the grid and back; shapes and totals are checked."""
 
+import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from formulations.arguments import whole
 from formulations.automata.lattice import Lattice, pair_lattice
-from formulations.grid import FORBIDDEN, Grid, add, check_total, snap
+from formulations.dtypes import Floats
+from formulations.grid import FORBIDDEN, Grid, add, all_nats, check_total, is_forbidden, snap
+from formulations.plain_values import items, kind_of, number, table
+
+FORMS = (("emissions", "transitions"), ("start", "edges"), ("node", "pool", "step"))
+"""The keys of each form, beside `first`."""
+
+
+def plain_scores(lattice: Lattice) -> dict[str, Any]:
+    """The scores in the first form that the lattice can be made of again."""
+    for form in (_factored, _dense):
+        given = form(lattice)
+        if given is not None and _made(given) == lattice:
+            return {name: _lists(x) for name, x in given.items()}
+    general = {"node": _lists(all_nats(lattice.node)), "pool": _lists(all_nats(lattice.pool))}
+    return {**general, "step": lattice.step.tolist()}
+
+
+def lattice_of(values: Mapping[str, Any], what: str) -> Lattice:
+    """The lattice that these scores are of; ValueError for other keys, values, shapes, and totals beyond 2^31 nats."""
+    form = next((keys for keys in FORMS if any(key in values for key in keys if key != "start")), FORMS[1])
+    table(values, form, what, ("first",) if form != FORMS[2] else ())
+    scores = {name: _array(x, f"{what}: {name}") for name, x in values.items() if name != "step"}
+    if form != FORMS[2]:
+        return _made(scores)
+    return _general(snap(scores["node"], "node"), snap(scores["pool"], "pool"), values["step"], what)
+
+
+def _factored(lattice: Lattice) -> dict[str, Any] | None:
+    """Emissions and transitions, where all steps have the same."""
+    (_, K), tables = lattice.shape, len(lattice.pool)
+    if tables != lattice.order:
+        return None
+    own = {"emissions": _own(lattice), "transitions": all_nats(lattice.pool[-1])}
+    if lattice.order == 2:
+        own |= {
+            "transitions": own["transitions"][K:].reshape(K, K, K),
+            "first": all_nats(lattice.pool[0, :K]),
+        }
+    return own
+
+
+def _dense(lattice: Lattice) -> dict[str, Any] | None:
+    """Start and edges, where each step has its own."""
+    T, K = lattice.shape
+    start, pool = _own(lattice)[0], all_nats(lattice.pool)
+    if lattice.order == 1:
+        return {"start": start, "edges": pool}
+    first = pool[0, :K] if T > 1 else np.zeros((0, 0))
+    return {"start": start, "first": first, "edges": pool[1:, K:].reshape(-1, K, K, K)}
+
+
+def _own(lattice: Lattice) -> Any:
+    """(T, K) scores of labels, as they are for every label before."""
+    K = lattice.shape[1]
+    if lattice.order == 1:
+        return all_nats(lattice.node)
+    return all_nats(np.concatenate([lattice.node[:1, :K], lattice.node[1:, K : 2 * K]]))
+
+
+def _made(scores: Mapping[str, Any]) -> Lattice:
+    if "emissions" in scores:
+        return factored(scores["emissions"], scores["transitions"], None, None, scores.get("first"))
+    if "first" in scores:
+        return dense_pairs(scores["start"], scores["first"], scores["edges"])
+    return dense(scores["start"], scores["edges"])
+
+
+def _general(node: Grid, pool: Grid, step: Any, what: str) -> Lattice:
+    """A lattice of these parts, which must fit each other."""
+    if node.ndim != 2 or not node.size or pool.ndim != 3:
+        shapes = f"node has shape {node.shape} and pool {pool.shape}"
+        raise ValueError(f"{what}: {shapes}; expected (T, S) and (P, S, K)")
+    (T, S), K = node.shape, pool.shape[2]
+    expected = f"(P, S, K) with S = {S}, and K or (K + 1)·K is S"
+    _need(pool.shape[1] == S and S in (K, (K + 1) * K), f"{what}: pool", pool, expected)
+    steps = enumerate(items(step, f"{what}: step", T - 1))
+    index = [whole(each, f"{what}: step[{t}]", 0, len(pool) - 1, kind_of) for t, each in steps]
+    result = Lattice(node, pool, np.array(index, np.int64))
+    if result.order == 2 and not (is_forbidden(node[0, K:]).all() and is_forbidden(node[1:, :K]).all()):
+        raise ValueError(f"{what}: node allows a state that no labelling has; expected null for it")
+    uses = np.bincount(result.step, minlength=len(pool)).astype(np.int64)
+    check_total([("node", node, np.ones(T, np.int64)), ("pool", pool, uses)])
+    return result
+
+
+def _lists(nats: Floats) -> Any:
+    values = nats.astype(object)
+    values[np.isneginf(nats)] = None
+    return values.tolist()
+
+
+def _array(value: Any, what: str) -> Any:
+    """Nested lists of numbers as an array, -inf for null."""
+
+    def plain(value: Any, what: str, depth: int) -> Any:
+        if isinstance(value, list | tuple) and depth < 4:
+            return [plain(each, f"{what}[{at}]", depth + 1) for at, each in enumerate(value)]
+        return number(value, what, -math.inf)
+
+    try:
+        return np.array(plain(items(value, what), what, 0), np.float64)
+    except ValueError as error:
+        if "inhomogeneous" not in str(error):
+            raise
+        raise ValueError(f"{what} must hold numbers in rows of equal length") from None
 
 
 def dense(start: ArrayLike, edges: ArrayLike) -> Lattice:
@@ -15,11 +123,9 @@ def dense(start: ArrayLike, edges: ArrayLike) -> Lattice:
     K = len(first)
     if pool.shape == (0,):
         pool = pool.reshape(0, K, K)
-    if pool.ndim != 3 or pool.shape[1:] != (K, K):
-        hint = "; second order has first, too (Trellis.second_order)" if pool.ndim == 4 else ""
-        raise ValueError(
-            f"edges has shape {pool.shape}; expected (T-1, {K}, {K}), as start has {K} labels{hint}"
-        )
+    hint = "; second order has first, too (Trellis.second_order)" if pool.ndim == 4 else ""
+    expected = f"(T-1, {K}, {K}), as start has {K} labels{hint}"
+    _need(pool.ndim == 3 and pool.shape[1:] == (K, K), "edges", pool, expected)
     T = len(pool) + 1
     check_total([("start", first, 1), ("edges", pool, np.ones(T - 1, np.int64))])
     return Lattice(_starting(first, T), pool, np.arange(T - 1))
@@ -29,14 +135,11 @@ def dense_pairs(start: ArrayLike, first: ArrayLike | None, edges: ArrayLike) -> 
     """A second-order lattice from start (K,), first (K, K), which is empty for one token, and edges (T-2, K, K, K)."""
     begin, step, pool = _start(start), snap([] if first is None else first, "first"), snap(edges, "edges")
     K = len(begin)
-    if step.size and step.shape != (K, K):
-        raise ValueError(f"first has shape {step.shape}; expected ({K}, {K}), as start has {K} labels")
+    as_start = f", as start has {K} labels"
+    _need(not step.size or step.shape == (K, K), "first", step, f"({K}, {K}){as_start}")
     if pool.shape == (0,):
         pool = pool.reshape(0, K, K, K)
-    if pool.ndim != 4 or pool.shape[1:] != (K, K, K):
-        raise ValueError(
-            f"edges has shape {pool.shape}; expected (T-2, {K}, {K}, {K}), as start has {K} labels"
-        )
+    _need(pool.ndim == 4 and pool.shape[1:] == (K,) * 3, "edges", pool, f"(T-2, {K}, {K}, {K}){as_start}")
     if not step.size and len(pool):
         raise ValueError(
             f"first is empty, as for one token, but edges has shape {pool.shape}, as for {len(pool) + 2} tokens; expected "
@@ -56,22 +159,17 @@ def factored(
 ) -> Lattice:
     """A lattice from emissions (T, K) and transitions (K, K), or (K, K, K) with first (K, K) for second order."""
     node, pool = snap(emissions, "emissions"), snap(transitions, "transitions")
-    if node.ndim != 2 or node.size == 0:
-        raise ValueError(f"emissions has shape {node.shape}; expected (T, K) with at least one token")
+    _need(node.ndim == 2 and node.size > 0, "emissions", node, "(T, K) with at least one token")
     T, K = node.shape
     order = 2 if pool.ndim == 3 else 1
     given = {"transitions": pool, "first": first, "start": start, "end": end}
     shapes = {"transitions": (K,) * (order + 1), "first": (K, K), "start": (K,), "end": (K,)}
     extra: dict[str, Grid] = {}
     for name, shape in shapes.items():
-        x = given[name]
-        if x is None:
-            continue
-        extra[name] = pool if name == "transitions" else snap(x, name)
-        if extra[name].shape != shape:
-            raise ValueError(
-                f"{name} has shape {extra[name].shape}; expected {shape}, as emissions has {K} labels"
-            )
+        if (x := given[name]) is not None:
+            extra[name] = pool if name == "transitions" else snap(x, name)
+            expected = f"{shape}, as emissions has {K} labels"
+            _need(extra[name].shape == shape, name, extra[name], expected)
     if first is not None and order == 1:
         raise ValueError(
             f"first goes with transitions of shape {(K,) * 3}, and those given have shape {(K,) * 2}"
@@ -98,20 +196,17 @@ def with_ends(node: Grid, extra: Mapping[str, Grid], order: int = 1) -> Grid:
 def joined(lattices: Sequence[Lattice]) -> Lattice:
     """Lattices of the same labels and order, one after the other: a score is the sum of theirs."""
     node, pool, step = [lattices[0].node], [_none(1, *lattices[0].pool.shape[1:])], list[Grid]()
-    for number, lattice in enumerate(lattices):
+    for place, lattice in enumerate(lattices):
         own, edges, later = lattice.node, lattice.pool, lattice.step
-        if number and lattice.order == 2:
+        if place and lattice.order == 2:
             own, edges, later = _after_others(lattice)
-        if number:
+        if place:
             node.append(own)
             step.append(np.zeros(1, np.int64))
         step.append(later + sum(map(len, pool)))
         pool.append(edges)
     result = Lattice(np.concatenate(node), np.concatenate(pool), np.concatenate(step))
-    T, K = result.shape
-    uses = np.bincount(result.step, minlength=len(result.pool)).astype(np.int64)
-    highest = result.node.reshape(T, -1, K).max(axis=1)
-    check_total([("node", highest, np.ones(T, np.int64)), ("edge", result.pool, uses)])
+    check_total(result.terms())
     return result
 
 
@@ -129,13 +224,16 @@ def _after_others(lattice: Lattice) -> tuple[Grid, Grid, Grid]:
 
 def _start(scores: ArrayLike) -> Grid:
     start = snap(scores, "start")
-    if start.ndim != 1 or not start.size:
-        raise ValueError(f"start has shape {start.shape}; expected (K,), one score for each label")
+    _need(start.ndim == 1 and start.size > 0, "start", start, "(K,), one score for each label")
     return start
 
 
+def _need(good: bool, name: str, array: Grid, expected: str) -> None:
+    if not good:
+        raise ValueError(f"{name} has shape {array.shape}; expected {expected}")
+
+
 def _starting(start: Grid, tokens: int) -> Grid:
-    """(T, K) node scores that are 0 after token 0."""
     return np.concatenate([start[None], _none(tokens - 1, len(start))])
 
 

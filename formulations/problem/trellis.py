@@ -16,7 +16,6 @@ from formulations.labels.label_set import LabelSet, check_label_count
 from formulations.labels.schemes import scheme_name
 from formulations.plain_values import parse_json, strings, table, text
 from formulations.problem import score_arrays as arrays
-from formulations.problem.plain_scores import FORMS, lattice_of, plain_scores
 
 Labels = LabelSet | Sequence[str] | None
 LARGEST_FILE = 2**31
@@ -65,7 +64,7 @@ class Trellis:
         self,
         start: ArrayLike,
         edges: ArrayLike,
-        labels: LabelSet | Sequence[str] | None = None,
+        labels: Labels = None,
         tokens: Sequence[str] | None = None,
         *,
         scheme: str = "",
@@ -78,7 +77,7 @@ class Trellis:
         start: ArrayLike,
         first: ArrayLike | None,
         edges: ArrayLike,
-        labels: LabelSet | Sequence[str] | None = None,
+        labels: Labels = None,
         tokens: Sequence[str] | None = None,
         *,
         scheme: str = "",
@@ -119,7 +118,7 @@ class Trellis:
         transitions: ArrayLike,
         start: ArrayLike | None = None,
         end: ArrayLike | None = None,
-        labels: LabelSet | Sequence[str] | None = None,
+        labels: Labels = None,
         tokens: Sequence[str] | None = None,
         *,
         scheme: str = "",
@@ -195,7 +194,6 @@ class Trellis:
 
     @classmethod
     def _later(cls, token_scores: Any, labels: LabelSet, tokens: tuple[str, ...]) -> "Trellis":
-        """A trellis of T >= 1 tokens whose lattice is made of the scores of its tokens when it is first read."""
         self = cls.__new__(cls)
         self.__dict__.update(token_scores=token_scores, labels=labels, tokens=tokens)
         return self
@@ -217,21 +215,18 @@ class Trellis:
         T, K = lattice.shape
         check_label_count(K)
         known = labels if isinstance(labels, LabelSet) else None
-        if isinstance(labels, LabelSet):
-            names = labels.names
+        if known is not None:
+            names = known.names
         else:
             names = tuple(map(str, range(K)) if labels is None else items(labels, "labels", f"{K} names"))
-        scheme = text(scheme, "scheme")
+        scheme = scheme_name(text(scheme, "scheme")) or ("" if known is None else known.scheme)
         if len(names) != K:
             raise ValueError(f"{len(names)} labels are named, but the scores have {K}")
-        scheme = scheme_name(scheme) or ("" if known is None else known.scheme)
         label_set = known if known is not None and known.scheme == scheme else LabelSet(names, scheme)
         words = ("",) * T if tokens is None else texts(tokens, "tokens", f"{T} tokens")
         if len(words) != T:
             raise ValueError(f"{len(words)} tokens are given, but the scores cover {T}")
-        object.__setattr__(self, "lattice", lattice)
-        object.__setattr__(self, "labels", label_set)
-        object.__setattr__(self, "tokens", words)
+        self.__dict__.update(lattice=lattice, labels=label_set, tokens=words)
 
     def __len__(self) -> int:
         """Number of tokens, T."""
@@ -297,7 +292,7 @@ class Trellis:
             "label_names": list(self.labels.names),
             "scheme": self.labels.scheme,
             **({"optional_fields": absent} if absent else {}),
-            **plain_scores(self.lattice),
+            **arrays.plain_scores(self.lattice),
         }
 
     @classmethod
@@ -320,16 +315,13 @@ class Trellis:
             For keys that are missing or unknown, values of another type, and whatever a trellis refuses.
         """
         about = ("tokens", "label_names", "scheme")
-        keys = {key for form in FORMS for key in form}
+        keys = {key for form in arrays.FORMS for key in form}
         given = table(values, about, "the trellis", ("optional_fields", "first", *keys))
         scores = {key: x for key, x in given.items() if key in keys or key == "first"}
         fields = strings(given.get("optional_fields", []), "optional_fields")
-        labels = LabelSet(
-            strings(given["label_names"], "label_names"), text(given["scheme"], "scheme"), frozenset(fields)
-        )
-        return cls._from(
-            lattice_of(scores, "the trellis"), labels, strings(given["tokens"], "tokens"), labels.scheme
-        )
+        names, scheme = strings(given["label_names"], "label_names"), text(given["scheme"], "scheme")
+        labels, lattice = LabelSet(names, scheme, frozenset(fields)), arrays.lattice_of(scores, "the trellis")
+        return cls._from(lattice, labels, strings(given["tokens"], "tokens"), labels.scheme)
 
     def save(self, path: str | Path) -> None:
         """Write the trellis as a `.json` or `.json.gz` file.

@@ -72,13 +72,12 @@ def _analyse_rule(
         if not partial:
             warning = "evaluated on prefixes although a prefix that breaks it may have a completion that keeps it: solutions may be lost"
         partial = partial or "forced"
-    names = tuple(field.name for field in labels.each_field)
-    warning = next((text for s in rule.statements(names) if (text := s.remark(labels))), warning)
+    remarks = (statement.remark(labels) for statement in rule.statements(labels.field_names))
+    warning = next(filter(None, remarks), warning)
     states = None if ground.machineless else max((m.states for m in ground.machines), default=1)
     if states is None:
         warning = f"needs more than {MOST_STATES} states: searches evaluate it on complete labellings only"
-    components = len(ground.components)
-    form, kind = rule.statement.form, _kind(ground)
+    components, form, kind = len(ground.components), rule.statement.form, _kind(ground)
     bound = _bound(ground, partial)
     return Analysis(ground.name, form, kind, states, components, partial, bound, rows, columns, warning)
 
@@ -88,11 +87,8 @@ def _kind(ground: GroundRule) -> str:
         return "local"
     if any(isinstance(component, Circuit) for component in ground.components):
         return "auxiliary"
-    return (
-        "linear"
-        if all(component.is_local or isinstance(component, Sum) for component in ground.components)
-        else "regular"
-    )
+    rows = all(component.is_local or isinstance(component, Sum) for component in ground.components)
+    return "linear" if rows else "regular"
 
 
 def _partial(rule: Rule, ground: GroundRule, labels: LabelSet, tokens: Sequence[str]) -> str:
@@ -133,8 +129,7 @@ def _compare(prefix: list[Machine], whole: list[Machine], labels: int, length: i
             for label in members.tolist():
                 now, emitted = [label], [0, 0]
                 for i, (machine, state) in enumerate(zip(machines, states, strict=True)):
-                    table = machine.steps.at(token)
-                    symbol = int(table[before + 1 if len(table) > 1 else 0, label])
+                    symbol = machine.steps.of(token, before, label)
                     now.append(int(machine.next_state[state, symbol]))
                     emitted[i >= count] += int(machine.emits[state, symbol])
                 result = {(a + emitted[0], b + emitted[1]) for a, b in broken}

@@ -16,8 +16,7 @@ from formulations.grid import UNITS_PER_NAT
 from formulations.messages import brief
 from formulations.problem.digest import digest
 from formulations.programs.description import Description, describe
-from formulations.programs.file_names import file_names
-from formulations.programs.names import Meaning, bracketed
+from formulations.programs.names import Meaning, bracketed, file_names
 from formulations.programs.record import UNBOUNDED, IntegerProgram
 from formulations.programs.text import Style, lp, mps
 from formulations.programs.values import by_column, feasible_values

@@ -8,8 +8,7 @@ import numpy as np
 
 from formulations.dtypes import Floats, Integers
 from formulations.messages import brief, suggestion
-from formulations.programs.file_names import file_names
-from formulations.programs.names import Meaning
+from formulations.programs.names import Meaning, file_names
 from formulations.programs.record import UNBOUNDED, IntegerProgram
 
 TOLERANCE = 1e-5

@@ -7,7 +7,7 @@ from typing import Any
 from formulations.constraints.defining import named_formula
 from formulations.errors import InferenceError
 from formulations.labels.schemes import OUTSIDE
-from formulations.labels.selectors import EACH_FIELD, Group, Selector
+from formulations.labels.selectors import EACH_FIELD, Group, Selector, alternatives
 from formulations.logic.syntax import FormulaError, NamedFormula, check_named_formulas
 from formulations.messages import brief, suggestion
 from formulations.parameters import KEY, KeyPath
@@ -34,14 +34,12 @@ class Declarations:
         if isinstance(value, list) and value:
             return tuple(self.selector(v, what, (*path, i), placeholders) for i, v in enumerate(value))
         if isinstance(value, dict) and value.keys() == {"not"}:
-            several = isinstance(value["not"], list)
-            members = value["not"] if several else [value["not"]]
-            places = [(*path, "not", i) if several else (*path, "not") for i in range(len(members))]
+            members = (
+                self.selector(value["not"], what, (*path, "not"), placeholders) if value["not"] != [] else ()
+            )
             if not members:
                 raise DocumentError(f"{what}: not of nothing; name at least one field", *path, "not")
-            inner = tuple(
-                self.selector(v, what, at, placeholders) for v, at in zip(members, places, strict=True)
-            )
+            inner = alternatives(members)
             return Group(f"other than {', '.join(map(str, inner))}", inner, complement=True)
         if not isinstance(value, str):
             raise DocumentError(

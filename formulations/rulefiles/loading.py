@@ -1,21 +1,19 @@
 """Loading of rule sets, by path or by the name of a catalogue entry, and writing."""
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from formulations.arguments import instance, items
+from formulations.arguments import instance, items, iterable
 from formulations.arguments import path as check_path
 from formulations.arguments import text as check_text
-from formulations.callers import stack_level
 from formulations.constraints.feature import Feature
 from formulations.constraints.rule import Rule
-from formulations.constraints.rule_set import RuleError, RuleSet
-from formulations.errors import RuleNotice
+from formulations.constraints.rule_set import RuleError, RuleSet, join_rules
+from formulations.errors import RuleNotice, stack_level
 from formulations.files import Unreadable, read_text
-from formulations.messages import brief, suggestion
-from formulations.rulefiles.joining import join_rules
+from formulations.messages import suggestion
 from formulations.rulefiles.reader import read
 from formulations.rulefiles.writer import write
 
@@ -83,14 +81,12 @@ def load_rules(source: str | Path, *more: str | Path) -> RuleSet:
 
 
 def _load(source: str | Path) -> RuleSet:
-    if isinstance(source, str) and not source:
-        raise RuleError(
-            f": no such rule file, and no catalogue entry of that name{suggestion('', catalogue())}"
-        )
     path = check_path(source, "the rule file")
     if str(source) in catalogue():
         return parse_rules((CATALOGUE / f"{source}.toml").read_text("utf-8"), str(source))
     try:
+        if source == "":
+            raise FileNotFoundError
         instead = ': put long lists of words into files of their own, words = { file = "words.txt" }'
         return parse_rules(read_text(path, LARGEST, instead), str(source), path.parent)
     except FileNotFoundError:
@@ -146,11 +142,8 @@ def rule_set(rules: Any) -> RuleSet:
         return load_rules(rules)
     if isinstance(rules, Rule | Feature):
         raise ValueError(f"rules is {rules!r}; expected a list of rules: [{rules!r}]")
-    if isinstance(rules, bytes | Mapping) or not isinstance(rules, Iterable):
-        raise ValueError(
-            f"rules is {brief(rules)}; expected a list of rules ([] for none), a rule set, or the path or name of a rule file"
-        )
-    return RuleSet(tuple(items(rules, "rules", "rules")))
+    expected = "a list of rules ([] for none), a rule set, or the path or name of a rule file"
+    return RuleSet(tuple(items(iterable(rules, "rules", expected), "rules", "rules")))
 
 
 def dump_rules(rules: RuleSet | Iterable[Rule | Feature] | str | Path) -> str:

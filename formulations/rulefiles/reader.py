@@ -26,8 +26,7 @@ from formulations.rulefiles.word_files import with_word_files
 
 TOP = ("title", "source", "fields", "groups", "template", "rule", "feature")
 FORMS = ("template", "linear", "logic")
-_ANOTHER = "\0"
-"""Stands for labels of a model that a file does not declare."""
+_ANOTHER = "\0"  # stands for labels of a model that a file does not declare
 
 
 def read(text: str, source: str, folder: Path) -> RuleSet:
@@ -83,13 +82,10 @@ class _Reader(Declarations):
 
     def _check_rule_names(self) -> None:
         seen: set[str] = set()
-        for kind in ("rule", "feature"):
-            for number, table in enumerate(self.document.get(kind, [])):
-                if table.get("name") in seen:
-                    raise DocumentError(
-                        f"the name {table['name']!r} is given twice: names must differ", kind, number, "name"
-                    )
-                seen |= {table["name"]} if table.get("name") else set()
+        for table, path in (*self._tables("rule"), *self._tables("feature")):
+            if (name := table.get("name")) in seen:
+                raise DocumentError(f"the name {name!r} is given twice: names must differ", *path, "name")
+            seen |= {name} if name else set()
 
     def _tables(self, kind: str) -> Iterable[tuple[Mapping[str, Any], KeyPath]]:
         tables = self.document.get(kind, [])
@@ -117,19 +113,18 @@ class _Reader(Declarations):
     def _rule(self, table: Mapping[str, Any], path: KeyPath) -> Rule:
         forms = [form for form in FORMS if form in table]
         if not forms:
-            raise DocumentError(
-                f"no template; there are {', '.join(sorted(TEMPLATES))}; or write linear or logic", *path
-            )
+            known = ", ".join(sorted(TEMPLATES))
+            raise DocumentError(f"no template; there are {known}; or write linear or logic", *path)
         if len(forms) > 1:
             raise DocumentError(f"{forms[0]} and {forms[1]}: a rule has one form", *path, forms[1], KEY)
         common = {key: table[key] for key in COMMON if key in table}
         scope = common.get("scope", "")
         if not isinstance(scope, str) or (scope and scope not in SCOPES):
             raise DocumentError(f"no scope {brief(scope)}; there are each label, each pair", *path, "scope")
-        penalty = common.pop("penalty", "hard")
+        penalty, placeholders = common.pop("penalty", "hard"), SCOPES.get(scope, ())
         number = math.inf if penalty == "hard" else _number(penalty, "penalty", path)
-        rule = Rule(self._statement(table, path, forms[0], SCOPES.get(scope, ())), number, **common)
-        self._check_names(rule, SCOPES.get(scope, ()))
+        rule = Rule(self._statement(table, path, forms[0], placeholders), number, **common)
+        self._check_names(rule, placeholders)
         return rule
 
     def _statement(
@@ -137,20 +132,14 @@ class _Reader(Declarations):
     ) -> Template:
         if form != "template":
             check_keys(table, (form, *COMMON), path)
-            text_template = Linear if form == "linear" else Logic
-            return text_template(
-                self.text(table[form], form, *path, form), tuple(self.groups.values()), self.formulas()
-            )
+            text = self.text(table[form], form, *path, form)
+            return (Linear if form == "linear" else Logic)(text, tuple(self.groups.values()), self.formulas())
         name = table["template"]
         if isinstance(name, str) and name in self.templates:
             return self._user_template(table, path, name, placeholders)
         if not isinstance(name, str) or name not in TEMPLATES:
-            options = [*TEMPLATES, *self.templates]
-            raise DocumentError(
-                f'no template "{brief(name, quoted=False)}"{suggestion(str(name)[:100], options)}',
-                *path,
-                "template",
-            )
+            hint = suggestion(str(name)[:100], [*TEMPLATES, *self.templates])
+            raise DocumentError(f'no template "{brief(name, quoted=False)}"{hint}', *path, "template")
         if issubclass(TEMPLATES[name], Text):
             raise DocumentError(f'write {name} = "…" in place of template', *path, "template")
         parameters = self._parameters(table, TEMPLATES[name], (*COMMON, "template"), path, placeholders)
@@ -219,9 +208,6 @@ class _Reader(Declarations):
 
 def _number(value: Any, what: str, path: KeyPath) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) > 2**31:
-        raise DocumentError(
-            f"{what} is {brief(value)}; expected nats up to 2^31{', or hard' if what == 'penalty' else ''}",
-            *path,
-            what,
-        )
+        hard = ", or hard" if what == "penalty" else ""
+        raise DocumentError(f"{what} is {brief(value)}; expected nats up to 2^31{hard}", *path, what)
     return float(value)

@@ -28,108 +28,69 @@ _COMMON: dict[str, Any] = {
 
 def schema() -> dict[str, Any]:
     names = {"type": "array", "items": {**_TEXT, "minLength": 1}}
-    return {
-        "$schema": "http://json-schema.org/draft-07/schema#",
-        "title": "Rules of ilpinfer",
-        "type": "object",
-        "additionalProperties": False,
-        "properties": {
-            "title": _TEXT,
-            "source": _TEXT,
-            "fields": {**names, "description": "every field that rules may name"},
-            "groups": {
-                "type": "object",
-                "additionalProperties": {"oneOf": [_SELECTORS, _not(_SELECTORS)]},
-            },
-            "template": {"type": "array", "items": _named_template(names)},
-            "rule": {"type": "array", "items": {"oneOf": [*_templates(), *_formulas(), _user_template()]}},
-            "feature": {"type": "array", "items": _feature()},
-        },
-        "definitions": _definitions(names),
+    properties = {
+        "title": _TEXT,
+        "source": _TEXT,
+        "fields": {**names, "description": "every field that rules may name"},
+        "groups": {"type": "object", "additionalProperties": {"oneOf": [_SELECTORS, _not(_SELECTORS)]}},
+        "template": {"type": "array", "items": _named_template(names)},
+        "rule": {"type": "array", "items": {"oneOf": [*_templates(), *_formulas(), _user_template()]}},
+        "feature": {"type": "array", "items": _feature()},
     }
-
-
-def _definitions(names: dict[str, Any]) -> dict[str, Any]:
-    from_file = {
-        "type": "object",
-        "required": ["file"],
-        "additionalProperties": False,
-        "properties": {"file": _TEXT, "words": names},
-    }
-    return {
+    definitions = {
         "selector": {"oneOf": [{**_TEXT, "minLength": 1}, _SELECTORS, _not({"oneOf": [_TEXT, _SELECTORS]})]},
-        "words": {"oneOf": [names, from_file]},
-        "tokens": {"oneOf": [_TEXT, _record(TokenPattern, {})]},
+        "words": {"oneOf": [names, _object(["file"], file=_TEXT, words=names)]},
+        "tokens": {"oneOf": [_TEXT, _record(TokenPattern)]},
     }
+    about = {"$schema": "http://json-schema.org/draft-07/schema#", "title": "Rules of ilpinfer"}
+    closed = {"type": "object", "additionalProperties": False}
+    return {**about, **closed, "properties": properties, "definitions": definitions}
+
+
+def _object(required: list[str], **properties: Any) -> dict[str, Any]:
+    closed = {"type": "object", "required": required, "additionalProperties": False}
+    return {**closed, "properties": properties}
 
 
 def _not(members: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "required": ["not"],
-        "additionalProperties": False,
-        "properties": {"not": members},
-    }
+    return _object(["not"], **{"not": members})
 
 
 def _feature() -> dict[str, Any]:
     step = {"anyOf": [{"required": ["from"]}, {"required": ["to"]}]}
     label = {"required": ["label"]}
-    one_of = [{**label, "not": step}, {**step, "not": label}]
-    return {**_record(Feature, {}), "oneOf": one_of}
+    return {**_record(Feature), "oneOf": [{**label, "not": step}, {**step, "not": label}]}
 
 
 def _named_template(names: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "required": ["name"],
-        "additionalProperties": False,
-        "properties": {"name": _TEXT, "parameters": names, "logic": _TEXT, "linear": _TEXT, "reason": _TEXT},
-        "oneOf": [{"required": ["logic"]}, {"required": ["linear"]}],
-    }
+    result = _object(["name"], name=_TEXT, parameters=names, logic=_TEXT, linear=_TEXT, reason=_TEXT)
+    return {**result, "oneOf": [{"required": ["logic"]}, {"required": ["linear"]}]}
 
 
 def _templates() -> list[dict[str, Any]]:
     return [
-        _record(
-            record, {"template": {"const": name, "description": _summary(record)}, **_COMMON}, ("template",)
-        )
+        _record(record, template={"const": name, "description": _summary(record)}, **_COMMON)
         for name, record in sorted(TEMPLATES.items())
         if not issubclass(record, Text)
     ]
 
 
 def _formulas() -> list[dict[str, Any]]:
-    return [
-        {
-            "type": "object",
-            "required": [form],
-            "additionalProperties": False,
-            "properties": {form: {**_TEXT, "description": _summary(TEMPLATES[form])}, **_COMMON},
-        }
-        for form in ("linear", "logic")
-    ]
+    texts = {form: {**_TEXT, "description": _summary(TEMPLATES[form])} for form in ("linear", "logic")}
+    return [_object([form], **{form: text}, **_COMMON) for form, text in texts.items()]
 
 
 def _user_template() -> dict[str, Any]:
     """The schema of a rule with a template that the file defines."""
-    return {
-        "type": "object",
-        "required": ["template"],
-        "properties": {"template": {"allOf": [_TEXT, {"not": {"enum": sorted(TEMPLATES)}}]}, **_COMMON},
-        "additionalProperties": _SELECTOR,
-    }
+    name = {"allOf": [_TEXT, {"not": {"enum": sorted(TEMPLATES)}}]}
+    return {**_object(["template"], template=name, **_COMMON), "additionalProperties": _SELECTOR}
 
 
-def _record(record: type[Any], more: dict[str, Any], required: tuple[str, ...] = ()) -> dict[str, Any]:
-    known = [f for f in fields(record) if f.name != "groups"]
-    missing = [f.name.rstrip("_") for f in known if f.default is MISSING]
-    return {
-        "type": "object",
-        "required": [*required, *missing],
-        "additionalProperties": False,
-        "properties": {**more, **{f.name.rstrip("_"): kinds(record)[f.name].schema for f in known}},
-    }
+def _record(record: type[Any], **more: Any) -> dict[str, Any]:
+    known = {f.name.rstrip("_"): f for f in fields(record) if f.name != "groups"}
+    required = [name for name in ("template",) if name in more]
+    required += [name for name, f in known.items() if f.default is MISSING]
+    return _object(required, **more, **{name: kinds(record)[f.name].schema for name, f in known.items()})
 
 
 def _summary(record: type[Any]) -> str:

@@ -10,8 +10,7 @@ from formulations.parameters import words as check_words
 from formulations.rulefiles.declarations import DocumentError
 from formulations.tokens.token_pattern import TokenPattern
 
-MOST_WORDS = 64 * 2**20
-"""Bytes of a file of words."""
+MOST_WORDS = 64 * 2**20  # bytes of a file
 
 
 def with_word_files(value: Any, name: str, path: KeyPath, folder: Path, words: bool) -> Any:

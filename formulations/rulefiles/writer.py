@@ -22,14 +22,11 @@ def write(rules: RuleSet) -> str:
     for selector in (*rules.groups, *(each for item in rules for each in _selectors(item))):
         _add_groups(selector, groups, visited)
     fields, templates = _fields(rules, groups), _templates(rules)
-    for name in groups:
-        if name in (*fields, OUTSIDE, EACH_FIELD):
-            raise ValueError(f"a group and a field are named {name!r}: give the group another name")
-    for name in templates:
-        if name in fields or name in groups:
-            raise ValueError(
-                f"a template and a field or group are named {name!r}: give the template another name"
-            )
+    if clash := [name for name in groups if name in (*fields, OUTSIDE, EACH_FIELD)]:
+        raise ValueError(f"a group and a field are named {clash[0]!r}: give the group another name")
+    if clash := [name for name in templates if name in fields or name in groups]:
+        what = f"a template and a field or group are named {clash[0]!r}"
+        raise ValueError(f"{what}: give the template another name")
     document: dict[str, Any] = {
         "title": rules.title,
         "source": rules.source,
@@ -133,6 +130,5 @@ def _fields(rules: RuleSet, groups: dict[str, Group]) -> list[str]:
         placeholders = SCOPES[item.scope] if isinstance(item, Rule) else ()
         names = names_in(_selectors(item)) if isinstance(item, Feature) else item.statement.names()
         result |= dict.fromkeys(name for name in names if name not in placeholders)
-    for group in groups.values():
-        result |= dict.fromkeys(sorted(group.names))
+    result |= dict.fromkeys(name for group in groups.values() for name in sorted(group.names))
     return [name for name in result if name not in (OUTSIDE, EACH_FIELD)]

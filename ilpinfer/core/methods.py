@@ -86,7 +86,7 @@ BUILT_IN = (
     ),
     _search(
         "post-correction",
-        "post_correction:post_correction",
+        "viterbi:post_correction",
         "Viterbi, then hard rules on single tokens overwrite labels",
     ),
     _search(
@@ -101,12 +101,12 @@ BUILT_IN = (
     ),
     _search(
         "greedy",
-        "greedy:greedy",
+        "repair:greedy",
         "the best-first or Viterbi's labelling, repaired while a change makes it better",
     ),
     _search(
         "relaxation-guided",
-        "relaxation_guided:relaxation_guided",
+        "repair:relaxation_guided",
         "the labelling of the engine's relaxation, repaired",
     ),
     _search(

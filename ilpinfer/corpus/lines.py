@@ -9,9 +9,8 @@ from collections.abc import Callable
 from itertools import islice
 from typing import BinaryIO
 
-from formulations.files import UnpackedFile
+from formulations.files import CHUNK_SIZE, UnpackedFile
 from ilpinfer.corpus.examples import Rejection
-from ilpinfer.system.text_files import CHUNK_SIZE
 
 GZIP = b"\x1f\x8b"
 """The first bytes of compressed files."""

@@ -8,7 +8,7 @@ from concurrent.futures import Future
 from dataclasses import replace
 
 from formulations import Trellis
-from formulations.callers import stack_level
+from formulations.errors import stack_level
 from ilpinfer.core.solution import Solution
 from ilpinfer.decoding.chunks import Source, paused
 from ilpinfer.decoding.reporting import OnError, attempt, with_digest

@@ -13,8 +13,7 @@ from formulations.arguments import number as real_number
 from formulations.dtypes import LabelIds
 from formulations.grid import UNITS_PER_NAT, nats
 from formulations.plain_values import choice, number
-from formulations.problem.problem import Value
-from formulations.problem.two_phases import hard_only
+from formulations.problem.problem import Value, hard_only
 from formulations.programs.formulation import Formulation, exclude_labelling, formulate, score_floor
 from formulations.programs.record import IntegerProgram
 from ilpinfer.core.certificate import NONE, Certificate, Phases, proof

@@ -11,8 +11,7 @@ import numpy as np
 from formulations.automata.lattice import Lattice
 from formulations.dtypes import LabelIds
 from formulations.grid import FORBIDDEN, LIMIT, Grid, is_forbidden
-from formulations.problem.problem import GroundRule, Problem
-from formulations.problem.two_phases import cost_unit, lowest_score
+from formulations.problem.problem import GroundRule, Problem, cost_unit, lowest_score
 
 FINEST = 2**12
 """The largest factor of scores, so that a weight can be a fraction of a grid unit."""

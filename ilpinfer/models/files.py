@@ -8,11 +8,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from formulations.files import open_bytes
+from formulations.files import open_bytes, read_text_bytes
 from ilpinfer.errors import ModelError
 from ilpinfer.models.sequence_model import SequenceModel, TrainedModel
 from ilpinfer.system.files import digest, write_atomically
-from ilpinfer.system.text_files import read_text_bytes
 
 FORMATS: Mapping[str, str] = {
     "ilpinfer-crf": "ilpinfer.models.crf:CRF",

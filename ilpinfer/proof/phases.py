@@ -7,8 +7,7 @@ import numpy as np
 
 from formulations.arguments import whole
 from formulations.grid import HARD
-from formulations.problem.problem import GroundRule, Problem
-from formulations.problem.two_phases import cost_unit, hard_only, lowest_score
+from formulations.problem.problem import GroundRule, Problem, cost_unit, hard_only, lowest_score
 from ilpinfer.core.certificate import Phases
 from ilpinfer.proof.leaf import LARGEST
 from ilpinfer.proof.meter import CheckFailure, Meter

@@ -8,9 +8,13 @@ from formulations.dtypes import LabelIds
 from formulations.grid import LIMIT, UNITS_PER_NAT
 from formulations.problem.problem import Problem
 from ilpinfer.core.result import Result, Task
+from ilpinfer.exact.known import Known
+from ilpinfer.exact.relaxation import LABEL_SETTING, Relaxation, price_sums
 from ilpinfer.kernels import repair as kernels
+from ilpinfer.kernels.decoding import MOST_JOINT
 from ilpinfer.kernels.evolution import VALUED
 from ilpinfer.kernels.warming import Stage
+from ilpinfer.search.best_first import better_first_labelling
 from ilpinfer.search.population import Individuals, Population, Stretches, example, population_search
 
 _HARD = min(LIMIT // 4, 1000 * UNITS_PER_NAT)
@@ -49,3 +53,25 @@ def _example() -> None:
 
 
 REPAIR = Stage("repair", "repair of labellings", _example)
+
+
+def greedy(problem: Problem, task: Task, name: str) -> Iterator[Result]:
+    """The better of Viterbi's and the best-first labelling, repaired: a token, a run or a border changed while that helps."""
+    yield from repair(problem, task, name, better_first_labelling)
+
+
+def relaxation_guided(problem: Problem, task: Task, name: str) -> Iterator[Result]:
+    """The labelling of the engine's Lagrangian relaxation, repaired (Rush and Collins 2012, section 7).
+
+    Rules that Viterbi's labelling breaks have multipliers, or lead a beam of one prefix through the product with their machines.
+    """
+    task.deadline.excuse(LABEL_SETTING.warm())
+
+    def relaxed(folded: Problem, path: LabelIds, task: Task) -> LabelIds | None:
+        known = Known.of(problem, task.deadline)
+        price_sums(known)
+        relaxation, broken = Relaxation(known), known.broken([path])
+        beam = relaxation.prefixes(broken, task.deadline, width=1, inside=MOST_JOINT)
+        return next(iter(beam.paths), relaxation.path if beam.complete else None)
+
+    yield from repair(problem, task, name, relaxed)

@@ -7,10 +7,9 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from formulations.errors import InferenceError
-from formulations.files import open_bytes
+from formulations.files import open_bytes, read_text_bytes
 from formulations.messages import brief
 from formulations.programs.program import Program
-from ilpinfer.system.text_files import read_text_bytes
 
 NO_SOLUTION = re.compile(
     r"infeas|unbounded|no solution|time limit reached - no|not solved|none", re.IGNORECASE

@@ -10,9 +10,9 @@ from support.places import ROOT
 
 from formulations import constraints as C
 from formulations import dump_rules, parse_rules
-from formulations.constraints.matching import Matching
 from formulations.constraints.rule import COMMON
 from formulations.constraints.rule_functions import INTERNAL
+from formulations.constraints.steps import Matching
 from formulations.constraints.template import TEMPLATES
 from formulations.tokens.token_pattern import TOKEN_CLASSES
 

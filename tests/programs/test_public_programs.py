@@ -22,8 +22,7 @@ import ilpinfer
 from formulations import LabelSet, Program, Trellis, formulate
 from formulations import constraints as C
 from formulations.grid import UNITS_PER_NAT
-from formulations.programs.file_names import LONGEST, escape, file_names
-from formulations.programs.names import plain
+from formulations.programs.names import LONGEST, escape, file_names, plain
 from ilpinfer import solvers
 
 KINDS = ("soft", "hard", "two-phase", "shortest-path")

@@ -17,7 +17,7 @@ from formulations import Trellis
 from formulations import constraints as C
 from formulations.grid import nats
 from formulations.problem.compiled_rules import compile_problem
-from formulations.problem.two_phases import hard_only
+from formulations.problem.problem import hard_only
 from formulations.programs.formulation import score_floor
 from ilpinfer.core.certificate import Certificate, Phases, Rest
 from ilpinfer.core.trees import Leaf, Split

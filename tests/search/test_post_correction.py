@@ -12,7 +12,7 @@ import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
 from formulations.problem.compiled_rules import compile_problem
-from ilpinfer.search.post_correction import allowed_labels
+from ilpinfer.search.viterbi import allowed_labels
 
 SLOW = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
 LABELS = ["B-company", "I-company", "O"]

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations.callers import stack_level
+from formulations.errors import stack_level
 from formulations.problem.missing_tokens import NoTokens
 from ilpinfer.adapters.sklearn.inputs import SequenceError
 from ilpinfer.core.solution import Solution
