@@ -30,41 +30,13 @@ class SpanLabels(LabelSet):
         return {name: field for name, field in every.items() if "/" not in name}
 
     def with_optional_fields(self, fields: Iterable[str]) -> "SpanLabels":
-        """The same labels, with more fields that may be absent.
-
-        Parameters
-        ----------
-        fields : iterable of str
-            Names of fields.
-
-        Returns
-        -------
-        SpanLabels
-            The labels with these optional fields too.
-        """
+        """The same labels, with more fields that may be absent."""
         return SpanLabels(self.names, self.scheme, self.optional_fields | frozenset(fields))
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A candidate span.
-
-    Parameters
-    ----------
-    begin : int
-        Number of its first token.
-    end : int
-        Number of the token after its last one.
-    field : str
-        Label of the span.
-    probability : float
-        Probability that the span is an entity, independently of other spans.
-
-    Examples
-    --------
-    >>> round(Candidate(0, 2, "name", 0.8).weight, 3)
-    1.386
-    """
+    """A candidate span."""
 
     begin: int
     end: int
@@ -85,32 +57,6 @@ def span_trellis(
 
     If each candidate is an entity independently of the others, that is the log odds of the set against the
     empty one.
-
-    Parameters
-    ----------
-    tokens : sequence of str
-        T texts.
-    candidates : iterable of Candidate
-        Spans. Of several that differ only in probability, the one with the largest counts.
-    fields : iterable of str, optional
-        Fields that have labels even without a candidate.
-
-    Returns
-    -------
-    Trellis
-        Scores of T tokens, nats.
-
-    Raises
-    ------
-    AdapterError
-        For a candidate outside the tokens, a probability outside [0, 1], and a field with "/" in its name.
-
-    Examples
-    --------
-    >>> spans = [Candidate(0, 2, "name", 0.8), Candidate(1, 3, "place", 0.9), Candidate(0, 1, "name", 0.6)]
-    >>> trellis = span_trellis(["Ada", "Byron", "House"], spans)
-    >>> round(trellis.score(["B-name", "B-place", "I-place"]), 3)
-    2.603
     """
     T, best = len(tokens), dict[tuple[int, int, str], Candidate]()
     for each in candidates:

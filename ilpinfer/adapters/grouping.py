@@ -12,26 +12,7 @@ POOLS = {"first": "first", "average": "mean", "max": "max"}
 
 @dataclass(frozen=True)
 class Unit:
-    """A piece or a word that has one label.
-
-    Parameters
-    ----------
-    label : str
-        Name of the label.
-    score : float
-        Probability of the label.
-    word : str or None
-        Text as the library writes it; None if neither text nor pieces are known.
-    span : tuple of (int, int) or None
-        Begin and end in the text, in characters; None if offsets are not known.
-    index : int
-        Number of its first piece in the input of the model.
-
-    Examples
-    --------
-    >>> Unit("B-name", 0.9, "Ada", (0, 3), 1).record["end"]
-    3
-    """
+    """A piece or a word that has one label."""
 
     label: str
     score: float
@@ -56,29 +37,7 @@ class Unit:
 def entity_groups(
     units: Iterable[Unit], text: str | None, to_text: Callable[[list[str]], str]
 ) -> list[dict[str, Any]]:
-    """Units grouped to entities as in the library: a label without B- continues the field before it.
-
-    Parameters
-    ----------
-    units : iterable of Unit
-        Labelled pieces or words, in order.
-    text : str or None
-        Text from which the `word` of an entity is taken; None to make it of the units' words.
-    to_text : callable
-        Function from words to text.
-
-    Returns
-    -------
-    list of dict
-        Entities with `entity_group`, `score`, `word`, `start` and `end`.
-
-    Examples
-    --------
-    >>> units = [Unit("B-name", 0.9, "Ada", (0, 3), 1), Unit("I-name", 0.7, "Byron", (4, 9), 2)]
-    >>> found, = entity_groups(units, "Ada Byron", " ".join)
-    >>> found["word"], round(found["score"], 3)
-    ('Ada Byron', 0.8)
-    """
+    """Units grouped to entities as in the library: a label without B- continues the field before it."""
     groups = list[list[Unit]]()
     for unit in units:
         begins, field = _read(unit.label)

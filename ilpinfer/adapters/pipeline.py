@@ -23,25 +23,7 @@ Piece = dict[str, Any]
 
 
 def constrained(pipeline: Any, process: "PostProcessor") -> Any:
-    """A copy of a pipeline with another last step.
-
-    Parameters
-    ----------
-    pipeline : TokenClassificationPipeline
-        A pipeline of transformers.
-    process : PostProcessor
-        The step from logits to entities.
-
-    Returns
-    -------
-    TokenClassificationPipeline
-        The copy; it shares model and tokenizer.
-
-    Raises
-    ------
-    AdapterError
-        For an unknown combination of windows.
-    """
+    """A copy of a pipeline with another last step."""
     check_choice("combine", process.combine, COMBINATIONS)
     result = copy(pipeline)
     result.postprocess = process
@@ -53,21 +35,6 @@ class PostProcessor:
     """The step of a pipeline from the logits of a text's windows to entities.
 
     Only labels and their probabilities differ from the library's own step.
-
-    Parameters
-    ----------
-    pipeline : TokenClassificationPipeline
-        Pipeline that makes pieces of windows, and entities of labelled pieces.
-    decoder : Decoder
-        Rules, method and options.
-    labels : LabelSet
-        K labels of the model.
-    score : {"rules", "model"}
-        Probability of labels; see `ilpinfer.adapters.huggingface.constrain`.
-    combine : {"center", "mean"}
-        Combination of overlapping windows; see `ilpinfer.adapters.join_windows`.
-    crf : mapping of str to array_like
-        Transitions, start and end of a CRF layer; empty if there is none.
     """
 
     pipeline: Any

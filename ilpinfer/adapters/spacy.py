@@ -132,23 +132,7 @@ class ConstrainedNER:
         )
 
     def __call__(self, doc: Any) -> Any:
-        """Set the entities of a document.
-
-        Parameters
-        ----------
-        doc : Doc
-            A document.
-
-        Returns
-        -------
-        Doc
-            The same document.
-
-        Raises
-        ------
-        AdapterError
-            For missing or invalid scores, and if no labelling keeps the hard rules.
-        """
+        """Set the entities of a document."""
         if self._missing:
             raise AdapterError(f"{self.name}: rules: no file {self._missing!r}, and no rules were loaded")
         if not len(doc):

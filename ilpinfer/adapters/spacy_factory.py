@@ -11,18 +11,7 @@ from ilpinfer.system.extras import require
 
 
 def register() -> Callable[..., Any]:
-    """Register the factory `ilpinfer_ner` with spaCy.
-
-    Returns
-    -------
-    callable
-        The factory, from the pipeline and options to the component.
-
-    Raises
-    ------
-    MissingLibrary
-        If spaCy is not installed.
-    """
+    """Register the factory `ilpinfer_ner` with spaCy."""
     require("the component ilpinfer_ner", "spacy", "spacy")
     from spacy.language import Language
 

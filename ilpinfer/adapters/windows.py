@@ -19,33 +19,13 @@ COMBINATIONS = ("center", "mean")
 
 @dataclass(frozen=True, eq=False)
 class MergedWindows:
-    """The pieces of a document, each once, with the combined scores of its windows.
+    """The pieces of a document, each once, with the combined scores of its windows."""
 
-    Parameters
-    ----------
-    logits : ndarray of float, shape (S, K)
-        Scores in nats of S pieces and K labels.
-    offsets : list of tuple of (int, int)
-        Begin and end of each piece, in characters, or in pieces if windows were given by numbers.
-    word_ids : list of int or None
-        Number of the word of each piece, if words were given.
-    window : ndarray of int, shape (S,)
-        Number of the window in which a piece is farthest from the edges.
-    position : ndarray of int, shape (S,)
-        Number of the piece in that window.
-
-    Examples
-    --------
-    >>> merged = merge_windows([[[1.0, 0.0], [2.0, 0.0]], [[7.0, 0.0], [3.0, 0.0]]], [0, 1])
-    >>> merged.offsets, merged.position.tolist()
-    ([(0, 1), (1, 2), (2, 3)], [0, 1, 1])
-    """
-
-    logits: Floats
+    logits: Floats  # (S, K)
     offsets: list[tuple[int, int]]
     word_ids: list[int] | None
-    window: Integers
-    position: Integers
+    window: Integers  # (S,)
+    position: Integers  # (S,)
 
 
 def join_windows(
@@ -214,37 +194,7 @@ def merge(
     combine: str = "center",
     scale: str = "log-softmax",
 ) -> MergedWindows:
-    """The pieces of a document as in `merge_windows`, from checked windows.
-
-    Parameters
-    ----------
-    rows : sequence of ndarray of float, shape (S_w, K)
-        Scores in nats of each window.
-    keys : sequence of sequence of tuple
-        Keys of the pieces of each window: begin, end, and further values that tell equal pieces apart.
-    keep : sequence of sequence of int
-        Numbers of the pieces of each window that are not special.
-    words : sequence of sequence of int or None, optional
-        Number of the word of each piece.
-    text : str, optional
-        Text of the document.
-    numbered : bool, default False
-        Whether begins and ends are numbers of pieces rather than characters.
-    combine : {"center", "mean"}, default "center"
-        Combination of the scores of overlapping windows; see `join_windows`.
-    scale : {"log-softmax", "raw"}, default "log-softmax"
-        Whether "mean" averages log-probabilities or raw scores.
-
-    Returns
-    -------
-    MergedWindows
-        The pieces with the combined scores.
-
-    Raises
-    ------
-    AdapterError
-        For windows that are out of order, leave out a part of the document, or split it differently.
-    """
+    """The pieces of a document as in `merge_windows`, from checked windows."""
     check_choice("combine", combine, COMBINATIONS)
     kept = [[pieces[i] for i in chosen] for pieces, chosen in zip(keys, keep, strict=True)]
     aligned = align(kept, text, numbered)
@@ -273,27 +223,7 @@ def merge(
 
 
 def token_texts(text: str, offsets: Sequence[tuple[int, int]], words: Sequence[int] | None) -> list[str]:
-    """The texts of pieces, or of words if pieces have words.
-
-    Parameters
-    ----------
-    text : str
-        Text of the document.
-    offsets : sequence of tuple of (int, int)
-        Begin and end of each piece in characters.
-    words : sequence of int or None
-        Number of the word of each piece; None for pieces.
-
-    Returns
-    -------
-    list of str
-        The text of each piece or word.
-
-    Examples
-    --------
-    >>> token_texts("Babbage slept", [(0, 3), (3, 7), (8, 13)], [0, 0, 1])
-    ['Babbage', 'slept']
-    """
+    """The texts of pieces, or of words if pieces have words."""
     if words is None:
         return [text[begin:end] for begin, end in offsets]
     groups = words_of(words, range(len(words)))

@@ -92,13 +92,7 @@ def _example(record: dict[str, Any], where: str, reading: LogitsOptions) -> Exam
 
 
 def scores_of(record: Mapping[str, Any], where: str, reading: LogitsOptions) -> Scores:
-    """Scores of a record with logits.
-
-    Raises
-    ------
-    InputError
-        For names, shapes and numbers that do not fit, naming the place.
-    """
+    """Scores of a record with logits."""
     try:
         names = record.get("label_names", reading.names)
         if names is not None:

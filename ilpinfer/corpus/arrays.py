@@ -8,13 +8,7 @@ from formulations.dtypes import Floats
 
 
 def as_floats(value: Any, what: str, dimensions: int) -> Floats:
-    """Numbers of a list, a numpy array, a tensor, or anything with `__array__` or `numpy()`.
-
-    Raises
-    ------
-    ValueError
-        For values other than numbers, another number of dimensions, NaN and +inf.
-    """
+    """Numbers of a list, a numpy array, a tensor, or anything with `__array__` or `numpy()`."""
     try:
         array = np.asarray(_without_graph(value))
         if np.iscomplexobj(array):

@@ -43,21 +43,7 @@ def lacks_annotations(path: str) -> bool:
 def read_brat(
     path: str, notify: Notify, longest: int | None = None, unit: str = "line"
 ) -> Iterator[Example | Rejection]:
-    """The sequences of a document.
-
-    Parameters
-    ----------
-    path : of the text or of the annotations; the other one lies beside it
-    notify : receives notices about spans that labels cannot express
-    longest : tokens of a sequence; longer ones are rejected, and None is for any
-    unit : of `UNITS`
-
-    Raises
-    ------
-    InputError
-        for a file that is missing or cannot be read, and for a line of the annotations that is broken or does not fit the
-        text.
-    """
+    """The sequences of a document."""
     name = path.removesuffix(TEXT).removesuffix(ANNOTATIONS)
     if not os.path.isfile(name + TEXT):
         raise InputError(f"{path}: no {Path(name + TEXT).name} beside it, which has the text")
@@ -157,17 +143,6 @@ def brat_files(
 
     Sequences of a BRAT document make that document again, with its text as it is. Others are lines of one document for each
     file that they came from, or with `unit="document"` documents with numbers for names.
-
-    Parameters
-    ----------
-    examples : each with its passage
-    spans : of each example
-    unit : of `UNITS`
-
-    Raises
-    ------
-    InputError
-        for a label with white space, which the format has no place for.
     """
     groups: dict[str, list[int]] = {}
     for at, example in enumerate(examples):

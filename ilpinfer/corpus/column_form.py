@@ -19,17 +19,7 @@ Row = tuple[int, Cells]
 
 @dataclass(frozen=True)
 class ColumnNames:
-    """Columns that a user names, each by its number from 1 or by its name in the header.
-
-    Parameters
-    ----------
-    label : str, optional
-        Empty where there are no labels, or for the second of two columns.
-    token : str, optional
-        Empty for the first column, or the one that a header calls so.
-    unlabelled : bool, default False
-        Whether labels are left out.
-    """
+    """Columns that a user names, each by its number from 1 or by its name in the header."""
 
     label: str = ""
     token: str = ""
@@ -37,13 +27,7 @@ class ColumnNames:
 
     @classmethod
     def read(cls, text: str) -> "ColumnNames":
-        """From `LABEL`, `TOKEN,LABEL`, or `TOKEN,` to leave labels out.
-
-        Raises
-        ------
-        InputError
-            For another form.
-        """
+        """From `LABEL`, `TOKEN,LABEL`, or `TOKEN,` to leave labels out."""
         texts = [part.strip() for part in text.split(",")]
         if len(texts) > 2 or (len(texts) == 2 and not texts[0]) or (text and not texts[0]):
             raise InputError(f"--column {text}: expected LABEL, or TOKEN,LABEL, or TOKEN, for no labels")

@@ -23,32 +23,7 @@ AHEAD = 2**20
 def columns(
     lines: Lines, column: str, notify: Notify, most: int | None = AHEAD, longest: int | None = None
 ) -> Iterator[Example | Rejection]:
-    """Read sequences from lines of columns. A sequence with an unreadable line is rejected as a whole.
-
-    Parameters
-    ----------
-    lines : Lines
-        Lines of the file.
-    column : str
-        Columns of labels and tokens, as for `ColumnNames.read`; empty to infer them.
-    notify : Notify
-        Function that is called with each notice about inferred settings.
-    most : int or None, default AHEAD
-        Number of bytes from which separator and header are inferred; None for the whole file. From a pipe, no
-        more is awaited than a line with tabs.
-    longest : int, optional
-        Largest number of tokens of a sequence; longer ones are rejected. None for no limit.
-
-    Yields
-    ------
-    Example or Rejection
-        The sequences in order.
-
-    Raises
-    ------
-    InputError
-        If the columns cannot be inferred.
-    """
+    """Read sequences from lines of columns. A sequence with an unreadable line is rejected as a whole."""
     names, name = ColumnNames.read(column), lines.name
     head = lines.ahead(most, lambda texts: any("\t" in text for text in texts))
     separator = find_separator(head, name, names, notify)

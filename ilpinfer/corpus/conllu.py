@@ -26,22 +26,7 @@ Row = tuple[int, list[str]]
 def read_conllu(
     lines: Lines, column: str, notify: Notify, longest: int | None = None, most: int | None = None
 ) -> Iterator[Example | Rejection]:
-    """The sentences of a file; one with a line that cannot be read is rejected as a whole.
-
-    Parameters
-    ----------
-    lines : of the file
-    column : `LABEL` or `TOKEN,LABEL`, by name, number from 1 or `misc.KEY`; where it is empty, tokens are forms, and labels
-        are named entities (`misc.NER`) if the beginning of the file has any, and universal parts of speech if not
-    notify : receives which labels were taken where that was not said
-    longest : tokens of a sequence; longer ones are rejected, and None is for any
-    most : bytes that are looked at for named entities; None for the whole file
-
-    Raises
-    ------
-    InputError
-        for a column that does not exist.
-    """
+    """The sentences of a file; one with a line that cannot be read is rejected as a whole."""
     names, head = (
         ColumnNames.read(column),
         lines.ahead(most, lambda texts: any("\t" in each for each in texts)),

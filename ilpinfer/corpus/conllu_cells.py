@@ -16,13 +16,7 @@ GLOBAL = "# global.columns ="
 
 @dataclass(frozen=True)
 class Cell:
-    """A column, or the values of a key in a column of `KEY=VALUE|KEY=VALUE`.
-
-    Parameters
-    ----------
-    at : number of the column from 0
-    key : empty for the whole cell
-    """
+    """A column, or the values of a key in a column of `KEY=VALUE|KEY=VALUE`."""
 
     at: int
     key: str = ""
@@ -69,14 +63,7 @@ def _values(cell: str) -> dict[str, str | None]:
 
 @dataclass(frozen=True)
 class Sentence:
-    """The lines of a sentence.
-
-    Parameters
-    ----------
-    lines : as they are, with comments
-    words : which of them are the tokens
-    columns : names of the columns
-    """
+    """The lines of a sentence."""
 
     lines: tuple[str, ...]
     words: tuple[int, ...]

@@ -10,20 +10,7 @@ from ilpinfer.corpus.examples import Example, InputError
 
 
 def conllu_text(examples: Sequence[Example], column: str, scheme: str) -> Iterator[str]:
-    """Sequences as sentences: those that were read of such a file with other labels, others with a word a line.
-
-    Parameters
-    ----------
-    examples : each with its passage
-    column : where labels stand, as `read_conllu` takes it; where it is empty, labels of fields stand under `misc.NER`, and
-        plain labels in upos. It is empty in sentences without labels
-    scheme : of the labels
-
-    Raises
-    ------
-    InputError
-        for a column that does not exist, and for a label that has no place in its column.
-    """
+    """Sequences as sentences: those that were read of such a file with other labels, others with a word a line."""
     named = ColumnNames.read(column).label
     before: tuple[str, ...] = COLUMNS
     for example in examples:

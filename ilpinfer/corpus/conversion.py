@@ -79,11 +79,6 @@ def shown_scheme(labellings: Iterable[Sequence[str]]) -> str:
     """The scheme of labellings: that of their names, and IOB1 where BIO would be wrong.
 
     Names of BIO are IOB1 where some run begins with I, and none with B but those directly after another of the field.
-
-    Examples
-    --------
-    >>> shown_scheme([["I-name", "I-name", "O"]])
-    'iob1'
     """
     labellings = list(labellings)
     scheme = schemes.infer(list(dict.fromkeys(label for labels in labellings for label in labels)))
@@ -128,11 +123,6 @@ def adapt(known: LabelSet, labels: Sequence[str], scheme: str, rewrite: bool = T
     IOB1 is not changed if the model's labels are BIO, since models of BIO and of IOB1 labels cannot be distinguished.
     Without
     `rewrite`, which is for labels that are not `sound`, only prefixes are taken off.
-
-    Raises
-    ------
-    ValueError
-        For a label that fits the model's scheme neither as it is nor so.
     """
     result = tuple(labels)
     if known.scheme == "plain" and not set(result) <= set(known.names):

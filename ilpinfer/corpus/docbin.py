@@ -14,15 +14,7 @@ MISSING = "tokens without a word about entities, beside others, are read as outs
 
 
 def read_docbin(path: str, notify: Notify, longest: int | None = None) -> Iterator[Example | Rejection]:
-    """The documents of a file; one without any entity annotation has no labels. Tokens of white space are left out.
-
-    Raises
-    ------
-    MissingLibrary
-        where spaCy is not installed.
-    InputError
-        for a file that is damaged or cannot be read.
-    """
+    """The documents of a file; one without any entity annotation has no labels. Tokens of white space are left out."""
     spacy, tokens = _spacy(path)
     try:
         with open(path, "rb") as stream:
@@ -83,19 +75,7 @@ def _labels(words: Sequence[Any]) -> Iterator[str]:
 
 
 def docbin_bytes(examples: Sequence[Example], spans: Sequence[list[Span] | None], path: str) -> bytes:
-    """Sequences as documents: those that were read of such a file with other entities, others made of their tokens.
-
-    Parameters
-    ----------
-    examples : each with its passage
-    spans : of each example; None where it has no labels
-    path : for messages
-
-    Raises
-    ------
-    MissingLibrary
-        where spaCy is not installed.
-    """
+    """Sequences as documents: those that were read of such a file with other entities, others made of their tokens."""
     spacy, tokens = _spacy(path)
     vocab = spacy.blank("xx").vocab
     docs = []

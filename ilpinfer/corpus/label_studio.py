@@ -25,13 +25,7 @@ def is_task(record: Any) -> bool:
 
 
 def example(record: dict[str, Any], where: str, doubts: Doubts) -> Example | None:
-    """The sequence of a task, without labels where nobody annotated it; None for one that was skipped.
-
-    Raises
-    ------
-    InputError
-        for spans that do not fit the text, and for a task without a text.
-    """
+    """The sequence of a task, without labels where nobody annotated it; None for one that was skipped."""
     text = _text(record["data"], where)
     annotations = record.get("annotations", record.get("completions"))
     if not annotations:
@@ -121,15 +115,7 @@ def _from_utf_16(text: str, value: dict[str, Any]) -> tuple[int, int] | None:
 
 
 def task(passage: Passage, spans: list[Span] | None, predicted: bool) -> dict[str, Any]:
-    """A task with spans: the one that a passage came from, or a new one.
-
-    Parameters
-    ----------
-    passage : text and tokens
-    spans : None for a task without annotations
-    predicted : whether they are a model's; they then stand under `predictions`, as Label Studio takes them, beside
-        annotations that are there
-    """
+    """A task with spans: the one that a passage came from, or a new one."""
     known = passage.format == "label-studio"
     result = dict(passage.record) if known else {"data": {"text": passage.text}}
     if spans is None:

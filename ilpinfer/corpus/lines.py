@@ -23,21 +23,7 @@ Line = tuple[int, str | Rejection]
 
 
 class Lines:
-    """Lines of a binary stream, in UTF-8; those of old Macintosh files end with carriage returns.
-
-    Parameters
-    ----------
-    stream : BinaryIO
-        Stream, which is read in chunks; from a pipe, the available bytes are read.
-    name : str
-        Name of the file, for messages.
-    longest : int or None, default LONGEST
-        Bytes that a line may have; None for any.
-
-    Attributes
-    ----------
-    live : whether the stream is a pipe or terminal, on which the next bytes may have to be waited for
-    """
+    """Lines of a binary stream, in UTF-8; those of old Macintosh files end with carriage returns."""
 
     def __init__(self, stream: BinaryIO, name: str, longest: int | None = LONGEST) -> None:
         self._stream, self.name, self._longest = stream, name, longest

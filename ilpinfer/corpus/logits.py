@@ -147,13 +147,7 @@ def log_softmax(rows: Floats) -> Floats:
 
 
 def pool_pieces(rows: Floats, word_ids: Sequence[int | None], pool: str = "first") -> Floats:
-    """Scores (W, K) of words from those (S, K) of their pieces.
-
-    Raises
-    ------
-    ValueError
-        For another number of word ids than pieces, ids that are no whole numbers, and a word without a piece.
-    """
+    """Scores (W, K) of words from those (S, K) of their pieces."""
     try:
         ids = np.array([-1 if each is None else each for each in word_ids])
         with np.errstate(invalid="ignore"):

@@ -13,25 +13,7 @@ SPLITS: Mapping[str, Callable[[str], list[str]]] = {"spaces": str.split, "punctu
 
 
 def read_plain_text(source: str | Path, split: str = "spaces") -> list[Example]:
-    """The lines of a file, or of standard input where the source is `-`, as sequences without labels; empty lines are left out.
-
-    Parameters
-    ----------
-    source : str or Path
-        A file in UTF-8.
-    split : str, default "spaces"
-        A name from `SPLITS`.
-
-    Raises
-    ------
-    InputError
-        For a file that cannot be read or has no tokens, and an unknown split.
-
-    Examples
-    --------
-    >>> SPLITS["punctuation"]("Lovelace, A. (1843), pp. 12-20.")
-    ['Lovelace', ',', 'A', '.', '(', '1843', ')', ',', 'pp', '.', '12-20', '.']
-    """
+    """The lines of a file, or of standard input where the source is `-`, as sequences without labels; empty lines are left out."""
     if split not in SPLITS:
         raise InputError(f'no split "{split}"{suggestion(split, SPLITS)}')
     name = "standard input" if str(source) == "-" else str(source)

@@ -26,13 +26,7 @@ def is_task(record: Any) -> bool:
 
 
 def example(record: dict[str, Any], where: str, doubts: Doubts) -> Example | None:
-    """The sequence of a task; None for one that was rejected or ignored.
-
-    Raises
-    ------
-    InputError
-        for spans and tokens that do not fit the text.
-    """
+    """The sequence of a task; None for one that was rejected or ignored."""
     text = text_value(record, "text", where)
     for key in _OF_OTHERS:
         if key in record and "spans" not in record:
@@ -84,12 +78,6 @@ def task(passage: Passage, spans: list[Span] | None, predicted: bool) -> dict[st
     """A task with spans: the one that a passage came from, or a new one.
 
     A predicted task has no answer, since nobody gave one.
-
-    Parameters
-    ----------
-    passage : text and tokens
-    spans : that begin and end with tokens; None for a task without annotations
-    predicted : whether they are a model's
     """
     if passage.format == "prodigy":
         left_out = ("spans", "_task_hash", *(("answer",) if predicted else ()))

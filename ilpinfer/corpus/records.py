@@ -47,19 +47,7 @@ class DuplicateKey(InferenceError, ValueError):
 
 
 def loads(text: str) -> Any:
-    """Parse JSON, and refuse duplicate keys.
-
-    Raises
-    ------
-    json.JSONDecodeError
-        Where the text is not JSON.
-    ValueError
-        For a number with more digits than Python reads.
-    RecursionError
-        For lists nested too deeply.
-    DuplicateKey
-        For an object that has a key twice.
-    """
+    """Parse JSON, and refuse duplicate keys."""
     return json.loads(text, object_pairs_hook=_object)
 
 
@@ -166,13 +154,7 @@ def _any_example(record: Any, where: str, reading: LogitsOptions | None, doubts:
 
 
 def example(record: Any, where: str, reading: LogitsOptions | None) -> Example:
-    """The sequence of an object.
-
-    Raises
-    ------
-    InputError
-        For unknown keys, keys that do not go together, and invalid values.
-    """
+    """The sequence of an object."""
     if not isinstance(record, dict):
         raise InputError(f"{where}: expected a JSON object, not {_kind(record)}; {EXPECTED}")
     try:

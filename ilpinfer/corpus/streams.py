@@ -44,23 +44,7 @@ Found = Example | Rejection
 
 @dataclass(frozen=True)
 class CorpusForm:
-    """Options for reading files of sequences.
-
-    Parameters
-    ----------
-    logits : LogitsOptions, optional
-        Options for reading logits.
-    column : str, optional
-        Columns of labels and tokens; see `ilpinfer.corpus.sequences.read`.
-    most : int or None, default AHEAD
-        Number of bytes of a file from which its form is inferred; None for all.
-    longest : int, optional
-        Largest number of tokens of a sequence; longer ones are rejected. None for no limit.
-    longest_line : int or None, default LONGEST
-        Largest number of bytes of a line; None for no limit.
-    unit : {"line", "document"}, default "line"
-        Part of a BRAT document that is one sequence.
-    """
+    """Options for reading files of sequences."""
 
     logits: LogitsOptions | None = None
     column: str = ""
@@ -75,22 +59,7 @@ class CorpusForm:
 
 
 class ExampleStream:
-    """Examples and rejections of a source, in order; to be used in a `with` statement.
-
-    Parameters
-    ----------
-    files : list of str
-        Names of the files, or `-` for standard input.
-    form : CorpusForm
-        Options for reading them.
-    notify : Notify
-        Function that is called with each notice about inferred settings.
-
-    Attributes
-    ----------
-    files : names of the files
-    done : bytes of the files that were read whole
-    """
+    """Examples and rejections of a source, in order; to be used in a `with` statement."""
 
     def __init__(self, files: list[str], form: CorpusForm, notify: Notify) -> None:
         self.files, self._form, self._notify = files, form, notify

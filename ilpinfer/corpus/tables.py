@@ -22,13 +22,7 @@ OF_OUTPUT = ("tokens", "labels", "sequence")
 def read_table(
     path: str, reading: LogitsOptions | None, longest: int | None = None
 ) -> Iterator[Example | Rejection]:
-    """The sequences of a Parquet file, or of an Arrow file or stream.
-
-    Raises
-    ------
-    InputError
-        For a file that is damaged or cannot be read, for unknown columns, and where pyarrow is missing.
-    """
+    """The sequences of a Parquet file, or of an Arrow file or stream."""
     begin = 1
     try:
         for rows in _batches(path):

@@ -44,14 +44,7 @@ KINDS = "biufcSUO"
 
 
 def read_archive(path: str | Path) -> dict[str, NDArray[Any]]:
-    """Every array of an `.npz` file, by name.
-
-    Raises
-    ------
-    ModelError
-        For a file that is missing, no archive, damaged, too large, or contains Python objects, which would
-        have to be run.
-    """
+    """Every array of an `.npz` file, by name."""
     try:
         with Path(path).open("rb") as stream:
             size = stream.seek(0, 2)

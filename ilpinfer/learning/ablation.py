@@ -13,19 +13,7 @@ from ilpinfer.learning.training_set import SMALLEST, TrainingSet
 
 @dataclass(frozen=True, eq=False)
 class Ablation:
-    """One rule, left out.
-
-    Parameters
-    ----------
-    applies : int
-        Held-out sequences of which some labelling that was met breaks the rule.
-    changed : int
-        Number of sequences whose best labelling changes without the rule.
-    with_rule, without_rule : Totals
-        (n, 6) counts of the changed ones.
-    sequences : int
-        Held-out sequences in all.
-    """
+    """One rule, left out."""
 
     applies: int
     changed: int
@@ -58,19 +46,7 @@ class Ablation:
 def ablate(
     data: TrainingSet, weights: Sequence[Floats], folds: Sequence[Sequence[int]], items: Iterable[int]
 ) -> dict[int, Ablation]:
-    """The effect of leaving out each of some items, on sequences where a known labelling breaks it.
-
-    Parameters
-    ----------
-    data : TrainingSet
-        Examples.
-    weights : sequence of ndarray of float
-        (R,) for each fold, learnt without it.
-    folds : sequence of sequence of int
-        Places of the examples of each.
-    items : iterable of int
-        Places of the items to leave out, one at a time.
-    """
+    """The effect of leaving out each of some items, on sequences where a known labelling breaks it."""
     concerned = [[set(data.concerned(place)) for place in fold] for fold in folds]
     best = [data.decode(w, fold) for w, fold in zip(weights, folds, strict=True)]
     result = {}
@@ -97,22 +73,7 @@ def indispensable(
     ablations: Mapping[int, Ablation],
     useless: Callable[[Ablation], bool],
 ) -> dict[int, Ablation]:
-    """Items that seem useless one by one, but of which some are needed once similar ones are left out.
-
-    Parameters
-    ----------
-    data, weights, folds : TrainingSet, sequence of ndarray of float or sequence of sequence of int
-        As for `ablate`.
-    ablations : mapping of int to Ablation
-        Ablations of each item by itself.
-    useless : callable
-        Whether an item leaves after an ablation.
-
-    Returns
-    -------
-    dict of int to Ablation
-        The items that are kept, and the effect of each after the others are removed.
-    """
+    """Items that seem useless one by one, but of which some are needed once similar ones are left out."""
     leaving = sorted(
         (j for j, each in ablations.items() if useless(each)), key=lambda j: -ablations[j].changed
     )

@@ -26,19 +26,6 @@ def prune(
     """The rules that are left, in the order of their power; those that are not; whether no cheaper set does as well.
 
     A rule separates a wrong labelling from the right one if it is violated more often in the wrong one.
-
-    Parameters
-    ----------
-    measured : sequence of CandidateCounts
-        Rules.
-    table : Labellings
-        The right labellings.
-    wrong, wrong_table : WrongLabellings or Labellings
-        The wrong ones.
-    power : int
-        Least number of wrong labellings that a rule separates and no rule before it does.
-    seed : int
-        Seed of the solver.
     """
     broken = {m: violations(table, m.statement) for m in measured}
     candidates, implied = without_implied(measured, broken, table.labels.scheme == "paths")

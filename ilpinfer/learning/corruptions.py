@@ -21,15 +21,6 @@ def corrupt(
 
     The changes are: a run gets another label; two neighbouring runs change places; a run is split; a run is dropped; a
     border between two runs moves. Labels are written in the scheme, as far as it has the labels for it.
-
-    Parameters
-    ----------
-    labels : LabelSet
-        K labels.
-    labellings : sequence of ndarray of int
-        Label ids of each sequence.
-    random : Generator
-        Draws the changes.
     """
     kinds = sorted({int(labels.run_forms[label, 0]) for ids in labellings for label in np.unique(ids)})
     for number, ids in enumerate(labellings):

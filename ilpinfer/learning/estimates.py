@@ -11,15 +11,7 @@ from formulations.dtypes import Floats, Integers
 
 
 class Estimate(Protocol):
-    """A sequence whose labels are estimated.
-
-    Parameters
-    ----------
-    place
-        Place of the sequence among all texts.
-    confidence
-        The greater, the surer; inf where nothing competes.
-    """
+    """A sequence whose labels are estimated."""
 
     @property
     def place(self) -> int: ...
@@ -45,20 +37,10 @@ Places = Callable[[Integers], tuple[Integers, ...]]
 
 @dataclass(frozen=True, eq=False)
 class Labellings:
-    """n labellings of a sequence, with their weights.
-
-    Parameters
-    ----------
-    place, confidence : int or float
-        As in `Estimate`.
-    paths : ndarray of int, shape (n, T)
-        Label ids, the best first.
-    weights : ndarray of float
-        (n,) above 0, 1 in all.
-    """
+    """n labellings of a sequence, with their weights."""
 
     place: int
-    paths: Integers
+    paths: Integers  # (n, T)
     weights: Floats
     confidence: float = inf
 
@@ -89,20 +71,10 @@ class Labellings:
 
 @dataclass(frozen=True, eq=False)
 class Expectations:
-    """Probabilities of labels and steps.
-
-    Parameters
-    ----------
-    place, confidence : int or float
-        As in `Estimate`.
-    labels : ndarray of float, shape (T, K)
-        Probability of each label at each token.
-    edges : ndarray of float
-        Σ over tokens of the probability of each step, (K, K), or (K+1, K, K) in second order.
-    """
+    """Probabilities of labels and steps."""
 
     place: int
-    labels: Floats
+    labels: Floats  # (T, K)
     edges: Floats
     confidence: float = inf
 

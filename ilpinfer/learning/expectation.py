@@ -33,23 +33,7 @@ NO_LABELLING = "no labelling"
 
 @dataclass(frozen=True)
 class Expectation:
-    """One E-step.
-
-    Parameters
-    ----------
-    name : str
-        Name from `E_STEPS`.
-    k : int
-        Labellings of each sequence.
-    rules : RuleCompiler
-        Penalties included.
-    budget : int
-        Joint states for the probabilities of a sequence.
-    samples, seed : int or tuple of int
-        Labellings that are drawn where the rules take more, and their seed.
-    gap : bool, default False
-        Whether confidence is wanted, which costs a second labelling.
-    """
+    """One E-step."""
 
     name: str
     k: int
@@ -152,13 +136,7 @@ class Expectation:
         return replace(result, confidence=float(result.nodes(len(trellis.labels)).max(axis=1).mean()))
 
     def _probabilities(self, place: int, trellis: Trellis) -> Expectations | None:
-        """Exact probabilities; None where no labelling keeps the hard rules.
-
-        Raises
-        ------
-        TooManyStates
-            Where the rules take more joint states than the budget, and for rules in second order.
-        """
+        """Exact probabilities; None where no labelling keeps the hard rules."""
         K = len(trellis.labels)
         if trellis.order > 1:
             if self.rules.rules.items:

@@ -27,17 +27,7 @@ def _figures() -> Iterator[Any]:
 
 
 def sequence_picture(frontier: Frontier, title: str, gold: tuple[float, float] | None = None) -> str:
-    """The frontier of a sequence as SVG text.
-
-    Parameters
-    ----------
-    frontier : Frontier
-        Frontier with points.
-    title : str
-        Above the picture.
-    gold : tuple of (float, float), optional
-        Score and cost of the gold labelling, nats, where there is one that keeps the hard rules.
-    """
+    """The frontier of a sequence as SVG text."""
     with _figures() as figures:
         figure = figures(figsize=(6.4, 4.2), layout="constrained")
         axes = figure.subplots()

@@ -15,18 +15,10 @@ from formulations.tokens.token_pattern import TokenPattern
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The different tokens of M sequences.
-
-    Parameters
-    ----------
-    words : tuple of str
-        V different tokens.
-    ids : ndarray of int, shape (N,)
-        The number of each token, sequence after sequence.
-    """
+    """The different tokens of M sequences."""
 
     words: tuple[str, ...]
-    ids: Integers
+    ids: Integers  # (N,)
 
     @classmethod
     def of(cls, texts: Sequence[Sequence[str]]) -> "Vocabulary":
@@ -47,29 +39,15 @@ class Vocabulary:
 
 @dataclass(frozen=True)
 class FieldRuns:
-    """Where a field is, in N tokens of M sequences.
+    """Where a field is, in N tokens of M sequences."""
 
-    Parameters
-    ----------
-    member : ndarray of bool, shape (N,)
-        Whether a token belongs to it.
-    start, end : ndarray of int, shape (R,)
-        First and last token of each run.
-    run_sequence : ndarray of int, shape (R,)
-        The sequence of each run.
-    first, last : ndarray of int, shape (M,)
-        First and last token of the field in each sequence; N and -1 where it is absent.
-    runs : ndarray of int, shape (M,)
-        Runs in each sequence.
-    """
-
-    member: Booleans
-    start: Integers
-    end: Integers
-    run_sequence: Integers
-    first: Integers
-    last: Integers
-    runs: Integers
+    member: Booleans  # (N,)
+    start: Integers  # (R,)
+    end: Integers  # (R,)
+    run_sequence: Integers  # (R,)
+    first: Integers  # (M,)
+    last: Integers  # (M,)
+    runs: Integers  # (M,)
 
     @cached_property
     def present(self) -> Booleans:
@@ -79,23 +57,11 @@ class FieldRuns:
 
 @dataclass(frozen=True, eq=False)
 class Labellings:
-    """M labelled sequences of N tokens in all, as arrays.
-
-    Parameters
-    ----------
-    labels : LabelSet
-        The labels and their scheme.
-    ids : ndarray of int, shape (N,)
-        Label of each token, sequence after sequence.
-    lengths : ndarray of int, shape (M,)
-        Tokens of each sequence, at least one.
-    words : Vocabulary
-        The tokens.
-    """
+    """M labelled sequences of N tokens in all, as arrays."""
 
     labels: LabelSet
-    ids: Integers
-    lengths: Integers
+    ids: Integers  # (N,)
+    lengths: Integers  # (M,)
     words: Vocabulary
 
     @classmethod

@@ -27,15 +27,7 @@ Learn = Callable[[Iterable[Estimate]], Part]
 
 
 class Learner(Protocol):
-    """A way to learn models, for `ilpinfer.learning.CODL`.
-
-    Parameters
-    ----------
-    mixings
-        Ways of mixing two of its models; the default is first.
-    fractions
-        Whether it learns from probabilities of labels, too, rather than from labellings only.
-    """
+    """A way to learn models, for `ilpinfer.learning.CODL`."""
 
     @property
     def mixings(self) -> tuple[str, ...]: ...
@@ -56,13 +48,6 @@ class Counting:
     """Maximum likelihood for hidden Markov models: weighted counts, smoothed.
 
     Words are those of all texts, so that both models give probabilities to the same words.
-
-    Parameters
-    ----------
-    kind : type or type
-        `HMM` or `SecondOrderHMM`.
-    arguments : mapping of str to object
-        Arguments of its `train`: `emissions`, `transitions` and `vocabulary`.
     """
 
     kind: type[HMM] | type[SecondOrderHMM]
@@ -133,13 +118,6 @@ class Discriminative:
 
     CRFsuite has no weights of sequences: each sequence is repeated `copies` times, its labellings as often as their
     weights say, the best first where that is no whole number.
-
-    Parameters
-    ----------
-    arguments : mapping of str to object, optional
-        Arguments of `CRF.train`.
-    copies : int, default 10
-        Copies of each sequence that has more than one labelling.
     """
 
     arguments: Mapping[str, Any] = field(default_factory=dict)
@@ -169,13 +147,7 @@ class Discriminative:
 
 
 def repetitions(weights: Floats, copies: int) -> list[int]:
-    """Integers near weights · copies with the sum `copies`; the first ones are rounded up.
-
-    Examples
-    --------
-    >>> repetitions(np.array([0.5, 0.3, 0.2]), 10), repetitions(np.full(3, 1 / 3), 10)
-    ([5, 3, 2], [4, 3, 3])
-    """
+    """Integers near weights · copies with the sum `copies`; the first ones are rounded up."""
     wanted = weights * copies
     result = [floor(times + 1e-9) for times in wanted.tolist()]
     left = sorted(range(len(result)), key=lambda i: (round(result[i] - wanted[i], 9), i))
@@ -192,20 +164,7 @@ def _mixture(supervised: Part, pool: Part, gamma: float, mixing: str) -> Part | 
 
 
 def learner_of(kind: str, options: Mapping[str, Any]) -> Learner:
-    """The learner of a kind of model.
-
-    Parameters
-    ----------
-    kind : str
-        "hmm", "hmm2" or "crf".
-    options : mapping of str to object
-        As in `ilpinfer.models.training.train`.
-
-    Raises
-    ------
-    ValueError
-        For an unknown kind or option.
-    """
+    """The learner of a kind of model."""
     if kind not in KINDS:
         raise ValueError(f'no kind of model "{kind}"{suggestion(kind, KINDS)}')
     arguments = KINDS[kind].arguments(options)

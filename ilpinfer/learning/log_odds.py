@@ -11,17 +11,7 @@ from ilpinfer.learning.training_set import TrainingSet
 
 
 def log_odds(data: TrainingSet, start: Floats, places: Sequence[int]) -> Floats:
-    """(R,) penalties by `smoothed_penalty`; features keep their weights (Learning plus Inference).
-
-    Parameters
-    ----------
-    data : TrainingSet
-        Examples, of which only gold labels are looked at.
-    start : ndarray of float, shape (R,)
-        Weights that count as given.
-    places : sequence of int
-        Places of the examples.
-    """
+    """(R,) penalties by `smoothed_penalty`; features keep their weights (Learning plus Inference)."""
     applicable, broken = sum(
         (data.gold_trials(place) for place in places), np.zeros((len(start), 2), np.int64)
     ).T

@@ -20,19 +20,7 @@ from ilpinfer.learning.sample import Candidate, Sample
 
 @dataclass(frozen=True, eq=False)
 class CandidateCounts:
-    """A candidate with its counts.
-
-    Parameters
-    ----------
-    candidate : Candidate
-        The statement, its family and its base rate.
-    counts : FoldCounts
-        Trials in each fold.
-    thresholds : Thresholds
-        Thresholds of the selection.
-    smoothing : float
-        Smoothing of the penalty.
-    """
+    """A candidate with its counts."""
 
     candidate: Candidate
     counts: FoldCounts

@@ -249,13 +249,7 @@ class RuleMiner:
 def _names(
     examples: Sequence[Labelled], predictions: Sequence[Sequence[str] | None] | None
 ) -> list[str] | None:
-    """All labels, those of predictions included, sorted; None without predictions.
-
-    Raises
-    ------
-    PredictionsError
-        Where predictions are not of the same sequences.
-    """
+    """All labels, those of predictions included, sorted; None without predictions."""
     if predictions is None:
         return None
     if len(predictions) != len(examples):

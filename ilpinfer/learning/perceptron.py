@@ -38,20 +38,6 @@ class Perceptron:
     labellings that are new enter the pool, until none is, as cutting planes do: the pool then holds every best labelling. It begins
     with the best labellings under the weights to start with and without any; towards a measure also under the given ones, since
     from 0 there would be nothing better to reach.
-
-    Parameters
-    ----------
-    rate : float, default 0.3
-        Nats for each violation by which two labellings differ, falling as 1 / (1 + epoch / 10).
-    epochs : int, default 20
-        Passes over the examples in each round.
-    rounds : int, default 8
-        Largest number of decodings of all examples.
-    towards : str, default "gold"
-        "gold", or a measure of `MEASURES`: y is then the best labelling of the pool by that measure, and the weights are not changed if ŷ is as good. This is the variant that the thesis calls conservative: scores of
-        gold that no weights can reach do not move it.
-    seed : int, default 0
-        Seed of the order of the examples.
     """
 
     rate: float = 0.3

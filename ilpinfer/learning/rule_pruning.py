@@ -13,17 +13,7 @@ DETERMINISTIC_LIMIT = 20.0
 
 @dataclass(frozen=True)
 class Cover:
-    """Rules that tell samples apart, in the order of their power.
-
-    Parameters
-    ----------
-    chosen : tuple of int
-        Rules by number.
-    power : tuple of int
-        Number of samples that each rule separates and no rule before it does.
-    proved : bool
-        Whether no cheaper set does as well.
-    """
+    """Rules that tell samples apart, in the order of their power."""
 
     chosen: tuple[int, ...]
     power: tuple[int, ...]
@@ -38,23 +28,6 @@ def cover(
     A minimum-cost satisfiability problem, a clause for each sample: one of the rules that tell it apart is chosen (Fersini
     et al. 2014, section 3.1, after Felici and Truemper). The clauses of the answer are in the order of decreasing
     discrimination power: each rule separates the most of the remaining samples.
-
-    Parameters
-    ----------
-    tells : ndarray of bool, shape (C, S)
-        Whether a rule separates a sample.
-    weights : sequence of int
-        (C,) positive cost of each rule.
-    seed : int, default 0
-        Seed of the solver.
-    limit : float, default DETERMINISTIC_LIMIT
-        Units of deterministic time.
-
-    Examples
-    --------
-    >>> tells = np.array([[True, True, False], [False, True, True], [True, True, True]])
-    >>> cover(tells, [1, 1, 3])
-    Cover(chosen=(0, 1), power=(2, 1), proved=True)
     """
     clauses = _clauses(tells)
     if not clauses:

@@ -23,15 +23,7 @@ from ilpinfer.learning.labellings import Labellings
 
 @dataclass(frozen=True)
 class Trials:
-    """The trials of a rule, in the order of the sequences or of the tokens.
-
-    Parameters
-    ----------
-    sequence : ndarray of int
-        (n,) the sequence of each trial.
-    amount : ndarray of int
-        (n,) its violations.
-    """
+    """The trials of a rule, in the order of the sequences or of the tokens."""
 
     sequence: Integers
     amount: Integers
@@ -43,13 +35,7 @@ class Trials:
 
 
 def count_trials(table: Labellings, statement: Template) -> Trials:
-    """The trials of a statement, those of `statement.trials` on each sequence.
-
-    Raises
-    ------
-    ValueError
-        For a template that is not counted here.
-    """
+    """The trials of a statement, those of `statement.trials` on each sequence."""
     count = _COUNTED.get(type(statement))
     if count is None:
         raise ValueError(f"trials of {statement.rule_name} are not counted in arrays")

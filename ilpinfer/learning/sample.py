@@ -15,17 +15,7 @@ from ilpinfer.learning.word_families import WordMiner
 
 @dataclass(frozen=True)
 class Candidate:
-    """A statement that may become a rule.
-
-    Parameters
-    ----------
-    statement : Template
-        A template with its parameters.
-    family : str
-        One of `FAMILIES`.
-    base : float
-        Share of the trials that hold by chance.
-    """
+    """A statement that may become a rule."""
 
     statement: Template
     family: str
@@ -34,20 +24,10 @@ class Candidate:
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Labelled sequences to mine.
-
-    Parameters
-    ----------
-    table : Labellings
-        The sequences.
-    fold : ndarray of int, shape (M,)
-        The fold of each sequence.
-    thresholds : Thresholds
-        Least counts of rules.
-    """
+    """Labelled sequences to mine."""
 
     table: Labellings
-    fold: Integers
+    fold: Integers  # (M,)
     thresholds: Thresholds
 
     @cached_property

@@ -31,17 +31,6 @@ def choose_confidence(
     For each fold, rules that the other folds teach charge the labellings of the fold, each violation with its penalty;
     where both cost the same, the pair counts a half. The words of a rule are gathered from all folds. Of equally good
     confidences the highest is taken.
-
-    Parameters
-    ----------
-    samples : sequence of Sample
-        One for each confidence of the grid.
-    families : sequence of str
-        Names of families.
-    smoothing : float
-        Smoothing of penalties.
-    wrong, wrong_table : WrongLabellings or Labellings
-        Wrong labellings.
     """
     known = _Known(samples[0].table, samples[0].fold, wrong, wrong_table)
     ranked = [(_ranked(sample, families, smoothing, known), sample) for sample in samples]

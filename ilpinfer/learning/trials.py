@@ -20,17 +20,7 @@ MARGIN = 2.0
 
 @dataclass(frozen=True)
 class Candidate:
-    """An algorithm on held-out folds.
-
-    Parameters
-    ----------
-    algorithm : str
-        Its name, or "no rules".
-    measures : Measures
-        Measures on held-out folds.
-    refused : str, optional
-        Why it was not taken; empty where it could have been.
-    """
+    """An algorithm on held-out folds."""
 
     algorithm: str
     measures: Measures
@@ -39,17 +29,7 @@ class Candidate:
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """One algorithm, fitted without each fold in turn.
-
-    Parameters
-    ----------
-    folds : tuple of tuple of int
-        Places of the examples of each.
-    weights : tuple of ndarray of float
-        (R,) learnt without each fold.
-    counts : Totals
-        (N, 6) of every example, under the weights learnt without its fold.
-    """
+    """One algorithm, fitted without each fold in turn."""
 
     folds: tuple[tuple[int, ...], ...]
     weights: tuple[Floats, ...]

@@ -47,21 +47,7 @@ class Verdict:
 def verdicts(
     data: TrainingSet, trial: Trial | None, weights: Floats, algorithm: str, measure: str, prune: bool
 ) -> tuple[Verdict, ...]:
-    """The effect of each item on held-out sequences, and whether it is kept.
-
-    Parameters
-    ----------
-    data : TrainingSet
-        Examples.
-    trial : Trial or None
-        Trial of the algorithm on held-out folds; None where there are none.
-    weights : ndarray of float, shape (R,)
-        Learnt from all examples.
-    algorithm, measure : str
-        As in `PenaltyLearner`.
-    prune : bool
-        Whether items without use leave.
-    """
+    """The effect of each item on held-out sequences, and whether it is kept."""
     ablations: dict[int, Ablation] = {}
     if trial is not None and prune:
         items = np.flatnonzero(np.abs(weights) >= SMALLEST).tolist()

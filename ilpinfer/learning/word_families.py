@@ -27,22 +27,10 @@ SHAPES: tuple[TokenClass, ...] = ("capitalised", "uppercase")
 
 @dataclass(frozen=True, eq=False)
 class WordMiner:
-    """Words of high precision.
-
-    Parameters
-    ----------
-    table : Labellings
-        Labelled sequences.
-    fold : ndarray of int, shape (M,)
-        The fold of each sequence.
-    names : sequence of str
-        Fields that occur.
-    thresholds : Thresholds
-        Least counts of words.
-    """
+    """Words of high precision."""
 
     table: Labellings
-    fold: Integers
+    fold: Integers  # (M,)
     names: Sequence[str]
     thresholds: Thresholds
 

@@ -27,17 +27,9 @@ class PredictionsError(ValueError):
 
 @dataclass(frozen=True, eq=False)
 class WrongLabellings:
-    """S wrong labellings of M sequences.
+    """S wrong labellings of M sequences."""
 
-    Parameters
-    ----------
-    sequence : ndarray of int, shape (S,)
-        The sequence of each.
-    ids : tuple of ndarray of int
-        Label ids of each.
-    """
-
-    sequence: Integers
+    sequence: Integers  # (S,)
     ids: tuple[Integers, ...]
 
     def __len__(self) -> int:
@@ -74,13 +66,7 @@ def corrupted(labels: LabelSet, labellings: Sequence[Integers], seed: int) -> Wr
 def predicted(
     labels: LabelSet, labellings: Sequence[Integers], predictions: Sequence[Sequence[str] | None]
 ) -> WrongLabellings:
-    """The predictions that differ from the right labellings.
-
-    Raises
-    ------
-    PredictionsError
-        Where none does.
-    """
+    """The predictions that differ from the right labellings."""
     ids = [None if names is None else labels.ids(names) for names in predictions]
     pairs = [
         (number, found)

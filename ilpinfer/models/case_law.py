@@ -78,11 +78,6 @@ class CaseLawTagger:
     A token is a whole text element. A line break is a newline. A text like a number is a numbering if it begins a line
     or continues any numbering before. A known title is a title where it begins a line or follows a
     numbering. All else is text.
-
-    Parameters
-    ----------
-    departure : float, default 1.0
-        Nats that another label than the tagger's costs in the trellis, so that rules can overrule it.
     """
 
     departure: float = 1.0

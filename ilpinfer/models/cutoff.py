@@ -16,20 +16,6 @@ def cut(trellis: Trellis, delta: float, *, steps: bool = True) -> Trellis:
     The posterior of a label is γ_t(i) (eq. 11) and that of a step γ_t(i, j) (eq. 12), or their second-order forms. What stays keeps
     its score. A labelling that only rules would have made the best may be lost, and all of them for a large δ:
     `decode` then says that there is none.
-
-    Parameters
-    ----------
-    trellis : Trellis
-        Scores of T tokens and K labels.
-    delta : float
-        Δ, a probability from 0, which forbids nothing, to 1.
-    steps : bool, default True
-        Whether improbable steps are forbidden, too.
-
-    Raises
-    ------
-    ValueError
-        For a δ that is no probability, and where the scores forbid every labelling.
     """
     if not (isinstance(delta, Real) and 0 <= float(delta) <= 1):
         raise ValueError(f"delta is {delta!r}; expected a probability from 0 to 1")

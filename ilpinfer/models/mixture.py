@@ -49,29 +49,6 @@ class Mixture:
 
     For hidden Markov models λ can be probabilities, whose means are probabilities again, or their logarithms, the
     weights of the linear model, whose means are not normalised. Conditional random fields have weights alone.
-
-    Parameters
-    ----------
-    models : tuple of Part
-        At least one model, all of one kind and with the same labels in the same order.
-    weights : tuple of float
-        One for each, above 0, 1 in all.
-    mixing : str, default "probabilities"
-        A name from `MIXINGS`.
-
-    Raises
-    ------
-    ValueError
-        For models, weights or a mixing that do not fit each other.
-
-    Examples
-    --------
-    >>> one = HMM.train([(["a", "b"], ["x", "y"])])
-    >>> two = HMM.train([(["b", "b"], ["y", "x"])])
-    >>> mixture = Mixture((one, two), (0.25, 0.75))
-    >>> start = [np.exp(model.token_scores.start) for model in (one, two, mixture)]
-    >>> bool(np.allclose(start[2], 0.25 * start[0] + 0.75 * start[1]))
-    True
     """
 
     models: tuple[Part, ...]

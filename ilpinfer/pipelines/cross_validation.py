@@ -47,13 +47,7 @@ def make_folds(documents: Sequence[Any], number: int, seed: int) -> list[list[in
 
 
 def held_out_places(documents: Sequence[Any], share: float, seed: int) -> list[int]:
-    """Places of the sequences of a random share of the documents, at least one document and not all.
-
-    Raises
-    ------
-    ValueError
-        For a single document.
-    """
+    """Places of the sequences of a random share of the documents, at least one document and not all."""
     names = _shuffle(documents, seed, "keep a share")
     chosen = set(names[: min(max(round(share * len(names)), 1), len(names) - 1)])
     return [i for i, name in enumerate(documents) if name in chosen]

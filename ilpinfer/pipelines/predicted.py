@@ -15,11 +15,6 @@ def read_predictions(
     """The labellings of a file, in the scheme of the trellises; None where it has none.
 
     Of several labellings of one sequence the best counts.
-
-    Raises
-    ------
-    InputError
-        For a file that cannot be read, other sequences, and labels that do not fit the scheme.
     """
     examples = [each for each in read(path, notify=notify) if each.rank == 1][: len(scored)]
     source = scored[0].example.where.partition(",")[0] if scored else ""

@@ -24,10 +24,6 @@ class RuleCheck:
     Rules fit a set of labels if they can be stated for one of the first sequences that have it: errors of a single
     sequence, such as a token that a pattern takes too long on, are found when it is decoded. Sequences without tokens
     are tried apart.
-
-    Attributes
-    ----------
-    remarks : remarks on unusual labels, and on rules for these labels
     """
 
     def __init__(self, rules: RuleSet) -> None:

@@ -27,29 +27,15 @@ BATCH = 64
 
 @dataclass(frozen=True)
 class OpenTokens:
-    """Tokens that rules leave undecided in several sequences with N tokens in all.
-
-    Parameters
-    ----------
-    allowed : Allowed
-        N sets of labels.
-    fixed : ndarray of int, shape (N,)
-        The label of each token that has one left.
-    at : ndarray of int
-        (n,) places of the tokens that are open.
-    first, last : ndarray of bool
-        (n,) whether an open token is the first or last one that is open in its sequence.
-    before, after : ndarray of bool, shape (N,)
-        Whether a token has others of its sequence before and after it.
-    """
+    """Tokens that rules leave undecided in several sequences with N tokens in all."""
 
     allowed: Allowed
-    fixed: Integers
+    fixed: Integers  # (N,)
     at: Integers
     first: Booleans
     last: Booleans
-    before: Booleans
-    after: Booleans
+    before: Booleans  # (N,)
+    after: Booleans  # (N,)
 
     @classmethod
     def of(cls, allowed: Sequence[Allowed]) -> "OpenTokens":

@@ -35,26 +35,6 @@ class ScoredStream:
 
     The first sequences show whether the model can score any, and whether the rules fit the labels: they are held back while
     neither is known. How well the rules fit is said once `SAMPLE` sequences were taken, or at the end.
-
-    Parameters
-    ----------
-    examples : ExampleSource
-        The first rejection is raised.
-    model : SequenceModel or None
-        None where the examples have scores.
-    rules : RuleSet
-        Rules to check.
-    scheme : str
-        "plain" to strip prefixes from given label names.
-    notify : Notify
-        Receives notices.
-    not_used : str, optional
-        The notice on a model beside scores; empty for none.
-
-    Raises
-    ------
-    InputError
-        While it is iterated, as `score_example` and `RuleCheck`, and where the model can score nothing.
     """
 
     def __init__(

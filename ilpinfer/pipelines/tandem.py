@@ -64,13 +64,7 @@ def describe_lines(
 
 
 def line_labels(tokens: Sequence[str], segments: Iterable[Segment]) -> Tokens:
-    """Gold labels of a tagger of lines: a BIO label for each of L lines.
-
-    Raises
-    ------
-    ValueError
-        For a segment that does not begin and end with a line.
-    """
+    """Gold labels of a tagger of lines: a BIO label for each of L lines."""
     result = [OUTSIDE] * len(lines(tokens))
     starts = {line.start: number for number, line in enumerate(lines(tokens))}
     ends = {line.stop - 1: number for number, line in enumerate(lines(tokens))}

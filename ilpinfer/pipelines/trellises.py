@@ -14,23 +14,7 @@ from ilpinfer.models.sequence_model import SequenceModel, restored, token_positi
 
 @dataclass(frozen=True)
 class ScoredSequence:
-    """A sequence ready to decode.
-
-    Parameters
-    ----------
-    example : Example
-        The sequence as read.
-    trellis : Trellis or None
-        Scores; None if the model could not score it.
-    gold : tuple of str or None
-        T label names to compare with, or None.
-    error : Exception, optional
-        Why there are no scores.
-    positions : tuple of int, optional
-        Positions of the tokens that the trellis and gold cover; None for all.
-    restore : callable, default list
-        Gives all tokens labels, from those of the tokens at `positions`.
-    """
+    """A sequence ready to decode."""
 
     example: Example
     trellis: Trellis | None
@@ -59,11 +43,6 @@ def score(examples: Sequence[Example], model: SequenceModel | None, scheme: str 
 
     Gold labels are read in the scheme of the model's: without prefixes where its labels are plain, else rewritten. A
     sequence that the model cannot score keeps the error, so that others can be decoded.
-
-    Raises
-    ------
-    InputError
-        Where scores are missing and there is no model, the model can score nothing, or a scheme does not fit.
     """
     scheme = fitting_scheme(model, scheme)
     golden = _gold_labels(examples, scheme)
@@ -97,14 +76,7 @@ def fitting_scheme(model: SequenceModel | None, scheme: str) -> str:
 
 
 def score_example(example: Example, model: SequenceModel | None, scheme: str = "") -> ScoredSequence:
-    """The trellis of an example, without its gold labels; an example that the model cannot score has the error instead.
-
-    Raises
-    ------
-    InputError
-        Where scores are missing and there is no model, a scheme does not fit, or there are labels for other
-        tokens.
-    """
+    """The trellis of an example, without its gold labels; an example that the model cannot score has the error instead."""
     positions: list[int] | None = None
     if example.scores is not None:
         trellis = (strip_prefixes(example) if scheme == "plain" else example).trellis(scheme)

@@ -9,29 +9,7 @@ from formulations.messages import brief
 
 
 def rule_set(rules: Any) -> RuleSet:
-    """The rule set of a parameter of an estimator.
-
-    Parameters
-    ----------
-    rules : sequence of Rule, RuleSet, str, Path, sequence of str or Path, or None
-        Rules, a rule set, the name of a catalogue entry, the path of a rule file, or several names and paths;
-        None for no rules.
-
-    Returns
-    -------
-    RuleSet
-        The rules.
-
-    Raises
-    ------
-    ValueError
-        For objects that are no rules, and for a file that cannot be read.
-
-    Examples
-    --------
-    >>> rule_set("citations")
-    RuleSet('citations': 11 rules, 0 features, 13 fields)
-    """
+    """The rule set of a parameter of an estimator."""
     if isinstance(rules, str | Path):
         return load_rules(rules)
     if isinstance(rules, RuleSet):

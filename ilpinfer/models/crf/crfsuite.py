@@ -23,30 +23,14 @@ _STATE, _TRANSITION = 0, 1
 
 @dataclass(frozen=True)
 class Weights:
-    """The weights of a linear-chain model: λ of transitions and μ of attributes (Stokman 2011, eq. 17).
-
-    Parameters
-    ----------
-    labels : tuple of str
-        K names.
-    attributes : tuple of str
-        A names.
-    begins : ndarray of int, shape (A+1,)
-        Where the weights of each attribute begin.
-    targets : ndarray of int, shape (N,)
-        Label of each weight.
-    weights : ndarray of float, shape (N,)
-        Nats.
-    transitions : ndarray of float, shape (K, K)
-        Nats [from, to].
-    """
+    """The weights of a linear-chain model: λ of transitions and μ of attributes (Stokman 2011, eq. 17)."""
 
     labels: tuple[str, ...]
     attributes: tuple[str, ...]
-    begins: Integers
-    targets: Integers
-    weights: Floats
-    transitions: Floats
+    begins: Integers  # (A+1,)
+    targets: Integers  # (N,)
+    weights: Floats  # (N,)
+    transitions: Floats  # (K, K)
 
     def __repr__(self) -> str:
         sizes = f"{len(self.labels)} labels, {len(self.attributes)} attributes, {len(self.weights)} weights"
@@ -54,13 +38,7 @@ class Weights:
 
 
 def read_crfsuite(path: str | Path) -> Weights:
-    """The weights of a model file of CRFsuite.
-
-    Raises
-    ------
-    ModelError
-        For a file that is missing, of another kind, or damaged.
-    """
+    """The weights of a model file of CRFsuite."""
     try:
         with open_bytes(path) as stream:
             data = stream.read()

@@ -34,20 +34,7 @@ Conjunction = tuple[Atom, ...]
 
 @dataclass(frozen=True)
 class Template:
-    """The features of tokens (Fersini et al. 2014, section 2: state feature functions).
-
-    Parameters
-    ----------
-    conjunctions : tuple of Conjunction
-        Features, of one atom or several.
-    words : mapping of str to WordAttribute, optional
-        Attributes of a token by itself that the template defines: word lists and regular expressions.
-    contexts : mapping of str to ContextAttribute, optional
-        Attributes of a token in its sequence that it defines: phrases, further columns, and what is seen
-        around.
-    source : mapping of str to object, optional
-        The plain values that it was read from, word lists included.
-    """
+    """The features of tokens (Fersini et al. 2014, section 2: state feature functions)."""
 
     conjunctions: tuple[Conjunction, ...]
     words: Mapping[str, WordAttribute] = field(default_factory=dict)

@@ -27,22 +27,6 @@ def restore(tokens: Sequence[str], labels: Sequence[str], line_break: str, schem
 
     A line break gets the label `line_break`, except inside a run: between labels such as `B-x` and `I-x` it continues
     the run, with the label of an inner token.
-
-    Parameters
-    ----------
-    tokens : sequence of str
-        T texts.
-    labels : sequence of str
-        Labels of the tokens that `token_positions` names.
-    line_break : str
-        The label of line breaks.
-    scheme : str
-        Scheme of the labels.
-
-    Raises
-    ------
-    ValueError
-        Where there are not as many labels as tokens kept.
     """
     positions = token_positions(tokens)
     if len(positions) != len(labels):

@@ -23,23 +23,7 @@ Allowed = list[int]
 
 @dataclass(frozen=True)
 class TokenRules:
-    """Hard rules on the labels of single tokens.
-
-    Parameters
-    ----------
-    labels : LabelSet
-        K labels.
-    rules : tuple of Rule
-        Rules of `tag_at`, `right_before`, `tag_phrases` and `tag_sequence`; where two leave no label, the
-        earlier one wins (Liao et al. 2009, rule 1: "no matter what the context").
-    valid : bool, default True
-        Whether steps that the labels' scheme rules out are forbidden, so that rules reach neighbours, too.
-
-    Raises
-    ------
-    ValueError
-        For soft rules, rules about anything but single tokens, and unknown fields.
-    """
+    """Hard rules on the labels of single tokens."""
 
     labels: LabelSet
     rules: tuple[Rule, ...]
@@ -62,13 +46,7 @@ class TokenRules:
                 self.labels.field(statement.field)  # type: ignore[attr-defined]
 
     def allowed(self, tokens: Sequence[str]) -> Allowed:
-        """Labels that rules, and the scheme beside such neighbours, leave to each of T tokens.
-
-        Raises
-        ------
-        ValueError
-            Where rules and scheme leave none.
-        """
+        """Labels that rules, and the scheme beside such neighbours, leave to each of T tokens."""
         result = [self._every] * len(tokens)
         for number, stage in enumerate(self._stages):
             if _looks_at_one_word(stage[0]):

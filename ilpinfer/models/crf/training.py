@@ -42,19 +42,7 @@ Observation = tuple[Sequence[Any], Sequence[str]]
 
 @dataclass(frozen=True)
 class Iteration:
-    """How far training is.
-
-    Parameters
-    ----------
-    number : int
-        Number from 1.
-    loss : float
-        Objective that is minimised, penalties included.
-    held_out : float or None
-        Share of held-out tokens with the right label, or None where nothing is held out.
-    seconds : float
-        Since training began.
-    """
+    """How far training is."""
 
     number: int
     loss: float
@@ -77,11 +65,6 @@ def learn(
     """Weights of a linear-chain conditional random field, labels sorted by name.
 
     Held-out sequences with a label that training lacks are left out of `Iteration.held_out`.
-
-    Raises
-    ------
-    ValueError
-        For no sequences, an unknown algorithm or parameter, or one with a value that does not fit.
     """
     require_posix("training with CRFsuite", "train on Linux or macOS, and decode with the model here")
     trainer = _trainer(algorithm, dict(parameters or {}))
@@ -199,14 +182,7 @@ def sorted_labels(weights: Weights, names: Sequence[str]) -> Weights:
 
 
 def check_sequences(sequences: Iterable[Labelled], what: str, scheme: str) -> list[Labelled]:
-    """Sequences of tokens and labels that can be learnt from.
-
-    Raises
-    ------
-    ValueError
-        For an empty sequence, labels that do not fit the tokens or the scheme, and labels of different
-        schemes.
-    """
+    """Sequences of tokens and labels that can be learnt from."""
     pairs = list(sequences)
     first: dict[str, int] = {}
     for number, (tokens, labels) in enumerate(pairs, 1):

@@ -24,21 +24,10 @@ class Emissions:
     ones or those seen once, with half a word added; finer keys lean on coarser ones after Witten and Bell. Within
     a class words are told apart by how often training had them, plus one, and one unseen word has the rest. So a
     label's probabilities of all words and of one unseen word for each place of the ladder add up to 1.
-
-    Parameters
-    ----------
-    words : tuple of str
-        V words, as `vocabulary` reads them.
-    counts : ndarray of float, shape (V, K)
-        Counts, or expectations of them.
-    smoothing : Smoothing
-        Smoothing of P(w | k).
-    vocabulary : Vocabulary
-        Grouping of tokens into words, and classes of words.
     """
 
     words: tuple[str, ...]
-    counts: Floats
+    counts: Floats  # (V, K)
     smoothing: Smoothing
     vocabulary: Vocabulary
 
@@ -162,18 +151,7 @@ class Emissions:
 
 
 def _refine(coarse: Floats, parent: Integers, size: Floats, counts: Floats, by: Smoothing) -> Floats:
-    """Probabilities of n finer things, and of an unseen one within each of the R coarser.
-
-    Parameters
-    ----------
-    coarse : ndarray of float, shape (R, K)
-        Probabilities of the coarser things.
-    parent : ndarray of int
-        (n,) which of them each finer one belongs to.
-    size : ndarray of float
-        (n,) its weight there, to which one is added; an unseen one weighs one.
-    counts : ndarray of float, shape (n, K)
-    """
+    """Probabilities of n finer things, and of an unseen one within each of the R coarser."""
     places = len(coarse)
     total = np.bincount(parent, size + 1, minlength=places) + 1
     share = np.concatenate([(size + 1) / total[parent], 1 / total])

@@ -18,21 +18,11 @@ from ilpinfer.models.hmm.vocabulary import Vocabulary
 
 @dataclass(frozen=True)
 class Parameters:
-    """Log probabilities in nats (Stokman 2011, section 3.1: π and A).
+    """Log probabilities in nats (Stokman 2011, section 3.1: π and A)."""
 
-    Parameters
-    ----------
-    start : ndarray of float, shape (K,)
-        Log P(first label).
-    transitions : ndarray of float, shape (K, K)
-        Log P(next | now) [now, next].
-    end : ndarray of float, shape (K,)
-        Log P(END | last), or None where the model has no end.
-    """
-
-    start: Floats
-    transitions: Floats
-    end: Floats | None
+    start: Floats  # (K,)
+    transitions: Floats  # (K, K)
+    end: Floats | None  # (K,)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -24,28 +24,11 @@ TENTH = Smoothing("additive", 0.1)
 
 @dataclass(frozen=True, eq=False)
 class CountedHMM(ABC):
-    """P(y) P(x | y) of smoothed counts; `HMM` and `SecondOrderHMM` define the transitions.
-
-    Parameters
-    ----------
-    labels : LabelSet
-        K labels; begin and inside are states of their own where the labels are BIO.
-    start : ndarray of float, shape (K,)
-        Counts of first labels.
-    end : ndarray of float, shape (K,)
-        Counts of last labels, or None for a model without an end.
-    transitions : ndarray of float
-        Counts of labels by the labels before them.
-    emissions : Emissions
-        Counts of words, with their smoothing.
-    smoothing : Smoothing, default TENTH
-        Smoothing of start, transitions and end. Shorter contexts are fewer labels before, none, and then all
-        labels alike.
-    """
+    """P(y) P(x | y) of smoothed counts; `HMM` and `SecondOrderHMM` define the transitions."""
 
     labels: LabelSet
-    start: Floats
-    end: Floats | None
+    start: Floats  # (K,)
+    end: Floats | None  # (K,)
     transitions: Floats
     emissions: Emissions
     smoothing: Smoothing = TENTH

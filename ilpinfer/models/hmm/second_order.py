@@ -23,22 +23,12 @@ READINGS = ("printed", "first-order")
 
 @dataclass(frozen=True)
 class Parameters:
-    """Log probabilities in nats.
+    """Log probabilities in nats."""
 
-    Parameters
-    ----------
-    start : ndarray of float, shape (K,)
-        Log P(first label).
-    transitions : ndarray of float, shape (K+1, K, K)
-        Log P(next | before, now, no END) [before, now, next]; before is START in row 0.
-    stay, end : ndarray of float, shape (K,)
-        Log P(no END | now) and log P(END | now).
-    """
-
-    start: Floats
-    transitions: Floats
-    stay: Floats
-    end: Floats
+    start: Floats  # (K,)
+    transitions: Floats  # (K+1, K, K)
+    stay: Floats  # (K,)
+    end: Floats  # (K,)
 
     def trellis(self, scores: Floats, labels: LabelSet, tokens: Sequence[str]) -> Trellis:
         """The trellis on pairs of labels, from the (T, K) scores of tokens."""

@@ -35,18 +35,6 @@ class Smoothing:
       Each λ has one vote beforehand, so that none is 0
     - absolute-discounting: (max(c - D, 0) + the discounts taken · b) / C, with D = n1 / (n1 + 2·n2) of the numbers of
       outcomes seen once and twice (Ney, Essen, Kneser 1994), half an outcome added to both
-
-    Parameters
-    ----------
-    method : str, default "witten-bell"
-        A name from `AMOUNTS`.
-    amount : float, optional
-        A for additive, above 0 (default 1); D for absolute-discounting, between 0 and 1; else None.
-
-    Raises
-    ------
-    ValueError
-        For another name, or an amount that the method does not take.
     """
 
     method: str = "witten-bell"
@@ -83,23 +71,7 @@ def read_smoothing(value: Any, what: str) -> Smoothing:
 
 
 def smooth(levels: Sequence[Floats], base: ArrayLike, smoothing: Smoothing) -> Floats:
-    """Probabilities of N outcomes in each context, of the shape of the first level.
-
-    Parameters
-    ----------
-    levels : sequence of ndarray of float
-        Counts (..., N) by context, the longest first; each broadcasts against the one before.
-    base : array_like of shape (N,) or (..., N)
-        Distribution with which the shortest context is smoothed.
-    smoothing : Smoothing
-        None and additive look at the longest context and the base only. A context without an example has the
-        probabilities of the shorter ones.
-
-    Examples
-    --------
-    >>> smooth([np.array([3.0, 1.0])], [0.5, 0.5], Smoothing("additive", 1.0)).round(3).tolist()
-    [0.667, 0.333]
-    """
+    """Probabilities of N outcomes in each context, of the shape of the first level."""
     longest = np.asarray(levels[0], float)
     probabilities = np.broadcast_to(np.asarray(base, float), longest.shape)
     if smoothing.method == "interpolation":
