@@ -28,8 +28,6 @@ class AdapterError(InferenceError, ValueError):
 
 @dataclass(frozen=True, eq=False)
 class Decision:
-    """The best labelling of a trellis under rules."""
-
     ids: Integers  # (T,)
     probabilities: Floats  # (T,)
 
@@ -70,7 +68,6 @@ def _marginals(trellis: Trellis, decoder: Decoder, score: str) -> Floats:
 
 
 def check_choice(what: str, value: object, known: tuple[str, ...]) -> str:
-    """Check that a value is one of a few texts."""
     if value not in known:
         raise AdapterError(f"no {what} {value!r}{suggestion(str(value), known)}")
     return str(value)

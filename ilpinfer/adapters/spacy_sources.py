@@ -9,7 +9,7 @@ import numpy as np
 from formulations import LabelSet, Trellis
 from formulations.dtypes import Floats
 from formulations.messages import suggestion
-from ilpinfer.adapters.candidate_spans import Candidate, span_trellis
+from ilpinfer.adapters.candidate_spans import CandidateSpan, span_trellis
 from ilpinfer.adapters.decisions import AdapterError
 from ilpinfer.corpus.arrays import as_floats
 from ilpinfer.corpus.logits import from_logits
@@ -81,17 +81,14 @@ def spans_trellis(doc: Any, key: str, fields: Sequence[str]) -> Trellis:
             f"doc.spans[{key!r}].attrs['scores']: {count}, for {len(group)} spans; expected a probability for each"
         )
     candidates = [
-        Candidate(span.start, span.end, span.label_, float(p)) for span, p in zip(group, scores, strict=True)
+        CandidateSpan(span.start, span.end, span.label_, float(p))
+        for span, p in zip(group, scores, strict=True)
     ]
     return span_trellis([token.text for token in doc], candidates, fields)
 
 
 def beam_rows(doc: Any, ner: Any, labels: LabelSet, width: int, density: float, smoothing: float) -> Floats:
-    """Log-probabilities of BIO labels, of the parses that the beam of an entity recognizer keeps.
-
-    The probability of a label at a token is the sum of the probabilities of the parses that have it there.
-    `smoothing` is added to each before the sum over labels is normalised to 1.
-    """
+    """Log probabilities of BIO labels: sums over the parses of a recognizer's beam that have them, smoothed and normalised."""
     before = doc.ents
     doc.set_ents([], default="missing")  # every parse would keep existing entities
     try:
@@ -112,7 +109,6 @@ def beam_rows(doc: Any, ner: Any, labels: LabelSet, width: int, density: float, 
 
 
 def beam_labels(ner: Any, name: str) -> LabelSet:
-    """The BIO labels of an entity recognizer."""
     if not hasattr(ner, "beam_parse"):
         raise AdapterError(
             f"component {name!r} is {type(ner).__name__}, which has no beams; expected an EntityRecognizer"
@@ -123,7 +119,6 @@ def beam_labels(ner: Any, name: str) -> LabelSet:
 
 
 def check_positive(what: str, value: float) -> float:
-    """Check that a number is finite and above 0."""
     if not (math.isfinite(value) and value > 0):
         raise AdapterError(f"{what} is {value}; expected a number above 0")
     return value

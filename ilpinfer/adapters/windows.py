@@ -129,18 +129,10 @@ def merge_windows(
 ) -> MergedWindows:
     """The pieces of a document that was scored in overlapping windows, each once.
 
+    Parameters and errors as for `join_windows`, but for one.
+
     Parameters
     ----------
-    logits : sequence of array_like of shape (S_w, K)
-        Scores in nats of W windows, in order.
-    offsets : sequence of int or sequence of tuple of (int, int)
-        First piece of each window, or the characters of the pieces of each window; see `join_windows`.
-    word_ids : sequence of sequence of int or None, optional
-        For each window the word of each piece, counted over the document; None for special pieces.
-    text : str, optional
-        Text of the document. With character offsets, the call checks that no window is missing.
-    combine : {"center", "mean"}, default "center"
-        Combination of the scores of overlapping windows; see `join_windows`.
     scale : {"log-softmax", "raw"}, default "log-softmax"
         Whether "mean" averages log-probabilities or raw scores.
 
@@ -148,13 +140,6 @@ def merge_windows(
     -------
     MergedWindows
         Logits, offsets and word ids, which `ilpinfer.adapters.huggingface.entities` takes.
-
-    Raises
-    ------
-    AdapterError
-        For windows that are out of order, leave out a part of the document, or split it differently.
-    ValueError
-        For logits that are not numbers, or have another number of dimensions.
 
     Examples
     --------

@@ -30,7 +30,7 @@ def as_floats(value: Any, what: str, dimensions: int) -> Floats:
 
 
 def _without_graph(value: Any) -> Any:
-    """The value, as numbers in memory where it is a tensor that lives elsewhere or has a gradient."""
+    """The value as numbers in memory, where it is a tensor that lives elsewhere or has a gradient."""
     for step in ("detach", "cpu", "numpy"):
         if hasattr(value, step):
             value = getattr(value, step)()

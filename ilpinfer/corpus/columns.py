@@ -1,19 +1,25 @@
-"""Sequences as columns: a token a line, with its label in another column, and an empty line between sequences.
-
-Cells of further columns go with their token, under the number of the column and its name in a header.
-
-Columns are separated by tabs. Where a file has none, commas or spaces are taken for separators if every line has the same
-number of columns, and a notice says so.
-"""
+"""Sequences as columns: a token a line with its label and further columns, and an empty line between sequences."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from ilpinfer.corpus.column_form import ColumnNames, Places, Row, find_places, find_separator, is_header
+from ilpinfer.corpus.column_form import (
+    DOCUMENT,
+    SEPARATORS,
+    Cells,
+    ColumnNames,
+    Places,
+    Row,
+    excerpt,
+    find_places,
+    find_separator,
+    is_border,
+    is_header,
+    split,
+)
 from ilpinfer.corpus.examples import Example, InputError, Notify, Rejection
 from ilpinfer.corpus.lines import Lines
-from ilpinfer.corpus.separators import DOCUMENT, SEPARATORS, Cells, excerpt, is_border, split
 from ilpinfer.corpus.tokens import with_columns
 
 AHEAD = 2**20

@@ -1,8 +1,4 @@
-"""Label Studio's JSON export: a list of tasks, each with `data` and `annotations`.
-
-Offsets count characters (code points), or units of UTF-16 where a span's own text shows that, as its web page counts
-characters such as emoji twice.
-"""
+"""Label Studio's JSON export, a list of tasks; offsets count code points, or UTF-16 units where a span's own text shows that."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -16,11 +12,10 @@ SKIPPED = "tasks that their annotators skipped are passed over"
 SEVERAL = "of several annotations of a task the one marked as ground truth is read, or the first"
 MORE_LABELS = "of several labels of a span the first is read"
 _NAMES = {"from_name": "label", "to_name": "text"}
-"""Names of the tags in a labelling configuration as Label Studio's template for named entities has them."""
+"""Names of the tags of Label Studio's template for named entities."""
 
 
 def is_task(record: Any) -> bool:
-    """Whether a record is a task."""
     return isinstance(record, dict) and isinstance(record.get("data"), dict)
 
 

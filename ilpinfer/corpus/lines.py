@@ -46,10 +46,7 @@ class Lines:
         return self._number, line
 
     def block(self) -> tuple[int, list[str]]:
-        """The number of the next line, and the lines up to the next empty one, without taking them.
-
-        There are no lines where the end was not read yet, or where one of them is rejected.
-        """
+        """The number of the next line and the lines up to an empty one, not taken; none before that is read, or with a rejection."""
         texts: list[str] = []
         for line in self._lines:
             if not line:
@@ -87,10 +84,7 @@ class Lines:
         return self._ended
 
     def ahead(self, most: int | None, enough: Callable[[list[str]], bool] = lambda _: False) -> list[str]:
-        """The lines that come next, without taking them: `most` bytes, all where that is None, or, of a pipe, until `enough`.
-
-        Lines that are rejected are empty here.
-        """
+        """The next lines, not taken, rejections empty: `most` bytes, all where that is None, or, of a pipe, until `enough`."""
         while not self._ended and (most is None or not self._suffices(most, enough)):
             self._fill()
         return self._texts()

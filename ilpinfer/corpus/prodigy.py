@@ -1,7 +1,4 @@
-"""Prodigy's JSON lines: a task a line, with `text`, `spans` and `tokens`.
-
-Offsets count characters (code points). Tasks that were rejected or ignored are passed over.
-"""
+"""Prodigy's JSON lines: a task a line, with `text`, `spans` and `tokens`; offsets count code points."""
 
 from typing import Any
 
@@ -14,7 +11,7 @@ REFUSED = ("reject", "ignore")
 """Answers of tasks, and of spans, that are not taken."""
 PASSED_OVER = "tasks that were rejected or ignored are passed over"
 _OF_OTHERS = ("label", "labels", "entities")
-"""Keys by which other tools, and text classification, have their labels."""
+"""Keys of labels in records of other tools and of text classification."""
 
 
 def is_task(record: Any) -> bool:
@@ -75,10 +72,7 @@ def _spans(record: dict[str, Any], text: str, where: str) -> list[Span] | None:
 
 
 def task(passage: Passage, spans: list[Span] | None, predicted: bool) -> dict[str, Any]:
-    """A task with spans: the one that a passage came from, or a new one.
-
-    A predicted task has no answer, since nobody gave one.
-    """
+    """A task with spans: the one that a passage came from, or a new one; a predicted one has no answer."""
     if passage.format == "prodigy":
         left_out = ("spans", "_task_hash", *(("answer",) if predicted else ()))
         result = {key: value for key, value in passage.record.items() if key not in left_out}

@@ -10,8 +10,6 @@ from formulations.dtypes import Booleans, Floats, Integers
 
 @dataclass(frozen=True)
 class Thresholds:
-    """Thresholds of mined rules."""
-
     support: int
     confidence: float
     gain: float
@@ -26,11 +24,7 @@ class FoldCounts:
     broken: Integers  # (F,)
 
     def held_out(self, support: int, confidence: float) -> tuple[Integers, Integers]:
-        """In how many folds the rule holds that the others teach, and in how many it applies at all.
-
-        The others teach it with their share of the support and the confidence; in the fold itself it then has to have the
-        confidence, too.
-        """
+        """In how many folds a rule holds that the other folds teach, and in how many it applies."""
         fired = self.held + self.broken
         rest, rest_held = fired.sum(axis=0) - fired, self.held.sum(axis=0) - self.held
         share = (len(fired) - 1) / len(fired)
@@ -55,7 +49,7 @@ def survives(holds: Integers, applies: Integers) -> Booleans:
 
 
 def gain(held: int, broken: int, base: float) -> float:
-    """The log-likelihood ratio of held and broken trials against a base rate, in nats; 0 where the base rate is higher."""
+    """The log-likelihood ratio of held and broken trials against a base rate, nats; 0 where the base rate is higher."""
     return float(gains(np.array([held]), np.array([broken]), base)[0])
 
 
@@ -72,9 +66,5 @@ def gains(held: Integers, broken: Integers, base: float) -> Floats:
 
 
 def cost(held: int, broken: int, smoothing: float) -> float:
-    """The penalty of a rule in nats, -log((broken + a) / (held + broken + 2 a)).
-
-    Fersini et al. 2014, eq. 30: as printed it is negative and would reward violations; meant is minus the log probability
-    of a violation, counted where the premise holds, so that a rule that data seldom break is dear. `a` is the smoothing.
-    """
+    """The penalty -log((broken + a) / (held + broken + 2 a)) in nats; Fersini et al. 2014, eq. 30, with a corrected sign."""
     return -math.log((broken + smoothing) / (held + broken + 2 * smoothing))

@@ -14,25 +14,22 @@ from formulations.tokens.token_pattern import TokenPattern
 
 
 @dataclass(frozen=True)
-class Vocabulary:
+class Words:
     """The different tokens of M sequences."""
 
     words: tuple[str, ...]
     ids: Integers  # (N,)
 
     @classmethod
-    def of(cls, texts: Sequence[Sequence[str]]) -> "Vocabulary":
-        """The vocabulary of token sequences."""
+    def of(cls, texts: Sequence[Sequence[str]]) -> "Words":
         index: dict[str, int] = {}
         ids = [index.setdefault(token, len(index)) for text in texts for token in text]
         return cls(tuple(index), np.array(ids, np.int64))
 
-    def select(self, places: Integers) -> "Vocabulary":
-        """The same words, at these places."""
-        return Vocabulary(self.words, self.ids[places])
+    def select(self, places: Integers) -> "Words":
+        return Words(self.words, self.ids[places])
 
     def matching(self, pattern: TokenPattern) -> Booleans:
-        """(N,) which tokens match."""
         fits: Booleans = np.array([pattern.matches(word) for word in self.words], bool)[self.ids]
         return fits
 
@@ -51,24 +48,22 @@ class FieldRuns:
 
     @cached_property
     def present(self) -> Booleans:
-        """(M,) whether the field is in each sequence."""
         return self.runs > 0
 
 
 @dataclass(frozen=True, eq=False)
-class Labellings:
+class LabelArrays:
     """M labelled sequences of N tokens in all, as arrays."""
 
     labels: LabelSet
     ids: Integers  # (N,)
     lengths: Integers  # (M,)
-    words: Vocabulary
+    words: Words
 
     @classmethod
-    def of(cls, labels: LabelSet, texts: Sequence[Sequence[str]], ids: Sequence[Integers]) -> "Labellings":
-        """Labelled sequences, one after the other."""
+    def of(cls, labels: LabelSet, texts: Sequence[Sequence[str]], ids: Sequence[Integers]) -> "LabelArrays":
         lengths = np.array([len(text) for text in texts], np.int64)
-        return cls(labels, np.concatenate([np.zeros(0, np.int64), *ids]), lengths, Vocabulary.of(texts))
+        return cls(labels, np.concatenate([np.zeros(0, np.int64), *ids]), lengths, Words.of(texts))
 
     def __len__(self) -> int:
         return len(self.lengths)

@@ -11,7 +11,7 @@ import numpy as np
 from formulations import LabelSet
 from formulations.dtypes import Floats, Integers
 from formulations.messages import suggestion
-from ilpinfer.learning.estimates import Estimate, Labellings
+from ilpinfer.learning.expectation import Estimate, WeightedLabellings
 from ilpinfer.models.crf import CRF
 from ilpinfer.models.crf.training import sorted_labels
 from ilpinfer.models.hmm import HMM, SecondOrderHMM
@@ -45,10 +45,7 @@ class Learner(Protocol):
 
 @dataclass(frozen=True)
 class Counting:
-    """Maximum likelihood for hidden Markov models: weighted counts, smoothed.
-
-    Words are those of all texts, so that both models give probabilities to the same words.
-    """
+    """Maximum likelihood for hidden Markov models: weighted, smoothed counts of the words of all texts."""
 
     kind: type[HMM] | type[SecondOrderHMM]
     arguments: Mapping[str, Any]
@@ -56,7 +53,6 @@ class Counting:
     fractions: bool = True
 
     def prepare(self, labels: LabelSet, texts: Texts) -> Learn:
-        """Number the words of all texts."""
         vocabulary = self.arguments["vocabulary"]
         tokens = [[vocabulary.word(token) for token in text] for text in texts]
         words = tuple(sorted({word for text in tokens for word in text}))
@@ -86,7 +82,6 @@ class Counting:
         return as_smoothing(self.arguments.get("transitions", usual))
 
     def mix(self, supervised: Part, pool: Part, gamma: float, mixing: str) -> Part | Mixture:
-        """A mixture; one model again where counts are mixed."""
         if mixing != "counts" or not 0 < gamma < 1:
             return _mixture(supervised, pool, gamma, mixing)
         assert isinstance(supervised, HMM | SecondOrderHMM)
@@ -95,11 +90,7 @@ class Counting:
 
 
 def mix_counts(one: HMM | SecondOrderHMM, other: CountedHMM, gamma: float) -> HMM | SecondOrderHMM:
-    """A model of mixed counts: counts of the first model have the weight γ, counts of the other 1 - γ.
-
-    Counts are γ·c / C + (1 - γ)·c' / C' of both, times C + C', where C is how many tokens a model has counted. A γ of C / (C + C')
-    adds the counts up as they are.
-    """
+    """A model of the counts (γ·c / C + (1 - γ)·c' / C')·(C + C'), where C and C' are the tokens that each model counted."""
     sizes = one.emissions.counts.sum(), other.emissions.counts.sum()
     weights = [share * sum(sizes) / size for share, size in zip((gamma, 1 - gamma), sizes, strict=True)]
 
@@ -114,11 +105,7 @@ def mix_counts(one: HMM | SecondOrderHMM, other: CountedHMM, gamma: float) -> HM
 
 @dataclass(frozen=True)
 class Discriminative:
-    """Conditional random fields, by CRFsuite: L-BFGS (quasi-Newton), or the averaged perceptron.
-
-    CRFsuite has no weights of sequences: each sequence is repeated `copies` times, its labellings as often as their
-    weights say, the best first where that is no whole number.
-    """
+    """Conditional random fields by CRFsuite, which has no weights of sequences: labellings are repeated in proportion instead."""
 
     arguments: Mapping[str, Any] = field(default_factory=dict)
     copies: int = 10
@@ -126,11 +113,10 @@ class Discriminative:
     fractions: bool = False
 
     def prepare(self, labels: LabelSet, texts: Texts) -> Learn:
-        """Keep the texts."""
         return partial(self._learn, labels, texts)
 
     def _learn(self, labels: LabelSet, texts: Texts, estimates: Iterable[Estimate]) -> CRF:
-        result = [each for each in estimates if isinstance(each, Labellings)]
+        result = [each for each in estimates if isinstance(each, WeightedLabellings)]
         copies = self.copies if any(len(each.paths) > 1 for each in result) else 1
         pairs = [
             (texts[each.place], [labels.names[k] for k in path])
@@ -142,7 +128,6 @@ class Discriminative:
         return replace(crf, labels=labels, learnt=sorted_labels(crf.learnt, labels.names))
 
     def mix(self, supervised: Part, pool: Part, gamma: float, mixing: str) -> Part | Mixture:
-        """A mixture of scores."""
         return _mixture(supervised, pool, gamma, mixing)
 
 
@@ -157,14 +142,13 @@ def repetitions(weights: Floats, copies: int) -> list[int]:
 
 
 def _mixture(supervised: Part, pool: Part, gamma: float, mixing: str) -> Part | Mixture:
-    """The mixture, or one of both models where it has all the weight."""
+    """The mixture, or the one model that has all the weight."""
     if gamma in (0, 1):
         return supervised if gamma == 1 else pool
     return Mixture((supervised, pool), (gamma, 1 - gamma), mixing)
 
 
 def learner_of(kind: str, options: Mapping[str, Any]) -> Learner:
-    """The learner of a kind of model."""
     if kind not in KINDS:
         raise ValueError(f'no kind of model "{kind}"{suggestion(kind, KINDS)}')
     arguments = KINDS[kind].arguments(options)

@@ -56,7 +56,7 @@ class TradeOff:
 
     @classmethod
     def from_dict(cls, values: Any) -> "TradeOff":
-        """The choice of the values that `to_dict` returns.
+        """The choice of the values that `to_dict` returns; ValueError for others.
 
         Parameters
         ----------
@@ -67,11 +67,6 @@ class TradeOff:
         -------
         TradeOff
             The choice.
-
-        Raises
-        ------
-        ValueError
-            For other values.
         """
         what, own = "the trade-off", ("low", "high", "score", "cost")
         measured = isinstance(values, dict) and any(name in values for name in Measures._fields)

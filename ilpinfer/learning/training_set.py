@@ -44,10 +44,10 @@ class ScoredExample:
 
 
 class TrainingSet:
-    """Scored examples and the items of a rule set whose weights are learnt.
+    """Scored examples and the items of a rule set whose weights are learnt; hard rules are kept.
 
-    The score of a labelling is that of the model plus weights · activations. The activation of a soft rule is minus its violations,
-    and its weight the penalty; that of a feature is the number of tokens or steps that it fits. Hard rules are kept as they are.
+    The score of a labelling is that of the model plus weights · activations: minus the violations of a soft rule, whose weight is its
+    penalty, and the number of tokens or steps that a feature fits.
     """
 
     def __init__(
@@ -216,7 +216,6 @@ class Pool:
     counts: Totals
 
     def extended(self, other: "Pool") -> "Pool":
-        """With the labellings of another."""
         return Pool(
             np.concatenate([self.scores, other.scores]),
             np.concatenate([self.activations, other.activations]),

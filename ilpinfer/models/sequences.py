@@ -53,10 +53,7 @@ def check_texts(texts: Iterable[Sequence[str]]) -> list[tuple[str, ...]]:
 
 
 def check_scheme(labellings: Sequence[Sequence[str]], scheme: str) -> None:
-    """Raise ValueError where the names fit a scheme, but the labellings are clearly those of another one.
-
-    The names of BIO fit IOBES and IOB1, too; under rules of such a scheme no labelling of the sequences is valid.
-    """
+    """Raise ValueError where names fit a scheme, as those of BIO fit IOBES, but the labellings are of another one."""
     scheme = schemes.scheme_name(scheme)
     if scheme not in ("iob1", *schemes.CLOSED):
         return

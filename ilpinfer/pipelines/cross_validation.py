@@ -105,14 +105,12 @@ def predict(
 ) -> list[Pair]:
     """Label sequences by a model under rules.
 
+    Parameters as for `cross_validate`, and one more.
+
     Parameters
     ----------
     model : SequenceModel
         The model.
-    pairs : sequence of Labelled
-        Tokens and gold labels of each sequence.
-    rules : RuleSet or sequence of object, optional
-        Rules under which the sequences are decoded exactly.
 
     Returns
     -------

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from formulations import Feature, Rule
+from formulations.problem.token_scores import check_tokens
 from ilpinfer.core.solution import Solution
 from ilpinfer.corpus import NEWLINE
 from ilpinfer.decoding.decode import decode
@@ -209,8 +210,7 @@ class Tandem:
         ValueError
             For no tokens, more lists of segments than levels, and segments outside the document.
         """
-        if not tokens:
-            raise ValueError("an empty sequence has no labelling: expected at least one token")
+        check_tokens(tokens)
         if len(fixed_segments) > len(self.levels):
             raise ValueError(
                 f"segments are given for {len(fixed_segments)} levels, but there are {len(self.levels)}"

@@ -1,4 +1,4 @@
-"""From examples to trellises: a model's scores, or those that came with the input."""
+"""From examples to trellises: a model's scores, or those that came with the input; predicted labels from files."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -7,8 +7,10 @@ from functools import partial
 from formulations import Trellis
 from formulations.labels import schemes
 from ilpinfer.corpus.conversion import adapt, convert_all, shown_scheme, sound, strip
-from ilpinfer.corpus.examples import Example, InputError
+from ilpinfer.corpus.examples import Example, InputError, Notify
+from ilpinfer.corpus.sequences import read
 from ilpinfer.errors import describe, traceback_wanted
+from ilpinfer.evaluation.predictions import check_same
 from ilpinfer.models.sequence_model import SequenceModel, restored, token_positions
 
 
@@ -39,11 +41,7 @@ class ScoredSequence:
 
 
 def score(examples: Sequence[Example], model: SequenceModel | None, scheme: str = "") -> list[ScoredSequence]:
-    """Trellises of examples; `scheme="plain"` strips prefixes from gold labels and given label names.
-
-    Gold labels are read in the scheme of the model's: without prefixes where its labels are plain, else rewritten. A
-    sequence that the model cannot score keeps the error, so that others can be decoded.
-    """
+    """Trellises of examples, gold labels in the model's scheme; a sequence that the model cannot score keeps the error."""
     scheme = fitting_scheme(model, scheme)
     golden = _gold_labels(examples, scheme)
     labels_known = [labels for labels in golden if labels is not None]
@@ -113,3 +111,26 @@ def strip_prefixes(example: Example) -> Example:
     names = example.scores.label_names
     plain = None if names is None else strip([names])[0]
     return replace(example, scores=replace(example.scores, label_names=plain))
+
+
+def read_predictions(
+    path: str, scored: Sequence[ScoredSequence], scheme: str = "", notify: Notify | None = None
+) -> list[tuple[str, ...] | None]:
+    """The best labellings of a file, in the scheme of the trellises; None where it has none."""
+    examples = [each for each in read(path, notify=notify) if each.rank == 1][: len(scored)]
+    source = scored[0].example.where.partition(",")[0] if scored else ""
+    check_same(examples, [item.example for item in scored], path, source)
+    known = [each.labels for each in examples if each.labels is not None]
+    converted = iter(convert_all(known, scheme))
+    shown, rewrite = shown_scheme(known), sound(known)
+    result: list[tuple[str, ...] | None] = []
+    for item, example in zip(scored, examples, strict=True):
+        labels = None if example.labels is None else next(converted)
+        if labels is not None and item.trellis is not None:
+            labels = item.covered(labels)
+            try:
+                labels = adapt(item.trellis.labels, labels, shown, rewrite)
+            except ValueError as error:
+                raise InputError(f"{example.where}: {error}") from None
+        result.append(labels)
+    return result

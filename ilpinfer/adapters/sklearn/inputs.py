@@ -1,12 +1,14 @@
-"""Checks of sequences, features and labels; messages name the place."""
+"""Checks of sequences, features, labels and rules; messages name the place."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Real
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from formulations import Feature, Rule, RuleSet, load_rules
 from formulations.errors import InferenceError
 from formulations.messages import brief
 
@@ -95,7 +97,6 @@ def _check_value(value: Any, where: str) -> None:
 
 
 def label_lists(y: Any, X: Sequence[Sequence[Any]]) -> list[tuple[str, ...]]:
-    """Label names of N sequences."""
     if y is None:
         raise SequenceError("the estimator requires y to be passed, but the target y is None")
     given = rows(y, "y", "sequences of labels")
@@ -131,3 +132,22 @@ def _token(item: Item, token: str | Callable[[Item], str], where: str) -> str:
         what = "the function token gives" if callable(token) else f"the feature {token!r} is"
         raise SequenceError(f"{where}: {what} {brief(text)}; expected the text of the token")
     return text
+
+
+def rule_set(rules: Any) -> RuleSet:
+    if isinstance(rules, str | Path):
+        return load_rules(rules)
+    if isinstance(rules, RuleSet):
+        return rules
+    if rules is None:
+        return RuleSet(())
+    items = tuple(rules) if isinstance(rules, Iterable) and not isinstance(rules, bytes | dict) else (rules,)
+    if items and all(isinstance(item, str | Path) for item in items):
+        return load_rules(*items)
+    for i, item in enumerate(items):
+        if not isinstance(item, Rule | Feature):
+            where = f"rules[{i}]" if isinstance(rules, Iterable) else "rules"
+            raise ValueError(
+                f"{where} is {brief(item)}; expected a list of rules, a rule set, a name of the catalogue, or a rule file"
+            )
+    return RuleSet(items)

@@ -15,9 +15,6 @@ from ilpinfer.core.status import Status
 
 Made = TypeVar("Made")
 ON_INFEASIBLE = ("raise", "relax", "none")
-"""Policies where no labelling keeps the hard rules: raise an error, predict the labelling that breaks the fewest, or
-predict None.
-"""
 
 WITH_TOKENS = 'name the feature that is the token, such as token="word"'
 
@@ -56,7 +53,6 @@ class RelaxedNotice(UserWarning):
 
 
 def check_on_infeasible(value: Any) -> None:
-    """Raise ValueError for a value that is not in `ON_INFEASIBLE`."""
     if not isinstance(value, str) or value not in ON_INFEASIBLE:
         raise ValueError(f"on_infeasible is {value!r}; expected {', '.join(map(repr, ON_INFEASIBLE))}")
 
@@ -98,10 +94,7 @@ def _notice(numbers: Sequence[int]) -> str:
 
 
 def numbered(made: Iterable[Made]) -> list[Made]:
-    """The elements of an iterable; an error names the number of the sequence, as `X[3]`.
-
-    If rules look at tokens and X has none, the message also names the parameter that gives them.
-    """
+    """The elements of an iterable; an error names the sequence, as `X[3]`, and the parameter that gives tokens to rules."""
     result: list[Made] = []
     try:
         for each in made:

@@ -1,8 +1,4 @@
-"""The labels that hard rules on single tokens allow, and those that the scheme then allows next to them.
-
-Sets of labels are whole numbers, bit k for label k: rules are evaluated once for each distinct word, and results are
-looked up.
-"""
+"""The labels that hard rules on single tokens allow, and those that the scheme then allows next to them."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -61,7 +57,7 @@ class TokenRules:
         return result
 
     def mask(self, labels: int) -> Booleans:
-        """(K,) which labels a set has."""
+        """(K,) which labels a set has: bit k stands for label k."""
         known = self._masks.get(labels)
         if known is None:
             make_room(self._masks)
@@ -117,7 +113,6 @@ class TokenRules:
             result[t] = result[t] & labels or result[t]
 
     def _demands(self, rule: Rule, tokens: Sequence[str]) -> dict[int, int]:
-        """Labels that a rule leaves, by token."""
         result: dict[int, int] = {}
         for statement in rule.statements(self._names):
             for t, selector in statement.required_fields(tokens).items():
@@ -149,7 +144,6 @@ class TokenRules:
 
 
 def bits(member: Booleans) -> int:
-    """The set of the labels (K,) that hold."""
     return sum(1 << k for k in np.flatnonzero(member).tolist())
 
 

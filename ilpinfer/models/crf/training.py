@@ -37,13 +37,10 @@ LARGEST = 2**31
 """Parameters must stay below this: CRFsuite counts in 32 bits."""
 
 Observation = tuple[Sequence[Any], Sequence[str]]
-"""Features and labels of T tokens."""
 
 
 @dataclass(frozen=True)
 class Iteration:
-    """How far training is."""
-
     number: int
     loss: float
     held_out: float | None
@@ -51,7 +48,6 @@ class Iteration:
 
 
 Progress = Callable[[Iteration], None]
-"""Receives each iteration."""
 
 
 def learn(
@@ -62,10 +58,7 @@ def learn(
     held_out: Iterable[Observation] = (),
     progress: Progress | None = None,
 ) -> Weights:
-    """Weights of a linear-chain conditional random field, labels sorted by name.
-
-    Held-out sequences with a label that training lacks are left out of `Iteration.held_out`.
-    """
+    """Weights of a linear-chain conditional random field, labels sorted by name; held-out sequences need known labels."""
     require_posix("training with CRFsuite", "train on Linux or macOS, and decode with the model here")
     trainer = _trainer(algorithm, dict(parameters or {}))
     names = set[str]()
@@ -134,8 +127,6 @@ def _trainer(algorithm: str, parameters: dict[str, Any]) -> Any:
     from pycrfsuite import Trainer
 
     class Reporting(Trainer):
-        """Turns the log of CRFsuite into records."""
-
         holds_out = False
         report: Progress
         began = time.perf_counter()
@@ -182,7 +173,6 @@ def sorted_labels(weights: Weights, names: Sequence[str]) -> Weights:
 
 
 def check_sequences(sequences: Iterable[Labelled], what: str, scheme: str) -> list[Labelled]:
-    """Sequences of tokens and labels that can be learnt from."""
     pairs = list(sequences)
     first: dict[str, int] = {}
     for number, (tokens, labels) in enumerate(pairs, 1):

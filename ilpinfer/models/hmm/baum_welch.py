@@ -24,9 +24,7 @@ NONE = Smoothing("none")
 
 
 @dataclass(frozen=True, eq=False)
-class Fit:
-    """The result of Baum-Welch."""
-
+class FittedHMM:
     hmm: HMM
     trace: tuple[float, ...]
     converged: bool
@@ -46,12 +44,8 @@ def baum_welch(
     transitions: Smoothing | str = NONE,
     vocabulary: Vocabulary | str | None = None,
     progress: Progress | None = None,
-) -> Fit:
-    """Climb to a local maximum of P(X) over start, transitions and emissions (Stokman 2011, eq. 12-16).
-
-    The sums of eq. 13 and 16 run to the last token, with γ_{T-1} = α_{T-1} / P(X). Several sequences add up; where the
-    model has an end, it is one more outcome of the last label. The words of the texts are all words.
-    """
+) -> FittedHMM:
+    """Climb to a local maximum of P(X) over start, end, transitions and emissions of all words (Stokman 2011, eq. 12-16)."""
     checked = check_texts(texts)
     _check_numbers(restarts, iterations, tolerance, isinstance(start, HMM))
     if vocabulary is None:
@@ -73,7 +67,7 @@ def baum_welch(
     hmm, trace, converged = max(runs, key=lambda run: run[1][-1])
     words_model = replace(hmm.emissions, smoothing=as_smoothing(emissions), vocabulary=read)
     final = replace(hmm, emissions=words_model, smoothing=as_smoothing(transitions))
-    return Fit(final, tuple(trace), converged, tuple(trace[-1] for _, trace, _ in runs))
+    return FittedHMM(final, tuple(trace), converged, tuple(trace[-1] for _, trace, _ in runs))
 
 
 def expected_counts(hmm: HMM, rows: Sequence[Integers]) -> tuple[HMM, float]:

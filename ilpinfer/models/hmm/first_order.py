@@ -94,50 +94,19 @@ class HMM(CountedHMM):
         ValueError
             For sequences that cannot be counted (`ilpinfer.models.sequences.encode`), and unknown names of
             smoothings.
-
-        Examples
-        --------
-        >>> hmm = HMM.train([(["Ada", "1815"], ["name", "year"]), (["Alan", "1912"], ["name", "year"])])
-        >>> hmm.trellis(["Grace", "1906"]).labels.names
-        ('name', 'year')
         """
         return cls._count(sequences, scheme, labels, emissions, transitions, vocabulary, ends)
 
     @staticmethod
     def shape(K: int) -> tuple[int, ...]:
-        """Shape of the table of transition counts.
-
-        Parameters
-        ----------
-        K : int
-            Number of labels.
-
-        Returns
-        -------
-        tuple of int
-            (K, K).
-        """
         return K, K
 
     @staticmethod
     def steps(ids: Integers) -> tuple[Integers, ...]:
-        """Index arrays of the steps of a labelling in the table of transition counts.
-
-        Parameters
-        ----------
-        ids : ndarray of int, shape (T,)
-            Label ids.
-
-        Returns
-        -------
-        tuple of ndarray of int
-            Previous and next labels, T-1 each.
-        """
         return ids[:-1], ids[1:]
 
     @cached_property
     def parameters(self) -> Parameters:
-        """Log probabilities of start, transitions and end."""
         K = len(self.labels)
         counts = self.transitions
         if self.end is not None:
@@ -151,28 +120,11 @@ class HMM(CountedHMM):
         return Parameters(start, leaving[:, :K], None if self.end is None else leaving[:, K])
 
     def trellis(self, tokens: Sequence[str]) -> Trellis:
-        """Joint log probabilities of tokens and labels, in nats.
-
-        Parameters
-        ----------
-        tokens : sequence of str
-            T texts.
-
-        Returns
-        -------
-        Trellis
-            The trellis, with emissions and transitions stored apart.
-
-        Raises
-        ------
-        ValueError
-            If there is no token.
-        """
         return self.token_scores.trellis(tokens)
 
     @cached_property
     def token_scores(self) -> TokenScores:
-        """The same for single tokens."""
+        """The scores of `trellis` for single tokens."""
         p = self.parameters
         return TokenScores(self.labels, self.emissions.scores, p.transitions, p.start, p.end)
 

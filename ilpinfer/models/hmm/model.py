@@ -1,17 +1,16 @@
 """The common base of hidden Markov models of first and second order: counts, files and words."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 
 from formulations import LabelSet, Trellis
 from formulations.dtypes import Floats, Integers
 from ilpinfer.models import plain_values
-from ilpinfer.models.files import save_body
+from ilpinfer.models.files import ModelFile
 from ilpinfer.models.hmm.emissions import Emissions
 from ilpinfer.models.hmm.smoothing import Smoothing, as_smoothing, read_smoothing
 from ilpinfer.models.hmm.vocabulary import Vocabulary, as_vocabulary
@@ -23,7 +22,7 @@ TENTH = Smoothing("additive", 0.1)
 
 
 @dataclass(frozen=True, eq=False)
-class CountedHMM(ABC):
+class CountedHMM(ModelFile):
     """P(y) P(x | y) of smoothed counts; `HMM` and `SecondOrderHMM` define the transitions."""
 
     labels: LabelSet
@@ -32,9 +31,6 @@ class CountedHMM(ABC):
     transitions: Floats
     emissions: Emissions
     smoothing: Smoothing = TENTH
-
-    FORMAT: ClassVar[str]
-    VERSION: ClassVar[int]
 
     @classmethod
     def _count(
@@ -60,29 +56,63 @@ class CountedHMM(ABC):
     @staticmethod
     @abstractmethod
     def shape(K: int) -> tuple[int, ...]:
-        """The shape of `transitions`."""
+        """Shape of the table of transition counts.
+
+        Parameters
+        ----------
+        K : int
+            Number of labels.
+
+        Returns
+        -------
+        tuple of int
+            (K, K), or (K+1, K, K) for second order.
+        """
 
     @staticmethod
     @abstractmethod
     def steps(ids: Integers) -> tuple[Integers, ...]:
-        """The places in `transitions` of the T-1 steps of a labelling (T,)."""
+        """Index arrays of the steps of a labelling in the table of transition counts.
+
+        Parameters
+        ----------
+        ids : ndarray of int, shape (T,)
+            Label ids.
+
+        Returns
+        -------
+        tuple of ndarray of int
+            T-1 labels on each axis of the table.
+        """
 
     @abstractmethod
     def trellis(self, tokens: Sequence[str]) -> Trellis:
-        """Joint log probabilities of tokens and labels, in nats; ValueError where there is no token."""
+        """Joint log probabilities of tokens and labels, in nats; on pairs of labels for second order.
+
+        Parameters
+        ----------
+        tokens : sequence of str
+            T texts.
+
+        Returns
+        -------
+        Trellis
+            The trellis, with emissions and transitions stored apart.
+
+        Raises
+        ------
+        ValueError
+            If there is no token.
+        """
 
     @abstractmethod
-    def _transitions_body(self) -> list[Any]:
-        """The counts of transitions as plain values."""
-
+    def _transitions_body(self) -> list[Any]: ...
     @classmethod
     @abstractmethod
-    def _read_transitions(cls, value: Any, K: int) -> Floats:
-        """The counts that `_transitions_body` has written; ValueError for other values."""
-
+    def _read_transitions(cls, value: Any, K: int) -> Floats: ...
     @property
     def words(self) -> tuple[str, ...]:
-        """V words that training has seen."""
+        """Words that training has seen."""
         return self.emissions.words
 
     @property
@@ -93,24 +123,7 @@ class CountedHMM(ABC):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({len(self.labels)} labels, {self.labels.scheme}, {self.size})"
 
-    def save(self, path: str | Path) -> None:
-        """Write the counts as JSON. The file appears under its name only when it is complete.
-
-        Parameters
-        ----------
-        path : str or Path
-            The file.
-        """
-        save_body(path, self.FORMAT, self.VERSION, self.body())
-
     def body(self) -> dict[str, Any]:
-        """The counts as plain values.
-
-        Returns
-        -------
-        dict of str to object
-            Values for JSON.
-        """
         return {
             "labels": list(self.labels.names),
             "scheme": self.labels.scheme,
@@ -123,23 +136,6 @@ class CountedHMM(ABC):
 
     @classmethod
     def from_body(cls, body: dict[str, Any]) -> Self:
-        """The model of the values that `body` returns.
-
-        Parameters
-        ----------
-        body : dict of str to object
-            The values.
-
-        Returns
-        -------
-        CountedHMM
-            The model.
-
-        Raises
-        ------
-        ValueError
-            For other values.
-        """
         plain_values.table(body, KEYS, "the model")
         labels = plain_values.label_set(body)
         K = len(labels)

@@ -86,14 +86,10 @@ class SecondOrderHMM(CountedHMM):
         ----------
         sequences : iterable of tuple of (sequence of str, sequence of str)
             Tokens and as many labels of each sequence.
-        scheme : str, optional
-            Scheme of the labels; inferred where not given.
-        labels : sequence of str, optional
-            Names of the labels; those of the sequences where not given.
-        emissions : Smoothing or str, default "witten-bell"
-            Smoothing of emissions; a `Smoothing` or the name of one.
-        transitions : Smoothing or str, default "witten-bell"
-            Smoothing of transitions; a `Smoothing` or the name of one.
+        scheme, labels : str or sequence of str, optional
+            Scheme and names of the labels; see `ilpinfer.models.sequences.encode`.
+        emissions, transitions : Smoothing or str, default "witten-bell"
+            Smoothings, which turn counts into probabilities; a `Smoothing` or the name of one.
         vocabulary : Vocabulary or str, default "classes"
             Grouping of tokens into words; a `Vocabulary`, or its parameter `by`.
 
@@ -111,39 +107,14 @@ class SecondOrderHMM(CountedHMM):
 
     @staticmethod
     def shape(K: int) -> tuple[int, ...]:
-        """Shape of the table of transition counts.
-
-        Parameters
-        ----------
-        K : int
-            Number of labels.
-
-        Returns
-        -------
-        tuple of int
-            (K+1, K, K).
-        """
         return K + 1, K, K
 
     @staticmethod
     def steps(ids: Integers) -> tuple[Integers, ...]:
-        """Index arrays of the steps of a labelling in the table of transition counts.
-
-        Parameters
-        ----------
-        ids : ndarray of int, shape (T,)
-            Label ids.
-
-        Returns
-        -------
-        tuple of ndarray of int
-            Labels before, now and next, T-1 each.
-        """
         return np.append(0, ids[:-2] + 1)[: len(ids) - 1], ids[:-1], ids[1:]
 
     @cached_property
     def parameters(self) -> Parameters:
-        """Log probabilities of start, transitions and end."""
         assert self.end is not None
         K = len(self.labels)
         pairs = self.transitions.sum(axis=0)
@@ -157,23 +128,6 @@ class SecondOrderHMM(CountedHMM):
         return Parameters(start, transitions, stay, end)
 
     def trellis(self, tokens: Sequence[str]) -> Trellis:
-        """Joint log probabilities of tokens and labels on pairs of labels, in nats.
-
-        Parameters
-        ----------
-        tokens : sequence of str
-            T texts.
-
-        Returns
-        -------
-        Trellis
-            A trellis of second order.
-
-        Raises
-        ------
-        ValueError
-            If there is no token.
-        """
         return self.parameters.trellis(self._scores(tokens), self.labels, tokens)
 
     def estimate(self, tokens: Sequence[str], around: Sequence[object], reading: str) -> Trellis:

@@ -26,15 +26,12 @@ AMOUNTS: Mapping[str, float | None] = {
 class Smoothing:
     """How counts become probabilities; c is a count, C its context's total, b the probability by shorter contexts.
 
-    - none: c / C (maximum likelihood)
-    - additive: (c + a·N·b) / (C + a·N) for N outcomes and the base distribution b; with a uniform base, a is added
-      to every count (Lidstone)
-    - witten-bell: (c + n·b) / (C + n), n being one more than the context's different outcomes (Witten and Bell
-      1991), so that a context without an example has b; a fraction of a count is that fraction of an outcome
-    - interpolation: Σ λ·(c / C) over all contexts and the base; deleted interpolation sets λ (Brants 2000, Figure 1).
-      Each λ has one vote beforehand, so that none is 0
-    - absolute-discounting: (max(c - D, 0) + the discounts taken · b) / C, with D = n1 / (n1 + 2·n2) of the numbers of
-      outcomes seen once and twice (Ney, Essen, Kneser 1994), half an outcome added to both
+    - none: c / C
+    - additive: (c + a·N·b) / (C + a·N) for N outcomes and a base distribution b (Lidstone)
+    - witten-bell: (c + n·b) / (C + n), n one more than the context's different outcomes (Witten and Bell 1991)
+    - interpolation: Σ λ·(c / C) over all contexts and the base, with the λ of deleted interpolation (Brants 2000, Figure 1)
+    - absolute-discounting: (max(c - D, 0) + the discounts taken · b) / C, D = n1 / (n1 + 2·n2) of the outcomes seen once and twice,
+      half an outcome added to both (Ney, Essen, Kneser 1994)
     """
 
     method: str = "witten-bell"
@@ -55,12 +52,10 @@ class Smoothing:
 
 
 def as_smoothing(smoothing: Smoothing | str) -> Smoothing:
-    """The smoothing, which may be given by its method's name."""
     return Smoothing(smoothing) if isinstance(smoothing, str) else smoothing
 
 
 def read_smoothing(value: Any, what: str) -> Smoothing:
-    """A method and its amount."""
     if not isinstance(value, list) or len(value) != 2:
         raise ValueError(f"{what} is {plain_values.kind_of(value)}; expected a method and its amount")
     method, amount = value

@@ -31,7 +31,6 @@ class TaggedHMM:
         scheme: str = "",
         **options: Any,
     ) -> "TaggedHMM":
-        """Count tokens, labels and tags of sequences."""
         triples = [tuple(map(tuple, sequence)) for sequence in sequences]
         for number, (tokens, _, tags) in enumerate(triples):
             if len(tags) != len(tokens):
@@ -61,10 +60,7 @@ class TaggedHMM:
         return Trellis(p.start[states[0]] + scores[0], edges, self.labels, tokens)
 
     def joint_trellis(self, tokens: Sequence[str]) -> Trellis:
-        """Log P(tokens, labels, tags) on K·G plain labels `label|tag`, nats, where the tags are to be found, too.
-
-        A rule on a label is then one on the group of its pairs, `group(label)`.
-        """
+        """Log P(tokens, labels, tags) on plain labels `label|tag`, nats; rules on a label name its `group`."""
         return self.joint.trellis(tokens)
 
     def group(self, label: str) -> list[str]:
@@ -74,7 +70,6 @@ class TaggedHMM:
         return list(self.joint.labels.names[k * G : (k + 1) * G])
 
     def split(self, pairs: Iterable[str]) -> tuple[list[str], list[str]]:
-        """Labels and tags of pairs."""
         result = self.joint.labels.ids(pairs)
         labels, tags = np.divmod(result, len(self.tags))
         return [self.labels.names[k] for k in labels], [self.tags[g] for g in tags]

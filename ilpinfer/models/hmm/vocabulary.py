@@ -98,7 +98,6 @@ class Vocabulary:
 
 
 def as_vocabulary(vocabulary: Vocabulary | str) -> Vocabulary:
-    """The vocabulary, which may be given by the value of `by`."""
     return Vocabulary(vocabulary) if isinstance(vocabulary, str) else vocabulary
 
 
