@@ -115,7 +115,10 @@ def entities(
     """
     strategy = check_choice("aggregation_strategy", aggregation_strategy, STRATEGIES)
     check_choice("score", score, PROBABILITIES)
-    ignored = _ignored(ignore_labels)
+    if isinstance(ignore_labels, str):
+        raise AdapterError(
+            f"ignore_labels is the text {ignore_labels!r}; expected a list of labels, such as ['O']"
+        )
     names = label_names(id2label)
     rows = as_floats(logits, "logits", 2)
     if rows.shape[1] != len(names):
@@ -152,9 +155,9 @@ def entities(
         for i, (k, p) in enumerate(zip(decision.ids.tolist(), decision.probabilities.tolist(), strict=True))
     ]
     if strategy == "none":
-        return [unit.record for unit in labelled if unit.label not in ignored]
+        return [unit.record for unit in labelled if unit.label not in ignore_labels]
     found = entity_groups(labelled, text if pieces is None else None, join)
-    return [each for each in found if each["entity_group"] not in ignored]
+    return [each for each in found if each["entity_group"] not in ignore_labels]
 
 
 def constrain(
@@ -210,9 +213,3 @@ def constrain(
     labels = LabelSet(names, scheme)
     decoder = Decoder(as_rules(rules), labels, method=method, time_limit=time_limit, **options)
     return constrained(pipeline, PostProcessor(pipeline, decoder, labels, score, combine, crf or {}))
-
-
-def _ignored(labels: Sequence[str]) -> Sequence[str]:
-    if isinstance(labels, str):
-        raise AdapterError(f"ignore_labels is the text {labels!r}; expected a list of labels, such as ['O']")
-    return labels

@@ -70,12 +70,8 @@ def join_windows(
         Conversion of pieces to words; see `ilpinfer.models.external.from_logits`.
     scale : {"log-softmax", "raw"}, optional
         Normalisation of rows. If not given, "raw" with transitions, else "log-softmax".
-    transitions : array_like of shape (K, K), optional
-        Scores of steps [from, to] in nats; zeros if not given.
-    start : array_like of shape (K,), optional
-        Scores of first labels in nats; zeros if not given.
-    end : array_like of shape (K,), optional
-        Scores of last labels in nats; zeros if not given.
+    transitions, start, end : array_like of shape (K, K) or (K,), optional
+        Scores in nats of steps [from, to], of first and of last labels; zeros if not given.
     scheme : str, optional
         Scheme of the labels; inferred from their names if not given.
 

@@ -17,10 +17,8 @@ def convert(labels: Sequence[str], source: str, target: str) -> tuple[str, ...]:
     ----------
     labels : sequence of str
         T label names.
-    source : str
-        Scheme of the labels.
-    target : str
-        New scheme; "plain" removes prefixes.
+    source, target : str
+        Scheme of the labels, and new scheme; "plain" removes prefixes.
 
     Returns
     -------

@@ -77,12 +77,8 @@ def from_logits(
     scale : str, optional
         "log-softmax" normalises each row, "raw" leaves it unchanged. Differences between labellings are the
         same for both. If not given, "raw" with transitions, as a CRF layer reads scores, else "log-softmax".
-    transitions : array_like of shape (K, K), optional
-        Scores of steps [from, to]; zeros where not given.
-    start : array_like of shape (K,), optional
-        Scores of first labels; zeros where not given.
-    end : array_like of shape (K,), optional
-        Scores of last labels; zeros where not given.
+    transitions, start, end : array_like of shape (K, K) or (K,), optional
+        Scores in nats of steps [from, to], of first and of last labels; zeros where not given.
     scheme : str, optional
         Scheme of the labels; inferred where not given.
 

@@ -126,10 +126,8 @@ class Item:
 
     Parameters
     ----------
-    tokens : tuple of str
-        T texts.
-    labels : tuple of str
-        T label names.
+    tokens, labels : tuple of str
+        T texts, and T label names.
 
     Examples
     --------

@@ -60,10 +60,8 @@ class CODLResult:
 
     Parameters
     ----------
-    model : Part or Mixture
-        Model after the last cycle.
-    supervised : Part
-        Model learnt from the labelled sequences only.
+    model, supervised : Part or Mixture
+        Model after the last cycle, and model learnt from the labelled sequences only.
     before : dict of str to Measures
         Measures of the supervised model on held-out sequences, as in `Cycle.held_out`.
     trace : tuple of Cycle

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict
+from itertools import count
 
 import numpy as np
 
@@ -125,8 +126,8 @@ class CODLState:
             self.broken[place] = {rule.name: int(rule.violations(path)) for rule in problem.rules}
         result = dict[str, int]()
         for place in self.best:
-            for name, count in self.broken[place].items():
-                result[name] = result.get(name, 0) + count
+            for name, violations in self.broken[place].items():
+                result[name] = result.get(name, 0) + violations
         return result
 
     def _measures(self) -> dict[str, Measures]:
@@ -140,15 +141,8 @@ class CODLState:
         return {name: measure(self.model, self.held_out, each) for name, each in rules.items()}
 
     def _advance(self, number: int, total: int) -> Callable[[], None]:
-        done = 0
-
-        def advance() -> None:
-            nonlocal done
-            done += 1
-            if self.progress is not None:
-                self.progress(number, done, total)
-
-        return advance
+        done = count(1)
+        return lambda: None if self.progress is None else self.progress(number, next(done), total)
 
     def row(self) -> Row:
         assert self.pool_model is not None

@@ -110,13 +110,7 @@ class LabelArrays:
 
     def field(self, selector: Selector) -> FieldRuns:
         """Where a field, label or group is."""
-        key = (
-            selector
-            if isinstance(selector, str)
-            else tuple(selector)
-            if isinstance(selector, list)
-            else selector
-        )
+        key = tuple(selector) if isinstance(selector, list) else selector
         if key not in self._fields:
             self._fields[key] = self._table(selector)
         return self._fields[key]

@@ -16,8 +16,8 @@ from ilpinfer.models.crf import CRF
 from ilpinfer.models.crf.training import sorted_labels
 from ilpinfer.models.hmm import HMM, SecondOrderHMM
 from ilpinfer.models.hmm.emissions import Emissions
-from ilpinfer.models.hmm.model import TENTH, CountedHMM
-from ilpinfer.models.hmm.smoothing import Smoothing, as_smoothing
+from ilpinfer.models.hmm.model import CountedHMM
+from ilpinfer.models.hmm.smoothing import as_smoothing
 from ilpinfer.models.mixture import MIXINGS, Mixture, Part
 from ilpinfer.models.training import KINDS
 
@@ -74,12 +74,8 @@ class Counting:
             end += nodes[-1]
             transitions += each.steps(transitions.shape, self.kind.steps)
             np.add.at(counts, rows[each.place], nodes)
-        return self.kind(labels, start, end, transitions, replace(empty, counts=counts), self._smoothing)
-
-    @property
-    def _smoothing(self) -> Smoothing:
-        usual = TENTH if self.kind is HMM else "witten-bell"
-        return as_smoothing(self.arguments.get("transitions", usual))
+        smoothing = as_smoothing(self.arguments.get("transitions", self.kind.TRANSITIONS))
+        return self.kind(labels, start, end, transitions, replace(empty, counts=counts), smoothing)
 
     def mix(self, supervised: Part, pool: Part, gamma: float, mixing: str) -> Part | Mixture:
         if mixing != "counts" or not 0 < gamma < 1:

@@ -156,10 +156,8 @@ def corpus_frontier(
         Rules and features, or a rule set.
     gold : sequence of sequence of str, optional
         Labellings of the N sequences, against which the points are measured.
-    heaviest : float, optional
-        Largest weight; None for all.
-    time_limit : float, optional
-        Time limit in seconds for each sequence.
+    heaviest, time_limit : float, optional
+        Largest weight, None for all, and time limit in seconds for each sequence.
 
     Returns
     -------

@@ -18,7 +18,7 @@ from ilpinfer.models.crf import CRF
 from ilpinfer.models.files import ModelFile, model_of, record_of
 from ilpinfer.models.hmm import HMM, SecondOrderHMM
 from ilpinfer.models.hmm.model import CountedHMM
-from ilpinfer.models.hmm.second_order import Parameters as SecondOrderParameters
+from ilpinfer.models.hmm.second_order import PairParameters
 
 Part = HMM | SecondOrderHMM | CRF
 
@@ -100,12 +100,12 @@ class Mixture(ModelFile):
         return TokenScores(self.labels, self._emissions, steps, start, self._mean(ends) if ends else None)
 
     @cached_property
-    def _second_order(self) -> SecondOrderParameters | None:
+    def _second_order(self) -> PairParameters | None:
         parts = [model.parameters for model in self.models if isinstance(model, SecondOrderHMM)]
         if not parts:
             return None
         names = ("start", "transitions", "stay", "end")
-        return SecondOrderParameters(*(self._mean([getattr(p, name) for p in parts]) for name in names))
+        return PairParameters(*(self._mean([getattr(p, name) for p in parts]) for name in names))
 
     def _mean(self, parts: Sequence[Floats]) -> Floats:
         return MIXINGS[self.mixing](parts, self.weights)

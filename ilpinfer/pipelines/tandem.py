@@ -26,10 +26,8 @@ class Segment:
     ----------
     field : str
         Name of the field.
-    first : int
-        First token.
-    last : int
-        Last token.
+    first, last : int
+        First and last token.
 
     Examples
     --------

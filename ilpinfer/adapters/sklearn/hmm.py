@@ -19,11 +19,9 @@ class ConstrainedHMM(TrainedEstimator):
     ----------
     order : {1, 2}, default 1
         Number of labels before that a label depends on. Models of order 2 have no marginals.
-    emissions : str, optional
-        Smoothing of words: "none", "additive", "witten-bell", "interpolation" or "absolute-discounting"; the
-        model's default if not given.
-    transitions : str, optional
-        Smoothing of labels, with the same names; the model's default if not given.
+    emissions, transitions : str, optional
+        Smoothings of words and of labels: "none", "additive", "witten-bell", "interpolation" or
+        "absolute-discounting"; the model's defaults if not given.
     by : {"classes", "uniform", "shapes", "suffixes", "shapes-suffixes"}, default "classes"
         Classes of words that do not occur in training; "uniform" is one class.
     singletons : bool, default False

@@ -1,6 +1,6 @@
 """A first-order hidden Markov model, counted from labelled sequences."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -13,11 +13,10 @@ from formulations.problem.token_scores import TokenScores
 from ilpinfer.models import plain_values
 from ilpinfer.models.hmm.model import TENTH, CountedHMM
 from ilpinfer.models.hmm.smoothing import Smoothing, smooth
-from ilpinfer.models.hmm.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True)
-class Parameters:
+class ChainParameters:
     """Log probabilities in nats (Stokman 2011, section 3.1: π and A)."""
 
     start: Floats  # (K,)
@@ -56,46 +55,7 @@ class HMM(CountedHMM):
 
     FORMAT: ClassVar[str] = "ilpinfer-hmm"
     VERSION: ClassVar[int] = 2
-
-    @classmethod
-    def train(
-        cls,
-        sequences: Iterable[tuple[Sequence[str], Sequence[str]]],
-        *,
-        scheme: str = "",
-        labels: Sequence[str] | None = None,
-        emissions: Smoothing | str = "witten-bell",
-        transitions: Smoothing | str = TENTH,
-        vocabulary: Vocabulary | str = "classes",
-        ends: bool = True,
-    ) -> "HMM":
-        """Count tokens and labels of labelled sequences.
-
-        Parameters
-        ----------
-        sequences : iterable of tuple of (sequence of str, sequence of str)
-            Tokens and as many labels.
-        scheme, labels : str or sequence of str, optional
-            Scheme and names of the labels; see `ilpinfer.models.sequences.encode`.
-        emissions, transitions : Smoothing or str, optional
-            Smoothings, which turn counts into probabilities; a `Smoothing` or the name of one.
-        vocabulary : Vocabulary or str, default "classes"
-            Grouping of tokens into words; a `Vocabulary`, or its parameter `by`.
-        ends : bool, default True
-            Whether a sequence's end is an outcome of its last label.
-
-        Returns
-        -------
-        HMM
-            The model.
-
-        Raises
-        ------
-        ValueError
-            For sequences that cannot be counted (`ilpinfer.models.sequences.encode`), and unknown names of
-            smoothings.
-        """
-        return cls._count(sequences, scheme, labels, emissions, transitions, vocabulary, ends)
+    TRANSITIONS: ClassVar[Smoothing] = TENTH
 
     @staticmethod
     def shape(K: int) -> tuple[int, ...]:
@@ -106,7 +66,7 @@ class HMM(CountedHMM):
         return ids[:-1], ids[1:]
 
     @cached_property
-    def parameters(self) -> Parameters:
+    def parameters(self) -> ChainParameters:
         K = len(self.labels)
         counts = self.transitions
         if self.end is not None:
@@ -117,7 +77,7 @@ class HMM(CountedHMM):
             leaving = np.log(
                 smooth([counts, counts.sum(axis=0)], np.full(outcomes, 1 / outcomes), self.smoothing)
             )
-        return Parameters(start, leaving[:, :K], None if self.end is None else leaving[:, K])
+        return ChainParameters(start, leaving[:, :K], None if self.end is None else leaving[:, K])
 
     def trellis(self, tokens: Sequence[str]) -> Trellis:
         return self.token_scores.trellis(tokens)

@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -32,17 +32,47 @@ class CountedHMM(ModelFile):
     emissions: Emissions
     smoothing: Smoothing = TENTH
 
+    TRANSITIONS: ClassVar[Smoothing]
+
     @classmethod
-    def _count(
+    def train(
         cls,
         sequences: Iterable[tuple[Sequence[str], Sequence[str]]],
-        scheme: str,
-        labels: Sequence[str] | None,
-        emissions: Smoothing | str,
-        transitions: Smoothing | str,
-        vocabulary: Vocabulary | str,
+        *,
+        scheme: str = "",
+        labels: Sequence[str] | None = None,
+        emissions: Smoothing | str = "witten-bell",
+        transitions: Smoothing | str | None = None,
+        vocabulary: Vocabulary | str = "classes",
         ends: bool = True,
     ) -> Self:
+        """Count tokens and labels of labelled sequences.
+
+        Parameters
+        ----------
+        sequences : iterable of tuple of (sequence of str, sequence of str)
+            Tokens and as many labels.
+        scheme, labels : str or sequence of str, optional
+            Scheme and names of the labels; see `ilpinfer.models.sequences.encode`.
+        emissions, transitions : Smoothing or str, optional
+            Smoothings, which turn counts into probabilities, or their names. If not given, transitions have 0.1 added to each
+            count, or after Witten and Bell for second order.
+        vocabulary : Vocabulary or str, default "classes"
+            Grouping of tokens into words; a `Vocabulary`, or its parameter `by`.
+        ends : bool, default True
+            Whether a sequence's end is an outcome of its last label, as it always is for second order.
+
+        Returns
+        -------
+        CountedHMM
+            The model.
+
+        Raises
+        ------
+        ValueError
+            For sequences that cannot be counted (`ilpinfer.models.sequences.encode`), and unknown names of
+            smoothings.
+        """
         label_set, texts, ids = encode(sequences, scheme, labels)
         K = len(label_set)
         start, end, counts = np.zeros(K), np.zeros(K), np.zeros(cls.shape(K))
@@ -51,7 +81,8 @@ class CountedHMM(ModelFile):
             end[y[-1]] += 1
             np.add.at(counts, cls.steps(y), 1)
         words = Emissions.count(texts, ids, K, as_smoothing(emissions), as_vocabulary(vocabulary))
-        return cls(label_set, start, end if ends else None, counts, words, as_smoothing(transitions))
+        smoothing = cls.TRANSITIONS if transitions is None else as_smoothing(transitions)
+        return cls(label_set, start, end if ends else None, counts, words, smoothing)
 
     @staticmethod
     @abstractmethod
