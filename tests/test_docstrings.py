@@ -143,12 +143,14 @@ class _Documented(Validator):
     """A public object, for the checks of numpydoc.
 
     Members of an Enum and names that begin with an underscore are no parameters. A subclass need not describe again what
-    its base class does, nor a function what another one does: "Parameters as for `read`."
+    its base class does, nor a function what another one does: "Parameters as for `read`." A method that overrides another has
+    its docstring, as in the pages of Sphinx.
     """
 
     def __init__(self, obj_name: str) -> None:
         super().__init__(get_doc_object({**OBJECTS, **METHODS}[obj_name]))
         self.owner = obj_name.rpartition(".")[0]
+        self.raw_doc = inspect.getdoc(self.obj) or ""
 
     @property
     def described_elsewhere(self) -> set[str]:

@@ -15,7 +15,7 @@ from formulations.constraints.presence import NeverTogether
 from formulations.constraints.rule_set import RuleSet
 from ilpinfer.corpus.sequences import read, require_labels
 from ilpinfer.learning import MinedRule, RuleMiner
-from ilpinfer.learning.labellings import Labellings
+from ilpinfer.learning.labellings import LabelArrays
 from ilpinfer.models.sequence_model import SequenceModel
 from ilpinfer.models.sequences import encode
 
@@ -132,7 +132,7 @@ def soft_rules(examples: Sequence[Labelled], number: int | None = None) -> list[
     Two fields are never together at as many occasions as they would be, were they independent.
     """
     families = "one-run", "requires-present", "never-together", "requires-before"
-    table, counted = Labellings.of(*encode(examples)), []
+    table, counted = LabelArrays.of(*encode(examples)), []
     for mined in _mine(examples, families):
         occasions, statement = mined.support, mined.rule.statement
         if isinstance(statement, NeverTogether):

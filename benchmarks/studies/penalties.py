@@ -19,7 +19,7 @@ from formulations import RuleSet, load_rules
 from formulations import constraints as C
 from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.learning import PenaltyLearner, held_out_examples
-from ilpinfer.learning.log_odds import log_odds
+from ilpinfer.learning.perceptron import log_odds
 from ilpinfer.learning.training_set import TrainingSet
 from ilpinfer.models.sequence_model import TrainedModel
 from ilpinfer.models.training import rewrite, train

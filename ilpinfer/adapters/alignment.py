@@ -13,47 +13,14 @@ Key = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class Alignment:
-    """The pieces of a document, and the first piece of each of its windows.
-
-    Parameters
-    ----------
-    keys : list of tuple
-        Keys of the S pieces.
-    first : list of int
-        Number of each window's first piece among them.
-    """
+    """The pieces of a document, and the first piece of each of its windows."""
 
     keys: list[Key]
     first: list[int]
 
 
 def align(windows: Sequence[Sequence[Key]], text: str | None, numbered: bool) -> Alignment:
-    """The pieces of overlapping windows, each once, and the place of each window among them.
-
-    Parameters
-    ----------
-    windows : sequence of sequence of tuple
-        Keys of the pieces of each window; a window is a part of one sequence of pieces.
-    text : str or None
-        Text of the document, if begins and ends are characters.
-    numbered : bool
-        Whether begins and ends are numbers of pieces rather than characters.
-
-    Returns
-    -------
-    Alignment
-        The pieces of the document, and the first piece of each window.
-
-    Raises
-    ------
-    AdapterError
-        For windows that are out of order, split the text differently, or leave out a part of it.
-
-    Examples
-    --------
-    >>> align([[(0, 1), (1, 2)], [(1, 2), (2, 3)]], None, True)
-    Alignment(keys=[(0, 1), (1, 2), (2, 3)], first=[0, 1])
-    """
+    """The pieces of overlapping windows, each once, and the place of each window among them."""
     keys = list[Key]()
     first = list[int]()
     last = -1

@@ -17,11 +17,7 @@ CERTAIN = 1e-6
 
 
 class SpanLabels(LabelSet):
-    """Labels of spans. If spans of one field overlap, those beyond the first have labels of a second level.
-
-    Rules see only the fields of the first level. The second level tells apart spans that begin or end
-    together.
-    """
+    """Labels of spans; overlapping spans of one field have labels of a second level, which rules do not see."""
 
     @cached_property
     def fields(self) -> dict[str, Field]:
@@ -30,42 +26,12 @@ class SpanLabels(LabelSet):
         return {name: field for name, field in every.items() if "/" not in name}
 
     def with_optional_fields(self, fields: Iterable[str]) -> "SpanLabels":
-        """The same labels, with more fields that may be absent.
-
-        Parameters
-        ----------
-        fields : iterable of str
-            Names of fields.
-
-        Returns
-        -------
-        SpanLabels
-            The labels with these optional fields too.
-        """
+        """The same labels, with more fields that may be absent."""
         return SpanLabels(self.names, self.scheme, self.optional_fields | frozenset(fields))
 
 
 @dataclass(frozen=True)
-class Candidate:
-    """A candidate span.
-
-    Parameters
-    ----------
-    begin : int
-        Number of its first token.
-    end : int
-        Number of the token after its last one.
-    field : str
-        Label of the span.
-    probability : float
-        Probability that the span is an entity, independently of other spans.
-
-    Examples
-    --------
-    >>> round(Candidate(0, 2, "name", 0.8).weight, 3)
-    1.386
-    """
-
+class CandidateSpan:
     begin: int
     end: int
     field: str
@@ -79,40 +45,10 @@ class Candidate:
 
 
 def span_trellis(
-    tokens: Sequence[str], candidates: Iterable[Candidate], fields: Iterable[str] = ()
+    tokens: Sequence[str], candidates: Iterable[CandidateSpan], fields: Iterable[str] = ()
 ) -> Trellis:
-    """The trellis of all sets of candidates that do not overlap; a set's score is the sum of its weights.
-
-    If each candidate is an entity independently of the others, that is the log odds of the set against the
-    empty one.
-
-    Parameters
-    ----------
-    tokens : sequence of str
-        T texts.
-    candidates : iterable of Candidate
-        Spans. Of several that differ only in probability, the one with the largest counts.
-    fields : iterable of str, optional
-        Fields that have labels even without a candidate.
-
-    Returns
-    -------
-    Trellis
-        Scores of T tokens, nats.
-
-    Raises
-    ------
-    AdapterError
-        For a candidate outside the tokens, a probability outside [0, 1], and a field with "/" in its name.
-
-    Examples
-    --------
-    >>> spans = [Candidate(0, 2, "name", 0.8), Candidate(1, 3, "place", 0.9), Candidate(0, 1, "name", 0.6)]
-    >>> trellis = span_trellis(["Ada", "Byron", "House"], spans)
-    >>> round(trellis.score(["B-name", "B-place", "I-place"]), 3)
-    2.603
-    """
-    T, best = len(tokens), dict[tuple[int, int, str], Candidate]()
+    """The trellis of all sets of candidates that do not overlap, whose score is the sum of their log odds."""
+    T, best = len(tokens), dict[tuple[int, int, str], CandidateSpan]()
     for each in candidates:
         _check(each, T)
         place = (each.begin, each.end, each.field)
@@ -145,11 +81,9 @@ def span_trellis(
     return Trellis(start, edges, SpanLabels(tuple(names), "paths"), tokens)
 
 
-def _levels(candidates: Sequence[Candidate]) -> tuple[list[tuple[Candidate, int]], dict[str, int]]:
-    """Each candidate with a level, from 1, on which candidates of a field do not overlap; and the number of levels of
-    each field.
-    """
-    placed = list[tuple[Candidate, int]]()
+def _levels(candidates: Sequence[CandidateSpan]) -> tuple[list[tuple[CandidateSpan, int]], dict[str, int]]:
+    """Each candidate with a level, from 1, on which those of a field do not overlap; and the levels of each field."""
+    placed = list[tuple[CandidateSpan, int]]()
     ends = dict[str, list[int]]()
     for each in candidates:
         taken = ends.setdefault(each.field, [])
@@ -163,7 +97,7 @@ def _name(mark: str, field: str, level: int) -> str:
     return f"{mark}-{field}" if level == 1 else f"{mark}-{field}/{mark}-{level}"
 
 
-def _check(each: Candidate, T: int) -> None:
+def _check(each: CandidateSpan, T: int) -> None:
     where = f"span {each.begin} to {each.end} ({each.field})"
     if not 0 <= each.begin < each.end <= T:
         raise AdapterError(f"{where}: expected a span of the {T} tokens")

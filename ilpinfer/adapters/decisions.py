@@ -28,41 +28,12 @@ class AdapterError(InferenceError, ValueError):
 
 @dataclass(frozen=True, eq=False)
 class Decision:
-    """The best labelling of a trellis under rules.
-
-    Parameters
-    ----------
-    ids : ndarray of int, shape (T,)
-        Label of each token.
-    probabilities : ndarray of float, shape (T,)
-        Probability of that label.
-    """
-
-    ids: Integers
-    probabilities: Floats
+    ids: Integers  # (T,)
+    probabilities: Floats  # (T,)
 
 
 def best_ids(trellis: Trellis, decoder: Decoder) -> Integers:
-    """The best labelling under a decoder's rules.
-
-    Parameters
-    ----------
-    trellis : Trellis
-        Scores of T tokens, nats.
-    decoder : Decoder
-        Rules, method and time limit.
-
-    Returns
-    -------
-    ndarray of int, shape (T,)
-        Label of each token.
-
-    Raises
-    ------
-    AdapterError
-        If no labelling keeps the hard rules, or none was found in time, and if rules look at tokens that are not
-        known.
-    """
+    """The best labelling under a decoder's rules."""
     try:
         solution = decoder.decode(trellis)
     except NoTokens as error:
@@ -77,29 +48,7 @@ def best_ids(trellis: Trellis, decoder: Decoder) -> Integers:
 
 
 def decide(trellis: Trellis, decoder: Decoder, score: str = "rules") -> Decision:
-    """The best labelling under a decoder's rules, with the probability of each of its labels.
-
-    Parameters
-    ----------
-    trellis : Trellis
-        Scores of T tokens, nats.
-    decoder : Decoder
-        Rules, method and time limit.
-    score : {"rules", "model"}, default "rules"
-        Marginal probabilities under the rules, as `ilpinfer.marginals` defines them, or under the model
-        alone.
-
-    Returns
-    -------
-    Decision
-        Labels and probabilities of the T tokens.
-
-    Raises
-    ------
-    AdapterError
-        If no labelling keeps the hard rules or none was found in time, and if probabilities under the rules
-        need too many states.
-    """
+    """The best labelling under a decoder's rules, with the probability of each of its labels."""
     ids = best_ids(trellis, decoder)
     chances = _marginals(trellis, decoder, score)
     return Decision(ids, np.asarray(chances[np.arange(len(trellis)), ids]))
@@ -119,61 +68,13 @@ def _marginals(trellis: Trellis, decoder: Decoder, score: str) -> Floats:
 
 
 def check_choice(what: str, value: object, known: tuple[str, ...]) -> str:
-    """Check that a value is one of a few texts.
-
-    Parameters
-    ----------
-    what : str
-        Name of the option, for the message.
-    value : object
-        Value of the option.
-    known : tuple of str
-        Values that are allowed.
-
-    Returns
-    -------
-    str
-        The value.
-
-    Raises
-    ------
-    AdapterError
-        For another value.
-
-    Examples
-    --------
-    >>> check_choice("score", "model", ("rules", "model"))
-    'model'
-    """
     if value not in known:
         raise AdapterError(f"no {what} {value!r}{suggestion(str(value), known)}")
     return str(value)
 
 
 def as_rules(rules: Rules | str | Path) -> Rules:
-    """Rules as they are, or those of a catalogue entry, a file, or TOML text.
-
-    Parameters
-    ----------
-    rules : Rules, str or Path
-        Rules and features, a rule set, the name of a catalogue entry, the path of a rule file, or TOML text,
-        which has several lines.
-
-    Returns
-    -------
-    Rules
-        The rules.
-
-    Raises
-    ------
-    RuleError
-        For input that `formulations.load_rules` or `formulations.parse_rules` refuses.
-
-    Examples
-    --------
-    >>> as_rules("citations")
-    RuleSet('citations': 11 rules, 0 features, 13 fields)
-    """
+    """Rules as they are, or those of a catalogue entry, a file, or TOML text."""
     if isinstance(rules, str) and "\n" in rules:
         return parse_rules(rules)
     return load_rules(rules) if isinstance(rules, str | Path) else rules

@@ -1,6 +1,6 @@
-"""Pieces of a tokenizer: special pieces, pieces of each word, and positions in the text."""
+"""Pieces of a tokenizer: those of each word, positions in the text, and the entities of labelled ones."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -12,19 +12,7 @@ Spans = Sequence[tuple[int, int]]
 
 @dataclass(frozen=True)
 class Units:
-    """The pieces or words of a text that have one label each.
-
-    Parameters
-    ----------
-    groups : list of list of int
-        Numbers of the pieces of each unit; special pieces are in none.
-    spans : list of tuple of (int, int) or None
-        Begin and end of each unit in characters; None if offsets are not known.
-    tokens : list of str or None
-        Text of each unit, which rules may look at; None if it is not known.
-    written : list of str or None
-        The `word` of each unit, as the library writes it; None if it is not known.
-    """
+    """The pieces or words of a text that have one label each."""
 
     groups: list[list[int]]
     spans: list[tuple[int, int]] | None
@@ -41,35 +29,7 @@ def units_of(
     to_text: Callable[[list[str]], str],
     by_word: bool,
 ) -> Units:
-    """The units of S pieces; see `ilpinfer.adapters.huggingface.entities`.
-
-    Parameters
-    ----------
-    S : int
-        Number of pieces.
-    word_ids : sequence of int or None, optional
-        (S,) number of the word of each piece; None for special pieces.
-    offset_mapping : sequence of tuple of (int, int), optional
-        (S, 2) begin and end of each piece in characters.
-    text : str, optional
-        Text that the offsets refer to.
-    pieces : sequence of str, optional
-        (S,) texts of the pieces.
-    to_text : callable
-        Function from pieces to text.
-    by_word : bool
-        Whether words rather than pieces are the units.
-
-    Returns
-    -------
-    Units
-        Units without special pieces.
-
-    Raises
-    ------
-    AdapterError
-        For lengths that disagree, for invalid offsets, and for words out of order.
-    """
+    """The units of S pieces; see `ilpinfer.adapters.huggingface.entities`."""
     offsets = None if offset_mapping is None else _offsets(offset_mapping)
     for what, given in (("word_ids", word_ids), ("offset_mapping", offsets), ("pieces", pieces)):
         if given is not None and len(given) != S:
@@ -95,47 +55,13 @@ def units_of(
 
 
 def words_of(words: Sequence[int], pieces: Sequence[int]) -> list[list[int]]:
-    """The pieces of each word, from the word of each piece.
-
-    Parameters
-    ----------
-    words : sequence of int
-        Number of the word of each piece.
-    pieces : sequence of int
-        Number of each piece.
-
-    Returns
-    -------
-    list of list of int
-        Numbers of the pieces of each word.
-
-    Examples
-    --------
-    >>> words_of([0, 0, 1], [1, 2, 3])
-    [[1, 2], [3]]
-    """
+    """The pieces of each word, from the word of each piece."""
     pairs = zip(words, pieces, strict=True)
     return [[piece for _, piece in group] for _, group in groupby(pairs, key=lambda pair: pair[0])]
 
 
 def plain_text(pieces: list[str]) -> str:
-    """Pieces of WordPiece as text, without the tokenizer: `##` marks a piece that continues a word.
-
-    Parameters
-    ----------
-    pieces : list of str
-        Pieces in order.
-
-    Returns
-    -------
-    str
-        Words with single spaces between them.
-
-    Examples
-    --------
-    >>> plain_text(["Bab", "##bage", "slept"])
-    'Babbage slept'
-    """
+    """Pieces of WordPiece as text, without the tokenizer: `##` marks a piece that continues a word."""
     return " ".join(pieces).replace(" ##", "")
 
 
@@ -173,3 +99,64 @@ def _words(word_ids: Sequence[int | None], kept: Sequence[int]) -> list[int]:
                 "order of the text"
             )
     return result
+
+
+STRATEGIES = ("none", "simple", "first", "average", "max")
+POOLS = {"first": "first", "average": "mean", "max": "max"}
+"""How `from_logits` pools the pieces of a word, for each strategy that labels words."""
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A piece or a word that has one label."""
+
+    label: str
+    score: float
+    word: str | None
+    span: tuple[int, int] | None
+    index: int
+
+    @property
+    def record(self) -> dict[str, Any]:
+        start, end = self.span or (None, None)
+        return {
+            "entity": self.label,
+            "score": self.score,
+            "index": self.index,
+            "word": self.word,
+            "start": start,
+            "end": end,
+        }
+
+
+def entity_groups(
+    units: Iterable[Unit], text: str | None, to_text: Callable[[list[str]], str]
+) -> list[dict[str, Any]]:
+    """Units grouped to entities as in the library: a label without B- continues the field before it."""
+    groups = list[list[Unit]]()
+    for unit in units:
+        begins, field = _read(unit.label)
+        if groups and not begins and field == _read(groups[-1][-1].label)[1]:
+            groups[-1].append(unit)
+        else:
+            groups.append([unit])
+    return [_group(each, text, to_text) for each in groups]
+
+
+def _group(units: Sequence[Unit], text: str | None, to_text: Callable[[list[str]], str]) -> dict[str, Any]:
+    first, last = units[0].span, units[-1].span
+    start, end = (first[0], last[1]) if first and last else (None, None)
+    words = [unit.word for unit in units if unit.word is not None]
+    word = to_text(words) if len(words) == len(units) else None
+    return {
+        "entity_group": units[0].label.split("-", 1)[-1],
+        "score": sum(unit.score for unit in units) / len(units),
+        "word": word if text is None or start is None else text[start:end],
+        "start": start,
+        "end": end,
+    }
+
+
+def _read(label: str) -> tuple[bool, str]:
+    """Whether a label begins an entity, and its field as in the library: other prefixes are part of it."""
+    return label.startswith("B-"), label[2:] if label.startswith(("B-", "I-")) else label

@@ -1,7 +1,4 @@
-"""Sequences in data frames of pandas, polars and Arrow: a row a token, or a row a sequence with lists in its cells.
-
-Frames are read and written with narwhals, `pip install 'ilpinfer[frames]'`.
-"""
+"""Sequences in data frames of pandas, polars and Arrow (`pip install 'ilpinfer[frames]'`), a row a token or a row a sequence."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,7 +17,6 @@ if TYPE_CHECKING:
 
 Frame = TypeVar("Frame")
 ADDED = ("label", "score", "status", "violations")
-"""Columns that `with_solutions` adds."""
 
 
 def sequences_of(
@@ -86,19 +82,13 @@ def with_solutions(
 
     Rows, their order, the index of pandas and all other columns stay. In a frame with one row for each token,
     every row of a sequence has its score (nats), status and violations. In a frame with one row for each
-    sequence, cells of `label` are lists.
+    sequence, cells of `label` are lists. Parameters as for `sequences_of`, and two more.
 
     Parameters
     ----------
-    frame : DataFrame or Table
-        A frame as in `sequences_of`.
     solutions : iterable of Solution, sequence of str or None
         For each sequence, in order, a solution, T labels, or None. If none of them is a solution, only
         `label` is added.
-    tokens : str, default "token"
-        Column of the tokens.
-    sequence : str, sequence of str or None, default "sentence"
-        Column or columns that identify sequences; see `sequences_of`.
     prefix : str, optional
         Prefix of the names of the new columns, such as `"predicted_"`.
 

@@ -6,8 +6,7 @@ from typing import Any, Unpack
 
 from formulations import LabelSet
 from ilpinfer.adapters.decisions import PROBABILITIES, AdapterError, as_rules, check_choice, decide
-from ilpinfer.adapters.encoding import plain_text, units_of
-from ilpinfer.adapters.grouping import POOLS, STRATEGIES, Unit, entity_groups
+from ilpinfer.adapters.encoding import POOLS, STRATEGIES, Unit, entity_groups, plain_text, units_of
 from ilpinfer.adapters.pipeline import PostProcessor, constrained
 from ilpinfer.core.options import Options
 from ilpinfer.core.rule_compiler import Rules
@@ -116,7 +115,10 @@ def entities(
     """
     strategy = check_choice("aggregation_strategy", aggregation_strategy, STRATEGIES)
     check_choice("score", score, PROBABILITIES)
-    ignored = _ignored(ignore_labels)
+    if isinstance(ignore_labels, str):
+        raise AdapterError(
+            f"ignore_labels is the text {ignore_labels!r}; expected a list of labels, such as ['O']"
+        )
     names = label_names(id2label)
     rows = as_floats(logits, "logits", 2)
     if rows.shape[1] != len(names):
@@ -153,9 +155,9 @@ def entities(
         for i, (k, p) in enumerate(zip(decision.ids.tolist(), decision.probabilities.tolist(), strict=True))
     ]
     if strategy == "none":
-        return [unit.record for unit in labelled if unit.label not in ignored]
+        return [unit.record for unit in labelled if unit.label not in ignore_labels]
     found = entity_groups(labelled, text if pieces is None else None, join)
-    return [each for each in found if each["entity_group"] not in ignored]
+    return [each for each in found if each["entity_group"] not in ignore_labels]
 
 
 def constrain(
@@ -176,28 +178,14 @@ def constrain(
     `aggregation_strategy`, `ignore_labels` and, for long texts, `stride`. It shares model and tokenizer with
     the pipeline. The best labelling under the rules replaces the best label of each piece or word; pieces,
     words and dictionaries are those of the library. With `stride`, the windows of a text become one trellis,
-    so that rules hold over the whole text.
+    so that rules hold over the whole text. Parameters as for `entities`, and two more.
 
     Parameters
     ----------
     pipeline : TokenClassificationPipeline
         A pipeline from `transformers.pipeline("token-classification", …)`.
-    rules : Rules, str or Path
-        Rules and features, a rule set, the name of a catalogue entry, the path of a rule file, or TOML text.
-    score : {"rules", "model"}, default "rules"
-        Probability of labels under the rules, or under the model alone; see `entities`.
     combine : {"center", "mean"}, default "center"
         Combination of the scores of overlapping windows; see `ilpinfer.adapters.join_windows`.
-    crf : mapping of str to array_like, optional
-        Transitions, start and end of a CRF layer, as `ilpinfer.models.external.crf_parameters` reads them.
-    scheme : str, optional
-        Scheme of the labels; inferred from their names if not given.
-    method : str, default "auto"
-        "auto", or a name from `ilpinfer.methods()`.
-    time_limit : float, optional
-        Time limit in seconds for each text.
-    **options : Options
-        Options of the method; see `ilpinfer.decode`.
 
     Returns
     -------
@@ -225,9 +213,3 @@ def constrain(
     labels = LabelSet(names, scheme)
     decoder = Decoder(as_rules(rules), labels, method=method, time_limit=time_limit, **options)
     return constrained(pipeline, PostProcessor(pipeline, decoder, labels, score, combine, crf or {}))
-
-
-def _ignored(labels: Sequence[str]) -> Sequence[str]:
-    if isinstance(labels, str):
-        raise AdapterError(f"ignore_labels is the text {labels!r}; expected a list of labels, such as ['O']")
-    return labels

@@ -12,7 +12,7 @@ from formulations import LabelSet
 from formulations.dtypes import Floats
 from ilpinfer.adapters.alignment import Key
 from ilpinfer.adapters.decisions import AdapterError, check_choice, decide
-from ilpinfer.adapters.grouping import POOLS
+from ilpinfer.adapters.encoding import POOLS
 from ilpinfer.adapters.windows import COMBINATIONS, merge
 from ilpinfer.corpus.arrays import as_floats
 from ilpinfer.corpus.logits import from_logits
@@ -23,25 +23,6 @@ Piece = dict[str, Any]
 
 
 def constrained(pipeline: Any, process: "PostProcessor") -> Any:
-    """A copy of a pipeline with another last step.
-
-    Parameters
-    ----------
-    pipeline : TokenClassificationPipeline
-        A pipeline of transformers.
-    process : PostProcessor
-        The step from logits to entities.
-
-    Returns
-    -------
-    TokenClassificationPipeline
-        The copy; it shares model and tokenizer.
-
-    Raises
-    ------
-    AdapterError
-        For an unknown combination of windows.
-    """
     check_choice("combine", process.combine, COMBINATIONS)
     result = copy(pipeline)
     result.postprocess = process
@@ -50,25 +31,7 @@ def constrained(pipeline: Any, process: "PostProcessor") -> Any:
 
 @dataclass(frozen=True, eq=False)
 class PostProcessor:
-    """The step of a pipeline from the logits of a text's windows to entities.
-
-    Only labels and their probabilities differ from the library's own step.
-
-    Parameters
-    ----------
-    pipeline : TokenClassificationPipeline
-        Pipeline that makes pieces of windows, and entities of labelled pieces.
-    decoder : Decoder
-        Rules, method and options.
-    labels : LabelSet
-        K labels of the model.
-    score : {"rules", "model"}
-        Probability of labels; see `ilpinfer.adapters.huggingface.constrain`.
-    combine : {"center", "mean"}
-        Combination of overlapping windows; see `ilpinfer.adapters.join_windows`.
-    crf : mapping of str to array_like
-        Transitions, start and end of a CRF layer; empty if there is none.
-    """
+    """The last step of a pipeline, from the logits of a text's windows to entities; only labels and scores differ."""
 
     pipeline: Any
     decoder: Decoder

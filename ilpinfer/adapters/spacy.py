@@ -132,23 +132,7 @@ class ConstrainedNER:
         )
 
     def __call__(self, doc: Any) -> Any:
-        """Set the entities of a document.
-
-        Parameters
-        ----------
-        doc : Doc
-            A document.
-
-        Returns
-        -------
-        Doc
-            The same document.
-
-        Raises
-        ------
-        AdapterError
-            For missing or invalid scores, and if no labelling keeps the hard rules.
-        """
+        """Set the entities of a document."""
         if self._missing:
             raise AdapterError(f"{self.name}: rules: no file {self._missing!r}, and no rules were loaded")
         if not len(doc):
@@ -206,12 +190,12 @@ class ConstrainedNER:
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "ConstrainedNER":
         """Replace rules and options by those that `to_bytes` has written.
 
+        Parameters as for `to_bytes`, and one more.
+
         Parameters
         ----------
         data : bytes
             Bytes from `to_bytes`.
-        exclude : iterable of str, optional
-            Argument of spaCy, without effect.
 
         Returns
         -------
@@ -234,14 +218,9 @@ class ConstrainedNER:
         return self
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
-        """Write `rules.toml` and `options.json` to a folder.
+        """Write `rules.toml` and `options.json` to a folder, which is created if it does not exist.
 
-        Parameters
-        ----------
-        path : str or Path
-            Path of the folder, which is created if it does not exist.
-        exclude : iterable of str, optional
-            Argument of spaCy, without effect.
+        Parameters as for `from_disk`.
         """
         folder = Path(path)
         folder.mkdir(parents=True, exist_ok=True)

@@ -1,7 +1,4 @@
-"""The factory of spaCy's component `ilpinfer_ner`, which spaCy finds by an entry point of the package.
-
-spaCy also loads this module to list its factories. So the component is imported only when it is created.
-"""
+"""The factory of spaCy's component `ilpinfer_ner`, an entry point that spaCy also loads to list it: imports come late."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,18 +8,7 @@ from ilpinfer.system.extras import require
 
 
 def register() -> Callable[..., Any]:
-    """Register the factory `ilpinfer_ner` with spaCy.
-
-    Returns
-    -------
-    callable
-        The factory, from the pipeline and options to the component.
-
-    Raises
-    ------
-    MissingLibrary
-        If spaCy is not installed.
-    """
+    """Register the factory `ilpinfer_ner` with spaCy."""
     require("the component ilpinfer_ner", "spacy", "spacy")
     from spacy.language import Language
 

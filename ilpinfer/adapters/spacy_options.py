@@ -17,15 +17,5 @@ DEFAULTS: dict[str, Any] = {
     "smoothing": 1e-4,
 }
 """The options of the component in its config."""
-SAVED = (
-    "labels",
-    "scheme",
-    "scale",
-    "method",
-    "time_limit",
-    "spans_key",
-    "beam_width",
-    "beam_density",
-    "smoothing",
-)
+SAVED = tuple(name for name in DEFAULTS if name not in ("source", "rules"))
 """The options that are saved with the rules; the source is part of the pipeline's config."""

@@ -9,7 +9,7 @@ import numpy as np
 from formulations import LabelSet, Trellis
 from formulations.dtypes import Floats
 from formulations.messages import suggestion
-from ilpinfer.adapters.candidate_spans import Candidate, span_trellis
+from ilpinfer.adapters.candidate_spans import CandidateSpan, span_trellis
 from ilpinfer.adapters.decisions import AdapterError
 from ilpinfer.corpus.arrays import as_floats
 from ilpinfer.corpus.logits import from_logits
@@ -19,28 +19,7 @@ KINDS = ("user_data", "extension", "spans", "beam")
 
 
 def check_source(source: Source) -> Source:
-    """Check that a source is a function or the text of a known kind.
-
-    Parameters
-    ----------
-    source : str or callable
-        Source of scores; see `ilpinfer.adapters.spacy.ConstrainedNER`.
-
-    Returns
-    -------
-    str or callable
-        The source.
-
-    Raises
-    ------
-    AdapterError
-        For another object.
-
-    Examples
-    --------
-    >>> check_source("spans:sc")
-    'spans:sc'
-    """
+    """Check that a source is a function or the text of a known kind."""
     if callable(source):
         return source
     kind, colon, name = str(source).partition(":")
@@ -51,46 +30,12 @@ def check_source(source: Source) -> Source:
 
 
 def is_tokens(source: Source) -> bool:
-    """Whether a source has scores of tokens, so that the names of labels are needed.
-
-    Parameters
-    ----------
-    source : str or callable
-        Source of scores.
-
-    Returns
-    -------
-    bool
-        True for functions, user data and extension attributes.
-
-    Examples
-    --------
-    >>> is_tokens("user_data:ilpinfer_scores"), is_tokens("spans:sc")
-    (True, False)
-    """
+    """Whether a source has scores of tokens, so that the names of labels are needed."""
     return callable(source) or source.partition(":")[0] in ("user_data", "extension")
 
 
 def token_rows(doc: Any, source: Source) -> Any:
-    """Scores of a document from a function, its user data, or an extension attribute.
-
-    Parameters
-    ----------
-    doc : Doc
-        A document of T tokens.
-    source : str or callable
-        Source of scores.
-
-    Returns
-    -------
-    array_like of shape (T, K)
-        Scores in nats, unchecked.
-
-    Raises
-    ------
-    AdapterError
-        If the document has no such user data or attribute.
-    """
+    """Scores of a document from a function, its user data, or an extension attribute."""
     if callable(source):
         return source(doc)
     kind, _, name = source.partition(":")
@@ -108,29 +53,7 @@ def token_rows(doc: Any, source: Source) -> Any:
 
 
 def token_trellis(doc: Any, given: Any, labels: LabelSet, scale: str) -> Trellis:
-    """The trellis of scores of tokens, in which labels follow each other as the scheme allows.
-
-    Parameters
-    ----------
-    doc : Doc
-        A document of T tokens.
-    given : array_like of shape (T, K)
-        Scores in nats.
-    labels : LabelSet
-        K labels.
-    scale : {"log-softmax", "raw"}
-        Normalisation of rows; see `ilpinfer.models.external.from_logits`.
-
-    Returns
-    -------
-    Trellis
-        Scores of T tokens, nats.
-
-    Raises
-    ------
-    AdapterError
-        For scores of another shape.
-    """
+    """The trellis of scores of tokens, in which labels follow each other as the scheme allows."""
     rows = as_floats(given, f"scores of {doc.text[:30]!r}", 2)
     if rows.shape != (len(doc), len(labels)):
         raise AdapterError(
@@ -144,27 +67,7 @@ def token_trellis(doc: Any, given: Any, labels: LabelSet, scale: str) -> Trellis
 
 
 def spans_trellis(doc: Any, key: str, fields: Sequence[str]) -> Trellis:
-    """The trellis of a span group, whose `attrs["scores"]` are the probabilities of the spans.
-
-    Parameters
-    ----------
-    doc : Doc
-        A document of T tokens.
-    key : str
-        Key of the group in `doc.spans`.
-    fields : sequence of str
-        Fields that have labels even without a span.
-
-    Returns
-    -------
-    Trellis
-        Scores of T tokens, nats; see `ilpinfer.adapters.candidate_spans.span_trellis`.
-
-    Raises
-    ------
-    AdapterError
-        If there is no such group, or not a probability for each span.
-    """
+    """The trellis of a span group, whose `attrs["scores"]` are the probabilities of the spans."""
     if key not in doc.spans:
         known = suggestion(key, list(doc.spans))
         raise AdapterError(
@@ -178,37 +81,14 @@ def spans_trellis(doc: Any, key: str, fields: Sequence[str]) -> Trellis:
             f"doc.spans[{key!r}].attrs['scores']: {count}, for {len(group)} spans; expected a probability for each"
         )
     candidates = [
-        Candidate(span.start, span.end, span.label_, float(p)) for span, p in zip(group, scores, strict=True)
+        CandidateSpan(span.start, span.end, span.label_, float(p))
+        for span, p in zip(group, scores, strict=True)
     ]
     return span_trellis([token.text for token in doc], candidates, fields)
 
 
 def beam_rows(doc: Any, ner: Any, labels: LabelSet, width: int, density: float, smoothing: float) -> Floats:
-    """Log-probabilities of BIO labels, of the parses that the beam of an entity recognizer keeps.
-
-    The probability of a label at a token is the sum of the probabilities of the parses that have it there.
-    `smoothing` is added to each before the sum over labels is normalised to 1.
-
-    Parameters
-    ----------
-    doc : Doc
-        A document of T tokens.
-    ner : EntityRecognizer
-        A trained recognizer of spaCy.
-    labels : LabelSet
-        K labels of the recognizer.
-    width : int
-        Number of parses in the beam.
-    density : float
-        Minimum score of parses relative to the best one, as in `EntityRecognizer.beam_parse`.
-    smoothing : float
-        Probability that is added to each label at each token.
-
-    Returns
-    -------
-    ndarray of float, shape (T, K)
-        Log-probabilities, nats.
-    """
+    """Log probabilities of BIO labels: sums over the parses of a recognizer's beam that have them, smoothed and normalised."""
     before = doc.ents
     doc.set_ents([], default="missing")  # every parse would keep existing entities
     try:
@@ -229,25 +109,6 @@ def beam_rows(doc: Any, ner: Any, labels: LabelSet, width: int, density: float, 
 
 
 def beam_labels(ner: Any, name: str) -> LabelSet:
-    """The BIO labels of an entity recognizer.
-
-    Parameters
-    ----------
-    ner : EntityRecognizer
-        A trained recognizer of spaCy.
-    name : str
-        Name of the component, for messages.
-
-    Returns
-    -------
-    LabelSet
-        `O`, and two labels for each field.
-
-    Raises
-    ------
-    AdapterError
-        For a component that has no beams, or no labels.
-    """
     if not hasattr(ner, "beam_parse"):
         raise AdapterError(
             f"component {name!r} is {type(ner).__name__}, which has no beams; expected an EntityRecognizer"
@@ -258,30 +119,6 @@ def beam_labels(ner: Any, name: str) -> LabelSet:
 
 
 def check_positive(what: str, value: float) -> float:
-    """Check that a number is finite and above 0.
-
-    Parameters
-    ----------
-    what : str
-        Name of the option, for the message.
-    value : float
-        Value of the option.
-
-    Returns
-    -------
-    float
-        The value.
-
-    Raises
-    ------
-    AdapterError
-        For another number.
-
-    Examples
-    --------
-    >>> check_positive("smoothing", 1e-4)
-    0.0001
-    """
     if not (math.isfinite(value) and value > 0):
         raise AdapterError(f"{what} is {value}; expected a number above 0")
     return value

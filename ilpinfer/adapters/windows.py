@@ -19,33 +19,13 @@ COMBINATIONS = ("center", "mean")
 
 @dataclass(frozen=True, eq=False)
 class MergedWindows:
-    """The pieces of a document, each once, with the combined scores of its windows.
+    """The pieces of a document, each once, with the combined scores of its windows."""
 
-    Parameters
-    ----------
-    logits : ndarray of float, shape (S, K)
-        Scores in nats of S pieces and K labels.
-    offsets : list of tuple of (int, int)
-        Begin and end of each piece, in characters, or in pieces if windows were given by numbers.
-    word_ids : list of int or None
-        Number of the word of each piece, if words were given.
-    window : ndarray of int, shape (S,)
-        Number of the window in which a piece is farthest from the edges.
-    position : ndarray of int, shape (S,)
-        Number of the piece in that window.
-
-    Examples
-    --------
-    >>> merged = merge_windows([[[1.0, 0.0], [2.0, 0.0]], [[7.0, 0.0], [3.0, 0.0]]], [0, 1])
-    >>> merged.offsets, merged.position.tolist()
-    ([(0, 1), (1, 2), (2, 3)], [0, 1, 1])
-    """
-
-    logits: Floats
+    logits: Floats  # (S, K)
     offsets: list[tuple[int, int]]
     word_ids: list[int] | None
-    window: Integers
-    position: Integers
+    window: Integers  # (S,)
+    position: Integers  # (S,)
 
 
 def join_windows(
@@ -90,12 +70,8 @@ def join_windows(
         Conversion of pieces to words; see `ilpinfer.models.external.from_logits`.
     scale : {"log-softmax", "raw"}, optional
         Normalisation of rows. If not given, "raw" with transitions, else "log-softmax".
-    transitions : array_like of shape (K, K), optional
-        Scores of steps [from, to] in nats; zeros if not given.
-    start : array_like of shape (K,), optional
-        Scores of first labels in nats; zeros if not given.
-    end : array_like of shape (K,), optional
-        Scores of last labels in nats; zeros if not given.
+    transitions, start, end : array_like of shape (K, K) or (K,), optional
+        Scores in nats of steps [from, to], of first and of last labels; zeros if not given.
     scheme : str, optional
         Scheme of the labels; inferred from their names if not given.
 
@@ -149,18 +125,10 @@ def merge_windows(
 ) -> MergedWindows:
     """The pieces of a document that was scored in overlapping windows, each once.
 
+    Parameters and errors as for `join_windows`, but for one.
+
     Parameters
     ----------
-    logits : sequence of array_like of shape (S_w, K)
-        Scores in nats of W windows, in order.
-    offsets : sequence of int or sequence of tuple of (int, int)
-        First piece of each window, or the characters of the pieces of each window; see `join_windows`.
-    word_ids : sequence of sequence of int or None, optional
-        For each window the word of each piece, counted over the document; None for special pieces.
-    text : str, optional
-        Text of the document. With character offsets, the call checks that no window is missing.
-    combine : {"center", "mean"}, default "center"
-        Combination of the scores of overlapping windows; see `join_windows`.
     scale : {"log-softmax", "raw"}, default "log-softmax"
         Whether "mean" averages log-probabilities or raw scores.
 
@@ -168,13 +136,6 @@ def merge_windows(
     -------
     MergedWindows
         Logits, offsets and word ids, which `ilpinfer.adapters.huggingface.entities` takes.
-
-    Raises
-    ------
-    AdapterError
-        For windows that are out of order, leave out a part of the document, or split it differently.
-    ValueError
-        For logits that are not numbers, or have another number of dimensions.
 
     Examples
     --------
@@ -214,37 +175,7 @@ def merge(
     combine: str = "center",
     scale: str = "log-softmax",
 ) -> MergedWindows:
-    """The pieces of a document as in `merge_windows`, from checked windows.
-
-    Parameters
-    ----------
-    rows : sequence of ndarray of float, shape (S_w, K)
-        Scores in nats of each window.
-    keys : sequence of sequence of tuple
-        Keys of the pieces of each window: begin, end, and further values that tell equal pieces apart.
-    keep : sequence of sequence of int
-        Numbers of the pieces of each window that are not special.
-    words : sequence of sequence of int or None, optional
-        Number of the word of each piece.
-    text : str, optional
-        Text of the document.
-    numbered : bool, default False
-        Whether begins and ends are numbers of pieces rather than characters.
-    combine : {"center", "mean"}, default "center"
-        Combination of the scores of overlapping windows; see `join_windows`.
-    scale : {"log-softmax", "raw"}, default "log-softmax"
-        Whether "mean" averages log-probabilities or raw scores.
-
-    Returns
-    -------
-    MergedWindows
-        The pieces with the combined scores.
-
-    Raises
-    ------
-    AdapterError
-        For windows that are out of order, leave out a part of the document, or split it differently.
-    """
+    """The pieces of a document as in `merge_windows`, from checked windows."""
     check_choice("combine", combine, COMBINATIONS)
     kept = [[pieces[i] for i in chosen] for pieces, chosen in zip(keys, keep, strict=True)]
     aligned = align(kept, text, numbered)
@@ -273,27 +204,7 @@ def merge(
 
 
 def token_texts(text: str, offsets: Sequence[tuple[int, int]], words: Sequence[int] | None) -> list[str]:
-    """The texts of pieces, or of words if pieces have words.
-
-    Parameters
-    ----------
-    text : str
-        Text of the document.
-    offsets : sequence of tuple of (int, int)
-        Begin and end of each piece in characters.
-    words : sequence of int or None
-        Number of the word of each piece; None for pieces.
-
-    Returns
-    -------
-    list of str
-        The text of each piece or word.
-
-    Examples
-    --------
-    >>> token_texts("Babbage slept", [(0, 3), (3, 7), (8, 13)], [0, 0, 1])
-    ['Babbage', 'slept']
-    """
+    """The texts of pieces, or of words if pieces have words."""
     if words is None:
         return [text[begin:end] for begin, end in offsets]
     groups = words_of(words, range(len(words)))

@@ -252,8 +252,7 @@ def _weight(text: str) -> float | None:
 
 def _pool(options: CodlOptions, labelled: Sequence[Labelled], scheme: str) -> list[tuple[str, ...]]:
     """The tokens of the pool; one notice if labels of the pool are ignored that the model does not have."""
-    from ilpinfer.corpus.plain_text import read_plain_text
-    from ilpinfer.corpus.sequences import read
+    from ilpinfer.corpus.sequences import read, read_plain_text
 
     if options.text or plain_name(options.pool).endswith(".txt"):
         examples = read_plain_text(options.pool, options.split)

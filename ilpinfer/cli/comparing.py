@@ -107,7 +107,7 @@ def compare(options: CompareOptions) -> None:
     from ilpinfer.comparison.rows import Disagreement
     from ilpinfer.comparison.running import Run
     from ilpinfer.comparison.table_files import write_tables
-    from ilpinfer.pipelines.predicted import read_predictions
+    from ilpinfer.pipelines.trellises import read_predictions
 
     files = _prediction_files(options.predictions)
     inputs, output = [*options.input.files, *files.values()], options.output

@@ -31,8 +31,7 @@ from ilpinfer.cli.inputs import (
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.streams import json_text, notice
 from ilpinfer.core.configurations import configuration
-from ilpinfer.corpus.examples import Example, Rejection
-from ilpinfer.corpus.fingerprints import fingerprint
+from ilpinfer.corpus.examples import Example, Rejection, fingerprint
 from ilpinfer.errors import traceback_wanted
 from ilpinfer.pipelines.trellises import ScoredSequence
 from ilpinfer.system.checkpoint import Row, RowCheckpoint, RowPosition

@@ -114,7 +114,7 @@ def prepare(
     """
     from ilpinfer.corpus.sequences import read
     from ilpinfer.pipelines.fit import about_rules
-    from ilpinfer.pipelines.rule_check import check_rules
+    from ilpinfer.pipelines.scored_stream import check_rules
 
     source, model = options.source, options.model
     checked_scheme(options.scheme)

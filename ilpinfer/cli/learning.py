@@ -335,8 +335,7 @@ def cross_fitted(
             return model_of(row["model"], f"part {row['part']}")
         model = KINDS[record.kind].make(some, record.scheme, [], None, record.options)
         if checkpoint is not None:
-            body = record_of(model.FORMAT, model.VERSION, model.body())
-            checkpoint.write([{"part": checkpoint.groups, "model": body}])
+            checkpoint.write([{"part": checkpoint.groups, "model": record_of(model)}])
         return model
 
     with progress("training", min(learner.folds, len(pairs))) as advance:

@@ -11,8 +11,7 @@ import numpy as np
 from formulations.messages import suggestion
 from ilpinfer.corpus.examples import Example, InputError
 from ilpinfer.corpus.label_names import label_names
-from ilpinfer.corpus.logits import LogitsOptions, logit_scores
-from ilpinfer.corpus.pytorch_crf import KEYS, crf_parameters
+from ilpinfer.corpus.logits import KEYS, LogitsOptions, crf_parameters, logit_scores
 from ilpinfer.corpus.scores import Scores
 from ilpinfer.corpus.zipped import read_archive
 
@@ -92,13 +91,6 @@ def _example(record: dict[str, Any], where: str, reading: LogitsOptions) -> Exam
 
 
 def scores_of(record: Mapping[str, Any], where: str, reading: LogitsOptions) -> Scores:
-    """Scores of a record with logits.
-
-    Raises
-    ------
-    InputError
-        For names, shapes and numbers that do not fit, naming the place.
-    """
     try:
         names = record.get("label_names", reading.names)
         if names is not None:

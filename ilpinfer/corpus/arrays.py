@@ -8,13 +8,7 @@ from formulations.dtypes import Floats
 
 
 def as_floats(value: Any, what: str, dimensions: int) -> Floats:
-    """Numbers of a list, a numpy array, a tensor, or anything with `__array__` or `numpy()`.
-
-    Raises
-    ------
-    ValueError
-        For values other than numbers, another number of dimensions, NaN and +inf.
-    """
+    """Numbers of a list, a numpy array, a tensor, or anything with `__array__` or `numpy()`."""
     try:
         array = np.asarray(_without_graph(value))
         if np.iscomplexobj(array):
@@ -36,7 +30,7 @@ def as_floats(value: Any, what: str, dimensions: int) -> Floats:
 
 
 def _without_graph(value: Any) -> Any:
-    """The value, as numbers in memory where it is a tensor that lives elsewhere or has a gradient."""
+    """The value as numbers in memory, where it is a tensor that lives elsewhere or has a gradient."""
     for step in ("detach", "cpu", "numpy"):
         if hasattr(value, step):
             value = getattr(value, step)()

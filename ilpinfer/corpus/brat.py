@@ -1,8 +1,4 @@
-"""BRAT standoff: a text `NAME.txt` and its annotations `NAME.ann`.
-
-Text-bound annotations, lines that begin with T, are spans. Relations, events, attributes, normalisations and notes are left
-alone. Offsets count characters (code points) of the text.
-"""
+"""BRAT standoff: a text `NAME.txt` and its annotations `NAME.ann`, of which spans are read; offsets count code points."""
 
 import os
 import re
@@ -11,7 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from formulations.messages import brief
-from ilpinfer.corpus.examples import Example, InputError, Notify, Rejection
+from ilpinfer.corpus.examples import Example, InputError, Notify
 from ilpinfer.corpus.passages import Doubts, Passage, Span, labels_of, token_offsets
 
 TEXT, ANNOTATIONS = ".txt", ".ann"
@@ -40,24 +36,7 @@ def lacks_annotations(path: str) -> bool:
     return path.endswith(TEXT) and not is_brat(path) and any(Path(path).parent.glob(f"*{ANNOTATIONS}"))
 
 
-def read_brat(
-    path: str, notify: Notify, longest: int | None = None, unit: str = "line"
-) -> Iterator[Example | Rejection]:
-    """The sequences of a document.
-
-    Parameters
-    ----------
-    path : of the text or of the annotations; the other one lies beside it
-    notify : receives notices about spans that labels cannot express
-    longest : tokens of a sequence; longer ones are rejected, and None is for any
-    unit : of `UNITS`
-
-    Raises
-    ------
-    InputError
-        for a file that is missing or cannot be read, and for a line of the annotations that is broken or does not fit the
-        text.
-    """
+def read_brat(path: str, notify: Notify, unit: str = "line") -> Iterator[Example]:
     name = path.removesuffix(TEXT).removesuffix(ANNOTATIONS)
     if not os.path.isfile(name + TEXT):
         raise InputError(f"{path}: no {Path(name + TEXT).name} beside it, which has the text")
@@ -70,9 +49,6 @@ def read_brat(
             continue
         number = 1 + len(re.findall(r"\r\n|\r|\n", text[:begin]))
         where = f"{name + TEXT}, line {number}"
-        if longest is not None and len(offsets) > longest:
-            yield Rejection(name + TEXT, number, f"{where}: a sequence of more than {longest} tokens")
-            continue
         labels = labels_of(_within(spans, begin, end, doubts), text, offsets, doubts)
         passage = Passage(text, offsets, name, "brat")
         yield Example(passage.tokens, labels, where, file=name + TEXT, line=number, passage=passage)
@@ -153,22 +129,7 @@ def _within(spans: list[Span], begin: int, end: int, doubts: Doubts) -> Iterator
 def brat_files(
     examples: Sequence[Example], spans: Sequence[list[Span]], unit: str = "line"
 ) -> Iterator[tuple[str, str]]:
-    """Names and contents of the files of sequences.
-
-    Sequences of a BRAT document make that document again, with its text as it is. Others are lines of one document for each
-    file that they came from, or with `unit="document"` documents with numbers for names.
-
-    Parameters
-    ----------
-    examples : each with its passage
-    spans : of each example
-    unit : of `UNITS`
-
-    Raises
-    ------
-    InputError
-        for a label with white space, which the format has no place for.
-    """
+    """Names and contents of files: documents of BRAT as they were, other sequences as lines of a document a file, or documents."""
     groups: dict[str, list[int]] = {}
     for at, example in enumerate(examples):
         for span in spans[at]:

@@ -1,19 +1,25 @@
-"""Sequences as columns: a token a line, with its label in another column, and an empty line between sequences.
-
-Cells of further columns go with their token, under the number of the column and its name in a header.
-
-Columns are separated by tabs. Where a file has none, commas or spaces are taken for separators if every line has the same
-number of columns, and a notice says so.
-"""
+"""Sequences as columns: a token a line with its label and further columns, and an empty line between sequences."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from ilpinfer.corpus.column_form import ColumnNames, Places, Row, find_places, find_separator, is_header
+from ilpinfer.corpus.column_form import (
+    DOCUMENT,
+    SEPARATORS,
+    Cells,
+    ColumnNames,
+    Places,
+    Row,
+    excerpt,
+    find_places,
+    find_separator,
+    is_border,
+    is_header,
+    split,
+)
 from ilpinfer.corpus.examples import Example, InputError, Notify, Rejection
 from ilpinfer.corpus.lines import Lines
-from ilpinfer.corpus.separators import DOCUMENT, SEPARATORS, Cells, excerpt, is_border, split
 from ilpinfer.corpus.tokens import with_columns
 
 AHEAD = 2**20
@@ -23,32 +29,7 @@ AHEAD = 2**20
 def columns(
     lines: Lines, column: str, notify: Notify, most: int | None = AHEAD, longest: int | None = None
 ) -> Iterator[Example | Rejection]:
-    """Read sequences from lines of columns. A sequence with an unreadable line is rejected as a whole.
-
-    Parameters
-    ----------
-    lines : Lines
-        Lines of the file.
-    column : str
-        Columns of labels and tokens, as for `ColumnNames.read`; empty to infer them.
-    notify : Notify
-        Function that is called with each notice about inferred settings.
-    most : int or None, default AHEAD
-        Number of bytes from which separator and header are inferred; None for the whole file. From a pipe, no
-        more is awaited than a line with tabs.
-    longest : int, optional
-        Largest number of tokens of a sequence; longer ones are rejected. None for no limit.
-
-    Yields
-    ------
-    Example or Rejection
-        The sequences in order.
-
-    Raises
-    ------
-    InputError
-        If the columns cannot be inferred.
-    """
+    """Read sequences from lines of columns. A sequence with an unreadable line is rejected as a whole."""
     names, name = ColumnNames.read(column), lines.name
     head = lines.ahead(most, lambda texts: any("\t" in text for text in texts))
     separator = find_separator(head, name, names, notify)

@@ -1,20 +1,86 @@
-"""CoNLL-U, and CoNLL-U Plus with columns of its own: the format of the Universal Dependencies.
-
-Tokens are the words, lines with a whole number. Lines of multiword tokens, `3-4`, and of empty nodes, `8.1`, are passed over,
-and kept when labels are written back.
-"""
+"""CoNLL-U, and CoNLL-U Plus with columns of its own; lines of multiword tokens and empty nodes are kept when labels are written."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from formulations.labels.schemes import OUTSIDE
-from ilpinfer.corpus.column_form import ColumnNames
-from ilpinfer.corpus.conllu_cells import COLUMNS, EMPTY, GLOBAL, NAMED_ENTITIES, Cell, Sentence, usual
-from ilpinfer.corpus.examples import Example, Notify, Rejection
+from formulations.messages import suggestion
+from ilpinfer.corpus.column_form import ColumnNames, excerpt
+from ilpinfer.corpus.examples import Example, InputError, Notify, Rejection
 from ilpinfer.corpus.lines import Lines
 from ilpinfer.corpus.passages import Passage
-from ilpinfer.corpus.separators import excerpt
 from ilpinfer.corpus.tokens import with_columns
+
+COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
+NAMED_ENTITIES = "misc.NER"
+"""The place of labels of fields: the key NER of the last column."""
+EMPTY = "_"
+GLOBAL = "# global.columns ="
+"""Begin of the line that names the columns of CoNLL-U Plus."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A column, or the values of a key in a column of `KEY=VALUE|KEY=VALUE`."""
+
+    at: int
+    key: str = ""
+
+    @classmethod
+    def named(cls, name: str, columns: Sequence[str], where: str) -> "Cell":
+        """By number from 1, by name, or by `misc.KEY`; InputError for one that does not exist."""
+        whole, _, key = name.partition(".")
+        low = [column.lower() for column in columns]
+        if name.lower() in low:
+            return cls(low.index(name.lower()))
+        if key and whole.lower() in low:
+            return cls(low.index(whole.lower()), key)
+        if name.isdecimal() and name.isascii() and len(name) < 9 and 1 <= int(name) <= len(columns):
+            return cls(int(name) - 1)
+        more = "" if key or "misc" not in low else f"; a key of the last one is named such as misc.{name}"
+        raise InputError(f'{where}: no column "{name}"{suggestion(whole.lower(), low)}{more}')
+
+    def of(self, cells: Sequence[str]) -> str:
+        """The value in a line; empty for none."""
+        if not self.key:
+            return cells[self.at]
+        return _values(cells[self.at]).get(self.key) or ""
+
+    def put(self, cells: Sequence[str], value: str) -> list[str]:
+        """The cells with a value there, or without any where it is empty."""
+        result = list(cells)
+        if not self.key:
+            result[self.at] = value or EMPTY
+            return result
+        values = {key: each for key, each in _values(cells[self.at]).items() if key != self.key}
+        if value:
+            values[self.key] = value
+        parts = [f"{key}={each}" if each is not None else key for key, each in values.items()]
+        result[self.at] = "|".join(parts) or EMPTY
+        return result
+
+
+def _values(cell: str) -> dict[str, str | None]:
+    """Keys and values of a cell; the value is None for a key without a value."""
+    parts = () if cell in (EMPTY, "") else (part.partition("=") for part in cell.split("|"))
+    return {key: value if equals else None for key, equals, value in parts}
+
+
+@dataclass(frozen=True)
+class Sentence:
+    lines: tuple[str, ...]
+    words: tuple[int, ...]
+    columns: tuple[str, ...]
+
+
+def usual(columns: Sequence[str], *, entities: bool) -> str:
+    """The column of labels that nobody named: of named entities or of parts of speech; the last one where there is none."""
+    low = [column.lower() for column in columns]
+    if entities and "misc" in low:
+        return NAMED_ENTITIES
+    return "upos" if "upos" in low else str(len(columns))
+
 
 SUFFIXES = (".conllu", ".conllup")
 _ID = re.compile(r"[1-9][0-9]*([-.][0-9]+)?|0\.[0-9]+")
@@ -23,29 +89,10 @@ Row = tuple[int, list[str]]
 """The number of a line, and its cells."""
 
 
-def read_conllu(
-    lines: Lines, column: str, notify: Notify, longest: int | None = None, most: int | None = None
-) -> Iterator[Example | Rejection]:
-    """The sentences of a file; one with a line that cannot be read is rejected as a whole.
-
-    Parameters
-    ----------
-    lines : of the file
-    column : `LABEL` or `TOKEN,LABEL`, by name, number from 1 or `misc.KEY`; where it is empty, tokens are forms, and labels
-        are named entities (`misc.NER`) if the beginning of the file has any, and universal parts of speech if not
-    notify : receives which labels were taken where that was not said
-    longest : tokens of a sequence; longer ones are rejected, and None is for any
-    most : bytes that are looked at for named entities; None for the whole file
-
-    Raises
-    ------
-    InputError
-        for a column that does not exist.
-    """
-    names, head = (
-        ColumnNames.read(column),
-        lines.ahead(most, lambda texts: any("\t" in each for each in texts)),
-    )
+def read_conllu(lines: Lines, column: str, notify: Notify, most: int | None) -> Iterator[Example | Rejection]:
+    """The sentences of a file; one with a line that cannot be read is rejected as a whole."""
+    names = ColumnNames.read(column)
+    head = lines.ahead(most, lambda texts: any("\t" in each for each in texts))
     columns = next((_global(line) for line in head if line.startswith(GLOBAL)), COLUMNS)
     token = Cell.named(names.token or "form", columns, lines.name)
     label = (
@@ -62,10 +109,6 @@ def read_conllu(
         if isinstance(block, Rejection):
             yield block
         elif (found := _sentence(block, lines.name, columns, token, label)) is not None:
-            size = len(found.tokens) if isinstance(found, Example) else 0
-            if longest is not None and size > longest:
-                why = f"{lines.name}, line {found.line}: a sequence of more than {longest} tokens"
-                found = Rejection(lines.name, found.line, why)
             yield found
 
 
@@ -168,3 +211,51 @@ def _passage(texts: list[str], rows: list[Row], columns: Sequence[str], sentence
         parts.append(text + space)
         begin += len(parts[-1])
     return Passage("".join(parts).rstrip(" "), tuple(offsets), "", "conllu", sentence)
+
+
+def conllu_text(examples: Sequence[Example], column: str, scheme: str) -> Iterator[str]:
+    """Sequences as sentences: those that were read of such a file with other labels, others with a word a line."""
+    named = ColumnNames.read(column).label
+    before: tuple[str, ...] = COLUMNS
+    for example in examples:
+        assert example.passage is not None
+        sentence = example.passage.record if example.passage.format == "conllu" else _new(example)
+        if sentence.columns != before and not any(line.startswith(GLOBAL) for line in sentence.lines):
+            yield f"{GLOBAL} {' '.join(sentence.columns)}\n"
+        before = sentence.columns
+        name = named or usual(sentence.columns, entities=scheme != "plain")
+        yield "\n".join(_labelled(sentence, example, Cell.named(name, sentence.columns, example.where)))
+        yield "\n\n"
+
+
+def _labelled(sentence: Sentence, example: Example, place: Cell) -> list[str]:
+    result = list(sentence.lines)
+    for at, label in zip(sentence.words, example.labels or ("",) * len(sentence.words), strict=True):
+        cells = result[at].split("\t")
+        if any(sign in label for sign in "\t\r\n") or (place.key and "|" in label):
+            raise InputError(f"{example.where}: label {label!r} has no place in a cell of CoNLL-U; rename it")
+        value = "" if place.key and label == OUTSIDE else label
+        result[at] = "\t".join(place.put(cells, value))
+    return result
+
+
+def _new(example: Example) -> Sentence:
+    """A sentence of tokens, with their further columns where those have names of the format."""
+    assert example.passage is not None
+    text, offsets = example.passage.text, example.passage.offsets
+    further: Mapping[str, Sequence[str]] = example.columns
+    lines = []
+    for at, token in enumerate(example.tokens):
+        if not token or re.search(r"[\t\r\n]", token):
+            raise InputError(
+                f"{example.where}: token {at} is {token!r}, which has no place in a line of CoNLL-U"
+            )
+        cells = [str(at + 1), str(token), *(EMPTY,) * 8]
+        for place, column in enumerate(COLUMNS[2:], 2):
+            if further.get(column):
+                cells[place] = further[column][at] or EMPTY
+        if cells[-1] == EMPTY and at + 1 < len(offsets) and offsets[at][1] == offsets[at + 1][0]:
+            cells[-1] = "SpaceAfter=No"
+        lines.append("\t".join(cells))
+    shown = re.sub(r"\s", " ", text[offsets[0][0] : offsets[-1][1]])
+    return Sentence((f"# text = {shown}", *lines), tuple(range(1, len(lines) + 1)), COLUMNS)

@@ -17,10 +17,8 @@ def convert(labels: Sequence[str], source: str, target: str) -> tuple[str, ...]:
     ----------
     labels : sequence of str
         T label names.
-    source : str
-        Scheme of the labels.
-    target : str
-        New scheme; "plain" removes prefixes.
+    source, target : str
+        Scheme of the labels, and new scheme; "plain" removes prefixes.
 
     Returns
     -------
@@ -76,15 +74,7 @@ def iobes(labels: Sequence[str]) -> tuple[str, ...]:
 
 
 def shown_scheme(labellings: Iterable[Sequence[str]]) -> str:
-    """The scheme of labellings: that of their names, and IOB1 where BIO would be wrong.
-
-    Names of BIO are IOB1 where some run begins with I, and none with B but those directly after another of the field.
-
-    Examples
-    --------
-    >>> shown_scheme([["I-name", "I-name", "O"]])
-    'iob1'
-    """
+    """The scheme of the names of labellings; IOB1 for BIO where runs begin with B only directly after another of the field."""
     labellings = list(labellings)
     scheme = schemes.infer(list(dict.fromkeys(label for labels in labellings for label in labels)))
     if scheme != "bio":
@@ -123,17 +113,7 @@ def strip(labellings: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
 
 
 def adapt(known: LabelSet, labels: Sequence[str], scheme: str, rewrite: bool = True) -> tuple[str, ...]:
-    """Convert labels to the scheme of a model's labels.
-
-    IOB1 is not changed if the model's labels are BIO, since models of BIO and of IOB1 labels cannot be distinguished.
-    Without
-    `rewrite`, which is for labels that are not `sound`, only prefixes are taken off.
-
-    Raises
-    ------
-    ValueError
-        For a label that fits the model's scheme neither as it is nor so.
-    """
+    """Convert labels to the scheme of a model's; IOB1 stays for BIO models, and without `rewrite` only prefixes are taken off."""
     result = tuple(labels)
     if known.scheme == "plain" and not set(result) <= set(known.names):
         result = convert(result, scheme, "plain")
@@ -144,11 +124,7 @@ def adapt(known: LabelSet, labels: Sequence[str], scheme: str, rewrite: bool = T
 
 
 def convert_all(labellings: Sequence[Sequence[str]], scheme: str) -> list[tuple[str, ...]]:
-    """Convert labellings to a scheme.
-
-    Plain and nested labellings, and those that do not fit the inferred scheme, are unchanged; later checks report the
-    latter.
-    """
+    """Convert labellings to a scheme; plain, nested and unsound labellings are unchanged."""
     scheme, source = schemes.scheme_name(scheme), shown_scheme(labellings)
     if scheme == "plain" or ({scheme, source} <= set(WRITABLE) and sound(labellings)):
         return [convert(labels, source, scheme) for labels in labellings]

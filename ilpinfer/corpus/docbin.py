@@ -13,16 +13,8 @@ SUFFIX = ".spacy"
 MISSING = "tokens without a word about entities, beside others, are read as outside of them"
 
 
-def read_docbin(path: str, notify: Notify, longest: int | None = None) -> Iterator[Example | Rejection]:
-    """The documents of a file; one without any entity annotation has no labels. Tokens of white space are left out.
-
-    Raises
-    ------
-    MissingLibrary
-        where spaCy is not installed.
-    InputError
-        for a file that is damaged or cannot be read.
-    """
+def read_docbin(path: str, notify: Notify) -> Iterator[Example | Rejection]:
+    """The documents of a file; one without any entity annotation has no labels. Tokens of white space are left out."""
     spacy, tokens = _spacy(path)
     try:
         with open(path, "rb") as stream:
@@ -40,7 +32,7 @@ def read_docbin(path: str, notify: Notify, longest: int | None = None) -> Iterat
         raise InputError(f"{path}: no document")
     doubts = Doubts(path)
     for number, doc in enumerate(docs, 1):
-        yield _example(doc, path, number, longest, doubts)
+        yield _example(doc, path, number, doubts)
     doubts.tell(notify)
 
 
@@ -52,13 +44,11 @@ def _spacy(path: str) -> tuple[Any, Any]:
     return spacy, spacy.tokens
 
 
-def _example(doc: Any, path: str, number: int, longest: int | None, doubts: Doubts) -> Example | Rejection:
+def _example(doc: Any, path: str, number: int, doubts: Doubts) -> Example | Rejection:
     where = f"{path}, document {number}"
     words = [token for token in doc if not token.is_space]
     if not words:
         return Rejection(path, number, f"{where}: no tokens")
-    if longest is not None and len(words) > longest:
-        return Rejection(path, number, f"{where}: a sequence of more than {longest} tokens")
     offsets = tuple((token.idx, token.idx + len(token)) for token in words)
     passage = Passage(doc.text, offsets, "", "spacy", doc)
     labels = None
@@ -83,19 +73,7 @@ def _labels(words: Sequence[Any]) -> Iterator[str]:
 
 
 def docbin_bytes(examples: Sequence[Example], spans: Sequence[list[Span] | None], path: str) -> bytes:
-    """Sequences as documents: those that were read of such a file with other entities, others made of their tokens.
-
-    Parameters
-    ----------
-    examples : each with its passage
-    spans : of each example; None where it has no labels
-    path : for messages
-
-    Raises
-    ------
-    MissingLibrary
-        where spaCy is not installed.
-    """
+    """Sequences as documents: those that were read of such a file with other entities, others made of their tokens."""
     spacy, tokens = _spacy(path)
     vocab = spacy.blank("xx").vocab
     docs = []

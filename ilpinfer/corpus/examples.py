@@ -1,8 +1,11 @@
-"""A sequence of a file or caller, and the errors of invalid input."""
+"""A sequence of a file or caller, its fingerprint, and the errors of invalid input."""
 
+import hashlib
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+
+import numpy as np
 
 from formulations import LabelSet, Trellis
 from formulations.errors import InferenceError
@@ -36,7 +39,6 @@ class InputNotice(UserWarning):
 
 
 Notify = Callable[[str], None]
-"""Receives a notice."""
 
 
 @dataclass(frozen=True)
@@ -129,11 +131,6 @@ class Example:
         ------
         InputError
             For a number of labels that is not the number of tokens.
-
-        Examples
-        --------
-        >>> Example(("Ada", "slept"), None, "here").with_labels(["name", "O"]).labels
-        ('name', 'O')
         """
         if labels is not None and self.tokens and len(labels) != len(self.tokens):
             raise InputError(f"{self.where}: {len(labels)} labels for {len(self.tokens)} tokens")
@@ -169,3 +166,17 @@ class Example:
             return self.scores.trellis(labels, self.tokens or None)
         except ValueError as error:
             raise InputError(f"{self.where}: {error}") from None
+
+
+def fingerprint(example: Example) -> str:
+    """16 hexadecimal digits as a digest of tokens, their columns, labels and scores; the same in every process."""
+    texts = (example.tokens, example.columns, example.labels)
+    result = hashlib.sha256(repr(texts).encode("utf-8", "backslashreplace"))
+    if example.scores is not None:
+        for name, value in vars(example.scores).items():
+            if isinstance(value, np.ndarray):
+                result.update(f"{name} {value.shape}".encode())
+                result.update(np.ascontiguousarray(value, np.float64).tobytes())
+            elif value is not None:
+                result.update(repr((name, value)).encode("utf-8", "backslashreplace"))
+    return result.hexdigest()[:16]

@@ -1,8 +1,4 @@
-"""Label Studio's JSON export: a list of tasks, each with `data` and `annotations`.
-
-Offsets count characters (code points), or units of UTF-16 where a span's own text shows that, as its web page counts
-characters such as emoji twice.
-"""
+"""Label Studio's JSON export, a list of tasks; offsets count code points, or UTF-16 units where a span's own text shows that."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -16,22 +12,15 @@ SKIPPED = "tasks that their annotators skipped are passed over"
 SEVERAL = "of several annotations of a task the one marked as ground truth is read, or the first"
 MORE_LABELS = "of several labels of a span the first is read"
 _NAMES = {"from_name": "label", "to_name": "text"}
-"""Names of the tags in a labelling configuration as Label Studio's template for named entities has them."""
+"""Names of the tags of Label Studio's template for named entities."""
 
 
 def is_task(record: Any) -> bool:
-    """Whether a record is a task."""
     return isinstance(record, dict) and isinstance(record.get("data"), dict)
 
 
 def example(record: dict[str, Any], where: str, doubts: Doubts) -> Example | None:
-    """The sequence of a task, without labels where nobody annotated it; None for one that was skipped.
-
-    Raises
-    ------
-    InputError
-        for spans that do not fit the text, and for a task without a text.
-    """
+    """The sequence of a task, without labels where nobody annotated it; None for one that was skipped."""
     text = _text(record["data"], where)
     annotations = record.get("annotations", record.get("completions"))
     if not annotations:
@@ -121,15 +110,7 @@ def _from_utf_16(text: str, value: dict[str, Any]) -> tuple[int, int] | None:
 
 
 def task(passage: Passage, spans: list[Span] | None, predicted: bool) -> dict[str, Any]:
-    """A task with spans: the one that a passage came from, or a new one.
-
-    Parameters
-    ----------
-    passage : text and tokens
-    spans : None for a task without annotations
-    predicted : whether they are a model's; they then stand under `predictions`, as Label Studio takes them, beside
-        annotations that are there
-    """
+    """A task with spans: the one that a passage came from, or a new one."""
     known = passage.format == "label-studio"
     result = dict(passage.record) if known else {"data": {"text": passage.text}}
     if spans is None:

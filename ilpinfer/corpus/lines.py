@@ -22,21 +22,7 @@ Line = tuple[int, str | Rejection]
 
 
 class Lines:
-    """Lines of a binary stream, in UTF-8; those of old Macintosh files end with carriage returns.
-
-    Parameters
-    ----------
-    stream : BinaryIO
-        Stream, which is read in chunks; from a pipe, the available bytes are read.
-    name : str
-        Name of the file, for messages.
-    longest : int or None, default LONGEST
-        Bytes that a line may have; None for any.
-
-    Attributes
-    ----------
-    live : whether the stream is a pipe or terminal, on which the next bytes may have to be waited for
-    """
+    """Lines of a binary stream, in UTF-8; those of old Macintosh files end with carriage returns."""
 
     def __init__(self, stream: BinaryIO, name: str, longest: int | None = LONGEST) -> None:
         self._stream, self.name, self._longest = stream, name, longest
@@ -59,10 +45,7 @@ class Lines:
         return self._number, line
 
     def block(self) -> tuple[int, list[str]]:
-        """The number of the next line, and the lines up to the next empty one, without taking them.
-
-        There are no lines where the end was not read yet, or where one of them is rejected.
-        """
+        """The number of the next line and the lines up to an empty one, not taken; none before that is read, or with a rejection."""
         texts: list[str] = []
         for line in self._lines:
             if not line:
@@ -100,10 +83,7 @@ class Lines:
         return self._ended
 
     def ahead(self, most: int | None, enough: Callable[[list[str]], bool] = lambda _: False) -> list[str]:
-        """The lines that come next, without taking them: `most` bytes, all where that is None, or, of a pipe, until `enough`.
-
-        Lines that are rejected are empty here.
-        """
+        """The next lines, not taken, rejections empty: `most` bytes, all where that is None, or, of a pipe, until `enough`."""
         while not self._ended and (most is None or not self._suffices(most, enough)):
             self._fill()
         return self._texts()

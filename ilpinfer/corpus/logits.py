@@ -1,10 +1,11 @@
-"""Logits of a neural tagger as a trellis."""
+"""Logits of a neural tagger, and parameters of its CRF layer, as a trellis."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from formulations import LabelSet, Trellis
 from formulations.dtypes import Floats
@@ -76,12 +77,8 @@ def from_logits(
     scale : str, optional
         "log-softmax" normalises each row, "raw" leaves it unchanged. Differences between labellings are the
         same for both. If not given, "raw" with transitions, as a CRF layer reads scores, else "log-softmax".
-    transitions : array_like of shape (K, K), optional
-        Scores of steps [from, to]; zeros where not given.
-    start : array_like of shape (K,), optional
-        Scores of first labels; zeros where not given.
-    end : array_like of shape (K,), optional
-        Scores of last labels; zeros where not given.
+    transitions, start, end : array_like of shape (K, K) or (K,), optional
+        Scores in nats of steps [from, to], of first and of last labels; zeros where not given.
     scheme : str, optional
         Scheme of the labels; inferred where not given.
 
@@ -147,13 +144,7 @@ def log_softmax(rows: Floats) -> Floats:
 
 
 def pool_pieces(rows: Floats, word_ids: Sequence[int | None], pool: str = "first") -> Floats:
-    """Scores (W, K) of words from those (S, K) of their pieces.
-
-    Raises
-    ------
-    ValueError
-        For another number of word ids than pieces, ids that are no whole numbers, and a word without a piece.
-    """
+    """Scores (W, K) of words from those (S, K) of their pieces."""
     try:
         ids = np.array([-1 if each is None else each for each in word_ids])
         with np.errstate(invalid="ignore"):
@@ -185,3 +176,52 @@ def _pool(pieces: Floats, pool: str) -> Floats:
 def _check(what: str, value: str, known: Sequence[str]) -> None:
     if value not in known:
         raise ValueError(f"no {what} {value!r}{suggestion(value, known)}")
+
+
+KEYS = {"transitions": 2, "start_transitions": 1, "end_transitions": 1}
+
+
+def crf_parameters(state: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+    """Transition scores of a CRF layer of pytorch-crf or a compatible package, as arguments of `from_logits`.
+
+    Parameters
+    ----------
+    state : mapping of str to object
+        Arrays or tensors by name, such as `crf.state_dict()` or the result of `numpy.load` for an `.npz` file
+        of them. A prefix of all three names, such as `crf.` in the state of a whole tagger, is removed, and
+        other names are ignored.
+
+    Returns
+    -------
+    dict of str to NDArray[Any]
+        Arrays `transitions` (K, K) [from, to], `start` and `end` (K,).
+
+    Raises
+    ------
+    ValueError
+        For a missing name, several layers, and shapes that do not match.
+
+    Examples
+    --------
+    >>> state = {"transitions": [[0.0, 1.0], [2.0, 3.0]], "start_transitions": [0.0, 0.0], "end_transitions": [0.0, 0.0]}
+    >>> sorted(crf_parameters(state))
+    ['end', 'start', 'transitions']
+    """
+    prefixes = [key.removesuffix("start_transitions") for key in state if _ends(key, "start_transitions")]
+    if len(prefixes) != 1:
+        what = f"several layers: {', '.join(prefixes)}" if prefixes else "no start_transitions"
+        raise ValueError(f"the CRF layer's state has {what}; expected {', '.join(KEYS)} of one layer")
+    result = {}
+    for key, dimensions in KEYS.items():
+        if prefixes[0] + key not in state:
+            raise ValueError(f"the CRF layer's state has no {prefixes[0]}{key}; expected {', '.join(KEYS)}")
+        result[key] = as_floats(state[prefixes[0] + key], key, dimensions)
+    K = len(result["start_transitions"])
+    for key, array in result.items():
+        if array.shape != (K,) * KEYS[key]:
+            raise ValueError(f"{key} has shape {array.shape}; expected {(K,) * KEYS[key]}")
+    return {key.removesuffix("_transitions"): array for key, array in result.items()}
+
+
+def _ends(key: str, name: str) -> bool:
+    return key == name or key.endswith("." + name)

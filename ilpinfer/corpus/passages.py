@@ -19,26 +19,6 @@ Offsets = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True)
 class Span:
-    """A part of a text with a label.
-
-    Parameters
-    ----------
-    begin : int
-        Number of its first character in the text.
-    end : int
-        Number of the character after its last one.
-    label : str
-        Name of its field.
-    where : str, optional
-        Place in the file, for messages.
-
-    Examples
-    --------
-    >>> span = Span(4, 12, "name")
-    >>> "Ada Lovelace"[span.begin : span.end]
-    'Lovelace'
-    """
-
     begin: int
     end: int
     label: str
@@ -87,11 +67,6 @@ class Passage:
         -------
         Passage
             The text, with the places of the tokens.
-
-        Examples
-        --------
-        >>> Passage.of_tokens(["Ada", "slept"])
-        Passage(text='Ada slept', offsets=((0, 3), (4, 9)), document='', format='', record=None)
         """
         offsets, begin = [], 0
         for token in tokens:
@@ -101,15 +76,11 @@ class Passage:
 
     @property
     def tokens(self) -> tuple[str, ...]:
-        """The text of each token."""
         return tuple(self.text[begin:end] for begin, end in self.offsets)
 
     @property
     def alone(self) -> "Passage":
-        """The passage with a text of its own, from its first token to its last one.
-
-        A passage that is not a part of a document already has one.
-        """
+        """The passage with a text of its own, from its first token to its last one."""
         if not self.document or not self.offsets:
             return self
         begin, end = self.offsets[0][0], self.offsets[-1][1]
@@ -136,11 +107,6 @@ class Passage:
         ------
         ValueError
             For a label that does not fit the scheme, and for nested labels.
-
-        Examples
-        --------
-        >>> Passage.of_tokens(["Ada", "Lovelace", "slept"]).spans(["B-name", "I-name", "O"], "bio")
-        [Span(begin=0, end=12, label='name', where='')]
         """
         if scheme not in ("plain", *WRITABLE):
             raise ValueError(
@@ -162,75 +128,23 @@ class Passage:
 
 
 def token_offsets(text: str, begin: int = 0, end: int | None = None) -> Offsets:
-    """The tokens of a text without tokens of its own: words and single signs.
-
-    They are the same as those of plain text with `split="punctuation"`.
-
-    Parameters
-    ----------
-    text : str
-        Text of the document.
-    begin : int, default 0
-        Number of the first character to read.
-    end : int, optional
-        Number of the character after the last one to read; the end of the text if not given.
-
-    Returns
-    -------
-    tuple of tuple of (int, int)
-        Begin and end of each token in the text, in characters.
-
-    Examples
-    --------
-    >>> [("Lovelace, A."[b:e], b, e) for b, e in token_offsets("Lovelace, A.")]
-    [('Lovelace', 0, 8), (',', 8, 9), ('A', 10, 11), ('.', 11, 12)]
-    """
+    """The tokens of a text, the same as those of plain text with `split="punctuation"`."""
     found = WORDS.finditer(text, begin, len(text) if end is None else end)
     return tuple((each.start(), each.end()) for each in found if each[0] != "\ufeff")
 
 
 class Doubts:
-    """Spans of a file that labels cannot represent, counted by kind, for one notice a kind.
-
-    Parameters
-    ----------
-    file : str
-        Name of the file, for messages.
-
-    Examples
-    --------
-    >>> doubts = Doubts("notes.ann")
-    >>> doubts.add("spans without any token are left out", "T1 at 3-4")
-    >>> doubts.tell(print)
-    notes.ann: spans without any token are left out: T1 at 3-4
-    """
+    """Spans of a file that labels cannot represent, counted by kind, for one notice a kind."""
 
     def __init__(self, file: str) -> None:
         self._file = file
         self._found: dict[str, tuple[int, str]] = {}
 
     def add(self, kind: str, first: str) -> None:
-        """Count a case.
-
-        Parameters
-        ----------
-        kind : str
-            Kind of the case, as the notice describes it.
-        first : str
-            Description of the case, which the notice shows if it is the first of its kind; empty to show the
-            number of cases.
-        """
         count, known = self._found.get(kind, (0, first))
         self._found[kind] = count + 1, known
 
     def tell(self, notify: Callable[[str], None]) -> None:
-        """Pass one notice for each kind, and forget the cases.
-
-        Parameters
-        ----------
-        notify : callable
-            Function that is called with each notice.
-        """
         for kind, (count, first) in self._found.items():
             more = f", and {count - 1} more" if count > 1 else ""
             notify(f"{self._file}: {kind}: {first + more if first else count}")
@@ -243,32 +157,7 @@ OVERLAP = "spans that overlap longer ones, or earlier ones of the same length, a
 
 
 def labels_of(spans: Iterable[Span], text: str, offsets: Offsets, doubts: Doubts) -> tuple[str, ...]:
-    """BIO labels of tokens by spans.
-
-    A span that ends within a token is read as the whole token. Of spans that overlap the longest is read, and
-    of equally long ones the first; the others are left out.
-
-    Parameters
-    ----------
-    spans : iterable of Span
-        Spans of the text, in any order.
-    text : str
-        Text of the document.
-    offsets : tuple of tuple of (int, int)
-        (T, 2) begin and end of each token in the text, in characters.
-    doubts : Doubts
-        Receiver of spans that labels cannot represent.
-
-    Returns
-    -------
-    tuple of str
-        T labels.
-
-    Examples
-    --------
-    >>> labels_of([Span(0, 5, "name")], "Ada L.", ((0, 3), (4, 5), (5, 6)), Doubts("x"))
-    ('B-name', 'I-name', 'O')
-    """
+    """BIO labels of the tokens that spans touch; of overlapping spans the longest is read, of equally long ones the first."""
     begins, ends = [begin for begin, _ in offsets], [end for _, end in offsets]
     placed: list[tuple[int, int, Span]] = []
     for span in spans:

@@ -1,7 +1,4 @@
-"""Prodigy's JSON lines: a task a line, with `text`, `spans` and `tokens`.
-
-Offsets count characters (code points). Tasks that were rejected or ignored are passed over.
-"""
+"""Prodigy's JSON lines: a task a line, with `text`, `spans` and `tokens`; offsets count code points."""
 
 from typing import Any
 
@@ -14,7 +11,7 @@ REFUSED = ("reject", "ignore")
 """Answers of tasks, and of spans, that are not taken."""
 PASSED_OVER = "tasks that were rejected or ignored are passed over"
 _OF_OTHERS = ("label", "labels", "entities")
-"""Keys by which other tools, and text classification, have their labels."""
+"""Keys of labels in records of other tools and of text classification."""
 
 
 def is_task(record: Any) -> bool:
@@ -26,13 +23,7 @@ def is_task(record: Any) -> bool:
 
 
 def example(record: dict[str, Any], where: str, doubts: Doubts) -> Example | None:
-    """The sequence of a task; None for one that was rejected or ignored.
-
-    Raises
-    ------
-    InputError
-        for spans and tokens that do not fit the text.
-    """
+    """The sequence of a task; None for one that was rejected or ignored."""
     text = text_value(record, "text", where)
     for key in _OF_OTHERS:
         if key in record and "spans" not in record:
@@ -81,16 +72,7 @@ def _spans(record: dict[str, Any], text: str, where: str) -> list[Span] | None:
 
 
 def task(passage: Passage, spans: list[Span] | None, predicted: bool) -> dict[str, Any]:
-    """A task with spans: the one that a passage came from, or a new one.
-
-    A predicted task has no answer, since nobody gave one.
-
-    Parameters
-    ----------
-    passage : text and tokens
-    spans : that begin and end with tokens; None for a task without annotations
-    predicted : whether they are a model's
-    """
+    """A task with spans: the one that a passage came from, or a new one; a predicted one has no answer."""
     if passage.format == "prodigy":
         left_out = ("spans", "_task_hash", *(("answer",) if predicted else ()))
         result = {key: value for key, value in passage.record.items() if key not in left_out}

@@ -1,7 +1,4 @@
-"""Sequences from JSON: one object a line, a single object, or an array of objects.
-
-A record is such an object, and an example is its sequence. Tasks of annotation tools are recognised by their keys.
-"""
+"""Sequences from JSON objects: one a line, a single one, or an array; tasks of annotation tools are known by their keys."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -42,24 +39,11 @@ KEYS = tuple(
 _SCORE_KEYS = ("logits", "emissions", "edges", "transitions", "start", "first", "end")
 
 
-class DuplicateKey(InferenceError, ValueError):
-    """A JSON object has the same key twice."""
+class DuplicateKey(InferenceError, ValueError): ...
 
 
 def loads(text: str) -> Any:
-    """Parse JSON, and refuse duplicate keys.
-
-    Raises
-    ------
-    json.JSONDecodeError
-        Where the text is not JSON.
-    ValueError
-        For a number with more digits than Python reads.
-    RecursionError
-        For lists nested too deeply.
-    DuplicateKey
-        For an object that has a key twice.
-    """
+    """Parse JSON, and refuse duplicate keys."""
     return json.loads(text, object_pairs_hook=_object)
 
 
@@ -70,79 +54,50 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return result
 
 
-def json_lines(
-    lines: Lines,
-    reading: LogitsOptions | None,
-    longest: int | None = None,
-    notify: Notify = lambda _: None,
-) -> Iterator[Example | Rejection]:
-    """Yield one example for each non-empty line; lines that state none, or one of more tokens than `longest`, are rejected."""
+def json_lines(lines: Lines, reading: LogitsOptions | None, notify: Notify) -> Iterator[Example | Rejection]:
+    """One example for each non-empty line; lines that state none are rejected."""
     doubts = Doubts(lines.name)
     for number, line in lines:
         if isinstance(line, Rejection):
             yield line
         elif line.strip():
-            where = f"{lines.name}, line {number}"
-            try:
-                item = _any_example(_parse(line, where), where, reading, doubts)
-            except InputError as error:
-                yield Rejection(lines.name, number, str(error))
-            else:
-                if item is not None:
-                    yield with_place(item, lines.name, number, longest)
+            yield from _read(line, lines.name, "line", number, reading, doubts)
     doubts.tell(notify)
 
 
 def json_array(
-    text: str,
-    name: str,
-    reading: LogitsOptions | None,
-    longest: int | None = None,
-    notify: Notify = lambda _: None,
+    text: str, name: str, reading: LogitsOptions | None, notify: Notify
 ) -> Iterator[Example | Rejection]:
     """The sequences of a text that holds a list of objects; InputError where it holds none."""
     records = _parse(text, name)
     if not records:
         raise InputError(f"{name}: an empty list; {EXPECTED}")
     doubts = Doubts(name)
-    yield from read_records(records, name, "item", reading, longest, doubts=doubts)
+    for number, record in enumerate(records, 1):
+        yield from _read(record, name, "item", number, reading, doubts)
     doubts.tell(notify)
 
 
-def read_records(
-    records: Iterable[Any],
-    name: str,
-    what: str,
-    reading: LogitsOptions | None,
-    longest: int | None = None,
-    begin: int = 1,
-    doubts: Doubts | None = None,
+def read_rows(
+    rows: Iterable[dict[str, Any]], name: str, begin: int, reading: LogitsOptions | None
 ) -> Iterator[Example | Rejection]:
-    """The sequences of records, which are numbered from `begin`; `what` is the word for a record in messages.
-
-    With `doubts`, tasks of annotation tools are also accepted.
-    """
-    for number, record in enumerate(records, begin):
-        where = f"{name}, {what} {number}"
-        try:
-            item = (
-                example(record, where, reading)
-                if doubts is None
-                else _any_example(record, where, reading, doubts)
-            )
-        except InputError as error:
-            yield Rejection(name, number, str(error))
-        else:
-            if item is not None:
-                yield with_place(item, name, number, longest)
+    """The sequences of rows of a table, which are numbered from `begin`."""
+    for number, row in enumerate(rows, begin):
+        yield from _read(row, name, "row", number, reading, Doubts(name))
 
 
-def with_place(item: Example, name: str, number: int, longest: int | None) -> Example | Rejection:
-    """The example with its place, unless it has more than `longest` tokens."""
-    size = max(len(item.tokens), 0 if item.scores is None else item.scores.length)
-    if longest is not None and size > longest:
-        return Rejection(name, number, f"{item.where}: a sequence of more than {longest} tokens")
-    return replace(item, file=name, line=number)
+def _read(
+    record: Any, name: str, what: str, number: int, reading: LogitsOptions | None, doubts: Doubts
+) -> Iterator[Example | Rejection]:
+    """The sequence of a record or of a line of JSON, or why there is none; nothing for a task that is passed over."""
+    where = f"{name}, {what} {number}"
+    try:
+        item = _any_example(_parse(record, where) if what == "line" else record, where, reading, doubts)
+    except InputError as error:
+        yield Rejection(name, number, str(error))
+    else:
+        if item is not None:
+            yield replace(item, file=name, line=number)
 
 
 def _parse(text: str, where: str) -> Any:
@@ -166,13 +121,7 @@ def _any_example(record: Any, where: str, reading: LogitsOptions | None, doubts:
 
 
 def example(record: Any, where: str, reading: LogitsOptions | None) -> Example:
-    """The sequence of an object.
-
-    Raises
-    ------
-    InputError
-        For unknown keys, keys that do not go together, and invalid values.
-    """
+    """The sequence of an object."""
     if not isinstance(record, dict):
         raise InputError(f"{where}: expected a JSON object, not {_kind(record)}; {EXPECTED}")
     try:

@@ -1,13 +1,4 @@
-"""Synthetic English résumé items: one job of a curriculum vitae each, every token labelled.
-
-A small grammar with a few computed symbols writes a header (job title, organization and dates in many
-layouts) and usually one consecutive description.  Descriptions mention organizations, years and titles, and
-headers contain words of descriptions, so a tagger trained on a few hundred items breaks some descriptions in
-the middle, while the rule "at most one run of description" holds for all but about 3 % of the items.
-
-All wording, organizations and places are made up.  Only ``random.Random.random`` is drawn from, so that a
-seed gives the same items on every platform and Python version.
-"""
+"""Synthetic English résumé items from a small grammar; all names are made up, and a seed gives the same items everywhere."""
 
 from __future__ import annotations
 
@@ -135,10 +126,8 @@ class Item:
 
     Parameters
     ----------
-    tokens : tuple of str
-        T texts.
-    labels : tuple of str
-        T label names.
+    tokens, labels : tuple of str
+        T texts, and T label names.
 
     Examples
     --------

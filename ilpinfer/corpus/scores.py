@@ -67,12 +67,6 @@ class Scores:
         ------
         ValueError
             If the shapes do not fit together.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> Scores(emissions=np.zeros((3, 2)), transitions=np.zeros((2, 2))).trellis(["a", "b"], None)
-        Trellis(3 tokens, 2 labels, plain)
         """
         if self.edges is None:
             assert self.emissions is not None

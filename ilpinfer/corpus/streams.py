@@ -1,18 +1,11 @@
-"""Sequences of files of any size, one after the other: columns, JSON, archives of logits, Parquet and Arrow, annotated
-documents, and folders of them.
-
-The amount of input that is read ahead is limited, so that memory does not grow with the input. A JSON list, an archive
-and a `DocBin` are read
-whole.
-"""
+"""Sequences of files and folders of any size, one after the other; JSON lists, archives and a `DocBin` are read whole."""
 
 import contextlib
 import json
 import sys
-from collections.abc import Callable, Generator, Iterator
-from dataclasses import dataclass
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
-from types import TracebackType
 from typing import Any, BinaryIO, Self
 
 from formulations.files import open_bytes, plain_name
@@ -23,7 +16,7 @@ from ilpinfer.corpus.columns import AHEAD, columns
 from ilpinfer.corpus.examples import Example, InputError, Notify, Rejection
 from ilpinfer.corpus.lines import LONGEST, Lines
 from ilpinfer.corpus.logits import LogitsOptions
-from ilpinfer.corpus.records import EXPECTED, json_array, json_lines, with_place
+from ilpinfer.corpus.records import EXPECTED, json_array, json_lines
 from ilpinfer.corpus.tables import TABLES, read_table
 from ilpinfer.errors import ModelError
 
@@ -44,23 +37,7 @@ Found = Example | Rejection
 
 @dataclass(frozen=True)
 class CorpusForm:
-    """Options for reading files of sequences.
-
-    Parameters
-    ----------
-    logits : LogitsOptions, optional
-        Options for reading logits.
-    column : str, optional
-        Columns of labels and tokens; see `ilpinfer.corpus.sequences.read`.
-    most : int or None, default AHEAD
-        Number of bytes of a file from which its form is inferred; None for all.
-    longest : int, optional
-        Largest number of tokens of a sequence; longer ones are rejected. None for no limit.
-    longest_line : int or None, default LONGEST
-        Largest number of bytes of a line; None for no limit.
-    unit : {"line", "document"}, default "line"
-        Part of a BRAT document that is one sequence.
-    """
+    """Options for reading files of sequences."""
 
     logits: LogitsOptions | None = None
     column: str = ""
@@ -75,22 +52,7 @@ class CorpusForm:
 
 
 class ExampleStream:
-    """Examples and rejections of a source, in order; to be used in a `with` statement.
-
-    Parameters
-    ----------
-    files : list of str
-        Names of the files, or `-` for standard input.
-    form : CorpusForm
-        Options for reading them.
-    notify : Notify
-        Function that is called with each notice about inferred settings.
-
-    Attributes
-    ----------
-    files : names of the files
-    done : bytes of the files that were read whole
-    """
+    """Examples and rejections of a source, in order; to be used in a `with` statement."""
 
     def __init__(self, files: list[str], form: CorpusForm, notify: Notify) -> None:
         self.files, self._form, self._notify = files, form, notify
@@ -108,9 +70,7 @@ class ExampleStream:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._found.close()
         self._stack.close()
 
@@ -135,7 +95,7 @@ class ExampleStream:
             try:
                 for each in self._file(file):
                     empty = False
-                    yield each
+                    yield self._limited(each)
             except (InputError, ModelError) as error:
                 empty = False
                 yield Rejection(file, 0, str(error))
@@ -146,19 +106,29 @@ class ExampleStream:
         if empty:
             yield Rejection(self.files[0], 0, f"{self.files[0]}: no sequence")
 
+    def _limited(self, found: Found) -> Found:
+        """What was found, or the rejection of a sequence that is too long."""
+        longest = self._form.longest
+        if longest is None or isinstance(found, Rejection):
+            return found
+        size = max(len(found.tokens), 0 if found.scores is None else found.scores.length)
+        if size <= longest:
+            return found
+        return Rejection(found.file, found.line, f"{found.where}: a sequence of more than {longest} tokens")
+
     def _file(self, file: str) -> Iterator[Found]:
         form, name = self._form, plain_name(file)
         if name != file and name.endswith(UNPACKED):
             raise InputError(f"{file}: {Path(name).suffix} files are not read compressed; unpack it")
         if file.endswith(".npz"):
             for number, each in enumerate(read_logits(file, form.logits or LogitsOptions()), 1):
-                yield with_place(each, file, number, form.longest)
+                yield replace(each, file=file, line=number)
         elif file.endswith(TABLES):
-            yield from read_table(file, form.logits, form.longest)
+            yield from read_table(file, form.logits)
         elif file.endswith(docbin.SUFFIX):
-            yield from docbin.read_docbin(file, self._notify, form.longest)
+            yield from docbin.read_docbin(file, self._notify)
         elif brat.is_brat(file):
-            yield from brat.read_brat(file, self._notify, form.longest, form.unit)
+            yield from brat.read_brat(file, self._notify, form.unit)
         elif len(self.files) > 1 and brat.lacks_annotations(file):
             raise InputError(
                 f"{file}: no {Path(file).stem}{brat.ANNOTATIONS} beside it, as other texts of the folder have; an empty file says "
@@ -168,7 +138,7 @@ class ExampleStream:
             with opened_lines(file, form.longest_line) as lines:
                 self._lines = lines
                 if name.endswith(conllu.SUFFIXES):
-                    yield from conllu.read_conllu(lines, form.column, self._notify, form.longest, form.most)
+                    yield from conllu.read_conllu(lines, form.column, self._notify, form.most)
                 else:
                     yield from _of_text(lines, form, self._notify)
 
@@ -250,7 +220,6 @@ def opened_lines(source: str | Path, longest: int | None = LONGEST) -> Iterator[
 
 
 def _of_text(lines: Lines, form: CorpusForm, notify: Notify) -> Iterator[Found]:
-    """The sequences of a text, whatever its form."""
     head = lines.ahead(form.most, lambda texts: any(map(str.strip, texts)))
     first = next((line for line in head if line.strip()), "")
     if not first and lines.ended:
@@ -263,9 +232,12 @@ def _of_text(lines: Lines, form: CorpusForm, notify: Notify) -> Iterator[Found]:
         raise InputError(
             f"{lines.name}: XML or HTML, by its first line; expected token<TAB>label lines or JSON lines"
         )
-    json_reader = _json_reader(lines, first.lstrip(), form, notify)
-    if json_reader is not None:
-        yield from json_reader()
+    text = _json_text(lines, first.lstrip(), form)
+    if text is not None:
+        if text:
+            yield from json_array(text, lines.name, form.logits, notify)
+        else:
+            yield from json_lines(lines, form.logits, notify)
         return
     empty = True
     for each in columns(lines, form.column, notify, form.most, form.longest):
@@ -277,36 +249,27 @@ def _of_text(lines: Lines, form: CorpusForm, notify: Notify) -> Iterator[Found]:
         )
 
 
-def _json_reader(
-    lines: Lines, first: str, form: CorpusForm, notify: Notify
-) -> Callable[[], Iterator[Found]] | None:
-    """The reader of a JSON text, or None for another text."""
-
-    def by_line() -> Iterator[Found]:
-        return json_lines(lines, form.logits, form.longest, notify)
-
-    def whole(text: str) -> Callable[[], Iterator[Found]]:
-        return lambda: json_array(text, lines.name, form.logits, form.longest, notify)
-
+def _json_text(lines: Lines, first: str, form: CorpusForm) -> str | None:
+    """A JSON list as a text, an empty text for JSON lines, and None for another text."""
     if "\t" in first[:2]:
         return None
     if first.startswith("{"):
         if isinstance(_value(first), dict):
-            return by_line
+            return ""
         head = lines.ahead(form.most)
         if not lines.ended and any(isinstance(_value(line), dict) for line in head):
-            return by_line
+            return ""
         text = "\n".join(head if lines.ended else lines.ahead(None))
-        return whole(f"[{lines.text()}]") if isinstance(_value(text), dict) else by_line
+        return f"[{lines.text()}]" if isinstance(_value(text), dict) else ""
     if not first.startswith("["):
         return None
     head = lines.ahead(form.most)
     opened = next((line for line in [first[1:], *head[1:]] if line.strip()), "").lstrip()
     if first[1:].lstrip().startswith("{") or (not lines.ended and opened.startswith("{")):
-        return whole(lines.text())
+        return lines.text()
     result = _value("\n".join(head)) if lines.ended else None
     if isinstance(result, list) and not _numbers(result):
-        return whole(lines.text())
+        return lines.text()
     result = _value(first)
     if isinstance(result, list) and not _numbers(result):
         raise InputError(f"{lines.name}: a list on each line; {EXPECTED}")

@@ -6,33 +6,23 @@ from typing import Any
 from formulations.messages import suggestion
 from ilpinfer.corpus.examples import Example, InputError, Rejection
 from ilpinfer.corpus.logits import LogitsOptions
-from ilpinfer.corpus.records import KEYS, read_records
+from ilpinfer.corpus.records import KEYS, read_rows
 from ilpinfer.system.extras import require
 
 PARQUET = (".parquet",)
 ARROW = (".arrow", ".feather", ".ipc")
 TABLES = (*PARQUET, *ARROW)
-"""Endings of files."""
 ROWS = 256
-"""Rows that are taken at once."""
 OF_OUTPUT = ("tokens", "labels", "sequence")
 """Columns that are read of files that `ilpinfer reprocess` wrote."""
 
 
-def read_table(
-    path: str, reading: LogitsOptions | None, longest: int | None = None
-) -> Iterator[Example | Rejection]:
-    """The sequences of a Parquet file, or of an Arrow file or stream.
-
-    Raises
-    ------
-    InputError
-        For a file that is damaged or cannot be read, for unknown columns, and where pyarrow is missing.
-    """
+def read_table(path: str, reading: LogitsOptions | None) -> Iterator[Example | Rejection]:
+    """The sequences of a Parquet file, or of an Arrow file or stream."""
     begin = 1
     try:
         for rows in _batches(path):
-            yield from read_records(map(_without_nulls, rows), path, "row", reading, longest, begin)
+            yield from read_rows(map(_without_nulls, rows), path, begin, reading)
             begin += len(rows)
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {_words(error)}") from None
@@ -53,7 +43,6 @@ def count_rows(path: str) -> int:
 
 
 def _batches(path: str) -> Iterator[list[dict[str, Any]]]:
-    """The rows of a file, some at a time."""
     require(path, "parquet", "pyarrow")
     import pyarrow as pa
     import pyarrow.parquet as pq

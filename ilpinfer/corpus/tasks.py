@@ -1,7 +1,4 @@
-"""Records of annotation tools: Prodigy's tasks as JSON lines, and Label Studio's tasks as JSON.
-
-A task is a sequence. Both kinds are recognised by their keys, in JSON lines and in JSON lists.
-"""
+"""What tasks of annotation tools share: their texts, places and sequences."""
 
 from typing import Any
 

@@ -9,21 +9,7 @@ NOTHING: Mapping[str, str] = {}
 
 
 class Token(str):
-    """A token text with the cells of further columns of its line; it compares and prints like the text.
-
-    Parameters
-    ----------
-    text : str
-        The token.
-    columns : mapping of str to str, default NOTHING
-        Cells by the name of their column.
-
-    Examples
-    --------
-    >>> token = Token("Ada", {"pos": "NNP"})
-    >>> token == "Ada", token.columns["pos"]
-    (True, 'NNP')
-    """
+    """A token text with the cells of further columns of its line; it compares and prints like the text."""
 
     columns: Mapping[str, str]
 
@@ -82,13 +68,7 @@ def column_names(tokens: Sequence[str]) -> tuple[str, ...]:
 
 
 def column(tokens: Sequence[str], name: str) -> list[str]:
-    """The cells of a column.
-
-    Raises
-    ------
-    ValueError
-        Where a token lacks it.
-    """
+    """The cells of a column."""
     try:
         return [token.columns[name] for token in tokens]  # type: ignore[attr-defined]
     except (AttributeError, KeyError):

@@ -5,7 +5,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from formulations.files import is_packed, plain_name
 from formulations.messages import suggestion
 from ilpinfer.corpus import label_studio, prodigy
 from ilpinfer.corpus.brat import UNITS, brat_files
-from ilpinfer.corpus.conllu_writing import conllu_text
+from ilpinfer.corpus.conllu import conllu_text
 from ilpinfer.corpus.conversion import convert_all, shown_scheme
 from ilpinfer.corpus.docbin import docbin_bytes
 from ilpinfer.corpus.examples import Example, InputError
@@ -31,7 +31,7 @@ BY_SUFFIX = {
     ".spacy": "spacy",
     ".parquet": "parquet",
 }
-"""The format of a file that ends so; a name without a suffix is a folder of BRAT documents."""
+"""Formats by the ending of a file; a name without one is a folder of BRAT documents."""
 BINARY = ("parquet", "spacy")
 FORMATS = ("columns", "json", "parquet", "conllu", "brat", "spacy", "prodigy", "label-studio")
 
@@ -84,11 +84,6 @@ class WriteOptions:
         ------
         InputError
             For an unknown format or unit, and if the name of the output does not determine the format.
-
-        Examples
-        --------
-        >>> WriteOptions().format_of("names.conllu")
-        'conllu'
         """
         if self.unit not in UNITS:
             raise InputError(f'no unit "{self.unit}"{suggestion(self.unit, UNITS)}')
@@ -161,7 +156,7 @@ def write(
         raise InputError(f"{name}: format {format_} is compressed itself; name the file {plain_name(name)}")
     if format_ == "brat":
         return _write_brat(known, name, scheme, options, inputs)
-    data = _WRITERS[format_](known, scheme, options, name)
+    data = _content(format_, known, scheme, options, name)
     if name != "-":
         write_atomically(name, data, inputs)
     elif isinstance(data, str):
@@ -169,6 +164,30 @@ def write(
     else:
         raise InputError(f"format {format_} is binary; name a file for the output")
     return 1
+
+
+def _content(
+    format_: str, examples: list[Example], scheme: str, options: WriteOptions, path: str
+) -> str | bytes:
+    """The content of a file."""
+    match format_:
+        case "columns":
+            return _columns(examples)
+        case "json":
+            return _json_lines(map(_record, examples))
+        case "conllu":
+            known, _ = _spans([each.with_labels(None) for each in examples], scheme)
+            labelled = [one.with_labels(two.labels) for one, two in zip(known, examples, strict=True)]
+            return "".join(conllu_text(labelled, options.column, scheme))
+        case "spacy":
+            return docbin_bytes(*_spans(examples, scheme), path)
+        case "prodigy":
+            return _json_lines(_tasks(prodigy.task, examples, scheme, options.predicted))
+        case "label-studio":
+            tasks = list(_tasks(label_studio.task, examples, scheme, options.predicted))
+            return json.dumps(tasks, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+        case _:
+            return _parquet(examples, path)
 
 
 def _in_scheme(examples: list[Example], scheme: str) -> tuple[list[Example], str]:
@@ -183,10 +202,7 @@ def _in_scheme(examples: list[Example], scheme: str) -> tuple[list[Example], str
 def _spans(
     examples: Sequence[Example], scheme: str, *, whole: bool = False
 ) -> tuple[list[Example], list[list[Span] | None]]:
-    """Sequences with a passage each, and the spans of their labels.
-
-    With `whole`, passages are parts of their whole document; otherwise each has a text of its own.
-    """
+    """Sequences with a passage each, whole documents or alone, and the spans of their labels."""
     result, found = [], list[list[Span] | None]()
     for example in examples:
         passage = example.passage or Passage.of_tokens(example.tokens)
@@ -215,7 +231,7 @@ def _write_brat(
     return len(files)
 
 
-def _columns(examples: list[Example], scheme: str, options: WriteOptions, path: str) -> str:
+def _columns(examples: list[Example]) -> str:
     unlabelled = [each.where for each in examples if each.labels is None]
     if unlabelled and len(unlabelled) < len(examples):
         raise InputError(f"{unlabelled[0]}: no labels, but other sequences have some; write JSON lines")
@@ -242,22 +258,8 @@ def _record(example: Example) -> dict[str, Any]:
     }
 
 
-def _json(examples: list[Example], scheme: str, options: WriteOptions, path: str) -> str:
-    return _json_lines(map(_record, examples))
-
-
 def _json_lines(records: Iterable[dict[str, Any]]) -> str:
     return "".join(json.dumps(each, ensure_ascii=False, allow_nan=False) + "\n" for each in records)
-
-
-def _conllu(examples: list[Example], scheme: str, options: WriteOptions, path: str) -> str:
-    known, _ = _spans([each.with_labels(None) for each in examples], scheme)
-    labelled = [one.with_labels(two.labels) for one, two in zip(known, examples, strict=True)]
-    return "".join(conllu_text(labelled, options.column, scheme))
-
-
-def _docbin(examples: list[Example], scheme: str, options: WriteOptions, path: str) -> bytes:
-    return docbin_bytes(*_spans(examples, scheme), path)
 
 
 def _tasks(
@@ -271,16 +273,7 @@ def _tasks(
         yield task(example.passage, spans, predicted)
 
 
-def _prodigy(examples: list[Example], scheme: str, options: WriteOptions, path: str) -> str:
-    return _json_lines(_tasks(prodigy.task, examples, scheme, options.predicted))
-
-
-def _label_studio(examples: list[Example], scheme: str, options: WriteOptions, path: str) -> str:
-    tasks = list(_tasks(label_studio.task, examples, scheme, options.predicted))
-    return json.dumps(tasks, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
-
-
-def _parquet(examples: list[Example], scheme: str, options: WriteOptions, path: str) -> bytes:
+def _parquet(examples: list[Example], path: str) -> bytes:
     require(path, "parquet", "pyarrow")
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -293,14 +286,3 @@ def _parquet(examples: list[Example], scheme: str, options: WriteOptions, path: 
     stream = io.BytesIO()
     pq.write_table(pa.table(columns, pa.schema([(name, texts) for name in columns])), stream)
     return stream.getvalue()
-
-
-_WRITERS: Mapping[str, Callable[[list[Example], str, WriteOptions, str], str | bytes]] = {
-    "columns": _columns,
-    "json": _json,
-    "parquet": _parquet,
-    "conllu": _conllu,
-    "spacy": _docbin,
-    "prodigy": _prodigy,
-    "label-studio": _label_studio,
-}

@@ -40,18 +40,10 @@ DAMAGE = (
 )
 """Errors of the readers of archives and headers for damaged bytes."""
 KINDS = "biufcSUO"
-"""Kinds of numbers and texts, and Python objects, which are refused by name."""
+"""Kinds of numbers and texts that are read, and Python objects, which are refused by name."""
 
 
 def read_archive(path: str | Path) -> dict[str, NDArray[Any]]:
-    """Every array of an `.npz` file, by name.
-
-    Raises
-    ------
-    ModelError
-        For a file that is missing, no archive, damaged, too large, or contains Python objects, which would
-        have to be run.
-    """
     try:
         with Path(path).open("rb") as stream:
             size = stream.seek(0, 2)

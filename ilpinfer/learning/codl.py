@@ -11,7 +11,7 @@ from formulations.errors import RuleNotice
 from formulations.messages import suggestion
 from ilpinfer.core.rule_compiler import Rules, compiler_of
 from ilpinfer.learning.codl_result import CODLResult, Progress, Row, provenance
-from ilpinfer.learning.codl_run import Run
+from ilpinfer.learning.codl_run import CODLState
 from ilpinfer.learning.codl_settings import BASELINES, Settings
 from ilpinfer.models.sequences import Labelled, check_texts, encode
 
@@ -121,7 +121,7 @@ class CODL(Settings):
         given.compiled(labels).warn()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuleNotice)
-            run = Run(self, labels, texts, ids, pool, given, tuple(held_out), progress)
+            run = CODLState(self, labels, texts, ids, pool, given, tuple(held_out), progress)
             for row in resume:
                 run.restore(row)
             while len(run.trace) < self.cycles:

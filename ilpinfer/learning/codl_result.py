@@ -53,23 +53,6 @@ class Cycle:
     ways: dict[str, int]
     held_out: dict[str, Measures]
 
-    @classmethod
-    def of(cls, values: Mapping[str, Any]) -> "Cycle":
-        """The figures of plain values.
-
-        Parameters
-        ----------
-        values : mapping of str to object
-            A dictionary of the fields.
-
-        Returns
-        -------
-        Cycle
-            The figures.
-        """
-        held_out = {name: Measures(*each) for name, each in values["held_out"].items()}
-        return cls(**{**values, "held_out": held_out})
-
 
 @dataclass(frozen=True)
 class CODLResult:
@@ -77,10 +60,8 @@ class CODLResult:
 
     Parameters
     ----------
-    model : Part or Mixture
-        Model after the last cycle.
-    supervised : Part
-        Model learnt from the labelled sequences only.
+    model, supervised : Part or Mixture
+        Model after the last cycle, and model learnt from the labelled sequences only.
     before : dict of str to Measures
         Measures of the supervised model on held-out sequences, as in `Cycle.held_out`.
     trace : tuple of Cycle
@@ -106,8 +87,7 @@ class CODLResult:
     @property
     def text(self) -> str:
         """The model's file, as `load_model` reads it, with `made` beside the model."""
-        record = record_of(self.model.FORMAT, self.model.VERSION, self.model.body())
-        return text_of({**record, "made": self.made})
+        return text_of({**record_of(self.model), "made": self.made})
 
     def save(self, path: str | Path) -> None:
         """Write the model's file. It appears under its name only when it is complete.

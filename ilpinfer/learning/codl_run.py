@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict
+from itertools import count
 
 import numpy as np
 
@@ -14,8 +15,13 @@ from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.evaluation.evaluation import Pair, evaluate
 from ilpinfer.learning.codl_result import Cycle, Progress, Row
 from ilpinfer.learning.codl_settings import Settings
-from ilpinfer.learning.estimates import Estimate, Labellings
-from ilpinfer.learning.expectation import NO_LABELLING, Expectation, most_confident
+from ilpinfer.learning.expectation import (
+    NO_LABELLING,
+    Estimate,
+    Expectation,
+    WeightedLabellings,
+    most_confident,
+)
 from ilpinfer.learning.measures import Measures
 from ilpinfer.models.files import model_of, record_of
 from ilpinfer.models.mixture import Mixture, Part
@@ -23,9 +29,7 @@ from ilpinfer.models.sequence_model import SequenceModel
 from ilpinfer.models.sequences import Labelled
 
 
-class Run:
-    """The state of a fit: models, the labels of the pool, and the trace."""
-
+class CODLState:
     def __init__(
         self,
         codl: Settings,
@@ -42,7 +46,7 @@ class Run:
         self.tokens = sum(map(len, texts))
         self.learner = codl.own_learner
         self.learn = self.learner.prepare(labels, [*texts, *pool])
-        self.supervised = self.learn(Labellings.alike(place, y[None]) for place, y in enumerate(ids))
+        self.supervised = self.learn(WeightedLabellings.alike(place, y[None]) for place, y in enumerate(ids))
         self.model: Part | Mixture = self.supervised
         self.pool_model: Part | None = None
         own = (C.valid_scheme(name="labels keep to their scheme"),) if labels.scheme in CLOSED else ()
@@ -50,7 +54,7 @@ class Run:
         self.scheme = RuleSet(own)
         self.used = compiler_of(RuleSet((*used.items, *own), used.fields, used.name))
         self.best = dict[int, Integers]()
-        self.labelled = dict[int, Labellings]()
+        self.labelled = dict[int, WeightedLabellings]()
         self.broken = dict[int, dict[str, int]]()
         self.learnt = 0
         self.before = self._measures()
@@ -97,7 +101,6 @@ class Run:
         self.trace.append(cycle)
 
     def _choose(self, made: Mapping[int, Estimate]) -> Mapping[int, Estimate]:
-        """The estimates to learn from."""
         codl = self.codl
         places = list(made)
         if codl.confidence < 1:
@@ -105,7 +108,7 @@ class Run:
         if codl.relabel:
             return {place: made[place] for place in places}
         new = {place: made[place] for place in places}
-        self.labelled |= {place: each for place, each in new.items() if isinstance(each, Labellings)}
+        self.labelled |= {place: each for place, each in new.items() if isinstance(each, WeightedLabellings)}
         return dict(sorted(self.labelled.items()))
 
     def _mix(self) -> None:
@@ -116,15 +119,15 @@ class Run:
         self.model = self.learner.mix(self.supervised, self.pool_model, gamma, self.codl.own_mixing)
 
     def _violations(self, changed: Collection[int]) -> dict[str, int]:
-        """How often the labels of the pool break each rule; counted again after they have changed."""
+        """How often the labels of the pool break each rule; only changed labels are counted again."""
         for place in self.best.keys() & ({*changed} | (self.best.keys() - self.broken.keys())):
             problem = self.rules.quietly(self.supervised.trellis(self.pool[place]))
             path = self.best[place]
             self.broken[place] = {rule.name: int(rule.violations(path)) for rule in problem.rules}
         result = dict[str, int]()
         for place in self.best:
-            for name, count in self.broken[place].items():
-                result[name] = result.get(name, 0) + count
+            for name, violations in self.broken[place].items():
+                result[name] = result.get(name, 0) + violations
         return result
 
     def _measures(self) -> dict[str, Measures]:
@@ -138,45 +141,37 @@ class Run:
         return {name: measure(self.model, self.held_out, each) for name, each in rules.items()}
 
     def _advance(self, number: int, total: int) -> Callable[[], None]:
-        done = 0
-
-        def advance() -> None:
-            nonlocal done
-            done += 1
-            if self.progress is not None:
-                self.progress(number, done, total)
-
-        return advance
+        done = count(1)
+        return lambda: None if self.progress is None else self.progress(number, next(done), total)
 
     def row(self) -> Row:
-        """The state as plain values."""
         assert self.pool_model is not None
         model = self.pool_model
         kept = [[place, each.paths.tolist(), each.weights.tolist()] for place, each in self.labelled.items()]
         return {
             "cycle": asdict(self.trace[-1]),
             "learnt": self.learnt,
-            "model": record_of(model.FORMAT, model.VERSION, model.body()),
+            "model": record_of(model),
             "best": [[place, path.tolist()] for place, path in self.best.items()],
             "labelled": kept,
         }
 
     def restore(self, row: Row) -> None:
-        """Restore the state after a cycle from the values of `row`."""
         model = model_of(row["model"], "checkpoint")
         assert isinstance(model, Part)
         self.pool_model, self.learnt = model, row["learnt"]
         self.best = {place: np.array(path, np.int64) for place, path in row["best"]}
         self.labelled = {
-            place: Labellings(place, np.array(paths, np.int64), np.array(weights))
+            place: WeightedLabellings(place, np.array(paths, np.int64), np.array(weights))
             for place, paths, weights in row["labelled"]
         }
-        self.trace.append(Cycle.of(row["cycle"]))
+        held_out = {name: Measures(*each) for name, each in row["cycle"]["held_out"].items()}
+        self.trace.append(Cycle(**{**row["cycle"], "held_out": held_out}))
         self._mix()
 
 
 def measure(model: SequenceModel, held_out: Sequence[Labelled], rules: Rules) -> Measures:
-    """Shares of right tokens and whole sequences, and F1 of fields, of labellings under rules."""
+    """Measures of the labellings of held-out sequences under rules."""
     solutions = Decoder(rules, model=model).decode_texts(tokens for tokens, _ in held_out)
     pairs = [
         Pair(tuple(tokens), tuple(solution.labels) if solution.has_labelling else None, tuple(gold))

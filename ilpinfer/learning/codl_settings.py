@@ -2,10 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from numbers import Real
 from typing import Any
 
-from formulations.arguments import whole
+from formulations.arguments import number, whole
 from formulations.messages import suggestion
 from ilpinfer.learning.expectation import E_STEPS
 from ilpinfer.learning.learners import Learner, learner_of
@@ -89,20 +88,15 @@ class Settings:
     def __post_init__(self) -> None:
         if self.e_step not in E_STEPS:
             raise ValueError(f'no E-step "{self.e_step}"{suggestion(str(self.e_step), E_STEPS)}')
-        _check_share("gamma", self.gamma, optional=True)
-        _check_share("confidence", self.confidence)
+        if self.gamma is not None:
+            number(self.gamma, "gamma", 0, 1)
+        number(self.confidence, "confidence", 0, 1)
         if self.confidence == 0:
             raise ValueError("confidence is 0: nothing would be learnt from; expected a share above 0")
-        for name, least in (
-            ("k", 1),
-            ("cycles", 0),
-            ("budget", 1),
-            ("samples", 1),
-            ("seed", 0),
-            ("pool_size", 1),
-        ):
-            if name != "pool_size" or self.pool_size is not None:
-                whole(getattr(self, name), name, least)
+        for name, least in (("k", 1), ("cycles", 0), ("budget", 1), ("samples", 1), ("seed", 0)):
+            whole(getattr(self, name), name, least)
+        if self.pool_size is not None:
+            whole(self.pool_size, "pool_size", 1)
         learner = self.own_learner
         if self.mixing and self.mixing not in learner.mixings:
             raise ValueError(
@@ -117,12 +111,10 @@ class Settings:
 
     @property
     def own_learner(self) -> Learner:
-        """The learner that is used."""
         return learner_of(self.kind, self.options) if self.learner is None else self.learner
 
     @property
     def own_mixing(self) -> str:
-        """The mixing that is used."""
         return self.mixing or self.own_learner.mixings[0]
 
     @property
@@ -136,10 +128,3 @@ class Settings:
             "mixing": self.own_mixing,
             "learner": own,
         }
-
-
-def _check_share(name: str, value: Any, *, optional: bool = False) -> None:
-    if optional and value is None:
-        return
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) <= 1:
-        raise ValueError(f"{name} is {value!r}; expected a number from 0 to 1")

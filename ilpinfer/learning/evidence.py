@@ -10,20 +10,6 @@ from formulations.dtypes import Booleans, Floats, Integers
 
 @dataclass(frozen=True)
 class Thresholds:
-    """Thresholds of mined rules.
-
-    Parameters
-    ----------
-    support : int
-        Trials.
-    confidence : float
-        Share of trials at which it holds.
-    gain : float
-        Nats that its trials are likelier under its confidence than under chance.
-    word_support : int
-        Trials of a single word.
-    """
-
     support: int
     confidence: float
     gain: float
@@ -32,23 +18,13 @@ class Thresholds:
 
 @dataclass(frozen=True)
 class FoldCounts:
-    """Trials of a rule in each of F folds.
+    """Trials of a rule in each of F folds."""
 
-    Parameters
-    ----------
-    held, broken : ndarray of int, shape (F,) or (F, n)
-        Number of trials that hold, and of those that do not.
-    """
-
-    held: Integers
-    broken: Integers
+    held: Integers  # (F,)
+    broken: Integers  # (F,)
 
     def held_out(self, support: int, confidence: float) -> tuple[Integers, Integers]:
-        """In how many folds the rule holds that the others teach, and in how many it applies at all.
-
-        The others teach it with their share of the support and the confidence; in the fold itself it then has to have the
-        confidence, too.
-        """
+        """In how many folds a rule holds that the other folds teach, and in how many it applies."""
         fired = self.held + self.broken
         rest, rest_held = fired.sum(axis=0) - fired, self.held.sum(axis=0) - self.held
         share = (len(fired) - 1) / len(fired)
@@ -73,15 +49,7 @@ def survives(holds: Integers, applies: Integers) -> Booleans:
 
 
 def gain(held: int, broken: int, base: float) -> float:
-    """The log-likelihood ratio of held and broken trials against a base rate, in nats; 0 where the base rate is higher.
-
-    Examples
-    --------
-    >>> round(gain(10, 0, 0.5), 3)
-    6.931
-    >>> gain(5, 5, 0.5)
-    0.0
-    """
+    """The log-likelihood ratio of held and broken trials against a base rate, nats; 0 where the base rate is higher."""
     return float(gains(np.array([held]), np.array([broken]), base)[0])
 
 
@@ -98,14 +66,5 @@ def gains(held: Integers, broken: Integers, base: float) -> Floats:
 
 
 def cost(held: int, broken: int, smoothing: float) -> float:
-    """The penalty of a rule in nats, -log((broken + a) / (held + broken + 2 a)).
-
-    Fersini et al. 2014, eq. 30: as printed it is negative and would reward violations; meant is minus the log probability
-    of a violation, counted where the premise holds, so that a rule that data seldom break is dear. `a` is the smoothing.
-
-    Examples
-    --------
-    >>> round(cost(98, 0, 1.0), 3)
-    4.605
-    """
+    """The penalty -log((broken + a) / (held + broken + 2 a)) in nats; Fersini et al. 2014, eq. 30, with a corrected sign."""
     return -math.log((broken + smoothing) / (held + broken + 2 * smoothing))

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
+from typing import Protocol
 
 import numpy as np
 
@@ -17,9 +18,85 @@ from ilpinfer.core.solution import Solution
 from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.exact.product import MARGINALS, product_of
 from ilpinfer.exact.viterbi import VITERBI
-from ilpinfer.learning.estimates import Estimate, Expectations, Labellings
 from ilpinfer.models.forward_backward import by_label, sums
 from ilpinfer.models.sequence_model import SequenceModel
+
+
+class Estimate(Protocol):
+    """A sequence whose labels are estimated."""
+
+    @property
+    def place(self) -> int: ...
+    @property
+    def confidence(self) -> float: ...
+    @property
+    def best(self) -> Integers:
+        """(T,) the label ids that stand for the estimate."""
+        ...
+
+    def nodes(self, K: int) -> Floats:
+        """(T, K) weight of each label at each token; each row adds up to 1."""
+        ...
+
+    def steps(self, shape: tuple[int, ...], places: "Places") -> Floats:
+        """Weights of steps between labels, in the shape of a model's transitions."""
+        ...
+
+
+Places = Callable[[Integers], tuple[Integers, ...]]
+"""Where the steps of a labelling (T,) are in a model's transitions, such as `HMM.steps`."""
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedLabellings:
+    """n labellings of a sequence, with their weights."""
+
+    place: int
+    paths: Integers  # (n, T)
+    weights: Floats
+    confidence: float = inf
+
+    @classmethod
+    def alike(cls, place: int, paths: Integers, confidence: float = inf) -> "WeightedLabellings":
+        """Weight 1/n each, as Figure 2 of CODL has it."""
+        return cls(place, paths, np.full(len(paths), 1 / len(paths)), confidence)
+
+    @property
+    def best(self) -> Integers:
+        return np.asarray(self.paths[0])
+
+    def nodes(self, K: int) -> Floats:
+        n, T = self.paths.shape
+        result = np.zeros((T, K))
+        np.add.at(result, (np.tile(np.arange(T), n), self.paths.ravel()), np.repeat(self.weights, T))
+        return result
+
+    def steps(self, shape: tuple[int, ...], places: Places) -> Floats:
+        result = np.zeros(shape)
+        for path, weight in zip(self.paths, self.weights, strict=True):
+            np.add.at(result, places(path), weight)
+        return result
+
+
+@dataclass(frozen=True, eq=False)
+class Expectations:
+    """Probabilities of labels and steps."""
+
+    place: int
+    labels: Floats  # (T, K)
+    edges: Floats
+    confidence: float = inf
+
+    @property
+    def best(self) -> Integers:
+        return np.asarray(self.labels.argmax(axis=1))
+
+    def nodes(self, K: int) -> Floats:
+        return self.labels
+
+    def steps(self, shape: tuple[int, ...], places: Places) -> Floats:
+        return self.edges
+
 
 E_STEPS: Mapping[str, str] = {
     "top-k": "the K best labellings, exactly, with weight 1/K each",
@@ -27,30 +104,11 @@ E_STEPS: Mapping[str, str] = {
     "weighted-top-k": "the K best labellings, exactly, with weights in proportion to exp(score)",
     "posterior": "probabilities p(y) ∝ exp(score(y)) under the rules, exactly",
 }
-"""The E-steps."""
 NO_LABELLING = "no labelling"
 
 
 @dataclass(frozen=True)
 class Expectation:
-    """One E-step.
-
-    Parameters
-    ----------
-    name : str
-        Name from `E_STEPS`.
-    k : int
-        Labellings of each sequence.
-    rules : RuleCompiler
-        Penalties included.
-    budget : int
-        Joint states for the probabilities of a sequence.
-    samples, seed : int or tuple of int
-        Labellings that are drawn where the rules take more, and their seed.
-    gap : bool, default False
-        Whether confidence is wanted, which costs a second labelling.
-    """
-
     name: str
     k: int
     rules: RuleCompiler
@@ -62,10 +120,7 @@ class Expectation:
     def estimates(
         self, model: SequenceModel, texts: Mapping[int, Sequence[str]], advance: Callable[[], None]
     ) -> tuple[dict[int, Estimate], Counter[str]]:
-        """Estimates of the texts, by their places, and how many were made in which way.
-
-        Texts for which no labelling keeps the hard rules have none.
-        """
+        """Estimates of the texts that have a labelling, by their places, and how many were made in which way."""
         made = dict[int, Estimate]()
         ways = Counter[str]()
         steps = self._posterior(model, texts) if self.name == "posterior" else self._best(model, texts)
@@ -98,19 +153,15 @@ class Expectation:
         confidence = paths[0][1] - paths[1][1] if len(paths) > 1 else inf
         ids = np.array([path for path, _ in paths[: self.k]])
         if self.name in ("top-k", "beam"):
-            return self.name, Labellings.alike(place, ids, confidence)
-        return "weighted-top-k", Labellings(
+            return self.name, WeightedLabellings.alike(place, ids, confidence)
+        return "weighted-top-k", WeightedLabellings(
             place, ids, _shares([score for _, score in paths[: self.k]]), confidence
         )
 
     def _posterior(
         self, model: SequenceModel, texts: Mapping[int, Sequence[str]]
     ) -> Iterator[tuple[str, Estimate | None]]:
-        """Probabilities where the rules take no more joint states than the budget, else sampled labellings.
-
-        The shortest come first: texts as long as one that took too many states are not tried. Where no sample keeps
-        the hard rules, and in second order, the best labellings are weighted.
-        """
+        """Probabilities where the rules fit the budget of joint states, else sampled or weighted best labellings."""
         VITERBI.warm()
         MARGINALS.warm()
         decoder = Decoder(self.rules, model=model)
@@ -129,11 +180,8 @@ class Expectation:
             else:
                 yield self._answer(place, decoder.decode(trellis, top=max(self.k, 10)))
 
-    def _sampled(self, place: int, trellis: Trellis) -> Labellings | None:
-        """Labellings drawn from p under the rules that fold, each weighted by exp(-penalty) of the other rules.
-
-        These are self-normalised importance weights: expectations tend to those under all rules as samples grow.
-        """
+    def _sampled(self, place: int, trellis: Trellis) -> WeightedLabellings | None:
+        """WeightedLabellings drawn under the rules that fold, with importance weights exp(-penalty) of the other rules."""
         if trellis.order > 1:
             return None
         problem = self.rules.quietly(trellis).fold()
@@ -148,17 +196,11 @@ class Expectation:
             return None
         order = kept[np.argsort(-scores[kept], kind="stable")]
         weights = _shares(scores[order])
-        result = Labellings(place, paths[order], weights)
+        result = WeightedLabellings(place, paths[order], weights)
         return replace(result, confidence=float(result.nodes(len(trellis.labels)).max(axis=1).mean()))
 
     def _probabilities(self, place: int, trellis: Trellis) -> Expectations | None:
-        """Exact probabilities; None where no labelling keeps the hard rules.
-
-        Raises
-        ------
-        TooManyStates
-            Where the rules take more joint states than the budget, and for rules in second order.
-        """
+        """Exact probabilities; None where no labelling keeps the hard rules."""
         K = len(trellis.labels)
         if trellis.order > 1:
             if self.rules.rules.items:
@@ -187,12 +229,12 @@ def _cost(rules: Sequence[GroundRule], path: Integers) -> float:
 
 
 def _shares(scores: Sequence[float] | Floats) -> Floats:
-    """In proportion to exp(score)."""
+    """Weights in proportion to exp(score), with the sum 1."""
     weights = np.exp(np.asarray(scores) - max(scores))
     return np.asarray(weights / weights.sum())
 
 
 def most_confident(estimates: Mapping[int, Estimate], number: int) -> list[int]:
-    """So many places, those of the greatest confidence, in their order; of equal ones the first."""
+    """The places of the estimates of greatest confidence, in their order; of equal ones the first."""
     ordered = sorted(estimates.values(), key=lambda each: (-each.confidence, each.place))
     return sorted(each.place for each in ordered[:number])

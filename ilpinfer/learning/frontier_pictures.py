@@ -18,7 +18,6 @@ MARKED = (0.25, 0.5, 1.0, 2.0, 4.0)
 
 @contextlib.contextmanager
 def _figures() -> Iterator[Any]:
-    """The class of figures, in the style of these pictures."""
     with silent_figures() as figures:
         import matplotlib
 
@@ -27,17 +26,7 @@ def _figures() -> Iterator[Any]:
 
 
 def sequence_picture(frontier: Frontier, title: str, gold: tuple[float, float] | None = None) -> str:
-    """The frontier of a sequence as SVG text.
-
-    Parameters
-    ----------
-    frontier : Frontier
-        Frontier with points.
-    title : str
-        Above the picture.
-    gold : tuple of (float, float), optional
-        Score and cost of the gold labelling, nats, where there is one that keeps the hard rules.
-    """
+    """The frontier of a sequence as SVG text."""
     with _figures() as figures:
         figure = figures(figsize=(6.4, 4.2), layout="constrained")
         axes = figure.subplots()
@@ -66,10 +55,8 @@ def sequence_picture(frontier: Frontier, title: str, gold: tuple[float, float] |
 
 def corpus_picture(curve: CorpusFrontier, title: str) -> str:
     """The frontier of a corpus as SVG text; with gold, right tokens, F1 and whole sequences by weight beside it."""
-    import matplotlib
-
     measured = curve.points[0].measures is not None
-    with silent_figures() as figures, matplotlib.rc_context(STYLE):
+    with _figures() as figures:
         figure = figures(figsize=(11.5 if measured else 6.4, 4.4), layout="constrained")
         panels = figure.subplots(1, 2) if measured else [figure.subplots()]
         _draw_curve(panels[0], curve)

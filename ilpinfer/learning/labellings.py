@@ -14,95 +14,56 @@ from formulations.tokens.token_pattern import TokenPattern
 
 
 @dataclass(frozen=True)
-class Vocabulary:
-    """The different tokens of M sequences.
-
-    Parameters
-    ----------
-    words : tuple of str
-        V different tokens.
-    ids : ndarray of int, shape (N,)
-        The number of each token, sequence after sequence.
-    """
+class Words:
+    """The different tokens of M sequences."""
 
     words: tuple[str, ...]
-    ids: Integers
+    ids: Integers  # (N,)
 
     @classmethod
-    def of(cls, texts: Sequence[Sequence[str]]) -> "Vocabulary":
-        """The vocabulary of token sequences."""
+    def of(cls, texts: Sequence[Sequence[str]]) -> "Words":
         index: dict[str, int] = {}
         ids = [index.setdefault(token, len(index)) for text in texts for token in text]
         return cls(tuple(index), np.array(ids, np.int64))
 
-    def select(self, places: Integers) -> "Vocabulary":
-        """The same words, at these places."""
-        return Vocabulary(self.words, self.ids[places])
+    def select(self, places: Integers) -> "Words":
+        return Words(self.words, self.ids[places])
 
     def matching(self, pattern: TokenPattern) -> Booleans:
-        """(N,) which tokens match."""
         fits: Booleans = np.array([pattern.matches(word) for word in self.words], bool)[self.ids]
         return fits
 
 
 @dataclass(frozen=True)
 class FieldRuns:
-    """Where a field is, in N tokens of M sequences.
+    """Where a field is, in N tokens of M sequences."""
 
-    Parameters
-    ----------
-    member : ndarray of bool, shape (N,)
-        Whether a token belongs to it.
-    start, end : ndarray of int, shape (R,)
-        First and last token of each run.
-    run_sequence : ndarray of int, shape (R,)
-        The sequence of each run.
-    first, last : ndarray of int, shape (M,)
-        First and last token of the field in each sequence; N and -1 where it is absent.
-    runs : ndarray of int, shape (M,)
-        Runs in each sequence.
-    """
-
-    member: Booleans
-    start: Integers
-    end: Integers
-    run_sequence: Integers
-    first: Integers
-    last: Integers
-    runs: Integers
+    member: Booleans  # (N,)
+    start: Integers  # (R,)
+    end: Integers  # (R,)
+    run_sequence: Integers  # (R,)
+    first: Integers  # (M,)
+    last: Integers  # (M,)
+    runs: Integers  # (M,)
 
     @cached_property
     def present(self) -> Booleans:
-        """(M,) whether the field is in each sequence."""
         return self.runs > 0
 
 
 @dataclass(frozen=True, eq=False)
-class Labellings:
-    """M labelled sequences of N tokens in all, as arrays.
-
-    Parameters
-    ----------
-    labels : LabelSet
-        The labels and their scheme.
-    ids : ndarray of int, shape (N,)
-        Label of each token, sequence after sequence.
-    lengths : ndarray of int, shape (M,)
-        Tokens of each sequence, at least one.
-    words : Vocabulary
-        The tokens.
-    """
+class LabelArrays:
+    """M labelled sequences of N tokens in all, as arrays."""
 
     labels: LabelSet
-    ids: Integers
-    lengths: Integers
-    words: Vocabulary
+    ids: Integers  # (N,)
+    lengths: Integers  # (M,)
+    words: Words
 
     @classmethod
-    def of(cls, labels: LabelSet, texts: Sequence[Sequence[str]], ids: Sequence[Integers]) -> "Labellings":
-        """Labelled sequences, one after the other."""
+    def of(cls, labels: LabelSet, texts: Sequence[Sequence[str]], ids: Sequence[Integers]) -> "LabelArrays":
         lengths = np.array([len(text) for text in texts], np.int64)
-        return cls(labels, np.concatenate([np.zeros(0, np.int64), *ids]), lengths, Vocabulary.of(texts))
+        return cls(labels, np.concatenate([np.zeros(0, np.int64), *ids]), lengths, Words.of(texts))
 
     def __len__(self) -> int:
         return len(self.lengths)
@@ -149,13 +110,7 @@ class Labellings:
 
     def field(self, selector: Selector) -> FieldRuns:
         """Where a field, label or group is."""
-        key = (
-            selector
-            if isinstance(selector, str)
-            else tuple(selector)
-            if isinstance(selector, list)
-            else selector
-        )
+        key = tuple(selector) if isinstance(selector, list) else selector
         if key not in self._fields:
             self._fields[key] = self._table(selector)
         return self._fields[key]

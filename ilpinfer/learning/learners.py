@@ -11,13 +11,13 @@ import numpy as np
 from formulations import LabelSet
 from formulations.dtypes import Floats, Integers
 from formulations.messages import suggestion
-from ilpinfer.learning.estimates import Estimate, Labellings
+from ilpinfer.learning.expectation import Estimate, WeightedLabellings
 from ilpinfer.models.crf import CRF
 from ilpinfer.models.crf.training import sorted_labels
 from ilpinfer.models.hmm import HMM, SecondOrderHMM
 from ilpinfer.models.hmm.emissions import Emissions
-from ilpinfer.models.hmm.model import TENTH, CountedHMM
-from ilpinfer.models.hmm.smoothing import Smoothing, as_smoothing
+from ilpinfer.models.hmm.model import CountedHMM
+from ilpinfer.models.hmm.smoothing import as_smoothing
 from ilpinfer.models.mixture import MIXINGS, Mixture, Part
 from ilpinfer.models.training import KINDS
 
@@ -27,15 +27,7 @@ Learn = Callable[[Iterable[Estimate]], Part]
 
 
 class Learner(Protocol):
-    """A way to learn models, for `ilpinfer.learning.CODL`.
-
-    Parameters
-    ----------
-    mixings
-        Ways of mixing two of its models; the default is first.
-    fractions
-        Whether it learns from probabilities of labels, too, rather than from labellings only.
-    """
+    """A way to learn models, for `ilpinfer.learning.CODL`."""
 
     @property
     def mixings(self) -> tuple[str, ...]: ...
@@ -53,17 +45,7 @@ class Learner(Protocol):
 
 @dataclass(frozen=True)
 class Counting:
-    """Maximum likelihood for hidden Markov models: weighted counts, smoothed.
-
-    Words are those of all texts, so that both models give probabilities to the same words.
-
-    Parameters
-    ----------
-    kind : type or type
-        `HMM` or `SecondOrderHMM`.
-    arguments : mapping of str to object
-        Arguments of its `train`: `emissions`, `transitions` and `vocabulary`.
-    """
+    """Maximum likelihood for hidden Markov models: weighted, smoothed counts of the words of all texts."""
 
     kind: type[HMM] | type[SecondOrderHMM]
     arguments: Mapping[str, Any]
@@ -71,7 +53,6 @@ class Counting:
     fractions: bool = True
 
     def prepare(self, labels: LabelSet, texts: Texts) -> Learn:
-        """Number the words of all texts."""
         vocabulary = self.arguments["vocabulary"]
         tokens = [[vocabulary.word(token) for token in text] for text in texts]
         words = tuple(sorted({word for text in tokens for word in text}))
@@ -93,15 +74,10 @@ class Counting:
             end += nodes[-1]
             transitions += each.steps(transitions.shape, self.kind.steps)
             np.add.at(counts, rows[each.place], nodes)
-        return self.kind(labels, start, end, transitions, replace(empty, counts=counts), self._smoothing)
-
-    @property
-    def _smoothing(self) -> Smoothing:
-        usual = TENTH if self.kind is HMM else "witten-bell"
-        return as_smoothing(self.arguments.get("transitions", usual))
+        smoothing = as_smoothing(self.arguments.get("transitions", self.kind.TRANSITIONS))
+        return self.kind(labels, start, end, transitions, replace(empty, counts=counts), smoothing)
 
     def mix(self, supervised: Part, pool: Part, gamma: float, mixing: str) -> Part | Mixture:
-        """A mixture; one model again where counts are mixed."""
         if mixing != "counts" or not 0 < gamma < 1:
             return _mixture(supervised, pool, gamma, mixing)
         assert isinstance(supervised, HMM | SecondOrderHMM)
@@ -110,11 +86,7 @@ class Counting:
 
 
 def mix_counts(one: HMM | SecondOrderHMM, other: CountedHMM, gamma: float) -> HMM | SecondOrderHMM:
-    """A model of mixed counts: counts of the first model have the weight γ, counts of the other 1 - γ.
-
-    Counts are γ·c / C + (1 - γ)·c' / C' of both, times C + C', where C is how many tokens a model has counted. A γ of C / (C + C')
-    adds the counts up as they are.
-    """
+    """A model of the counts (γ·c / C + (1 - γ)·c' / C')·(C + C'), where C and C' are the tokens that each model counted."""
     sizes = one.emissions.counts.sum(), other.emissions.counts.sum()
     weights = [share * sum(sizes) / size for share, size in zip((gamma, 1 - gamma), sizes, strict=True)]
 
@@ -129,18 +101,7 @@ def mix_counts(one: HMM | SecondOrderHMM, other: CountedHMM, gamma: float) -> HM
 
 @dataclass(frozen=True)
 class Discriminative:
-    """Conditional random fields, by CRFsuite: L-BFGS (quasi-Newton), or the averaged perceptron.
-
-    CRFsuite has no weights of sequences: each sequence is repeated `copies` times, its labellings as often as their
-    weights say, the best first where that is no whole number.
-
-    Parameters
-    ----------
-    arguments : mapping of str to object, optional
-        Arguments of `CRF.train`.
-    copies : int, default 10
-        Copies of each sequence that has more than one labelling.
-    """
+    """Conditional random fields by CRFsuite, which has no weights of sequences: labellings are repeated in proportion instead."""
 
     arguments: Mapping[str, Any] = field(default_factory=dict)
     copies: int = 10
@@ -148,11 +109,10 @@ class Discriminative:
     fractions: bool = False
 
     def prepare(self, labels: LabelSet, texts: Texts) -> Learn:
-        """Keep the texts."""
         return partial(self._learn, labels, texts)
 
     def _learn(self, labels: LabelSet, texts: Texts, estimates: Iterable[Estimate]) -> CRF:
-        result = [each for each in estimates if isinstance(each, Labellings)]
+        result = [each for each in estimates if isinstance(each, WeightedLabellings)]
         copies = self.copies if any(len(each.paths) > 1 for each in result) else 1
         pairs = [
             (texts[each.place], [labels.names[k] for k in path])
@@ -164,18 +124,11 @@ class Discriminative:
         return replace(crf, labels=labels, learnt=sorted_labels(crf.learnt, labels.names))
 
     def mix(self, supervised: Part, pool: Part, gamma: float, mixing: str) -> Part | Mixture:
-        """A mixture of scores."""
         return _mixture(supervised, pool, gamma, mixing)
 
 
 def repetitions(weights: Floats, copies: int) -> list[int]:
-    """Integers near weights · copies with the sum `copies`; the first ones are rounded up.
-
-    Examples
-    --------
-    >>> repetitions(np.array([0.5, 0.3, 0.2]), 10), repetitions(np.full(3, 1 / 3), 10)
-    ([5, 3, 2], [4, 3, 3])
-    """
+    """Integers near weights · copies with the sum `copies`; the first ones are rounded up."""
     wanted = weights * copies
     result = [floor(times + 1e-9) for times in wanted.tolist()]
     left = sorted(range(len(result)), key=lambda i: (round(result[i] - wanted[i], 9), i))
@@ -185,27 +138,13 @@ def repetitions(weights: Floats, copies: int) -> list[int]:
 
 
 def _mixture(supervised: Part, pool: Part, gamma: float, mixing: str) -> Part | Mixture:
-    """The mixture, or one of both models where it has all the weight."""
+    """The mixture, or the one model that has all the weight."""
     if gamma in (0, 1):
         return supervised if gamma == 1 else pool
     return Mixture((supervised, pool), (gamma, 1 - gamma), mixing)
 
 
 def learner_of(kind: str, options: Mapping[str, Any]) -> Learner:
-    """The learner of a kind of model.
-
-    Parameters
-    ----------
-    kind : str
-        "hmm", "hmm2" or "crf".
-    options : mapping of str to object
-        As in `ilpinfer.models.training.train`.
-
-    Raises
-    ------
-    ValueError
-        For an unknown kind or option.
-    """
     if kind not in KINDS:
         raise ValueError(f'no kind of model "{kind}"{suggestion(kind, KINDS)}')
     arguments = KINDS[kind].arguments(options)

@@ -10,11 +10,10 @@ from ilpinfer.evaluation.counts import Totals, f_measure, shares
 from ilpinfer.evaluation.evaluation import Evaluation
 
 MEASURES = ("tokens", "spans", "sequences", "all")
-"""Measures to maximise: token accuracy, span F1, the share of whole sequences, or the mean of the three."""
+"""Token accuracy, span F1, the share of whole sequences, or the mean of the three."""
 
 
 def check_measure(name: str) -> str:
-    """The name of a measure; ValueError for another."""
     if name not in MEASURES:
         raise ValueError(f"no measure {name!r}{suggestion(name, MEASURES)}")
     return name

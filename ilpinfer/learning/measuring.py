@@ -1,63 +1,45 @@
-"""Counts of candidates, and removal of those below the thresholds or in contradiction to others."""
+"""Counts of candidates, removal of those below the thresholds or in contradiction, and choice of the least confidence."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from formulations import Rule
 from formulations.constraints.template import Template
-from formulations.dtypes import Integers
+from formulations.dtypes import Floats, Integers
 from formulations.labels.selectors import alternatives
-from ilpinfer.learning.evidence import FoldCounts, Thresholds, cost, gain, survives
-from ilpinfer.learning.labellings import Labellings
+from ilpinfer.learning.evidence import FoldCounts, Thresholds, cost, gain, gains, survives
+from ilpinfer.learning.labellings import LabelArrays
 from ilpinfer.learning.mined_rules import DroppedCandidates, MinedRule
 from ilpinfer.learning.rule_families import FAMILIES
 from ilpinfer.learning.rule_relations import claims, contradict
-from ilpinfer.learning.rule_trials import count_trials
-from ilpinfer.learning.sample import Candidate, Sample
+from ilpinfer.learning.rule_trials import count_trials, violations
+from ilpinfer.learning.sample import Sample
+from ilpinfer.learning.wrong_labellings import WrongLabellings
 
 
 @dataclass(frozen=True, eq=False)
 class CandidateCounts:
-    """A candidate with its counts.
-
-    Parameters
-    ----------
-    candidate : Candidate
-        The statement, its family and its base rate.
-    counts : FoldCounts
-        Trials in each fold.
-    thresholds : Thresholds
-        Thresholds of the selection.
-    smoothing : float
-        Smoothing of the penalty.
-    """
-
-    candidate: Candidate
+    statement: Template
+    family: str
+    base: float
     counts: FoldCounts
     thresholds: Thresholds
     smoothing: float
 
     @property
-    def statement(self) -> Template:
-        """The claim of the candidate."""
-        return self.candidate.statement
-
-    @property
     def held(self) -> int:
-        """Number of trials that hold."""
         return int(self.counts.held.sum())
 
     @property
     def broken(self) -> int:
-        """Number of trials that do not hold."""
         return int(self.counts.broken.sum())
 
     @property
     def gain(self) -> float:
-        """Nats over the base rate."""
-        return gain(self.held, self.broken, self.candidate.base)
+        return gain(self.held, self.broken, self.base)
 
     @property
     def complexity(self) -> int:
@@ -72,10 +54,10 @@ class CandidateCounts:
         penalty = cost(self.held, self.broken, self.smoothing)
         mined = MinedRule(
             Rule(self.statement, round(penalty, 4)),
-            self.candidate.family,
+            self.family,
             self.held,
             self.broken,
-            self.candidate.base,
+            self.base,
             self.gain,
             holds,
             applies,
@@ -101,8 +83,7 @@ def _patterns(statement: Template) -> list[str]:
     return [str(value) for value in given if value]
 
 
-def count(table: Labellings, statement: Template, fold: Integers) -> FoldCounts:
-    """The trials of a statement in each fold."""
+def count(table: LabelArrays, statement: Template, fold: Integers) -> FoldCounts:
     trials = count_trials(table, statement)
     number = int(fold.max()) + 1
     cells = fold[trials.sequence]
@@ -119,9 +100,9 @@ def measure(
     numbers = dict.fromkeys(("below the support", "below the confidence", "below the gain"), 0)
     unstable: list[MinedRule] = []
     for family in families:
-        for candidate in FAMILIES[family](sample):
-            counts = count(sample.table, candidate.statement, sample.fold)
-            m = CandidateCounts(candidate, counts, t, smoothing)
+        for rule, base in FAMILIES[family](sample):
+            counts = count(sample.table, rule.statement, sample.fold)
+            m = CandidateCounts(rule.statement, family, base, counts, t, smoothing)
             held, total = m.held, m.held + m.broken
             if total < t.support:
                 numbers["below the support"] += 1
@@ -164,3 +145,61 @@ def without_contradictions(
             by_key.setdefault(key, []).append(m)
     kept = [m for m in measured if m not in lost]
     return kept, [DroppedCandidates("contradictory", len(dropped), tuple(dropped))] if dropped else []
+
+
+GRID = (0.6, 0.7, 0.8, 0.9, 0.95, 0.98)
+
+
+def choose_confidence(
+    samples: Sequence[Sample],
+    families: Sequence[str],
+    smoothing: float,
+    wrong: WrongLabellings,
+    wrong_table: LabelArrays,
+) -> float:
+    """The highest confidence whose rules rank most wrong labellings of each fold below the right ones, ties a half."""
+    known = _Known(samples[0].table, samples[0].fold, wrong, wrong_table)
+    ranked = [(_ranked(sample, families, smoothing, known), sample) for sample in samples]
+    best = max(ranked, key=lambda pair: (round(pair[0], 6), pair[1].thresholds.confidence))
+    return best[1].thresholds.confidence
+
+
+class _Known:
+    """Counts of statements, which several confidences share."""
+
+    def __init__(
+        self, table: LabelArrays, fold: Integers, wrong: WrongLabellings, wrong_table: LabelArrays
+    ) -> None:
+        self.table, self.fold, self.wrong, self.wrong_table = table, fold, wrong, wrong_table
+        self._counts: dict[Template, FoldCounts] = {}
+        self._more: dict[Template, NDArray[np.int16]] = {}
+
+    def counts(self, statement: Template) -> FoldCounts:
+        if statement not in self._counts:
+            self._counts[statement] = count(self.table, statement, self.fold)
+        return self._counts[statement]
+
+    def more(self, statement: Template) -> NDArray[np.int16]:
+        """(S,) violations that each wrong labelling has more than the right one."""
+        if statement not in self._more:
+            right = violations(self.table, statement)[self.wrong.sequence]
+            self._more[statement] = (violations(self.wrong_table, statement) - right).astype(np.int16)
+        return self._more[statement]
+
+
+def _ranked(sample: Sample, families: Sequence[str], smoothing: float, known: _Known) -> float:
+    """The share of wrong labellings that cost more than the right one, held out."""
+    t, folds, wrong = sample.thresholds, int(sample.fold.max()) + 1, known.wrong
+    excess: Floats = np.zeros((folds, len(wrong)))
+    for family in families:
+        for rule, base in FAMILIES[family](sample):
+            counts = known.counts(rule.statement)
+            held, broken = (side.sum() - side for side in (counts.held, counts.broken))
+            taught = held + broken >= t.support * (folds - 1) / folds
+            taught &= held >= t.confidence * (held + broken)
+            taught &= gains(held, broken, base) >= t.gain
+            for fold in np.flatnonzero(taught):
+                penalty = cost(int(held[fold]), int(broken[fold]), smoothing)
+                excess[fold] += penalty * known.more(rule.statement)
+    own = excess[sample.fold[wrong.sequence], np.arange(len(wrong))]
+    return float(((own > 0) + 0.5 * (own == 0)).mean()) if len(own) else 0.0

@@ -12,21 +12,19 @@ from formulations.arguments import whole
 from formulations.dtypes import Integers
 from formulations.labels.schemes import OUTSIDE
 from formulations.messages import brief, suggestion
-from ilpinfer.learning.choosing import prune
 from ilpinfer.learning.evidence import Thresholds
-from ilpinfer.learning.labellings import Labellings
-from ilpinfer.learning.measuring import measure, without_contradictions
+from ilpinfer.learning.labellings import LabelArrays
+from ilpinfer.learning.measuring import GRID, choose_confidence, measure, without_contradictions
 from ilpinfer.learning.mined_rules import DroppedCandidates, MinedRule, MinedRules
 from ilpinfer.learning.rule_families import FAMILIES as PROPOSERS
+from ilpinfer.learning.rule_pruning import prune
 from ilpinfer.learning.sample import Sample
-from ilpinfer.learning.threshold_choice import GRID, choose_confidence
 from ilpinfer.learning.wrong_labellings import PredictionsError, WrongLabellings, corrupted, predicted
 from ilpinfer.models.sequences import Labelled, encode
 from ilpinfer.pipelines.cross_validation import make_folds
 from ilpinfer.system.files import digest
 
 FAMILIES = tuple(PROPOSERS)
-"""The families of rules, by name."""
 BLOCKS = 10
 """Stretches of neighbouring sequences in a fold."""
 PRUNING = ("cover", "none")
@@ -162,7 +160,7 @@ class RuleMiner:
                 f"all tokens have the label {used.pop()!r}: rules tell labels apart, so that there is nothing to mine; "
                 "name the column of the labels, or give sequences with more of them"
             )
-        table = Labellings.of(labels, texts, ids)
+        table = LabelArrays.of(labels, texts, ids)
         step = watch or (lambda name: None)
         fold = self._folds(len(texts))
         wrong = (
@@ -211,11 +209,11 @@ class RuleMiner:
                 fold[members] = number
         return fold
 
-    def _sample(self, table: Labellings, fold: Integers, confidence: float) -> Sample:
+    def _sample(self, table: LabelArrays, fold: Integers, confidence: float) -> Sample:
         return Sample(table, fold, Thresholds(self.support, confidence, self.gain, self.word_support))
 
     def _confidence(
-        self, table: Labellings, fold: Integers, wrong: WrongLabellings, wrong_table: Labellings
+        self, table: LabelArrays, fold: Integers, wrong: WrongLabellings, wrong_table: LabelArrays
     ) -> float:
         if self.confidence != "cross-validated":
             return float(self.confidence)
@@ -249,13 +247,7 @@ class RuleMiner:
 def _names(
     examples: Sequence[Labelled], predictions: Sequence[Sequence[str] | None] | None
 ) -> list[str] | None:
-    """All labels, those of predictions included, sorted; None without predictions.
-
-    Raises
-    ------
-    PredictionsError
-        Where predictions are not of the same sequences.
-    """
+    """All labels, those of predictions included, sorted; None without predictions."""
     if predictions is None:
         return None
     if len(predictions) != len(examples):
@@ -271,7 +263,6 @@ def _names(
 
 
 def _within(name: str, value: object, low: float, high: float, expected: str) -> None:
-    """Above `low`, up to a finite `high`."""
     fits = isinstance(value, int | float) and not isinstance(value, bool) and low < value <= high
     if not fits or value == float("inf"):
         raise ValueError(f"{name} is {brief(value)}; expected {expected}")

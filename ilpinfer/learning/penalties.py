@@ -10,12 +10,20 @@ from formulations import RuleSet
 from formulations.arguments import whole
 from formulations.dtypes import Floats
 from formulations.messages import suggestion
-from ilpinfer.learning.log_odds import log_odds
 from ilpinfer.learning.measures import check_measure
-from ilpinfer.learning.perceptron import LARGEST, FittedWeights, Perceptron
+from ilpinfer.learning.perceptron import LARGEST, FittedWeights, Perceptron, log_odds
 from ilpinfer.learning.training_set import ScoredExample, TrainingSet
-from ilpinfer.learning.trials import MARGIN, Candidate, Fit, Trial, difference, worse
-from ilpinfer.learning.verdicts import NONE, Verdict, verdicts
+from ilpinfer.learning.verdicts import (
+    MARGIN,
+    NONE,
+    Candidate,
+    Fit,
+    Trial,
+    Verdict,
+    difference,
+    verdicts,
+    worse,
+)
 from ilpinfer.pipelines.cross_validation import make_folds
 
 ALGORITHMS: Mapping[str, str] = {
@@ -27,13 +35,10 @@ ALGORITHMS: Mapping[str, str] = {
     "conservative": "perceptron from penalties of 0 whose target is the best labelling that rules can reach, by the chosen measure",
     "conservative-given": "the same from twice the given penalties",
 }
-"""The algorithms, with descriptions."""
 PREFERENCE = ("perceptron-given", "log-odds", "given", "perceptron", NONE)
-"""Default algorithm for few labels, used unless another one is clearly better, since given penalties contain knowledge that few labels
-lack."""
+"""Default algorithms for few labels, unless another one is clearly better: given penalties hold knowledge that few labels lack."""
 FEW = 50
-"""Number of sequences below which held-out folds are too small to decide. From there on an algorithm has to be no worse
-than no rules by every measure, and better by more than two standard errors."""
+"""Sequences from which on an algorithm must beat no rules by two standard errors, and be no worse by any measure."""
 
 
 @dataclass(frozen=True)
@@ -276,7 +281,6 @@ class PenaltyLearner:
 
 
 def _reasons(data: TrainingSet, result: Sequence[Verdict]) -> list[str]:
-    """(R,) reasons of the items, with how their penalties came about."""
     said = []
     for item, verdict in zip(data.items, result, strict=True):
         own = f"learnt, {verdict.given:.3g} nats before: {verdict.reason}"

@@ -1,4 +1,4 @@
-"""Penalties and feature weights by the averaged structured perceptron, towards gold or towards better labellings."""
+"""Penalties and feature weights: by counts of gold labels, or by the averaged structured perceptron."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,9 +6,27 @@ from typing import NamedTuple
 
 import numpy as np
 
+from formulations import Feature
 from formulations.dtypes import Booleans, Floats
+from ilpinfer.evaluation.checking import smoothed_penalty
 from ilpinfer.learning.measures import losses
 from ilpinfer.learning.training_set import TrainingSet
+
+
+def log_odds(data: TrainingSet, start: Floats, places: Sequence[int]) -> Floats:
+    """(R,) penalties by `smoothed_penalty`; features keep their weights (Learning plus Inference)."""
+    applicable, broken = sum(
+        (data.gold_trials(place) for place in places), np.zeros((len(start), 2), np.int64)
+    ).T
+    return np.array(
+        [
+            weight if isinstance(item, Feature) else smoothed_penalty(b, n, weight)
+            for item, weight, b, n in zip(
+                data.items, start.tolist(), broken.tolist(), applicable.tolist(), strict=True
+            )
+        ]
+    )
+
 
 LARGEST = 30.0
 """Nats: weights stay within this; a rule that reaches it is practically hard."""
@@ -22,7 +40,6 @@ class FittedWeights(NamedTuple):
 
     @classmethod
     def plain(cls, weights: Floats) -> "FittedWeights":
-        """Weights without training."""
         return cls(weights, np.zeros(len(weights), bool))
 
 
@@ -30,28 +47,8 @@ class FittedWeights(NamedTuple):
 class Perceptron:
     """Inference-based training of penalties and weights (Punyakanok et al. 2005; Stokman 2011, section 7.1).
 
-    Each best labelling ŷ under the weights moves them by rate · (activations(y) - activations(ŷ)). With -ρ·d in the score that is
-    ρ += d(ŷ) - d(y), where the thesis has the opposite sign. Penalties are cut at 0, which leaves out rules without use (Anzaroot
-    et al. 2014, section 4). The result of some epochs is the mean over all steps.
-
-    The epochs go over a pool of labellings of each example. All examples are then decoded exactly under the mean weights, and
-    labellings that are new enter the pool, until none is, as cutting planes do: the pool then holds every best labelling. It begins
-    with the best labellings under the weights to start with and without any; towards a measure also under the given ones, since
-    from 0 there would be nothing better to reach.
-
-    Parameters
-    ----------
-    rate : float, default 0.3
-        Nats for each violation by which two labellings differ, falling as 1 / (1 + epoch / 10).
-    epochs : int, default 20
-        Passes over the examples in each round.
-    rounds : int, default 8
-        Largest number of decodings of all examples.
-    towards : str, default "gold"
-        "gold", or a measure of `MEASURES`: y is then the best labelling of the pool by that measure, and the weights are not changed if ŷ is as good. This is the variant that the thesis calls conservative: scores of
-        gold that no weights can reach do not move it.
-    seed : int, default 0
-        Seed of the order of the examples.
+    The best labelling ŷ of a pool moves the weights by rate · (activations(y) - activations(ŷ)); penalties are cut at 0. Then all examples
+    are decoded under the mean weights, and new labellings enter the pools, until there is none.
     """
 
     rate: float = 0.3
@@ -61,7 +58,6 @@ class Perceptron:
     seed: int = 0
 
     def fit(self, data: TrainingSet, start: Floats, places: Sequence[int]) -> FittedWeights:
-        """Weights learnt from the examples at some places, from weights (R,) to start with."""
         places = list(places)
         first = [start, np.zeros_like(start), *([] if self.towards == "gold" else [data.given])]
         for weights in {each.tobytes(): each for each in first}.values():
@@ -76,7 +72,7 @@ class Perceptron:
         return result
 
     def _epochs(self, data: TrainingSet, start: Floats, places: list[int]) -> FittedWeights:
-        """The mean weights of some passes over the pools; capped are those that a step takes to the cap."""
+        """The mean weights of passes over the pools, and which weights a step took to the cap."""
         random = np.random.default_rng(self.seed)
         targets = {place: self._target(data, place) for place in places}
         least = np.maximum(data.signed, -LARGEST)

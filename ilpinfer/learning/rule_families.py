@@ -1,59 +1,50 @@
 """The families of mined rules: the candidates of each, and their base rates by chance."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from itertools import combinations
 
 import numpy as np
 
+from formulations import Rule
 from formulations import constraints as C
-from formulations.constraints.rule import Rule
-from formulations.constraints.template import Template
 from formulations.dtypes import Booleans, Integers
 from ilpinfer.learning.evidence import gain
-from ilpinfer.learning.sample import Candidate, Sample
+from ilpinfer.learning.sample import Candidates, Sample
 
 LENGTHS = (2, 3, 4, 5, 6)
 """Least lengths of runs that are tried."""
 FIRST_FIELDS = 3
 """Most fields that a rule about the first or last token lists."""
 DELIMITERS = 12
-"""How many punctuation tokens, the most frequent ones, are tried as delimiters."""
+"""Number of punctuation tokens, the most frequent ones, that are tried as delimiters."""
 
 
-def _share(held: Booleans, default: float = 0.0) -> float:
-    return float(held.mean()) if len(held) else default
+def _share(held: Booleans) -> float:
+    return float(held.mean()) if len(held) else 0.0
 
 
 def _gain(held: Booleans, base: float) -> float:
     return gain(int(held.sum()), int(len(held) - held.sum()), base)
 
 
-def _statement(rule: Rule) -> Template:
-    return rule.statement
-
-
-def _one_run(sample: Sample) -> Iterator[Candidate]:
+def _one_run(sample: Sample) -> Candidates:
     """Base: one run where there is any, were the runs of the field strewn over the sequences (a Poisson law)."""
     for name in sample.names:
         rate = float(sample.table.field(name).runs.mean())
         base = rate * math.exp(-rate) / -math.expm1(-rate)
-        yield Candidate(_statement(C.at_most_runs(name, 1)), "one-run", base)
+        yield C.at_most_runs(name, 1), base
 
 
-def _requires_present(sample: Sample) -> Iterator[Candidate]:
+def _requires_present(sample: Sample) -> Candidates:
     """Base: how often the required field is present."""
     base = {name: _share(sample.table.field(name).present) for name in sample.names}
     for a, b in sample.pairs:
-        yield Candidate(_statement(C.requires_present(a, b)), "requires-present", base[b])
+        yield C.requires_present(a, b), base[b]
 
 
-def _never_together(sample: Sample) -> Iterator[Candidate]:
-    """Base: not both where either is, were the two independent.
-
-    Where one field is rare, its trials are nearly all about the other; so the confidence that is asked for has to
-    also hold for the sequences of the rarer one.
-    """
+def _never_together(sample: Sample) -> Candidates:
+    """Base: not both where either is, were the two independent."""
     present = {name: sample.table.field(name).present for name in sample.names}
     for a, b in combinations(sample.names, 2):
         one, two = present[a], present[b]
@@ -62,32 +53,29 @@ def _never_together(sample: Sample) -> Iterator[Candidate]:
             continue
         p, q = _share(one), _share(two)
         base = 1 - p * q / (p + q - p * q)
-        yield Candidate(_statement(C.never_together(a, b)), "never-together", base)
+        yield C.never_together(a, b), base
 
 
-def _precedence(sample: Sample) -> Iterator[Candidate]:
+def _precedence(sample: Sample) -> Candidates:
     """Base: the share of the runs of all other fields that the later field follows."""
     _, sequence, _, end = sample.runs
     last = {name: sample.table.field(name).last for name in sample.names}
     base = {b: _share((end < last[b][sequence])[sample.of_others(b)]) for b in sample.names}
     for a, b in sample.pairs:
-        yield Candidate(_statement(C.precedence(a, b)), "precedence", base[b])
+        yield C.precedence(a, b), base[b]
 
 
-def _requires_before(sample: Sample) -> Iterator[Candidate]:
+def _requires_before(sample: Sample) -> Candidates:
     """Base: the share of the runs of all other fields that the earlier field precedes."""
     _, sequence, start, _ = sample.runs
     first = {name: sample.table.field(name).first for name in sample.names}
     base = {a: _share((start > first[a][sequence])[sample.of_others(a)]) for a in sample.names}
     for a, b in sample.pairs:
-        yield Candidate(_statement(C.requires_before(a, b)), "requires-before", base[a])
+        yield C.requires_before(a, b), base[a]
 
 
-def _presence_precedence(sample: Sample) -> Iterator[Candidate]:
-    """Base: of the runs of all other fields in sequences with the field, the share that does not stand before it.
-
-    Pairs that no sequence has together are left to `never_together`.
-    """
+def _presence_precedence(sample: Sample) -> Candidates:
+    """Base: of the runs of all other fields in sequences with the field, the share that does not stand before it."""
     _, sequence, _, end = sample.runs
     tables = {name: sample.table.field(name) for name in sample.names}
     base = {}
@@ -96,18 +84,18 @@ def _presence_precedence(sample: Sample) -> Iterator[Candidate]:
         base[a] = _share((end >= table.last[sequence])[chosen])
     for a, b in sample.pairs:
         if (tables[a].present & tables[b].present).any():
-            yield Candidate(_statement(C.presence_precedence(a, b)), "presence-precedence", base[a])
+            yield C.presence_precedence(a, b), base[a]
 
 
-def _adjacency(sample: Sample) -> Iterator[Candidate]:
+def _adjacency(sample: Sample) -> Candidates:
     """Base: the share of tokens, but first ones, in the field that is asked for."""
     later = ~sample.table.opens
     base = {name: _share(sample.table.field(name).member[later]) for name in sample.names}
     for a, b in sample.pairs:
-        yield Candidate(_statement(C.adjacency(a, b)), "adjacency", base[b])
+        yield C.adjacency(a, b), base[b]
 
 
-def _state_change(sample: Sample) -> Iterator[Candidate]:
+def _state_change(sample: Sample) -> Candidates:
     """Base: the share of tokens after the delimiter in the field that is asked for."""
     table = sample.table
     member = {name: table.field(name).member for name in sample.names}
@@ -119,8 +107,7 @@ def _state_change(sample: Sample) -> Iterator[Candidate]:
             after = places[member[a][places - 1]] + 1
             for b in sample.names:
                 if not sample.related(a, b) and member[b][after].any():
-                    statement = _statement(C.state_change(a, b, words=[word]))
-                    yield Candidate(statement, "state-change", base[b])
+                    yield C.state_change(a, b, words=[word]), base[b]
 
 
 def _delimiters(sample: Sample) -> list[str]:
@@ -136,16 +123,16 @@ def _delimiters(sample: Sample) -> list[str]:
     return list(dict.fromkeys(word.lower() for _, word in sorted(candidates)))[:DELIMITERS]
 
 
-def _begin_end(sample: Sample) -> Iterator[Candidate]:
+def _begin_end(sample: Sample) -> Candidates:
     """Base: how often the last token belongs to the field that is asked for."""
     table = sample.table
     base = {name: _share(table.field(name).member[table.finish]) for name in sample.names}
     for a, b in sample.pairs:
         if table.field(a).member[table.begin].any():
-            yield Candidate(_statement(C.begin_end(a, b)), "begin-end", base[b])
+            yield C.begin_end(a, b), base[b]
 
 
-def _minimum_length(sample: Sample) -> Iterator[Candidate]:
+def _minimum_length(sample: Sample) -> Candidates:
     """Base: the share of the runs of all fields that are as long."""
     owner, _, start, end = sample.runs
     length = end - start + 1
@@ -154,24 +141,11 @@ def _minimum_length(sample: Sample) -> Iterator[Candidate]:
         reached = [n for n in LENGTHS if _share(own >= n) >= sample.thresholds.confidence]
         if reached:
             best = max(reached, key=lambda n: _gain(own >= n, _share(length >= n)))
-            statement = _statement(C.min_run_length(name, best))
-            yield Candidate(statement, "minimum-length", _share(length >= best))
+            yield C.min_run_length(name, best), _share(length >= best)
 
 
-def _first_field(sample: Sample) -> Iterator[Candidate]:
-    """Base: the share of all tokens in one of the fields."""
-    for fields, base in _covering(sample, sample.table.begin):
-        yield Candidate(_statement(C.starts_with(fields)), "first-field", base)
-
-
-def _last_field(sample: Sample) -> Iterator[Candidate]:
-    """Base: the share of all tokens in one of the fields."""
-    for fields, base in _covering(sample, sample.table.finish):
-        yield Candidate(_statement(C.ends_with(fields)), "last-field", base)
-
-
-def _covering(sample: Sample, places: Integers) -> Iterator[tuple[str | tuple[str, ...], float]]:
-    """The fewest fields that hold as many of these tokens as is asked for, the most frequent ones first."""
+def _ending(sample: Sample, places: Integers, rule: Callable[..., Rule]) -> Candidates:
+    """The fewest fields that hold as many of these tokens as is asked for. Base: the share of all tokens in them."""
     member = {name: sample.table.field(name).member for name in sample.names}
     chosen: list[str] = []
     held = np.zeros(len(places), bool)
@@ -183,22 +157,10 @@ def _covering(sample: Sample, places: Integers) -> Iterator[tuple[str | tuple[st
         held |= member[best][places]
     if chosen and _share(held) >= sample.thresholds.confidence:
         everywhere = np.any([member[name] for name in chosen], axis=0)
-        yield (chosen[0] if len(chosen) == 1 else tuple(chosen)), _share(everywhere)
+        yield rule(chosen[0] if len(chosen) == 1 else tuple(chosen)), _share(everywhere)
 
 
-def _words(sample: Sample) -> Iterator[Candidate]:
-    """Base: the share of all tokens in the field."""
-    for statement, base in sample.words.tokens():
-        yield Candidate(statement, "words", base)
-
-
-def _next_words(sample: Sample) -> Iterator[Candidate]:
-    """Base: the share of all such tokens in the field."""
-    for statement, base in sample.words.before():
-        yield Candidate(statement, "next-words", base)
-
-
-FAMILIES: Mapping[str, Callable[[Sample], Iterator[Candidate]]] = {
+FAMILIES: Mapping[str, Callable[[Sample], Candidates]] = {
     "one-run": _one_run,
     "requires-present": _requires_present,
     "never-together": _never_together,
@@ -209,9 +171,9 @@ FAMILIES: Mapping[str, Callable[[Sample], Iterator[Candidate]]] = {
     "state-change": _state_change,
     "begin-end": _begin_end,
     "minimum-length": _minimum_length,
-    "words": _words,
-    "next-words": _next_words,
-    "first-field": _first_field,
-    "last-field": _last_field,
+    "words": lambda sample: sample.words.tokens(),
+    "next-words": lambda sample: sample.words.before(),
+    "first-field": lambda sample: _ending(sample, sample.table.begin, C.starts_with),
+    "last-field": lambda sample: _ending(sample, sample.table.finish, C.ends_with),
 }
 """The function that proposes the candidates of each family, by name."""

@@ -1,11 +1,72 @@
-"""The choice of few rules that tell right labellings from wrong ones as well as all of them do."""
+"""Selection of mined rules: implied ones are removed, then the cheapest set that separates labellings is chosen."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from formulations.dtypes import Booleans, Integers
+from ilpinfer.learning.labellings import LabelArrays
+from ilpinfer.learning.measuring import CandidateCounts
+from ilpinfer.learning.mined_rules import DroppedCandidates, MinedRule
+from ilpinfer.learning.rule_relations import claims, implies
+from ilpinfer.learning.rule_trials import violations
+from ilpinfer.learning.wrong_labellings import WrongLabellings
+
+
+def prune(
+    measured: Sequence[CandidateCounts],
+    table: LabelArrays,
+    wrong: WrongLabellings,
+    wrong_table: LabelArrays,
+    power: int,
+    seed: int,
+) -> tuple[list[MinedRule], list[DroppedCandidates], bool]:
+    """The rules in the order of their power, those left out, and whether no cheaper set does as well."""
+    broken = {m: violations(table, m.statement) for m in measured}
+    candidates, implied = without_implied(measured, broken, table.labels.scheme == "paths")
+    right = [broken[m] for m in candidates]
+    tells = np.zeros((len(candidates), len(wrong)), bool)
+    for row, (m, gold) in enumerate(zip(candidates, right, strict=True)):
+        tells[row] = violations(wrong_table, m.statement) > gold[wrong.sequence]
+    weights = [_weight(m, gold) for m, gold in zip(candidates, right, strict=True)]
+    chosen = cover(tells, weights, seed)
+    rules = [
+        replace(candidates[i].rule(), discrimination=n)
+        for i, n in zip(chosen.chosen, chosen.power, strict=True)
+    ]
+    redundant = [m.rule() for i, m in enumerate(candidates) if i not in set(chosen.chosen)]
+    weak = [rule for rule in rules if rule.discrimination < power]
+    groups = ("follows from another rule", implied), ("redundant", redundant), ("too little power", weak)
+    dropped = [DroppedCandidates(reason, len(group), tuple(group)) for reason, group in groups if group]
+    return [rule for rule in rules if rule.discrimination >= power], dropped, chosen.proved
+
+
+def _weight(measured: CandidateCounts, violations: Integers) -> int:
+    """Fields and patterns that a rule names, and the percentage of right labellings that break it, in hundredths."""
+    return 100 * measured.complexity + round(10_000 * float((violations > 0).mean()))
+
+
+def without_implied(
+    measured: Sequence[CandidateCounts], violations: Mapping[CandidateCounts, Integers], nested: bool
+) -> tuple[list[CandidateCounts], list[MinedRule]]:
+    """Remove rules that follow from another rule which no more sequences break."""
+    known = {m: claims(m.statement) for m in measured}
+    broken = {m: int((violations[m] > 0).sum()) for m in measured}
+    strong: dict[str, list[CandidateCounts]] = {}
+    for m in measured:
+        for name in {fact[1].split("/")[0] for fact in (*known[m].holds, *known[m].denied)}:
+            strong.setdefault(name, []).append(m)
+
+    def follows(m: CandidateCounts) -> bool:
+        facts = [*known[m].holds, *known[m].denied]
+        others = strong.get(facts[0][1].split("/")[0], []) if facts else []
+        return any(broken[other] == broken[m] and implies(known[other], known[m], nested) for other in others)
+
+    implied = [m for m in measured if follows(m)]
+    gone = set(implied)
+    return [m for m in measured if m not in gone], [m.rule() for m in implied]
+
 
 DETERMINISTIC_LIMIT = 20.0
 """Units of work, about seconds, after which the solver gives its best set; the same on every machine."""
@@ -13,17 +74,7 @@ DETERMINISTIC_LIMIT = 20.0
 
 @dataclass(frozen=True)
 class Cover:
-    """Rules that tell samples apart, in the order of their power.
-
-    Parameters
-    ----------
-    chosen : tuple of int
-        Rules by number.
-    power : tuple of int
-        Number of samples that each rule separates and no rule before it does.
-    proved : bool
-        Whether no cheaper set does as well.
-    """
+    """The chosen rules, in the order of the number of samples that each is the first to tell apart."""
 
     chosen: tuple[int, ...]
     power: tuple[int, ...]
@@ -33,29 +84,7 @@ class Cover:
 def cover(
     tells: Booleans, weights: Sequence[int], seed: int = 0, limit: float = DETERMINISTIC_LIMIT
 ) -> Cover:
-    """The cheapest rules that together tell apart every sample that any of the rules does.
-
-    A minimum-cost satisfiability problem, a clause for each sample: one of the rules that tell it apart is chosen (Fersini
-    et al. 2014, section 3.1, after Felici and Truemper). The clauses of the answer are in the order of decreasing
-    discrimination power: each rule separates the most of the remaining samples.
-
-    Parameters
-    ----------
-    tells : ndarray of bool, shape (C, S)
-        Whether a rule separates a sample.
-    weights : sequence of int
-        (C,) positive cost of each rule.
-    seed : int, default 0
-        Seed of the solver.
-    limit : float, default DETERMINISTIC_LIMIT
-        Units of deterministic time.
-
-    Examples
-    --------
-    >>> tells = np.array([[True, True, False], [False, True, True], [True, True, True]])
-    >>> cover(tells, [1, 1, 3])
-    Cover(chosen=(0, 1), power=(2, 1), proved=True)
-    """
+    """The cheapest rules that tell apart every sample that any rule does: minimum-cost satisfiability (Fersini et al. 2014, 3.1)."""
     clauses = _clauses(tells)
     if not clauses:
         return Cover((), (), True)

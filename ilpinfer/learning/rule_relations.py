@@ -16,17 +16,7 @@ Fact = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class Claims:
-    """The claims of a statement about two fields.
-
-    Parameters
-    ----------
-    holds : frozenset of Fact, optional
-        Facts that it claims.
-    denied : frozenset of Fact, optional
-        Facts that hold for no run of the field by this statement.
-    exclusive : tuple of (tuple of object, str, Group or list of str), optional
-        The required fact, and the fields of which one must be present.
-    """
+    """The claims of a statement about two fields."""
 
     holds: frozenset[Fact] = frozenset()
     denied: frozenset[Fact] = frozenset()
@@ -80,15 +70,7 @@ def claims(statement: Template) -> Claims:
 
 
 def implies(strong: Claims, weak: Claims, nested: bool) -> bool:
-    """Whether a statement with these claims holds only where one with the weaker claims does.
-
-    Parameters
-    ----------
-    strong, weak : Claims
-        Of two statements.
-    nested : bool
-        Whether fields are paths, so that a part of a field is inside it.
-    """
+    """Whether a statement with these claims holds only where one with the weaker claims does."""
     if not (weak.holds or weak.denied) or strong == weak:
         return False
 

@@ -1,53 +1,139 @@
-"""Labelled sequences to mine, with data that several families of rules share."""
+"""Labelled sequences to mine, and words in them that indicate a field (Liao et al. 2009, rules 1 and 2)."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import permutations
 
 import numpy as np
 
-from formulations.constraints.template import Template
-from formulations.dtypes import Booleans, Integers
-from ilpinfer.learning.evidence import Thresholds
-from ilpinfer.learning.labellings import Labellings
-from ilpinfer.learning.word_families import WordMiner
+from formulations import Rule
+from formulations import constraints as C
+from formulations.dtypes import Booleans, Floats, Integers
+from formulations.labels.schemes import OUTSIDE
+from formulations.tokens.token_pattern import TokenClass
+from ilpinfer.learning.evidence import FoldCounts, Thresholds, gains, survives
+from ilpinfer.learning.labellings import LabelArrays
+
+Candidates = Iterator[tuple[Rule, float]]
+"""Rules, and the share of their trials at which they would hold by chance."""
+MOST_WORDS = 100
+"""Largest number of words of a rule, those with the largest gain."""
+RAISES = (1, 2, 4, 8, 16)
+"""Multiples of the least number of trials of a word that are tried."""
+SHAPES: tuple[TokenClass, ...] = ("capitalised", "uppercase")
+"""Classes of the token before a word."""
 
 
-@dataclass(frozen=True)
-class Candidate:
-    """A statement that may become a rule.
+@dataclass(frozen=True, eq=False)
+class WordMiner:
+    table: LabelArrays
+    fold: Integers  # (M,)
+    names: Sequence[str]
+    thresholds: Thresholds
 
-    Parameters
-    ----------
-    statement : Template
-        A template with its parameters.
-    family : str
-        One of `FAMILIES`.
-    base : float
-        Share of the trials that hold by chance.
-    """
+    @cached_property
+    def targets(self) -> list[str]:
+        """The fields, and `O` where it is a label."""
+        return [*self.names, *([OUTSIDE] if OUTSIDE in self.table.labels.names else [])]
 
-    statement: Template
-    family: str
-    base: float
+    @property
+    def _nested(self) -> bool:
+        return self.table.labels.scheme == "paths"
+
+    @cached_property
+    def _spelled(self) -> Booleans:
+        """(N,) which tokens have a text."""
+        spelled: Booleans = np.array([bool(word) for word in self.table.words.words])[self.table.words.ids]
+        return spelled
+
+    @cached_property
+    def words(self) -> tuple[list[str], Integers]:
+        """The different words without their case, and that of each token."""
+        index: dict[str, int] = {}
+        of_word = [index.setdefault(word.lower(), len(index)) for word in self.table.words.words]
+        return list(index), np.array(of_word, np.int64)[self.table.words.ids]
+
+    def tokens(self) -> Candidates:
+        """Words that lie in a field, and classes of tokens that do."""
+        everywhere = np.flatnonzero(self._spelled)
+        chosen = self._choose(everywhere, self.words[1][everywhere])
+        for field, numbers in chosen.items():
+            yield C.tag_at(field, words=self._spelt(numbers)), self._share(field, everywhere)
+        for token_class in C.TOKEN_CLASSES:
+            places = np.flatnonzero(self.table.matching(C.tokens(token_class=token_class)))
+            for field in self._choose(places, np.zeros(len(places), np.int64)):
+                yield C.tag_at(field, token_class=token_class), self._share(field, everywhere)
+
+    def before(self) -> Candidates:
+        """Words that follow a token of a field, for any token and for capitalised or upper-case ones."""
+        followed = np.flatnonzero(~self.table.closes & np.append(self._spelled[1:], False))
+        of_next = self.words[1]
+        plain = self._choose(followed, of_next[followed + 1])
+        for field, numbers in plain.items():
+            yield C.right_before(field, words=self._spelt(numbers)), self._share(field, followed)
+        for shape in SHAPES:
+            fits = self.table.matching(C.tokens(token_class=shape))[followed]
+            places = followed[fits]
+            for field, numbers in self._choose(places, of_next[places + 1]).items():
+                more = [number for number in numbers if number not in plain.get(field, ())]
+                if more:
+                    following = C.tokens(self._spelt(more))
+                    yield C.tag_at(field, token_class=shape, following=following), self._share(field, places)
+
+    def _spelt(self, numbers: Sequence[int]) -> tuple[str, ...]:
+        return tuple(sorted(self.words[0][number] for number in numbers))
+
+    def _share(self, field: str, places: Integers) -> float:
+        member = self.table.field(field).member[places]
+        return float(member.mean()) if len(member) else 0.0
+
+    def _choose(self, places: Integers, keys: Integers) -> dict[str, list[int]]:
+        """For each field the numbers, of those given at each place, that show it and no part of it."""
+        if not len(places):
+            return {}
+        folds = int(self.fold.max()) + 1
+        cells = self.fold[self.table.sequence[places]] * (keys.max() + 1) + keys
+        size = folds * (int(keys.max()) + 1)
+        fired = np.bincount(cells, minlength=size).reshape(folds, -1)
+        fits: dict[str, Booleans] = {}
+        weight = {}
+        for field in self.targets:
+            member = self.table.field(field).member[places]
+            held = np.bincount(cells[member], minlength=size).reshape(folds, -1)
+            counts = FoldCounts(held, fired - held)
+            fits[field], weight[field] = self._reach(counts, self._share(field, places))
+        result = {}
+        for field in self.targets:
+            parts = [fits[part] for part in self.names if self._nested and part.startswith(field + "/")]
+            numbers = np.flatnonzero(fits[field] & ~np.any([~fired.any(axis=0), *parts], axis=0))
+            best = sorted(numbers.tolist(), key=lambda k: (-weight[field][k], k))[:MOST_WORDS]
+            if best:
+                result[field] = best
+        return result
+
+    def _reach(self, counts: FoldCounts, base: float) -> tuple[Booleans, Floats]:
+        """(W,) which words reach the thresholds, more trials being asked for until held-out folds keep the confidence; and their gain."""
+        t = self.thresholds
+        held, broken = counts.held.sum(axis=0), counts.broken.sum(axis=0)
+        weight = gains(held, broken, base)
+        enough = (held >= t.confidence * (held + broken)) & (weight >= t.gain)
+        if len(counts.held) == 1:
+            return enough & (held + broken >= t.word_support), weight
+        for factor in RAISES:
+            support = factor * t.word_support
+            if counts.pooled(support, t.confidence, t.gain, base) >= t.confidence:
+                stable = survives(*counts.held_out(support, t.confidence))
+                return enough & stable & (held + broken >= support), weight
+        return np.zeros_like(enough), weight
 
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Labelled sequences to mine.
+    """Labelled sequences to mine."""
 
-    Parameters
-    ----------
-    table : Labellings
-        The sequences.
-    fold : ndarray of int, shape (M,)
-        The fold of each sequence.
-    thresholds : Thresholds
-        Least counts of rules.
-    """
-
-    table: Labellings
-    fold: Integers
+    table: LabelArrays
+    fold: Integers  # (M,)
     thresholds: Thresholds
 
     @cached_property
@@ -58,12 +144,10 @@ class Sample:
 
     @cached_property
     def nested(self) -> bool:
-        """Whether fields may contain each other."""
         return self.table.labels.scheme == "paths"
 
     @cached_property
     def words(self) -> WordMiner:
-        """Search for words that indicate a field."""
         return WordMiner(self.table, self.fold, self.names, self.thresholds)
 
     def related(self, a: str, b: str) -> bool:

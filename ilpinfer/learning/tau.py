@@ -3,11 +3,10 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any, get_args
 
 from formulations import Trellis
-from formulations.arguments import whole
+from formulations.arguments import number, whole
 from formulations.plain_values import record
 from formulations.programs.formulation import score_floor
 from ilpinfer.core.rule_compiler import Rules, compiler_of
@@ -19,7 +18,7 @@ from ilpinfer.pipelines.cross_validation import make_folds
 TAUS = (1.0, 0.999, 0.995, 0.99, 0.98, 0.97, 0.95, 0.92, 0.9, 0.85, 0.8, 0.7, 0.5)
 """Relative floors that are tried where none are given."""
 ODDS = (1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 1e-3, 1e-4, 1e-6, 1e-8)
-"""The same for floors by odds."""
+"""Floors by odds that are tried where none are given."""
 MEASURES = ("accuracy", "f1", "whole")
 """Right tokens, F1 of spans, and whole sequences."""
 
@@ -103,7 +102,7 @@ class TauChoice:
 
     @classmethod
     def from_dict(cls, values: Any) -> "TauChoice":
-        """The choice of the values that `to_dict` returns.
+        """The choice of the values that `to_dict` returns; ValueError for others.
 
         Parameters
         ----------
@@ -114,11 +113,6 @@ class TauChoice:
         -------
         TauChoice
             The choice.
-
-        Raises
-        ------
-        ValueError
-            For other values.
         """
         return record(cls, values, "the choice of tau")
 
@@ -172,9 +166,7 @@ class TauSearch:
             raise ValueError(f"measure is {self.measure!r}; expected one of {', '.join(MEASURES)}")
         whole(self.folds, "folds", 2)
         for tau in self.taus:
-            if not isinstance(tau, Real):
-                raise ValueError(f"tau is {tau!r}; expected a number from 0 to 1")
-            score_floor(0, tau, self.bound)
+            score_floor(0, number(tau, "tau", 0, 1), self.bound)
         given = self.taus or (TAUS if self.bound == "relative" else ODDS)
         object.__setattr__(self, "taus", tuple(sorted({float(tau) for tau in given}, reverse=True)))
 

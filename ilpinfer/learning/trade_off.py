@@ -56,7 +56,7 @@ class TradeOff:
 
     @classmethod
     def from_dict(cls, values: Any) -> "TradeOff":
-        """The choice of the values that `to_dict` returns.
+        """The choice of the values that `to_dict` returns; ValueError for others.
 
         Parameters
         ----------
@@ -67,11 +67,6 @@ class TradeOff:
         -------
         TradeOff
             The choice.
-
-        Raises
-        ------
-        ValueError
-            For other values.
         """
         what, own = "the trade-off", ("low", "high", "score", "cost")
         measured = isinstance(values, dict) and any(name in values for name in Measures._fields)
@@ -161,10 +156,8 @@ def corpus_frontier(
         Rules and features, or a rule set.
     gold : sequence of sequence of str, optional
         Labellings of the N sequences, against which the points are measured.
-    heaviest : float, optional
-        Largest weight; None for all.
-    time_limit : float, optional
-        Time limit in seconds for each sequence.
+    heaviest, time_limit : float, optional
+        Largest weight, None for all, and time limit in seconds for each sequence.
 
     Returns
     -------

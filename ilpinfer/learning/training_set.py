@@ -44,24 +44,10 @@ class ScoredExample:
 
 
 class TrainingSet:
-    """Scored examples and the items of a rule set whose weights are learnt.
+    """Scored examples and the items of a rule set whose weights are learnt; hard rules are kept.
 
-    The score of a labelling is that of the model plus weights · activations. The activation of a soft rule is minus its violations,
-    and its weight the penalty; that of a feature is the number of tokens or steps that it fits. Hard rules are kept as they are.
-
-    Parameters
-    ----------
-    examples : sequence of ScoredExample
-        N scored examples, at least one.
-    rules : RuleSet
-        A rule set with R soft rules and features.
-    advance : callable, optional
-        Called after each decoded sequence.
-
-    Raises
-    ------
-    ValueError
-        For no examples, and for rules that do not fit the labels.
+    The score of a labelling is that of the model plus weights · activations: minus the violations of a soft rule, whose weight is its
+    penalty, and the number of tokens or steps that a feature fits.
     """
 
     def __init__(
@@ -223,24 +209,13 @@ class TrainingSet:
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """n labellings of one example.
-
-    Parameters
-    ----------
-    scores : ndarray of float
-        (n,) of the model, nats.
-    activations : ndarray of float, shape (n, R)
-        Minus violations of rules, and firings of features.
-    counts : Totals
-        (n, 6) against gold.
-    """
+    """n labellings of one example."""
 
     scores: Floats
-    activations: Floats
+    activations: Floats  # (n, R)
     counts: Totals
 
     def extended(self, other: "Pool") -> "Pool":
-        """With the labellings of another."""
         return Pool(
             np.concatenate([self.scores, other.scores]),
             np.concatenate([self.activations, other.activations]),

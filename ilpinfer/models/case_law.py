@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from formulations import LabelSet, Trellis
+from formulations.problem.token_scores import check_tokens
 from formulations.tokens.item_numbers import continues, item_numbers
 from ilpinfer.corpus import NEWLINE
 
@@ -35,7 +36,7 @@ HEADS = """
 """Nouns that head sections, as regular expressions; `_` is a blank."""
 
 DECISIONS = "arrest beschikking (eind|tussen)?uitspraak (eind|tussen)?vonnis"
-"""The same of decisions, but only with an article, for by themselves they head whole documents."""
+"""Nouns of decisions, which head sections only with an article; by themselves they head whole documents."""
 
 COMPLEMENTS = "van in op en ter te tot door over omtrent bij tegen voor tussen naar uit met aan waarvan of benadeelde officier om"
 """Words that lead on from the head."""
@@ -44,7 +45,7 @@ VERBS = "is zijn was waren wordt worden werd zal zullen heeft hebben kan moet di
 """Words that tell a sentence from a title."""
 
 LONGEST = 12
-"""Words of a title at most."""
+"""Largest number of words of a title."""
 
 
 def _any_of(words: str) -> str:
@@ -73,27 +74,15 @@ def is_known_title(text: str) -> bool:
 
 @dataclass(frozen=True)
 class CaseLawTagger:
-    """Labels by rules alone (Trompper 2016, chapter Tagging Elements): known titles, numbers congruent with those before.
-
-    A token is a whole text element. A line break is a newline. A text like a number is a numbering if it begins a line
-    or continues any numbering before. A known title is a title where it begins a line or follows a
-    numbering. All else is text.
-
-    Parameters
-    ----------
-    departure : float, default 1.0
-        Nats that another label than the tagger's costs in the trellis, so that rules can overrule it.
-    """
+    """Labels of whole text elements by rules alone: known titles, congruent numbers (Trompper 2016, chapter Tagging Elements)."""
 
     departure: float = 1.0
 
     @property
     def labels(self) -> LabelSet:
-        """Numbering, section title, text block, newline."""
         return LabelSet(LABELS, "plain")
 
     def tag(self, tokens: Sequence[str]) -> list[str]:
-        """T label names."""
         names: list[str] = []
         earlier: list[str] = []
         for token in tokens:
@@ -111,8 +100,7 @@ class CaseLawTagger:
 
     def trellis(self, tokens: Sequence[str]) -> Trellis:
         """0 nats for the tagger's label of each of T tokens, -departure for the others."""
-        if not tokens:
-            raise ValueError("an empty sequence has no labelling: expected at least one token")
+        check_tokens(tokens)
         K = len(LABELS)
         emissions = np.full((len(tokens), K), -self.departure)
         emissions[np.arange(len(tokens)), self.labels.ids(self.tag(tokens))] = 0.0

@@ -14,7 +14,7 @@ from ilpinfer.models.sequence_model import SequenceModel
 
 
 @dataclass(frozen=True)
-class Combination:
+class Combination(SequenceModel):
     """A model whose score is a weighted sum of the scores of other models (Stokman 2011, section 4).
 
     Parameters
@@ -42,18 +42,6 @@ class Combination:
         return self.models[0].labels
 
     def trellis(self, tokens: tuple[str, ...]) -> Trellis:
-        """Scores of T tokens, in nats.
-
-        Parameters
-        ----------
-        tokens : tuple of str
-            T texts.
-
-        Returns
-        -------
-        Trellis
-            The weighted sum of the models' scores.
-        """
         return combine([model.trellis(tokens) for model in self.models], self.weights)
 
 
@@ -141,11 +129,7 @@ def _check_same(first: Trellis, other: Trellis, number: int) -> None:
 
 
 def _arrays(trellis: Trellis, labels: LabelSet, factored: bool) -> list[Floats]:
-    """Scores in nats, labels in the given order.
-
-    Emissions (T, K) and transitions (K, K); or start (K,) and edges (T-1, K, K); or, for second order, start (K,), first
-    (K, K) and edges (T-2, K, K, K).
-    """
+    """Scores in nats, labels in the given order: emissions and transitions, or start, steps (and first step) of `Trellis`."""
     lattice = trellis.lattice
     K = len(labels)
     if factored:

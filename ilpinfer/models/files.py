@@ -2,11 +2,12 @@
 
 import hashlib
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Self
 
 from formulations.files import open_bytes, read_text_bytes
 from ilpinfer.errors import ModelError
@@ -29,17 +30,7 @@ AGAIN = "train it again with `ilpinfer train`"
 
 @dataclass(frozen=True)
 class TrainingRecord:
-    """The record of a model's training, the key `made` of its file.
-
-    Parameters
-    ----------
-    kind, options, scheme : str or mapping of str to object
-        As `ilpinfer.models.training.train` takes them.
-    sequences : int
-        Number of labelled sequences for training.
-    data : str
-        `training_digest` of them.
-    """
+    """How a model was trained, the key `made` of its file; `data` is the `training_digest` of the sequences."""
 
     kind: str
     options: Mapping[str, Any]
@@ -69,23 +60,72 @@ def training_record(path: str | Path) -> TrainingRecord | None:
 
 def save_trained(path: str | Path, model: TrainedModel, training: TrainingRecord) -> None:
     """Write a model with how it was made; the file appears under its name only when it is complete."""
-    record = record_of(model.FORMAT, model.VERSION, model.body())
-    write_atomically(path, text_of({**record, "made": {**vars(training), "options": dict(training.options)}}))
+    made = {**vars(training), "options": dict(training.options)}
+    write_atomically(path, text_of({**record_of(model), "made": made}))
 
 
-def save_body(path: str | Path, name: str, version: int, body: dict[str, Any]) -> None:
-    """Write a model of plain values; the file appears under its name only when it is complete."""
-    write_atomically(path, text_of(record_of(name, version, body)))
-
-
-def record_of(name: str, version: int, body: dict[str, Any]) -> dict[str, Any]:
+def record_of(model: "ModelFile | TrainedModel") -> dict[str, Any]:
     """The plain values of a model's file."""
-    return {"format": name, "version": version, "sha256": _digest(body), "model": body}
+    body = model.body()
+    return {"format": model.FORMAT, "version": model.VERSION, "sha256": _digest(body), "model": body}
 
 
 def text_of(record: dict[str, Any]) -> str:
     """The text of a model's file; `made`, next to the model, is a record of its training."""
     return json.dumps(record, ensure_ascii=False, indent=1) + "\n"
+
+
+class ModelFile(ABC):
+    """A model that can be written to a file and read from one."""
+
+    FORMAT: ClassVar[str]
+    VERSION: ClassVar[int]
+
+    def save(self, path: str | Path) -> None:
+        """Write the model as JSON. The file appears under its name only when it is complete.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+        """
+        write_atomically(path, text_of(record_of(self)))
+
+    @abstractmethod
+    def body(self) -> dict[str, Any]:
+        """The model as plain values.
+
+        Returns
+        -------
+        dict of str to object
+            Values for JSON.
+
+        Raises
+        ------
+        ValueError
+            For a template of features that no file describes.
+        """
+
+    @classmethod
+    @abstractmethod
+    def from_body(cls, body: dict[str, Any]) -> Self:
+        """The model of the values that `body` returns.
+
+        Parameters
+        ----------
+        body : dict of str to object
+            The values.
+
+        Returns
+        -------
+        ModelFile
+            The model.
+
+        Raises
+        ------
+        ValueError
+            For other values.
+        """
 
 
 def load_model(path: str | Path) -> SequenceModel:

@@ -1,14 +1,15 @@
-"""Forward and backward sums over labellings: log P(x), posteriors and posterior decoding, for any trellis."""
+"""Forward and backward sums over labellings: log P(x), posteriors, posterior decoding and cutoff, for any trellis."""
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 
 from formulations import Trellis
 from formulations.automata.lattice import Lattice, at_targets
 from formulations.dtypes import Floats, Integers
-from formulations.grid import all_nats
+from formulations.grid import FORBIDDEN, Grid, all_nats
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,3 +121,26 @@ def by_label(states: Floats, lattice: Lattice) -> Floats:
     """(T, K) sums over the states of each label."""
     T, K = lattice.shape
     return np.asarray(states.reshape(T, -1, K).sum(axis=1))
+
+
+def cut(trellis: Trellis, delta: float, *, steps: bool = True) -> Trellis:
+    """The trellis without labels and steps whose posterior (Stokman 2011, eq. 11-12) is below δ; other scores stay (section 3.1.2)."""
+    if not (isinstance(delta, Real) and 0 <= float(delta) <= 1):
+        raise ValueError(f"delta is {delta!r}; expected a probability from 0 to 1")
+    lattice = trellis.lattice
+    result = possible(sums(trellis))
+    likely = by_label(result.states(), lattice) >= delta
+    start = np.where(np.tile(likely[0], lattice.states // len(likely[0])), lattice.node[0], FORBIDDEN)
+    edges = np.where(likely[1:, None], lattice.edge_scores(), FORBIDDEN)
+    if steps:
+        edges = np.where(result.edges() >= delta, edges, FORBIDDEN)
+    return _trellis(trellis, lattice, start, edges)
+
+
+def _trellis(trellis: Trellis, lattice: Lattice, start: Grid, edges: Grid) -> Trellis:
+    T, K = lattice.shape
+    if lattice.order == 1:
+        return Trellis(all_nats(start), all_nats(edges), trellis.labels, trellis.tokens)
+    first = all_nats(edges[0, :K]) if T > 1 else None
+    later = all_nats(edges[1:, K:]).reshape(max(T - 2, 0), K, K, K)
+    return Trellis.second_order(all_nats(start[:K]), first, later, trellis.labels, trellis.tokens)

@@ -4,7 +4,6 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,23 +15,21 @@ from formulations.problem.token_scores import TokenScores, check_tokens
 from ilpinfer.models import plain_values
 from ilpinfer.models.combination import combine
 from ilpinfer.models.crf import CRF
-from ilpinfer.models.files import model_of, record_of, save_body
+from ilpinfer.models.files import ModelFile, model_of, record_of
 from ilpinfer.models.hmm import HMM, SecondOrderHMM
 from ilpinfer.models.hmm.model import CountedHMM
-from ilpinfer.models.hmm.second_order import Parameters as SecondOrderParameters
+from ilpinfer.models.hmm.second_order import PairParameters
 
 Part = HMM | SecondOrderHMM | CRF
 
 
 def _mean_of_probabilities(parts: Sequence[Floats], weights: Sequence[float]) -> Floats:
-    """log Σ w exp(part), nats."""
     return np.asarray(
         np.logaddexp.reduce([part + math.log(w) for part, w in zip(parts, weights, strict=True)])
     )
 
 
 def _mean_of_scores(parts: Sequence[Floats], weights: Sequence[float]) -> Floats:
-    """Σ w part, nats."""
     return np.asarray(sum(w * part for part, w in zip(parts, weights, strict=True)))
 
 
@@ -44,35 +41,8 @@ MIXINGS: Mapping[str, Callable[[Sequence[Floats], Sequence[float]], Floats]] = {
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Mixture:
-    """λ = Σ_m w_m λ_m, parameter by parameter (Chang, Ratinov, Roth 2007, Figure 2, line 9).
-
-    For hidden Markov models λ can be probabilities, whose means are probabilities again, or their logarithms, the
-    weights of the linear model, whose means are not normalised. Conditional random fields have weights alone.
-
-    Parameters
-    ----------
-    models : tuple of Part
-        At least one model, all of one kind and with the same labels in the same order.
-    weights : tuple of float
-        One for each, above 0, 1 in all.
-    mixing : str, default "probabilities"
-        A name from `MIXINGS`.
-
-    Raises
-    ------
-    ValueError
-        For models, weights or a mixing that do not fit each other.
-
-    Examples
-    --------
-    >>> one = HMM.train([(["a", "b"], ["x", "y"])])
-    >>> two = HMM.train([(["b", "b"], ["y", "x"])])
-    >>> mixture = Mixture((one, two), (0.25, 0.75))
-    >>> start = [np.exp(model.token_scores.start) for model in (one, two, mixture)]
-    >>> bool(np.allclose(start[2], 0.25 * start[0] + 0.75 * start[1]))
-    True
-    """
+class Mixture(ModelFile):
+    """λ = Σ_m w_m λ_m, where λ are probabilities, or scores whose means are not normalised (Chang et al. 2007, Figure 2, line 9)."""
 
     models: tuple[Part, ...]
     weights: tuple[float, ...]
@@ -100,7 +70,6 @@ class Mixture:
 
     @property
     def labels(self) -> LabelSet:
-        """K labels."""
         return self.models[0].labels
 
     @property
@@ -113,7 +82,6 @@ class Mixture:
         return f"Mixture({', '.join(map(repr, self.models))}, {self.weights}, {self.mixing})"
 
     def trellis(self, tokens: Sequence[str]) -> Trellis:
-        """Scores of the labellings of T tokens, nats; ValueError where there is no token."""
         if self.token_scores is not None:
             return self.token_scores.trellis(tokens)
         check_tokens(tokens)
@@ -132,33 +100,26 @@ class Mixture:
         return TokenScores(self.labels, self._emissions, steps, start, self._mean(ends) if ends else None)
 
     @cached_property
-    def _second_order(self) -> SecondOrderParameters | None:
+    def _second_order(self) -> PairParameters | None:
         parts = [model.parameters for model in self.models if isinstance(model, SecondOrderHMM)]
         if not parts:
             return None
         names = ("start", "transitions", "stay", "end")
-        return SecondOrderParameters(*(self._mean([getattr(p, name) for p in parts]) for name in names))
+        return PairParameters(*(self._mean([getattr(p, name) for p in parts]) for name in names))
 
     def _mean(self, parts: Sequence[Floats]) -> Floats:
         return MIXINGS[self.mixing](parts, self.weights)
 
     def _emissions(self, tokens: Sequence[str]) -> Floats:
-        """(T, K) log P(token | label), nats."""
         parts = [m.emissions.scores(tokens) for m in self.models if not isinstance(m, CRF)]
         return self._mean(parts)
 
-    def save(self, path: str | Path) -> None:
-        """Write all models to one file; the file appears under its name only when it is complete."""
-        save_body(path, self.FORMAT, self.VERSION, self.body())
-
     def body(self) -> dict[str, Any]:
-        """Plain values, for a file."""
-        models = [record_of(model.FORMAT, model.VERSION, model.body()) for model in self.models]
+        models = [record_of(model) for model in self.models]
         return {"mixing": self.mixing, "weights": list(self.weights), "models": models}
 
     @classmethod
     def from_body(cls, body: dict[str, Any]) -> "Mixture":
-        """From the plain values of `body`; ValueError for others."""
         plain_values.table(body, ("mixing", "weights", "models"), "the model")
         weights, records = body["weights"], body["models"]
         if not isinstance(weights, list) or not isinstance(records, list):

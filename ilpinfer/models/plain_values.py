@@ -12,7 +12,7 @@ from formulations.plain_values import table as table
 from formulations.plain_values import text as text
 
 MOST_NUMBERS = 5 * 10**7
-"""Entries of a table that a file describes without holding each of them."""
+"""Largest number of entries of a table that a file describes without holding each of them."""
 MOST_COUNT = 2.0**53
 """Counts up to here are exact."""
 
@@ -28,7 +28,6 @@ def texts(value: Any, what: str) -> tuple[str, ...]:
 
 
 def label_set(body: dict[str, Any]) -> LabelSet:
-    """The labels of a model and their scheme."""
     return LabelSet(texts(body["labels"], "labels"), text(body["scheme"], "scheme"))
 
 

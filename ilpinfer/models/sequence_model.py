@@ -38,6 +38,11 @@ class SequenceModel(Protocol):
         -------
         Trellis
             Scores of all labellings, nats.
+
+        Raises
+        ------
+        ValueError
+            For an empty sequence, and for tokens that the model cannot score.
         """
         ...
 

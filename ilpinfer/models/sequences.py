@@ -18,30 +18,7 @@ Labelled = tuple[Sequence[str], Sequence[str]]
 def encode(
     sequences: Iterable[Labelled], scheme: str = "", names: Sequence[str] | None = None
 ) -> tuple[LabelSet, list[tuple[str, ...]], list[Integers]]:
-    """Labels, tokens and label ids of labelled sequences.
-
-    Parameters
-    ----------
-    sequences : iterable of Labelled
-        Tokens and as many labels.
-    scheme : str, optional
-        Scheme of the labels; inferred where it is empty.
-    names : sequence of str, optional
-        All labels, in order; those that occur, sorted, where not given.
-
-    Raises
-    ------
-    ValueError
-        Where there is no sequence, an empty one, one with more tokens than labels or fewer, a label that
-        `names` lacks, labels of another scheme than the one that is named, and where some labels have a
-        prefix and others have none, unless a scheme is named.
-
-    Examples
-    --------
-    >>> labels, texts, ids = encode([(["Ada", "1815"], ["name", "year"])])
-    >>> labels.names, texts, ids[0].tolist()
-    (('name', 'year'), [('Ada', '1815')], [0, 1])
-    """
+    """Labels, tokens and label ids of labelled sequences."""
     pairs = [(tuple(tokens), tuple(labels)) for tokens, labels in sequences]
     texts = check_texts(tokens for tokens, _ in pairs)
     for number, (tokens, labels) in enumerate(pairs):
@@ -76,10 +53,7 @@ def check_texts(texts: Iterable[Sequence[str]]) -> list[tuple[str, ...]]:
 
 
 def check_scheme(labellings: Sequence[Sequence[str]], scheme: str) -> None:
-    """Raise ValueError where the names fit a scheme, but the labellings are clearly those of another one.
-
-    The names of BIO fit IOBES and IOB1, too; under rules of such a scheme no labelling of the sequences is valid.
-    """
+    """Raise ValueError where names fit a scheme, as those of BIO fit IOBES, but the labellings are of another one."""
     scheme = schemes.scheme_name(scheme)
     if scheme not in ("iob1", *schemes.CLOSED):
         return

@@ -15,9 +15,7 @@ from ilpinfer.models.sequence_model import TrainedModel
 from ilpinfer.models.sequences import Labelled
 
 HMM_OPTIONS = ("emissions", "transitions", *(field.name for field in fields(Vocabulary)))
-"""Options of hidden Markov models: two smoothings by name, and the vocabulary's fields."""
 CRF_OPTIONS = ("template", "algorithm", "without_line_breaks")
-"""Options of conditional random fields, beside the parameters of the algorithm."""
 
 
 @dataclass(frozen=True)
@@ -81,45 +79,13 @@ KINDS: Mapping[str, Kind] = {
 
 
 @overload
-def train(
-    kind: Literal["hmm"],
-    pairs: Sequence[Labelled],
-    *,
-    scheme: str = "",
-    held_out: Sequence[Labelled] = (),
-    progress: Progress | None = None,
-    **options: Any,
-) -> HMM: ...
+def train(kind: Literal["hmm"], pairs: Sequence[Labelled], **options: Any) -> HMM: ...
 @overload
-def train(
-    kind: Literal["hmm2"],
-    pairs: Sequence[Labelled],
-    *,
-    scheme: str = "",
-    held_out: Sequence[Labelled] = (),
-    progress: Progress | None = None,
-    **options: Any,
-) -> SecondOrderHMM: ...
+def train(kind: Literal["hmm2"], pairs: Sequence[Labelled], **options: Any) -> SecondOrderHMM: ...
 @overload
-def train(
-    kind: Literal["crf"],
-    pairs: Sequence[Labelled],
-    *,
-    scheme: str = "",
-    held_out: Sequence[Labelled] = (),
-    progress: Progress | None = None,
-    **options: Any,
-) -> CRF: ...
+def train(kind: Literal["crf"], pairs: Sequence[Labelled], **options: Any) -> CRF: ...
 @overload
-def train(
-    kind: str,
-    pairs: Sequence[Labelled],
-    *,
-    scheme: str = "",
-    held_out: Sequence[Labelled] = (),
-    progress: Progress | None = None,
-    **options: Any,
-) -> TrainedModel: ...
+def train(kind: str, pairs: Sequence[Labelled], **options: Any) -> TrainedModel: ...
 def train(
     kind: str,
     pairs: Sequence[Labelled],

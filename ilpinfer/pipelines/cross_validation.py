@@ -47,13 +47,7 @@ def make_folds(documents: Sequence[Any], number: int, seed: int) -> list[list[in
 
 
 def held_out_places(documents: Sequence[Any], share: float, seed: int) -> list[int]:
-    """Places of the sequences of a random share of the documents, at least one document and not all.
-
-    Raises
-    ------
-    ValueError
-        For a single document.
-    """
+    """Places of the sequences of a random share of the documents, at least one document and not all."""
     names = _shuffle(documents, seed, "keep a share")
     chosen = set(names[: min(max(round(share * len(names)), 1), len(names) - 1)])
     return [i for i, name in enumerate(documents) if name in chosen]
@@ -111,14 +105,12 @@ def predict(
 ) -> list[Pair]:
     """Label sequences by a model under rules.
 
+    Parameters as for `cross_validate`, and one more.
+
     Parameters
     ----------
     model : SequenceModel
         The model.
-    pairs : sequence of Labelled
-        Tokens and gold labels of each sequence.
-    rules : RuleSet or sequence of object, optional
-        Rules under which the sequences are decoded exactly.
 
     Returns
     -------

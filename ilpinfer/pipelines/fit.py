@@ -15,20 +15,17 @@ from ilpinfer.core.rule_compiler import compiler_of
 from ilpinfer.decoding.decoder import Decoder
 
 LEAST = 10
-"""Sequences without which nothing is said, and to which a rule applies at least before it counts as unfit."""
+"""Least number of sequences for a notice, and of those to which an unfit rule applies."""
 LEAST_SHARE = 0.1
-"""The share of the sequences to which it applies at least."""
+"""Least share of the sequences to which an unfit rule applies."""
 SAMPLE = 200
-"""The most sequences that are looked at."""
+"""Largest number of sequences that are looked at."""
 FIRST = 5
 """Step between the sequences that are checked first; the others are checked only for rules that these break."""
 MOST_ABSENT = 1 / 2
-"""A larger share of declared fields that no label carries is unfit."""
+"""Largest share of declared fields that no label carries in a rule set that fits."""
 MOST_BROKEN = 2 / 3
-"""A rule that is broken on a larger share of its occasions is unfit, unless its penalty implies such a share.
-
-Rules that help a model of few labelled sequences are broken less often.
-"""
+"""Largest share of its occasions at which a fitting rule is broken, unless its penalty implies a larger one."""
 SECONDS = 1.0
 """Time limit in seconds for formulas, which may be slow on long sequences; later sequences are not checked."""
 

@@ -1,9 +1,4 @@
-"""Rules first, then the model: only tokens that rules leave open get features and are decoded.
-
-Liao et al. 2009, section 2, third method, and section 3.1. Between tokens that are open the chain leads through the
-labels that rules have fixed, so that the rest of the labelling is the best beside them. Several sequences are one
-chain, with edges of score 0 from each to the next.
-"""
+"""Rules first, then the model: only tokens that rules leave open get features and are decoded (Liao et al. 2009, 2 and 3.1)."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -17,39 +12,25 @@ from formulations.automata.lattice import Lattice
 from formulations.constraints.scheme import ValidScheme
 from formulations.dtypes import Booleans, Floats, Integers
 from formulations.grid import FORBIDDEN, Grid, add, snap
+from formulations.problem.token_scores import check_tokens
 from ilpinfer.models.crf import CRF
 from ilpinfer.models.crf.token_rules import Allowed, TokenRules, is_token_rule
 from ilpinfer.models.sequence_model import SequenceModel
 
 BATCH = 64
-"""How many sequences are decoded together."""
 
 
 @dataclass(frozen=True)
 class OpenTokens:
-    """Tokens that rules leave undecided in several sequences with N tokens in all.
-
-    Parameters
-    ----------
-    allowed : Allowed
-        N sets of labels.
-    fixed : ndarray of int, shape (N,)
-        The label of each token that has one left.
-    at : ndarray of int
-        (n,) places of the tokens that are open.
-    first, last : ndarray of bool
-        (n,) whether an open token is the first or last one that is open in its sequence.
-    before, after : ndarray of bool, shape (N,)
-        Whether a token has others of its sequence before and after it.
-    """
+    """Tokens that rules leave undecided in several sequences with N tokens in all."""
 
     allowed: Allowed
-    fixed: Integers
+    fixed: Integers  # (N,)
     at: Integers
     first: Booleans
     last: Booleans
-    before: Booleans
-    after: Booleans
+    before: Booleans  # (N,)
+    after: Booleans  # (N,)
 
     @classmethod
     def of(cls, allowed: Sequence[Allowed]) -> "OpenTokens":
@@ -136,10 +117,7 @@ class RulesFirst:
     def labels_of_many(self, sequences: Iterable[Sequence[str]]) -> Iterator[list[str]]:
         """Label many sequences lazily, in batches; see `labels`.
 
-        Parameters
-        ----------
-        sequences : iterable of sequence of str
-            Texts of each sequence.
+        Parameters as for `apply_rules`.
 
         Yields
         ------
@@ -168,17 +146,17 @@ class RulesFirst:
         OpenTokens
             Allowed labels, and the tokens with more than one.
         """
-        if not all(sequences):
-            raise ValueError("an empty sequence has no labelling: expected at least one token")
+        for tokens in sequences:
+            check_tokens(tokens)
         return OpenTokens.of([self.token_rules.allowed(tokens) for tokens in sequences])
 
     def features(self, sequences: Sequence[Sequence[str]], open_tokens: OpenTokens) -> list[list[str]]:
         """Features of the undecided tokens.
 
+        Parameters as for `apply_rules`, and one more.
+
         Parameters
         ----------
-        sequences : sequence of sequence of str
-            Texts of each sequence.
         open_tokens : OpenTokens
             Result of `apply_rules`.
 
@@ -227,14 +205,7 @@ class RulesFirst:
         """The lattice of the n undecided tokens.
 
         An edge between two of them has the score of the step through the first and the last label that are fixed between them. The
-        scores of the steps in between are the same for all labellings, and left out.
-
-        Parameters
-        ----------
-        open_tokens : OpenTokens
-            Result of `apply_rules`.
-        emissions : ndarray of float, shape (n, K)
-            Scores of the undecided tokens.
+        scores of the steps in between are the same for all labellings, and left out. Parameters as for `best`.
 
         Returns
         -------
@@ -257,10 +228,7 @@ class RulesFirst:
         return Lattice(node, pool, step.astype(np.int64))
 
     def _edges(self, way: int) -> Grid:
-        """(K, K) scores of steps from one open token to the next.
-
-        Through first·K + last, the labels fixed next to them; -1 is right to the next one, -2 into another sequence.
-        """
+        """(K, K) scores of steps to the next open token: through labels first·K + last, adjacent (-1), or in another sequence (-2)."""
         if way == -1:
             return self._transitions
         K = len(self.model.labels)
@@ -277,10 +245,7 @@ class RulesFirst:
     def trellis(self, tokens: Sequence[str]) -> Trellis:
         """A trellis of all tokens. Decided tokens score 0, and labels that rules exclude are forbidden.
 
-        Parameters
-        ----------
-        tokens : sequence of str
-            T texts.
+        Parameters as for `labels`.
 
         Returns
         -------
@@ -297,7 +262,7 @@ class RulesFirst:
 
 
 @dataclass(frozen=True)
-class RulesFirstModel:
+class RulesFirstModel(SequenceModel):
     """A model of trellises in which hard rules on single tokens restrict a conditional random field.
 
     Parameters
@@ -319,22 +284,9 @@ class RulesFirstModel:
 
     @property
     def labels(self) -> LabelSet:
-        """K labels."""
         return self.first.model.labels
 
     def trellis(self, tokens: Sequence[str]) -> Trellis:
-        """Scores of T tokens, in nats; see `RulesFirst.trellis`.
-
-        Parameters
-        ----------
-        tokens : sequence of str
-            T texts.
-
-        Returns
-        -------
-        Trellis
-            The trellis; see `RulesFirst.trellis`.
-        """
         return self.first.trellis(tokens)
 
 

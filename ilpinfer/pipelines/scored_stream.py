@@ -1,20 +1,87 @@
-"""Streams of scored sequences, with checks of the rules."""
+"""Streams of scored sequences, and checks whether rules can be stated for their labels."""
 
 from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import Protocol, Self, TypeVar
 
 from formulations import RuleSet, Trellis
+from formulations.labels.label_set import LabelSet
+from formulations.labels.scheme_notices import remark
+from formulations.problem.compiled_rules import notices
+from ilpinfer.core.rule_compiler import compiler_of
 from ilpinfer.corpus.examples import Example, InputError, Notify, Rejection
 from ilpinfer.errors import describe
 from ilpinfer.models.sequence_model import SequenceModel
 from ilpinfer.pipelines.fit import SAMPLE, about_rules
-from ilpinfer.pipelines.rule_check import RuleCheck
 from ilpinfer.pipelines.trellises import ScoredSequence, score_example
+
+TRIED = 3
+"""Sequences of one set of labels for which rules are stated before they are said not to fit."""
+
+Kind = tuple[LabelSet, bool]
+"""Labels, and whether there are tokens."""
+
+
+class RuleCheck:
+    """Checks whether rules can be stated for one of the first sequences of each set of labels, with and without tokens."""
+
+    def __init__(self, rules: RuleSet) -> None:
+        self._rules = rules
+        self._odd: dict[str, None] = {}
+        self._tried: dict[Kind, list[InputError]] = {}
+        self._fitting: set[Kind] = set()
+
+    @property
+    def remarks(self) -> list[str]:
+        """Remarks on unusual labels, and on rules for these labels."""
+        return [text for text in self._odd if text]
+
+    @property
+    def settled(self) -> bool:
+        """Whether the rules fit all labels that were met."""
+        return self._tried.keys() <= self._fitting
+
+    def add(self, item: ScoredSequence) -> None:
+        """Look at a sequence; InputError where the rules do not fit its labels, nor several others that have them."""
+        if item.trellis is None:
+            return
+        kind = (item.trellis.labels, any(item.trellis.tokens))
+        if kind in self._fitting:
+            return
+        self._odd.update(dict.fromkeys([_remark(kind[0]), *notices(self._rules, kind[0])]))
+        try:
+            compiler_of(self._rules).quietly(item.trellis)
+            self._fitting.add(kind)
+        except (ValueError, MemoryError, RecursionError) as error:
+            tried = self._tried.setdefault(kind, [])
+            tried.append(InputError(f"{item.example.where}: {describe(error)}"))
+            if len(tried) == TRIED:
+                self.finish()
+
+    def finish(self) -> None:
+        """Raise InputError where rules fit no sequence of some labels."""
+        for kind, errors in self._tried.items():
+            if kind not in self._fitting:
+                raise errors[0]
+
+
+def check_rules(scored: Iterable[ScoredSequence], rules: RuleSet) -> list[str]:
+    """Notices about labels and rules, once every sequence's labels are known to fit them; InputError where they do not."""
+    check = RuleCheck(rules)
+    for item in scored:
+        check.add(item)
+    check.finish()
+    return check.remarks
+
+
+def _remark(labels: LabelSet) -> str:
+    """Remarks on unusual labels. Models also have the scheme plain if it was inferred."""
+    return labels.notice or (remark(labels.names, "plain") if labels.scheme == "plain" else "")
+
 
 Result = TypeVar("Result")
 MOST_HELD = 200
-"""Sequences that are held back until one of them can be scored, and the rules fit its labels."""
+"""Largest number of sequences held back until one can be scored and the rules fit its labels."""
 MOST_TOKENS = 100_000
 """Tokens of the sequences by which rules are judged."""
 
@@ -31,31 +98,7 @@ class ExampleSource(Protocol):
 
 
 class ScoredStream:
-    """Examples with scores, one after the other.
-
-    The first sequences show whether the model can score any, and whether the rules fit the labels: they are held back while
-    neither is known. How well the rules fit is said once `SAMPLE` sequences were taken, or at the end.
-
-    Parameters
-    ----------
-    examples : ExampleSource
-        The first rejection is raised.
-    model : SequenceModel or None
-        None where the examples have scores.
-    rules : RuleSet
-        Rules to check.
-    scheme : str
-        "plain" to strip prefixes from given label names.
-    notify : Notify
-        Receives notices.
-    not_used : str, optional
-        The notice on a model beside scores; empty for none.
-
-    Raises
-    ------
-    InputError
-        While it is iterated, as `score_example` and `RuleCheck`, and where the model can score nothing.
-    """
+    """Examples with scores, held back until one can be scored and the rules fit its labels."""
 
     def __init__(
         self,

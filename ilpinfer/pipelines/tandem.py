@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from formulations import Feature, Rule
+from formulations.problem.token_scores import check_tokens
 from ilpinfer.core.solution import Solution
 from ilpinfer.corpus import NEWLINE
 from ilpinfer.decoding.decode import decode
@@ -25,10 +26,8 @@ class Segment:
     ----------
     field : str
         Name of the field.
-    first : int
-        First token.
-    last : int
-        Last token.
+    first, last : int
+        First and last token.
 
     Examples
     --------
@@ -64,13 +63,7 @@ def describe_lines(
 
 
 def line_labels(tokens: Sequence[str], segments: Iterable[Segment]) -> Tokens:
-    """Gold labels of a tagger of lines: a BIO label for each of L lines.
-
-    Raises
-    ------
-    ValueError
-        For a segment that does not begin and end with a line.
-    """
+    """Gold labels of a tagger of lines: a BIO label for each of L lines."""
     result = [OUTSIDE] * len(lines(tokens))
     starts = {line.start: number for number, line in enumerate(lines(tokens))}
     ends = {line.stop - 1: number for number, line in enumerate(lines(tokens))}
@@ -215,8 +208,7 @@ class Tandem:
         ValueError
             For no tokens, more lists of segments than levels, and segments outside the document.
         """
-        if not tokens:
-            raise ValueError("an empty sequence has no labelling: expected at least one token")
+        check_tokens(tokens)
         if len(fixed_segments) > len(self.levels):
             raise ValueError(
                 f"segments are given for {len(fixed_segments)} levels, but there are {len(self.levels)}"

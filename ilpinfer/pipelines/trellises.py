@@ -1,4 +1,4 @@
-"""From examples to trellises: a model's scores, or those that came with the input."""
+"""From examples to trellises: a model's scores, or those that came with the input; predicted labels from files."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -7,30 +7,16 @@ from functools import partial
 from formulations import Trellis
 from formulations.labels import schemes
 from ilpinfer.corpus.conversion import adapt, convert_all, shown_scheme, sound, strip
-from ilpinfer.corpus.examples import Example, InputError
+from ilpinfer.corpus.examples import Example, InputError, Notify
+from ilpinfer.corpus.sequences import read
 from ilpinfer.errors import describe, traceback_wanted
+from ilpinfer.evaluation.predictions import check_same
 from ilpinfer.models.sequence_model import SequenceModel, restored, token_positions
 
 
 @dataclass(frozen=True)
 class ScoredSequence:
-    """A sequence ready to decode.
-
-    Parameters
-    ----------
-    example : Example
-        The sequence as read.
-    trellis : Trellis or None
-        Scores; None if the model could not score it.
-    gold : tuple of str or None
-        T label names to compare with, or None.
-    error : Exception, optional
-        Why there are no scores.
-    positions : tuple of int, optional
-        Positions of the tokens that the trellis and gold cover; None for all.
-    restore : callable, default list
-        Gives all tokens labels, from those of the tokens at `positions`.
-    """
+    """A sequence ready to decode."""
 
     example: Example
     trellis: Trellis | None
@@ -55,16 +41,7 @@ class ScoredSequence:
 
 
 def score(examples: Sequence[Example], model: SequenceModel | None, scheme: str = "") -> list[ScoredSequence]:
-    """Trellises of examples; `scheme="plain"` strips prefixes from gold labels and given label names.
-
-    Gold labels are read in the scheme of the model's: without prefixes where its labels are plain, else rewritten. A
-    sequence that the model cannot score keeps the error, so that others can be decoded.
-
-    Raises
-    ------
-    InputError
-        Where scores are missing and there is no model, the model can score nothing, or a scheme does not fit.
-    """
+    """Trellises of examples, gold labels in the model's scheme; a sequence that the model cannot score keeps the error."""
     scheme = fitting_scheme(model, scheme)
     golden = _gold_labels(examples, scheme)
     labels_known = [labels for labels in golden if labels is not None]
@@ -97,14 +74,7 @@ def fitting_scheme(model: SequenceModel | None, scheme: str) -> str:
 
 
 def score_example(example: Example, model: SequenceModel | None, scheme: str = "") -> ScoredSequence:
-    """The trellis of an example, without its gold labels; an example that the model cannot score has the error instead.
-
-    Raises
-    ------
-    InputError
-        Where scores are missing and there is no model, a scheme does not fit, or there are labels for other
-        tokens.
-    """
+    """The trellis of an example, without its gold labels; an example that the model cannot score has the error instead."""
     positions: list[int] | None = None
     if example.scores is not None:
         trellis = (strip_prefixes(example) if scheme == "plain" else example).trellis(scheme)
@@ -141,3 +111,26 @@ def strip_prefixes(example: Example) -> Example:
     names = example.scores.label_names
     plain = None if names is None else strip([names])[0]
     return replace(example, scores=replace(example.scores, label_names=plain))
+
+
+def read_predictions(
+    path: str, scored: Sequence[ScoredSequence], scheme: str = "", notify: Notify | None = None
+) -> list[tuple[str, ...] | None]:
+    """The best labellings of a file, in the scheme of the trellises; None where it has none."""
+    examples = [each for each in read(path, notify=notify) if each.rank == 1][: len(scored)]
+    source = scored[0].example.where.partition(",")[0] if scored else ""
+    check_same(examples, [item.example for item in scored], path, source)
+    known = [each.labels for each in examples if each.labels is not None]
+    converted = iter(convert_all(known, scheme))
+    shown, rewrite = shown_scheme(known), sound(known)
+    result: list[tuple[str, ...] | None] = []
+    for item, example in zip(scored, examples, strict=True):
+        labels = None if example.labels is None else next(converted)
+        if labels is not None and item.trellis is not None:
+            labels = item.covered(labels)
+            try:
+                labels = adapt(item.trellis.labels, labels, shown, rewrite)
+            except ValueError as error:
+                raise InputError(f"{example.where}: {error}") from None
+        result.append(labels)
+    return result

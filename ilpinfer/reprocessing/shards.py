@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from ilpinfer.core.solution import Solution
-from ilpinfer.corpus.examples import Example, InputError, Rejection
-from ilpinfer.corpus.fingerprints import fingerprint
+from ilpinfer.corpus.examples import Example, InputError, Rejection, fingerprint
 from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.decoding.reporting import failure
 from ilpinfer.models.sequence_model import SequenceModel

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import ilpinfer
 from formulations import LabelSet, Trellis
 from formulations import constraints as C
-from ilpinfer.adapters.candidate_spans import Candidate, SpanLabels, span_trellis
+from ilpinfer.adapters.candidate_spans import CandidateSpan, SpanLabels, span_trellis
 from ilpinfer.adapters.decisions import AdapterError, best_ids
 from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.evaluation.counts import FieldTable
@@ -19,7 +19,7 @@ from ilpinfer.evaluation.counts import FieldTable
 T = 5
 candidates = st.lists(
     st.builds(
-        lambda begin, length, field, p: Candidate(begin, min(T, begin + length), field, p),
+        lambda begin, length, field, p: CandidateSpan(begin, min(T, begin + length), field, p),
         st.integers(0, T - 1), st.integers(1, 3), st.sampled_from(["PER", "ORG"]), st.floats(0.05, 0.95),
     ),
     max_size=7,
@@ -100,7 +100,7 @@ def test_rules_see_the_fields_and_no_second_level():
 
 
 def test_certain_spans_have_finite_weights():
-    trellis = span_trellis(["x", "y"], [Candidate(0, 1, "A", 1.0), Candidate(1, 2, "A", 0.0)])
+    trellis = span_trellis(["x", "y"], [CandidateSpan(0, 1, "A", 1.0), CandidateSpan(1, 2, "A", 0.0)])
     solution = ilpinfer.decode(trellis)
     assert solution.labels == ["B-A", "O"] and solution.score == pytest.approx(13.8155, abs=1e-3)
 
@@ -108,12 +108,12 @@ def test_certain_spans_have_finite_weights():
 @pytest.mark.parametrize(
     ("span", "message"),
     [
-        (Candidate(0, 3, "A", 0.5), r"span 0 to 3 \(A\): expected a span of the 2 tokens"),
-        (Candidate(1, 1, "A", 0.5), "span 1 to 1"),
-        (Candidate(0, 1, "A", 1.5), "has probability 1.5; expected a number from 0 to 1"),
-        (Candidate(0, 1, "A", math.nan), "has probability nan"),
-        (Candidate(0, 1, "A/B", 0.5), "span label 'A/B': expected a text without '/'"),
-        (Candidate(0, 1, "", 0.5), "span label ''"),
+        (CandidateSpan(0, 3, "A", 0.5), r"span 0 to 3 \(A\): expected a span of the 2 tokens"),
+        (CandidateSpan(1, 1, "A", 0.5), "span 1 to 1"),
+        (CandidateSpan(0, 1, "A", 1.5), "has probability 1.5; expected a number from 0 to 1"),
+        (CandidateSpan(0, 1, "A", math.nan), "has probability nan"),
+        (CandidateSpan(0, 1, "A/B", 0.5), "span label 'A/B': expected a text without '/'"),
+        (CandidateSpan(0, 1, "", 0.5), "span label ''"),
     ],
 )
 def test_spans_that_are_none_are_refused(span, message):

@@ -124,7 +124,7 @@ def test_a_traceback_of_every_error_where_it_is_asked_for(folder, capsys, monkey
         ("ilpinfer.cli.inputs.load_rules", "rules.toml"),
         ("ilpinfer.cli.inputs.load_model", "hmm.json"),
         ("ilpinfer.cli.inputs.score", "scores.jsonl"),
-        ("ilpinfer.pipelines.rule_check.check_rules", "rules.toml"),
+        ("ilpinfer.pipelines.scored_stream.check_rules", "rules.toml"),
     ],
 )
 def test_errors_without_a_place_get_one(folder, capsys, monkeypatch, error, place, name):

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from ilpinfer.corpus.conversion import convert
 from ilpinfer.corpus.passages import Doubts, Passage, Span, labels_of, token_offsets
-from ilpinfer.corpus.plain_text import SPLITS
+from ilpinfer.corpus.sequences import SPLITS
 
 TEXT = "Ada Lovelace, 12-20 (New\u00a0York)."
 

@@ -10,8 +10,7 @@ from support.oracles import labellings
 from formulations import RuleSet
 from formulations import constraints as C
 from ilpinfer.core.rule_compiler import compiler_of
-from ilpinfer.learning.estimates import Expectations, Labellings
-from ilpinfer.learning.expectation import Expectation, most_confident
+from ilpinfer.learning.expectation import Expectation, Expectations, WeightedLabellings, most_confident
 from ilpinfer.learning.learners import Counting, learner_of, repetitions
 from ilpinfer.models.hmm import HMM, SecondOrderHMM
 
@@ -142,7 +141,10 @@ def test_more_labellings_than_there_are():
 
 
 def test_the_surest_come_first():
-    made = {p: Labellings.alike(p, np.zeros((1, 2), np.int64), c) for p, c in ((4, 1.0), (7, 3.0), (9, 3.0))}
+    made = {
+        p: WeightedLabellings.alike(p, np.zeros((1, 2), np.int64), c)
+        for p, c in ((4, 1.0), (7, 3.0), (9, 3.0))
+    }
     assert most_confident(made, 1) == [7]
     assert most_confident(made, 2) == [7, 9]
     assert most_confident(made, 5) == [4, 7, 9]
@@ -156,15 +158,15 @@ def test_counting_weighs_labellings_and_expectations(kind):
     texts = [text for text, _ in PAIRS]
     paths = [trained.labels.ids(labels) for _, labels in PAIRS]
     learn = learner.prepare(trained.labels, texts)
-    whole = learn(Labellings.alike(i, path[None]) for i, path in enumerate(paths))
+    whole = learn(WeightedLabellings.alike(i, path[None]) for i, path in enumerate(paths))
     assert whole.body() == trained.body()
     twice = learn(
-        Labellings(i, np.array([path, path]), np.array([0.25, 0.75])) for i, path in enumerate(paths)
+        WeightedLabellings(i, np.array([path, path]), np.array([0.25, 0.75])) for i, path in enumerate(paths)
     )
     assert np.allclose(twice.transitions, trained.transitions)
     exact = [
         Expectations(
-            i, np.eye(3)[path], Labellings.alike(i, path[None]).steps(trained.shape(3), trained.steps)
+            i, np.eye(3)[path], WeightedLabellings.alike(i, path[None]).steps(trained.shape(3), trained.steps)
         )
         for i, path in enumerate(paths)
     ]

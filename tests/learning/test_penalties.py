@@ -14,11 +14,9 @@ from formulations import RuleSet, Trellis, dump_rules, load_rules
 from formulations import constraints as C
 from ilpinfer import decode
 from ilpinfer.learning import ALGORITHMS, PenaltyLearner, ScoredExample
-from ilpinfer.learning.ablation import ablate, indispensable
 from ilpinfer.learning.penalties import NONE
 from ilpinfer.learning.training_set import TrainingSet
-from ilpinfer.learning.trials import Trial, difference, worse
-from ilpinfer.learning.verdicts import verdicts
+from ilpinfer.learning.verdicts import Trial, ablate, difference, indispensable, verdicts, worse
 
 MANY = 40
 NO_B = C.at_most_tokens("b", 0, penalty=5.0)

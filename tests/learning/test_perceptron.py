@@ -10,8 +10,7 @@ from formulations import RuleSet
 from formulations import constraints as C
 from ilpinfer.evaluation.checking import CRUDE, smoothed_penalty
 from ilpinfer.learning import ScoredExample
-from ilpinfer.learning.log_odds import log_odds
-from ilpinfer.learning.perceptron import LARGEST, Perceptron
+from ilpinfer.learning.perceptron import LARGEST, Perceptron, log_odds
 from ilpinfer.learning.training_set import TrainingSet
 
 RULES = RuleSet(

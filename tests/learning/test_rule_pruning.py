@@ -8,10 +8,9 @@ import pytest
 from formulations import LabelSet
 from formulations import constraints as C
 from formulations.labels.reading import Reading
-from ilpinfer.learning.corruptions import CHANGES, corrupt
 from ilpinfer.learning.rule_pruning import cover
 from ilpinfer.learning.rule_relations import claims, contradict, implies
-from ilpinfer.learning.wrong_labellings import corrupted
+from ilpinfer.learning.wrong_labellings import CHANGES, corrupt, corrupted
 
 
 def cheapest(tells, weights):

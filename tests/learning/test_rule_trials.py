@@ -6,7 +6,7 @@ import pytest
 from formulations import LabelSet
 from formulations import constraints as C
 from formulations.labels.reading import Reading
-from ilpinfer.learning.labellings import Labellings
+from ilpinfer.learning.labellings import LabelArrays
 from ilpinfer.learning.rule_trials import count_trials, violations
 
 WORDS = ("Ada", "Inc", "x", ",", "1998", "IBM", "the")
@@ -59,7 +59,7 @@ def test_trials_are_those_of_the_templates(scheme, seed):
     lengths = random.integers(1, 9, 30)
     ids = [random.integers(len(labels), size=n) for n in lengths]
     texts = [[WORDS[i] for i in random.integers(len(WORDS), size=n)] for n in lengths]
-    table = Labellings.of(labels, texts, ids)
+    table = LabelArrays.of(labels, texts, ids)
     readings = [
         Reading([labels.names[k] for k in row], text, labels) for row, text in zip(ids, texts, strict=True)
     ]
@@ -75,6 +75,6 @@ def test_trials_are_those_of_the_templates(scheme, seed):
 
 
 def test_a_template_that_is_not_counted_is_named():
-    table = Labellings.of(LabelSet(("a", "b")), [["x"]], [np.array([0])])
+    table = LabelArrays.of(LabelSet(("a", "b")), [["x"]], [np.array([0])])
     with pytest.raises(ValueError, match="trials of max_gap are not counted in arrays"):
         count_trials(table, C.max_gap("a", "b", 2).statement)

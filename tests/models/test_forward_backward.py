@@ -9,8 +9,7 @@ import pytest
 import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
-from ilpinfer.models.cutoff import cut
-from ilpinfer.models.forward_backward import log_partition, posterior_labels, posteriors, sums
+from ilpinfer.models.forward_backward import cut, log_partition, posterior_labels, posteriors, sums
 from ilpinfer.models.hmm import HMM
 from ilpinfer.models.hmm.smoothing import Smoothing
 

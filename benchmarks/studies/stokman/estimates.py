@@ -20,7 +20,7 @@ from formulations import RuleSet, Trellis, load_rules
 from formulations.grid import nats
 from formulations.problem.compiled_rules import compile_problem
 from ilpinfer.core.solution import Solution
-from ilpinfer.models.cutoff import cut
+from ilpinfer.models.forward_backward import cut
 from ilpinfer.models.hmm.second_order import READINGS, SecondOrderHMM
 
 ESTIMATES, CUTOFFS = "estimates", "cutoffs"

@@ -9,7 +9,14 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator  # type: ignore[import-untyped]
 
 from formulations import RuleSet, Trellis
-from ilpinfer.adapters.sklearn.inputs import Token, feature_lists, label_lists, token_lists, tokens_of
+from ilpinfer.adapters.sklearn.inputs import (
+    Token,
+    feature_lists,
+    label_lists,
+    rule_set,
+    token_lists,
+    tokens_of,
+)
 from ilpinfer.adapters.sklearn.predictions import (
     InfeasibleError,
     as_array,
@@ -17,7 +24,6 @@ from ilpinfer.adapters.sklearn.predictions import (
     labels_of,
     numbered,
 )
-from ilpinfer.adapters.sklearn.rules import rule_set
 from ilpinfer.core.request import Request
 from ilpinfer.core.solution import Solution
 from ilpinfer.decoding.decoder import Decoder
@@ -31,7 +37,6 @@ NO_CHANCES = (
 
 
 def takes_features(model: Any) -> bool:
-    """Whether X has features instead of tokens."""
     return isinstance(model, CRF) and model.template is None
 
 
@@ -79,12 +84,7 @@ class ConstrainedEstimator(ABC, BaseEstimator):  # type: ignore[misc]
         """Probabilities of the labels of each token under the rules.
 
         The probability of a labelling that keeps the hard rules is proportional to exp(score). Penalties of
-        soft rules and features are part of the score; see `ilpinfer.marginals`.
-
-        Parameters
-        ----------
-        X : sequence of sequence
-            N sequences of tokens, or of features if the model takes features.
+        soft rules and features are part of the score; see `ilpinfer.marginals`. Parameters as for `predict`.
 
         Returns
         -------
@@ -119,10 +119,10 @@ class ConstrainedEstimator(ABC, BaseEstimator):  # type: ignore[misc]
     def decode(self, X: Any, *, top: int | None = None) -> list[Any]:
         """Solutions with score, bound, violations and certificate, infeasible ones included.
 
+        Parameters as for `predict`, and one more.
+
         Parameters
         ----------
-        X : sequence of sequence
-            N sequences of tokens, or of features if the model takes features.
         top : int, optional
             Number of different labellings of each sequence, best first; if not given, the best labelling.
 
@@ -142,12 +142,7 @@ class ConstrainedEstimator(ABC, BaseEstimator):  # type: ignore[misc]
     def trellises(self, X: Any) -> list[Trellis]:
         """The model's scores of each sequence.
 
-        `ilpinfer.decode`, `ilpinfer.verify` and `ilpinfer.compare` take them.
-
-        Parameters
-        ----------
-        X : sequence of sequence
-            N sequences of tokens, or of features if the model takes features.
+        `ilpinfer.decode`, `ilpinfer.verify` and `ilpinfer.compare` take them. Parameters as for `predict`.
 
         Returns
         -------
@@ -165,12 +160,10 @@ class ConstrainedEstimator(ABC, BaseEstimator):  # type: ignore[misc]
     def score(self, X: Any, y: Any) -> float:
         """Share of tokens with the right label; all tokens of a sequence without a prediction count as wrong.
 
-        For F1 of spans pass `scoring=span_f1` to `GridSearchCV` and `cross_val_score`.
+        For F1 of spans pass `scoring=span_f1` to `GridSearchCV` and `cross_val_score`. Parameters as for `predict`, and one more.
 
         Parameters
         ----------
-        X : sequence of sequence
-            N sequences of tokens, or of features if the model takes features.
         y : sequence of sequence of str
             Label names of the N sequences. If `scheme` names the scheme of predictions, they may have another
             one.
@@ -224,7 +217,6 @@ class ConstrainedEstimator(ABC, BaseEstimator):  # type: ignore[misc]
         return decoder.decode_texts(inputs) if top is None else decoder.decode_texts(inputs, top=top)
 
     def _scored(self, decoder: Decoder, inputs: list[Any]) -> Iterator[Trellis]:
-        """Scores of each sequence."""
         model: Any = decoder.model
         if not takes_features(model):
             return map(model.trellis, inputs)

@@ -33,23 +33,15 @@ class ConstrainedCRF(TrainedEstimator):
     rules : sequence of Rule, RuleSet, str, Path or sequence of str or Path, optional
         Rules, a rule set, the name of a catalogue entry, the path of a rule file, or several names and paths.
     template : str, Path or mapping of str to object, default "general"
-        Definition of the features of tokens: a name such as "citations", the path of a TOML file, or its
-        values; None if X has features.
+        Features of tokens: a name such as "citations", a TOML file, or its values; None if X has features.
     algorithm : str, default "lbfgs"
-        Training algorithm: "lbfgs", "l2sgd", "averaged-perceptron" ("ap"), "passive-aggressive" ("pa") or
-        "arow".
-    c1 : float, optional
-        Weight of the L1 norm in training; the algorithm's default if not given.
-    c2 : float, optional
-        Weight of the squared L2 norm in training; the algorithm's default if not given.
-    max_iterations : int, optional
-        Maximum number of iterations; the algorithm's default if not given.
-    min_freq : float, optional
-        Minimum frequency of features; the default of CRFsuite if not given.
-    all_possible_states : bool, optional
-        Whether features may have weights for labels that they never occur with in training.
-    all_possible_transitions : bool, optional
-        Whether steps between labels that never follow each other in training may have weights.
+        "lbfgs", "l2sgd", "averaged-perceptron" ("ap"), "passive-aggressive" ("pa") or "arow".
+    c1, c2 : float, optional
+        Weights of the L1 norm and of the squared L2 norm in training; the algorithm's default if not given.
+    max_iterations, min_freq : float, optional
+        Maximum number of iterations and minimum frequency of features; defaults of CRFsuite if not given.
+    all_possible_states, all_possible_transitions : bool, optional
+        Whether features and steps may have weights for labels that they never occur with in training.
     parameters : mapping of str to object, optional
         Further parameters of the algorithm, by the names of CRFsuite.
     token : str or callable, optional

@@ -24,15 +24,13 @@ class ConstrainedDecoder(ConstrainedEstimator):
 
     If the model is fitted already, `predict` works at once. `fit` fits a clone of an estimator of
     sklearn-crfsuite. It does not change taggers, model files and a `FrozenEstimator`, so that `GridSearchCV`
-    can compare rules for one model.
+    can compare rules for one model. Parameters as for `ConstrainedCRF`, and those of the model.
 
     Parameters
     ----------
     estimator : sklearn_crfsuite.CRF, FrozenEstimator, pycrfsuite.Tagger, str or Path
         An estimator, fitted or not; a `sklearn.frozen.FrozenEstimator` of one; an open tagger, whose weights
         are known to six decimals and are read once; or the path of a model file.
-    rules : sequence of Rule, RuleSet, str, Path or sequence of str or Path, optional
-        Rules, a rule set, the name of a catalogue entry, the path of a rule file, or several names and paths.
     token : str or callable, optional
         Feature that holds the token, for rules that look at tokens: a name, or a function from the features
         of a token to its text.
@@ -40,14 +38,6 @@ class ConstrainedDecoder(ConstrainedEstimator):
         Function from T tokens to the features of each. If given, X has tokens, and `token` is not needed.
     scheme : str, optional
         Scheme of the model's labels; inferred from their names if not given.
-    method : str, default "auto"
-        Decoding method, such as "auto" or "beam:width=50"; see `ilpinfer.methods`.
-    time_limit : float, optional
-        Time limit in seconds for each sequence.
-    on_infeasible : {"raise", "relax", "none"}, default "raise"
-        Prediction if no labelling keeps the hard rules. "raise" raises an `InfeasibleError`, "relax" predicts
-        the labelling that breaks as few hard rules as possible with a `RelaxedNotice`, and "none" predicts
-        None.
 
     Attributes
     ----------

@@ -8,25 +8,20 @@ from ilpinfer.models.sequences import Labelled
 from ilpinfer.models.training import train
 
 KINDS = {1: "hmm", 2: "hmm2"}
-"""Kinds of models by order."""
 
 
 class ConstrainedHMM(TrainedEstimator):
     """A hidden Markov model whose predictions are the best labellings that keep the rules.
 
-    X is a sequence of token lists.
+    X is a sequence of token lists. Parameters as for `ConstrainedCRF`, and those of the model; attributes are the same.
 
     Parameters
     ----------
-    rules : sequence of Rule, RuleSet, str, Path or sequence of str or Path, optional
-        Rules, a rule set, the name of a catalogue entry, the path of a rule file, or several names and paths.
     order : {1, 2}, default 1
         Number of labels before that a label depends on. Models of order 2 have no marginals.
-    emissions : str, optional
-        Smoothing of words: "none", "additive", "witten-bell", "interpolation" or "absolute-discounting"; the
-        model's default if not given.
-    transitions : str, optional
-        Smoothing of labels, with the same names; the model's default if not given.
+    emissions, transitions : str, optional
+        Smoothings of words and of labels: "none", "additive", "witten-bell", "interpolation" or
+        "absolute-discounting"; the model's defaults if not given.
     by : {"classes", "uniform", "shapes", "suffixes", "shapes-suffixes"}, default "classes"
         Classes of words that do not occur in training; "uniform" is one class.
     singletons : bool, default False
@@ -36,26 +31,6 @@ class ConstrainedHMM(TrainedEstimator):
         many digits, initials, months, and tokens with digits of the same shape.
     lower_case : bool, default False
         Whether words are converted to lower case.
-    scheme : str, optional
-        Scheme of predictions, such as "iobes"; the labels of `y` are rewritten to it. If not given, it is
-        that of `y`.
-    method : str, default "auto"
-        Decoding method, such as "auto" or "beam:width=50"; see `ilpinfer.methods`.
-    time_limit : float, optional
-        Time limit in seconds for each sequence.
-    on_infeasible : {"raise", "relax", "none"}, default "raise"
-        Prediction if no labelling keeps the hard rules. "raise" raises an `InfeasibleError`, "relax" predicts
-        the labelling that breaks as few hard rules as possible with a `RelaxedNotice`, and "none" predicts
-        None.
-
-    Attributes
-    ----------
-    model_ : HMM or SecondOrderHMM
-        The trained model.
-    decoder_ : Decoder
-        The model with compiled rules; its `verify` checks solutions of `decode`.
-    classes_ : ndarray of str, shape (K,)
-        Label names.
 
     Examples
     --------

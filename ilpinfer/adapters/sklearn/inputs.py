@@ -1,12 +1,14 @@
-"""Checks of sequences, features and labels; messages name the place."""
+"""Checks of sequences, features, labels and rules; messages name the place."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Real
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from formulations import Feature, Rule, RuleSet, load_rules
 from formulations.errors import InferenceError
 from formulations.messages import brief
 
@@ -32,32 +34,7 @@ class SequenceError(InferenceError, ValueError):
 
 
 def rows(values: Any, what: str, kind: str) -> list[Any]:
-    """The elements of a list, an array or a series.
-
-    Parameters
-    ----------
-    values : object
-        Any object.
-    what : str
-        Name of the object in messages.
-    kind : str
-        Name of its elements in messages, in the plural.
-
-    Returns
-    -------
-    list
-        The elements.
-
-    Raises
-    ------
-    SequenceError
-        For texts, dictionaries, and objects that cannot be iterated over.
-
-    Examples
-    --------
-    >>> rows(("name", "year"), "y[0]", "labels")
-    ['name', 'year']
-    """
+    """The elements of a list, an array or a series."""
     if isinstance(values, str | bytes):
         raise SequenceError(f"{what} is the text {brief(values)}; expected a list of {kind}")
     if isinstance(values, Mapping) or not isinstance(values, Iterable):
@@ -66,30 +43,7 @@ def rows(values: Any, what: str, kind: str) -> list[Any]:
 
 
 def token_lists(X: Any, hint: str = "") -> list[Tokens]:
-    """Texts of N sequences, none of them empty.
-
-    Parameters
-    ----------
-    X : sequence of sequence of str
-        N sequences of texts.
-    hint : str, optional
-        Text that is added to the message if a token is no text.
-
-    Returns
-    -------
-    list of tuple of str
-        Tokens of each sequence.
-
-    Raises
-    ------
-    SequenceError
-        For a text in place of a sequence, an empty sequence, and tokens that are no texts.
-
-    Examples
-    --------
-    >>> token_lists([["Ada", "1815"]])
-    [('Ada', '1815')]
-    """
+    """Texts of N sequences, none of them empty."""
     result = []
     for i, x in enumerate(rows(X, "X", "sequences")):
         tokens = _filled(rows(x, f"X[{i}]", "tokens"), i)
@@ -101,28 +55,7 @@ def token_lists(X: Any, hint: str = "") -> list[Tokens]:
 
 
 def feature_lists(X: Any) -> list[list[Item]]:
-    """Features of N sequences, none of them empty.
-
-    Parameters
-    ----------
-    X : sequence of sequence of dict or list of str, or sequence of pycrfsuite.ItemSequence
-        N sequences with a dictionary, or a list of names, for each token.
-
-    Returns
-    -------
-    list of list of dict or list of str
-        Features of each token of each sequence.
-
-    Raises
-    ------
-    SequenceError
-        For features that python-crfsuite does not take, and for weights that are not finite.
-
-    Examples
-    --------
-    >>> feature_lists([[{"word": "Ada"}, ["digits"]]])
-    [[{'word': 'Ada'}, ['digits']]]
-    """
+    """Features of N sequences, none of them empty."""
     result = []
     for i, x in enumerate(rows(X, "X", "sequences of features")):
         own = x.items() if type(x).__name__ == "ItemSequence" else x
@@ -164,30 +97,6 @@ def _check_value(value: Any, where: str) -> None:
 
 
 def label_lists(y: Any, X: Sequence[Sequence[Any]]) -> list[tuple[str, ...]]:
-    """Label names of N sequences.
-
-    Parameters
-    ----------
-    y : sequence of sequence of str
-        Label names of N sequences.
-    X : sequence of sequence
-        N sequences that the labels belong to.
-
-    Returns
-    -------
-    list of tuple of str
-        Labels of each sequence.
-
-    Raises
-    ------
-    SequenceError
-        For another number of sequences or labels, and for labels that are no names.
-
-    Examples
-    --------
-    >>> label_lists([["name", "year"]], [("Ada", "1815")])
-    [('name', 'year')]
-    """
     if y is None:
         raise SequenceError("the estimator requires y to be passed, but the target y is None")
     given = rows(y, "y", "sequences of labels")
@@ -206,33 +115,7 @@ def label_lists(y: Any, X: Sequence[Sequence[Any]]) -> list[tuple[str, ...]]:
 
 
 def tokens_of(items: Sequence[Item], token: Token, number: int) -> Tokens | None:
-    """The texts of tokens, from their features.
-
-    Parameters
-    ----------
-    items : sequence of dict or list of str
-        Features of T tokens.
-    token : str, callable or None
-        Name of the feature that holds the text: the value of that name in a dictionary, or the rest of a name
-        such as `word=Ada` in a list. Or a function from the features of a token to its text.
-    number : int
-        Number of the sequence, for messages.
-
-    Returns
-    -------
-    tuple of str or None
-        T texts; None if `token` is None.
-
-    Raises
-    ------
-    SequenceError
-        If a token has no such feature, or it is no text.
-
-    Examples
-    --------
-    >>> tokens_of([{"word": "Ada", "upper": False}, ["word=1815", "digits"]], "word", 0)
-    ('Ada', '1815')
-    """
+    """The texts of tokens, from their features."""
     if token is None:
         return None
     return tuple(_token(item, token, f"X[{number}][{t}]") for t, item in enumerate(items))
@@ -249,3 +132,22 @@ def _token(item: Item, token: str | Callable[[Item], str], where: str) -> str:
         what = "the function token gives" if callable(token) else f"the feature {token!r} is"
         raise SequenceError(f"{where}: {what} {brief(text)}; expected the text of the token")
     return text
+
+
+def rule_set(rules: Any) -> RuleSet:
+    if isinstance(rules, str | Path):
+        return load_rules(rules)
+    if isinstance(rules, RuleSet):
+        return rules
+    if rules is None:
+        return RuleSet(())
+    items = tuple(rules) if isinstance(rules, Iterable) and not isinstance(rules, bytes | dict) else (rules,)
+    if items and all(isinstance(item, str | Path) for item in items):
+        return load_rules(*items)
+    for i, item in enumerate(items):
+        if not isinstance(item, Rule | Feature):
+            where = f"rules[{i}]" if isinstance(rules, Iterable) else "rules"
+            raise ValueError(
+                f"{where} is {brief(item)}; expected a list of rules, a rule set, a name of the catalogue, or a rule file"
+            )
+    return RuleSet(items)

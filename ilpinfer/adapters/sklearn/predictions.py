@@ -15,9 +15,6 @@ from ilpinfer.core.status import Status
 
 Made = TypeVar("Made")
 ON_INFEASIBLE = ("raise", "relax", "none")
-"""Policies where no labelling keeps the hard rules: raise an error, predict the labelling that breaks the fewest, or
-predict None.
-"""
 
 WITH_TOKENS = 'name the feature that is the token, such as token="word"'
 
@@ -56,32 +53,12 @@ class RelaxedNotice(UserWarning):
 
 
 def check_on_infeasible(value: Any) -> None:
-    """Raise ValueError for a value that is not in `ON_INFEASIBLE`."""
     if not isinstance(value, str) or value not in ON_INFEASIBLE:
         raise ValueError(f"on_infeasible is {value!r}; expected {', '.join(map(repr, ON_INFEASIBLE))}")
 
 
 def labels_of(solutions: Sequence[Solution], on_infeasible: str) -> list[list[str] | None]:
-    """Labels of N sequences.
-
-    Parameters
-    ----------
-    solutions : sequence of Solution
-        Solutions of N sequences.
-    on_infeasible : {"raise", "relax", "none"}
-        Treatment of sequences without a labelling. "relax" takes the best labelling that breaks as few hard
-        rules as possible, with a `RelaxedNotice`; "none" gives None.
-
-    Returns
-    -------
-    list of list of str or None
-        Label names of each sequence.
-
-    Raises
-    ------
-    InfeasibleError
-        For the first sequence without a prediction.
-    """
+    """Labels of N sequences."""
     result: list[list[str] | None] = []
     relaxed = []
     for i, solution in enumerate(solutions):
@@ -117,30 +94,7 @@ def _notice(numbers: Sequence[int]) -> str:
 
 
 def numbered(made: Iterable[Made]) -> list[Made]:
-    """The elements of an iterable; an error names the number of the sequence, as `X[3]`.
-
-    If rules look at tokens and X has none, the message also names the parameter that gives them.
-
-    Parameters
-    ----------
-    made : iterable of object
-        Elements that are computed one by one, one for each sequence.
-
-    Returns
-    -------
-    list
-        The elements.
-
-    Raises
-    ------
-    SequenceError
-        In place of other ValueErrors.
-
-    Examples
-    --------
-    >>> numbered(map(float, ["1", "2"]))
-    [1.0, 2.0]
-    """
+    """The elements of an iterable; an error names the sequence, as `X[3]`, and the parameter that gives tokens to rules."""
     result: list[Made] = []
     try:
         for each in made:
@@ -154,23 +108,7 @@ def numbered(made: Iterable[Made]) -> list[Made]:
 
 
 def as_array(values: Sequence[Any]) -> NDArray[np.object_]:
-    """An array of objects with one element for each sequence whatever their lengths.
-
-    Parameters
-    ----------
-    values : sequence of object
-        N values.
-
-    Returns
-    -------
-    ndarray of object, shape (N,)
-        The values; scikit-learn can concatenate such arrays.
-
-    Examples
-    --------
-    >>> as_array([["name"], ["name", "year"]]).shape
-    (2,)
-    """
+    """An array of objects with one element for each sequence whatever their lengths."""
     result = np.empty(len(values), object)
     for i, value in enumerate(values):
         result[i] = value

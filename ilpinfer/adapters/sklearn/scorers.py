@@ -63,23 +63,7 @@ def span_f1(estimator: Any, X: Any, y: Any) -> float:
 
 
 def spans(labellings: Sequence[tuple[str, ...] | None]) -> set[Span]:
-    """The spans of labellings, whose scheme is inferred.
-
-    Parameters
-    ----------
-    labellings : sequence of tuple of str or None
-        Labels of N sequences; None for a sequence without spans.
-
-    Returns
-    -------
-    set of tuple of (int, str, int, int)
-        Sequence, field, first and last token of each span.
-
-    Examples
-    --------
-    >>> sorted(spans([("name", "name", "O"), None]))
-    [(0, 'name', 0, 1)]
-    """
+    """The spans of labellings, whose scheme is inferred."""
     known = [labels for labels in labellings if labels]
     if not known:
         return set()

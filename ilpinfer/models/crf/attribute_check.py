@@ -29,14 +29,7 @@ def _has_atoms(name: str, atoms: set[tuple[str, ...]]) -> bool:
 
 
 def check_template(path: object, attributes: Sequence[str], template: Template, title: str) -> None:
-    """A notice where a template cannot make all attributes of a model.
-
-    Raises
-    ------
-    ModelError
-        Where it makes less than `LEAST` of them, naming the template, the share, and the shipped template
-        that fits best.
-    """
+    """A notice where a template cannot make all attributes of a model."""
     result = share(attributes, template)
     if result == 1 or not attributes:
         return

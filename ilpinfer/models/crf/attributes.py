@@ -98,7 +98,6 @@ WORD_ATTRIBUTES: Mapping[str, WordAttribute] = {
     "first-character": lambda token: (token[:1],),
     "last-character": lambda token: (token[-1:],),
 }
-"""Attributes by name."""
 
 
 NUMBERED_ATTRIBUTES: Mapping[str, Callable[[str, int], Values]] = {

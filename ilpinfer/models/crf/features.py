@@ -34,20 +34,7 @@ Conjunction = tuple[Atom, ...]
 
 @dataclass(frozen=True)
 class Template:
-    """The features of tokens (Fersini et al. 2014, section 2: state feature functions).
-
-    Parameters
-    ----------
-    conjunctions : tuple of Conjunction
-        Features, of one atom or several.
-    words : mapping of str to WordAttribute, optional
-        Attributes of a token by itself that the template defines: word lists and regular expressions.
-    contexts : mapping of str to ContextAttribute, optional
-        Attributes of a token in its sequence that it defines: phrases, further columns, and what is seen
-        around.
-    source : mapping of str to object, optional
-        The plain values that it was read from, word lists included.
-    """
+    """The features of tokens (Fersini et al. 2014, section 2: state feature functions)."""
 
     conjunctions: tuple[Conjunction, ...]
     words: Mapping[str, WordAttribute] = field(default_factory=dict)
@@ -63,10 +50,7 @@ class Template:
         return self._features(tokens, self._columns(tokens), range(len(tokens)) if at is None else list(at))
 
     def features_without_line_breaks(self, tokens: Sequence[str]) -> Features:
-        """Names of the features at each token that is no line break.
-
-        Tokens on both sides of a line break are neighbours; lines and the like are those of all tokens.
-        """
+        """Names of the features at each other token, whose neighbours are those across line breaks."""
         positions = token_positions(tokens)
         columns = {name: [column[t] for t in positions] for name, column in self._columns(tokens).items()}
         return self._features([tokens[t] for t in positions], columns, range(len(positions)))
@@ -75,7 +59,6 @@ class Template:
         return {name: self.column(name, tokens) for name in self._context_names}
 
     def column(self, name: str, tokens: Sequence[str]) -> Column:
-        """Values of an attribute at each of T tokens."""
         if name in self.contexts:
             return self.contexts[name](tokens)
         if name in CONTEXT_ATTRIBUTES:
@@ -159,7 +142,6 @@ class Template:
 
     @cached_property
     def _reach(self) -> set[int]:
-        """Offsets at which words are looked at."""
         return self._singles.keys() | {atom.offset for atom in self._joined_atoms}
 
     @cached_property
@@ -199,12 +181,10 @@ def word_attribute(name: str, own: Mapping[str, WordAttribute]) -> WordAttribute
 
 
 def in_words(words: frozenset[str]) -> WordAttribute:
-    """Whether a word is listed, in lower case."""
     return lambda word: ("",) if word.lower() in words else ()
 
 
 def in_phrases(texts: Sequence[str]) -> ContextAttribute:
-    """Which tokens are part of a listed phrase."""
     by_first: dict[str, list[tuple[str, ...]]] = {}
     for phrase in texts:
         words = tuple(phrase.lower().split())
@@ -213,10 +193,8 @@ def in_phrases(texts: Sequence[str]) -> ContextAttribute:
 
 
 def in_column(name: str) -> ContextAttribute:
-    """The attribute of a token from a further column; none for an empty cell."""
     return lambda tokens: [(cell,) if cell else () for cell in column(tokens, name)]
 
 
 def around(name: str, where: str, own: Template) -> ContextAttribute:
-    """The values of an attribute in a token's line, segment or sequence, or before or after it."""
     return lambda tokens: nearby_values(own.column(name, tokens), tokens, where)

@@ -1,7 +1,4 @@
-"""Sequences without their line breaks, and labels with them put back (Trompper 2016, third condition).
-
-A chain looks one label back, so that a line break hides the label before it: that of a number above a title, say.
-"""
+"""Sequences without their line breaks, which hide the label before them from a chain (Trompper 2016, third condition)."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -13,37 +10,15 @@ from formulations.tokens.token_pattern import in_class
 
 
 def is_line_break(token: str) -> bool:
-    """Whether a token is the end of a line."""
     return in_class(token, "newline")
 
 
 def token_positions(tokens: Sequence[str]) -> list[int]:
-    """Positions of the tokens that are no line breaks."""
     return [t for t, token in enumerate(tokens) if not is_line_break(token)]
 
 
 def restore(tokens: Sequence[str], labels: Sequence[str], line_break: str, scheme: str) -> list[str]:
-    """Labels of all T tokens.
-
-    A line break gets the label `line_break`, except inside a run: between labels such as `B-x` and `I-x` it continues
-    the run, with the label of an inner token.
-
-    Parameters
-    ----------
-    tokens : sequence of str
-        T texts.
-    labels : sequence of str
-        Labels of the tokens that `token_positions` names.
-    line_break : str
-        The label of line breaks.
-    scheme : str
-        Scheme of the labels.
-
-    Raises
-    ------
-    ValueError
-        Where there are not as many labels as tokens kept.
-    """
+    """Labels of all T tokens; a line break within a run, as between `B-x` and `I-x`, continues it."""
     positions = token_positions(tokens)
     if len(positions) != len(labels):
         raise ValueError(f"{len(labels)} labels for {len(positions)} tokens that are no line breaks")

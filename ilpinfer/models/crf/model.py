@@ -12,23 +12,23 @@ import numpy as np
 from formulations import LabelSet, Trellis
 from formulations.dtypes import Floats, Integers
 from formulations.labels.schemes import OUTSIDE
+from formulations.problem.token_scores import check_tokens
 from ilpinfer.errors import ModelError
 from ilpinfer.models import plain_values
 from ilpinfer.models.crf import line_breaks
 from ilpinfer.models.crf.attribute_check import check_template, warn_of_unknown
-from ilpinfer.models.crf.crfsuite import Weights, read_crfsuite
+from ilpinfer.models.crf.crfsuite import KEYS, Weights, read_crfsuite, read_weights, weights_body
 from ilpinfer.models.crf.features import Template
 from ilpinfer.models.crf.line_breaks import usual_label
 from ilpinfer.models.crf.templates import load_template
 from ilpinfer.models.crf.training import Observation, Progress, check_sequences, learn
-from ilpinfer.models.crf.weight_arrays import KEYS, read_weights, weights_body
-from ilpinfer.models.files import save_body
+from ilpinfer.models.files import ModelFile
 from ilpinfer.models.forward_backward import Sums, forward_backward
 from ilpinfer.models.sequences import Labelled
 
 
 @dataclass(frozen=True)
-class CRF:
+class CRF(ModelFile):
     """A linear-chain conditional random field (Stokman 2011, eq. 17; Fersini et al. 2014, eq. 5).
 
     P(y | x) ∝ exp(Σ λ·f(y', y) + Σ μ·g(y, x)).
@@ -138,16 +138,14 @@ class CRF:
         """Read a model file of CRFsuite, or of a program based on it.
 
         If no template reproduces the feature names of the file, features have to be given to `trellis_of`. A template that
-        produces only some of the model's attributes leads to a `FeatureNotice`.
+        produces only some of the model's attributes leads to a `FeatureNotice`. Parameters as for `train`, but for two.
 
         Parameters
         ----------
         path : str or Path
             The model file.
         template : str, Path, mapping of str to object or Template, optional
-            A name such as "citations", a TOML file, or a template; None if features are given.
-        scheme : str, optional
-            Scheme of the labels; inferred where not given.
+            As for `train`; None if features are given.
 
         Returns
         -------
@@ -190,10 +188,7 @@ class CRF:
     def features(self, tokens: Sequence[str]) -> list[list[str]]:
         """Names of the features of each token that trellises cover.
 
-        Parameters
-        ----------
-        tokens : sequence of str
-            Texts of the sequence.
+        Parameters as for `trellis`.
 
         Returns
         -------
@@ -214,10 +209,7 @@ class CRF:
     def token_positions(self, tokens: Sequence[str]) -> list[int]:
         """Positions of the tokens that trellises cover: all of them, or those between line breaks.
 
-        Parameters
-        ----------
-        tokens : sequence of str
-            Texts of the sequence.
+        Parameters as for `trellis`.
 
         Returns
         -------
@@ -229,10 +221,10 @@ class CRF:
     def restore(self, tokens: Sequence[str], labels: Sequence[str], line_break: str = "") -> list[str]:
         """Labels of all tokens, from the labels of those that trellises cover.
 
+        Parameters as for `trellis`, and two more.
+
         Parameters
         ----------
-        tokens : sequence of str
-            Texts of the sequence.
         labels : sequence of str
             Labels of the tokens at `token_positions`.
         line_break : str, optional
@@ -327,8 +319,7 @@ class CRF:
             For an empty sequence, a sequence of line breaks that the model leaves out, and a model without a
             template.
         """
-        if not tokens:
-            raise ValueError("an empty sequence has no labelling: expected at least one token")
+        check_tokens(tokens)
         covered = [tokens[t] for t in self.token_positions(tokens)]
         if not covered:
             raise ValueError("a sequence of line breaks alone has no labelling without them")
@@ -339,10 +330,10 @@ class CRF:
     ) -> Trellis:
         """Scores of labellings of T tokens with given features, in nats.
 
+        Parameters as for `emissions`, and one more.
+
         Parameters
         ----------
-        features : sequence of iterable of str or mapping of str to object
-            Features of each of T tokens.
         tokens : sequence of str, optional
             T texts that rules may look at.
 
@@ -357,10 +348,10 @@ class CRF:
     def log_probability(self, tokens: Sequence[str], labelling: Iterable[object]) -> float:
         """The logarithm of P(labelling | tokens) for the tokens at `token_positions`, nats.
 
+        Parameters as for `trellis`, and one more.
+
         Parameters
         ----------
-        tokens : sequence of str
-            Texts of the sequence.
         labelling : iterable of object
             Label names or ids of the tokens at `token_positions`.
 
@@ -385,10 +376,7 @@ class CRF:
     def label_probabilities(self, tokens: Sequence[str]) -> Floats:
         """Probability of each label at each of the tokens at `token_positions`, given all tokens.
 
-        Parameters
-        ----------
-        tokens : sequence of str
-            Texts of the sequence.
+        Parameters as for `trellis`.
 
         Returns
         -------
@@ -402,29 +390,7 @@ class CRF:
             emissions, self.learnt.transitions[None], np.zeros(len(emissions) - 1, np.int64)
         )
 
-    def save(self, path: str | Path) -> None:
-        """Write template and weights as JSON. The template must be one that `load_template` has read.
-
-        Parameters
-        ----------
-        path : str or Path
-            The file; it appears under its name only when it is complete.
-        """
-        save_body(path, self.FORMAT, self.VERSION, self.body())
-
     def body(self) -> dict[str, Any]:
-        """Template and weights as plain values.
-
-        Returns
-        -------
-        dict of str to object
-            Values for JSON.
-
-        Raises
-        ------
-        ValueError
-            For a template that no file describes.
-        """
         return {
             "labels": list(self.labels.names),
             "scheme": self.labels.scheme,
@@ -444,23 +410,6 @@ class CRF:
 
     @classmethod
     def from_body(cls, body: dict[str, Any]) -> "CRF":
-        """The model of the values that `body` returns.
-
-        Parameters
-        ----------
-        body : dict of str to object
-            The values.
-
-        Returns
-        -------
-        CRF
-            The model.
-
-        Raises
-        ------
-        ValueError
-            For other values.
-        """
         body = {"line_break_label": OUTSIDE, **body}
         plain_values.table(body, (*KEYS, "line_break_label"), "the model")
         labels = plain_values.label_set(body)

@@ -38,7 +38,7 @@ FARTHEST = 20
 LONGEST = 100
 """The largest length of a prefix or suffix, in characters."""
 MOST = 10_000
-"""How many features one text can stand for."""
+"""Largest number of features that one text stands for."""
 
 _ATOM = re.compile(r"([\w-]+)(?::(\d+)(?:\.\.(\d+))?)?(?:\[(-?\d+)(?:\.\.(-?\d+))?\])?")
 
@@ -48,7 +48,6 @@ class TemplateError(InferenceError, ValueError):
 
 
 def template_names() -> list[str]:
-    """Names of the templates that come with the package."""
     folder = files("ilpinfer.models") / "templates"
     return sorted(
         entry.name.removesuffix(".toml") for entry in folder.iterdir() if entry.name.endswith(".toml")

@@ -1,8 +1,4 @@
-"""The labels that hard rules on single tokens allow, and those that the scheme then allows next to them.
-
-Sets of labels are whole numbers, bit k for label k: rules are evaluated once for each distinct word, and results are
-looked up.
-"""
+"""The labels that hard rules on single tokens allow, and those that the scheme then allows next to them."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -23,23 +19,7 @@ Allowed = list[int]
 
 @dataclass(frozen=True)
 class TokenRules:
-    """Hard rules on the labels of single tokens.
-
-    Parameters
-    ----------
-    labels : LabelSet
-        K labels.
-    rules : tuple of Rule
-        Rules of `tag_at`, `right_before`, `tag_phrases` and `tag_sequence`; where two leave no label, the
-        earlier one wins (Liao et al. 2009, rule 1: "no matter what the context").
-    valid : bool, default True
-        Whether steps that the labels' scheme rules out are forbidden, so that rules reach neighbours, too.
-
-    Raises
-    ------
-    ValueError
-        For soft rules, rules about anything but single tokens, and unknown fields.
-    """
+    """Hard rules on the labels of single tokens."""
 
     labels: LabelSet
     rules: tuple[Rule, ...]
@@ -62,13 +42,7 @@ class TokenRules:
                 self.labels.field(statement.field)  # type: ignore[attr-defined]
 
     def allowed(self, tokens: Sequence[str]) -> Allowed:
-        """Labels that rules, and the scheme beside such neighbours, leave to each of T tokens.
-
-        Raises
-        ------
-        ValueError
-            Where rules and scheme leave none.
-        """
+        """Labels that rules, and the scheme beside such neighbours, leave to each of T tokens."""
         result = [self._every] * len(tokens)
         for number, stage in enumerate(self._stages):
             if _looks_at_one_word(stage[0]):
@@ -83,7 +57,7 @@ class TokenRules:
         return result
 
     def mask(self, labels: int) -> Booleans:
-        """(K,) which labels a set has."""
+        """(K,) which labels a set has: bit k stands for label k."""
         known = self._masks.get(labels)
         if known is None:
             make_room(self._masks)
@@ -139,7 +113,6 @@ class TokenRules:
             result[t] = result[t] & labels or result[t]
 
     def _demands(self, rule: Rule, tokens: Sequence[str]) -> dict[int, int]:
-        """Labels that a rule leaves, by token."""
         result: dict[int, int] = {}
         for statement in rule.statements(self._names):
             for t, selector in statement.required_fields(tokens).items():
@@ -171,7 +144,6 @@ class TokenRules:
 
 
 def bits(member: Booleans) -> int:
-    """The set of the labels (K,) that hold."""
     return sum(1 << k for k in np.flatnonzero(member).tolist())
 
 

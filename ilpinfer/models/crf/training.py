@@ -37,25 +37,10 @@ LARGEST = 2**31
 """Parameters must stay below this: CRFsuite counts in 32 bits."""
 
 Observation = tuple[Sequence[Any], Sequence[str]]
-"""Features and labels of T tokens."""
 
 
 @dataclass(frozen=True)
 class Iteration:
-    """How far training is.
-
-    Parameters
-    ----------
-    number : int
-        Number from 1.
-    loss : float
-        Objective that is minimised, penalties included.
-    held_out : float or None
-        Share of held-out tokens with the right label, or None where nothing is held out.
-    seconds : float
-        Since training began.
-    """
-
     number: int
     loss: float
     held_out: float | None
@@ -63,7 +48,6 @@ class Iteration:
 
 
 Progress = Callable[[Iteration], None]
-"""Receives each iteration."""
 
 
 def learn(
@@ -74,15 +58,7 @@ def learn(
     held_out: Iterable[Observation] = (),
     progress: Progress | None = None,
 ) -> Weights:
-    """Weights of a linear-chain conditional random field, labels sorted by name.
-
-    Held-out sequences with a label that training lacks are left out of `Iteration.held_out`.
-
-    Raises
-    ------
-    ValueError
-        For no sequences, an unknown algorithm or parameter, or one with a value that does not fit.
-    """
+    """Weights of a linear-chain conditional random field, labels sorted by name; held-out sequences need known labels."""
     require_posix("training with CRFsuite", "train on Linux or macOS, and decode with the model here")
     trainer = _trainer(algorithm, dict(parameters or {}))
     names = set[str]()
@@ -151,8 +127,6 @@ def _trainer(algorithm: str, parameters: dict[str, Any]) -> Any:
     from pycrfsuite import Trainer
 
     class Reporting(Trainer):
-        """Turns the log of CRFsuite into records."""
-
         holds_out = False
         report: Progress
         began = time.perf_counter()
@@ -199,14 +173,6 @@ def sorted_labels(weights: Weights, names: Sequence[str]) -> Weights:
 
 
 def check_sequences(sequences: Iterable[Labelled], what: str, scheme: str) -> list[Labelled]:
-    """Sequences of tokens and labels that can be learnt from.
-
-    Raises
-    ------
-    ValueError
-        For an empty sequence, labels that do not fit the tokens or the scheme, and labels of different
-        schemes.
-    """
     pairs = list(sequences)
     first: dict[str, int] = {}
     for number, (tokens, labels) in enumerate(pairs, 1):

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from formulations import LabelSet, Trellis
+from formulations.problem.token_scores import check_tokens
 from ilpinfer.errors import ModelError
 from ilpinfer.models.crf import CRF
 from ilpinfer.models.crf.crfsuite import Weights
+from ilpinfer.models.sequence_model import SequenceModel
 
 Item = Mapping[str, Any]
 """The features of a token, as python-crfsuite takes them."""
@@ -102,8 +104,8 @@ def tagger_weights(tagger: Any) -> Weights:
 
 
 @dataclass(frozen=True)
-class LinearChain:
-    """A linear-chain CRF with the function that computes its features.
+class LinearChain(SequenceModel):
+    """A linear-chain CRF with the function that computes its features (Stokman 2011, eq. 18).
 
     Parameters
     ----------
@@ -154,29 +156,10 @@ class LinearChain:
 
     @property
     def labels(self) -> LabelSet:
-        """K labels."""
         return self.model.labels
 
     def trellis(self, tokens: Sequence[str]) -> Trellis:
-        """Unnormalised log scores of T tokens, in nats (Stokman 2011, eq. 18).
-
-        Parameters
-        ----------
-        tokens : sequence of str
-            T texts.
-
-        Returns
-        -------
-        Trellis
-            The trellis, with emissions and transitions stored apart.
-
-        Raises
-        ------
-        ValueError
-            For an empty sequence, and if the number of items is not that of the tokens.
-        """
-        if not tokens:
-            raise ValueError("an empty sequence has no labelling: expected at least one token")
+        check_tokens(tokens)
         items = self.features(tokens)
         if len(items) != len(tokens):
             raise ValueError(f"features gave {len(items)} items for {len(tokens)} tokens")

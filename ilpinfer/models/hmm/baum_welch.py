@@ -24,21 +24,7 @@ NONE = Smoothing("none")
 
 
 @dataclass(frozen=True, eq=False)
-class Fit:
-    """The result of Baum-Welch.
-
-    Parameters
-    ----------
-    hmm : HMM
-        The model, as expected counts with the smoothings asked for.
-    trace : tuple of float
-        Log P(X) of the start and after each iteration, without smoothing, nats; it never falls.
-    converged : bool
-        Whether the last gain was within the tolerance, rather than the iterations used up.
-    restarts : tuple of float
-        The last log P(X) of every restart, nats; the best is `trace[-1]`.
-    """
-
+class FittedHMM:
     hmm: HMM
     trace: tuple[float, ...]
     converged: bool
@@ -58,44 +44,8 @@ def baum_welch(
     transitions: Smoothing | str = NONE,
     vocabulary: Vocabulary | str | None = None,
     progress: Progress | None = None,
-) -> Fit:
-    """Climb to a local maximum of P(X) over start, transitions and emissions (Stokman 2011, eq. 12-16).
-
-    The sums of eq. 13 and 16 run to the last token, with γ_{T-1} = α_{T-1} / P(X). Several sequences add up; where the
-    model has an end, it is one more outcome of the last label. The words of the texts are all words.
-
-    Parameters
-    ----------
-    texts : sequence of sequence of str
-        Token sequences.
-    start : HMM, sequence of str or int
-        A model to start from, such as one counted from labelled sequences; or the names of the labels, or
-        their number, for random starts.
-    restarts : int, default 1
-        Random starts, of which the likeliest result is kept; 1 with a model.
-    seed : int, default 0
-        Seed of the random starts, each row of which is drawn evenly from all distributions.
-    iterations : int, default 100
-        The most steps of each restart.
-    tolerance : float, default 1e-06
-        The gain, in nats a token, below which a restart ends.
-    ends : bool, default True
-        Whether the end of a sequence is scored; with a model, as that does.
-    vocabulary : Vocabulary or str, optional
-        Which tokens are one word, and the back-off of words; by default the model's, if there is one.
-    emissions, transitions : Smoothing or str, default NONE
-        How the model that is returned reads the expected counts; with none, its probabilities are those of
-        eq. 14-16, and a word outside the texts has none. Fractions of counts below one are few outcomes to
-        Witten and Bell: prefer additive or interpolation.
-    progress : Progress, optional
-        Called after each step.
-
-    Raises
-    ------
-    ValueError
-        For no text, an empty one, numbers out of range, and a model under which a text has probability
-        0.
-    """
+) -> FittedHMM:
+    """Climb to a local maximum of P(X) over start, end, transitions and emissions of all words (Stokman 2011, eq. 12-16)."""
     checked = check_texts(texts)
     _check_numbers(restarts, iterations, tolerance, isinstance(start, HMM))
     if vocabulary is None:
@@ -117,19 +67,11 @@ def baum_welch(
     hmm, trace, converged = max(runs, key=lambda run: run[1][-1])
     words_model = replace(hmm.emissions, smoothing=as_smoothing(emissions), vocabulary=read)
     final = replace(hmm, emissions=words_model, smoothing=as_smoothing(transitions))
-    return Fit(final, tuple(trace), converged, tuple(trace[-1] for _, trace, _ in runs))
+    return FittedHMM(final, tuple(trace), converged, tuple(trace[-1] for _, trace, _ in runs))
 
 
 def expected_counts(hmm: HMM, rows: Sequence[Integers]) -> tuple[HMM, float]:
-    """The model of the expected counts, and log P(X) under the old one in nats.
-
-    Parameters
-    ----------
-    hmm : HMM
-        The model.
-    rows : sequence of ndarray of int
-        The words of each sequence, as rows of its emissions.
-    """
+    """The model of the expected counts, and log P(X) under the old one in nats."""
     start, transitions = np.zeros_like(hmm.start), np.zeros_like(hmm.transitions)
     end, words = np.zeros_like(hmm.start), np.zeros_like(hmm.emissions.counts)
     total = 0.0

@@ -18,27 +18,14 @@ _FINER = Smoothing("witten-bell")
 
 @dataclass(frozen=True, eq=False)
 class Emissions:
-    """P(w | k), smoothed with the back-off b(w | k) = P(class of w | k)·P(w | its class).
+    """P(w | k), smoothed with the back-off P(class of w | k)·P(w | its class), and finer keys between word and class.
 
-    With finer keys than the class there is a ladder of such steps. P(class | k) is counted by words, all different
-    ones or those seen once, with half a word added; finer keys lean on coarser ones after Witten and Bell. Within
-    a class words are told apart by how often training had them, plus one, and one unseen word has the rest. So a
-    label's probabilities of all words and of one unseen word for each place of the ladder add up to 1.
-
-    Parameters
-    ----------
-    words : tuple of str
-        V words, as `vocabulary` reads them.
-    counts : ndarray of float, shape (V, K)
-        Counts, or expectations of them.
-    smoothing : Smoothing
-        Smoothing of P(w | k).
-    vocabulary : Vocabulary
-        Grouping of tokens into words, and classes of words.
+    Words of a class share its probability by their counts plus one, and one unseen word has the rest, so that a label's
+    probabilities of all words and of one unseen word for each place add up to 1.
     """
 
     words: tuple[str, ...]
-    counts: Floats
+    counts: Floats  # (V, K)
     smoothing: Smoothing
     vocabulary: Vocabulary
 
@@ -51,7 +38,6 @@ class Emissions:
         smoothing: Smoothing,
         vocabulary: Vocabulary,
     ) -> "Emissions":
-        """Count the words of each label."""
         tokens = [vocabulary.word(token) for text in texts for token in text]
         words = tuple(sorted(set(tokens)))
         row = {word: i for i, word in enumerate(words)}
@@ -63,7 +49,6 @@ class Emissions:
         return f"Emissions({len(self.words)} words, {self.smoothing.method}, {self.vocabulary.by})"
 
     def rows(self, tokens: Sequence[str]) -> Integers:
-        """Which row of `log_probabilities` each of T tokens has."""
         return np.array([self._row(self.vocabulary.word(token)) for token in tokens], np.int64)
 
     def scores(self, tokens: Sequence[str]) -> Floats:
@@ -87,7 +72,6 @@ class Emissions:
             return np.log(_refine(probabilities, parent, often, self.counts, self.smoothing))
 
     def body(self) -> dict[str, Any]:
-        """Plain values, for a file."""
         return {
             "smoothing": [self.smoothing.method, self.smoothing.amount],
             "vocabulary": vars(self.vocabulary),
@@ -96,7 +80,6 @@ class Emissions:
 
     @classmethod
     def from_body(cls, body: dict[str, Any], K: int) -> "Emissions":
-        """From the plain values of `body`; ValueError for others."""
         plain_values.table(body, ("smoothing", "vocabulary", "words"), "emissions")
         known = plain_values.table(body["vocabulary"], [f.name for f in fields(Vocabulary)], "vocabulary")
         vocabulary = Vocabulary(**{**known, "by": plain_values.text(known["by"], "vocabulary: by")})
@@ -162,18 +145,7 @@ class Emissions:
 
 
 def _refine(coarse: Floats, parent: Integers, size: Floats, counts: Floats, by: Smoothing) -> Floats:
-    """Probabilities of n finer things, and of an unseen one within each of the R coarser.
-
-    Parameters
-    ----------
-    coarse : ndarray of float, shape (R, K)
-        Probabilities of the coarser things.
-    parent : ndarray of int
-        (n,) which of them each finer one belongs to.
-    size : ndarray of float
-        (n,) its weight there, to which one is added; an unseen one weighs one.
-    counts : ndarray of float, shape (n, K)
-    """
+    """Probabilities of n finer things, and of an unseen one within each of the R coarser."""
     places = len(coarse)
     total = np.bincount(parent, size + 1, minlength=places) + 1
     share = np.concatenate([(size + 1) / total[parent], 1 / total])

@@ -1,6 +1,6 @@
 """A first-order hidden Markov model, counted from labelled sequences."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -13,26 +13,15 @@ from formulations.problem.token_scores import TokenScores
 from ilpinfer.models import plain_values
 from ilpinfer.models.hmm.model import TENTH, CountedHMM
 from ilpinfer.models.hmm.smoothing import Smoothing, smooth
-from ilpinfer.models.hmm.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True)
-class Parameters:
-    """Log probabilities in nats (Stokman 2011, section 3.1: π and A).
+class ChainParameters:
+    """Log probabilities in nats (Stokman 2011, section 3.1: π and A)."""
 
-    Parameters
-    ----------
-    start : ndarray of float, shape (K,)
-        Log P(first label).
-    transitions : ndarray of float, shape (K, K)
-        Log P(next | now) [now, next].
-    end : ndarray of float, shape (K,)
-        Log P(END | last), or None where the model has no end.
-    """
-
-    start: Floats
-    transitions: Floats
-    end: Floats | None
+    start: Floats  # (K,)
+    transitions: Floats  # (K, K)
+    end: Floats | None  # (K,)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -66,88 +55,18 @@ class HMM(CountedHMM):
 
     FORMAT: ClassVar[str] = "ilpinfer-hmm"
     VERSION: ClassVar[int] = 2
-
-    @classmethod
-    def train(
-        cls,
-        sequences: Iterable[tuple[Sequence[str], Sequence[str]]],
-        *,
-        scheme: str = "",
-        labels: Sequence[str] | None = None,
-        emissions: Smoothing | str = "witten-bell",
-        transitions: Smoothing | str = TENTH,
-        vocabulary: Vocabulary | str = "classes",
-        ends: bool = True,
-    ) -> "HMM":
-        """Count tokens and labels of labelled sequences.
-
-        Parameters
-        ----------
-        sequences : iterable of tuple of (sequence of str, sequence of str)
-            Tokens and as many labels.
-        scheme, labels : str or sequence of str, optional
-            Scheme and names of the labels; see `ilpinfer.models.sequences.encode`.
-        emissions, transitions : Smoothing or str, optional
-            Smoothings, which turn counts into probabilities; a `Smoothing` or the name of one.
-        vocabulary : Vocabulary or str, default "classes"
-            Grouping of tokens into words; a `Vocabulary`, or its parameter `by`.
-        ends : bool, default True
-            Whether a sequence's end is an outcome of its last label.
-
-        Returns
-        -------
-        HMM
-            The model.
-
-        Raises
-        ------
-        ValueError
-            For sequences that cannot be counted (`ilpinfer.models.sequences.encode`), and unknown names of
-            smoothings.
-
-        Examples
-        --------
-        >>> hmm = HMM.train([(["Ada", "1815"], ["name", "year"]), (["Alan", "1912"], ["name", "year"])])
-        >>> hmm.trellis(["Grace", "1906"]).labels.names
-        ('name', 'year')
-        """
-        return cls._count(sequences, scheme, labels, emissions, transitions, vocabulary, ends)
+    TRANSITIONS: ClassVar[Smoothing] = TENTH
 
     @staticmethod
     def shape(K: int) -> tuple[int, ...]:
-        """Shape of the table of transition counts.
-
-        Parameters
-        ----------
-        K : int
-            Number of labels.
-
-        Returns
-        -------
-        tuple of int
-            (K, K).
-        """
         return K, K
 
     @staticmethod
     def steps(ids: Integers) -> tuple[Integers, ...]:
-        """Index arrays of the steps of a labelling in the table of transition counts.
-
-        Parameters
-        ----------
-        ids : ndarray of int, shape (T,)
-            Label ids.
-
-        Returns
-        -------
-        tuple of ndarray of int
-            Previous and next labels, T-1 each.
-        """
         return ids[:-1], ids[1:]
 
     @cached_property
-    def parameters(self) -> Parameters:
-        """Log probabilities of start, transitions and end."""
+    def parameters(self) -> ChainParameters:
         K = len(self.labels)
         counts = self.transitions
         if self.end is not None:
@@ -158,31 +77,14 @@ class HMM(CountedHMM):
             leaving = np.log(
                 smooth([counts, counts.sum(axis=0)], np.full(outcomes, 1 / outcomes), self.smoothing)
             )
-        return Parameters(start, leaving[:, :K], None if self.end is None else leaving[:, K])
+        return ChainParameters(start, leaving[:, :K], None if self.end is None else leaving[:, K])
 
     def trellis(self, tokens: Sequence[str]) -> Trellis:
-        """Joint log probabilities of tokens and labels, in nats.
-
-        Parameters
-        ----------
-        tokens : sequence of str
-            T texts.
-
-        Returns
-        -------
-        Trellis
-            The trellis, with emissions and transitions stored apart.
-
-        Raises
-        ------
-        ValueError
-            If there is no token.
-        """
         return self.token_scores.trellis(tokens)
 
     @cached_property
     def token_scores(self) -> TokenScores:
-        """The same for single tokens."""
+        """The scores of `trellis` for single tokens."""
         p = self.parameters
         return TokenScores(self.labels, self.emissions.scores, p.transitions, p.start, p.end)
 

@@ -1,9 +1,8 @@
 """The common base of hidden Markov models of first and second order: counts, files and words."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy as np
 from formulations import LabelSet, Trellis
 from formulations.dtypes import Floats, Integers
 from ilpinfer.models import plain_values
-from ilpinfer.models.files import save_body
+from ilpinfer.models.files import ModelFile
 from ilpinfer.models.hmm.emissions import Emissions
 from ilpinfer.models.hmm.smoothing import Smoothing, as_smoothing, read_smoothing
 from ilpinfer.models.hmm.vocabulary import Vocabulary, as_vocabulary
@@ -23,47 +22,57 @@ TENTH = Smoothing("additive", 0.1)
 
 
 @dataclass(frozen=True, eq=False)
-class CountedHMM(ABC):
-    """P(y) P(x | y) of smoothed counts; `HMM` and `SecondOrderHMM` define the transitions.
-
-    Parameters
-    ----------
-    labels : LabelSet
-        K labels; begin and inside are states of their own where the labels are BIO.
-    start : ndarray of float, shape (K,)
-        Counts of first labels.
-    end : ndarray of float, shape (K,)
-        Counts of last labels, or None for a model without an end.
-    transitions : ndarray of float
-        Counts of labels by the labels before them.
-    emissions : Emissions
-        Counts of words, with their smoothing.
-    smoothing : Smoothing, default TENTH
-        Smoothing of start, transitions and end. Shorter contexts are fewer labels before, none, and then all
-        labels alike.
-    """
+class CountedHMM(ModelFile):
+    """P(y) P(x | y) of smoothed counts; `HMM` and `SecondOrderHMM` define the transitions."""
 
     labels: LabelSet
-    start: Floats
-    end: Floats | None
+    start: Floats  # (K,)
+    end: Floats | None  # (K,)
     transitions: Floats
     emissions: Emissions
     smoothing: Smoothing = TENTH
 
-    FORMAT: ClassVar[str]
-    VERSION: ClassVar[int]
+    TRANSITIONS: ClassVar[Smoothing]
 
     @classmethod
-    def _count(
+    def train(
         cls,
         sequences: Iterable[tuple[Sequence[str], Sequence[str]]],
-        scheme: str,
-        labels: Sequence[str] | None,
-        emissions: Smoothing | str,
-        transitions: Smoothing | str,
-        vocabulary: Vocabulary | str,
+        *,
+        scheme: str = "",
+        labels: Sequence[str] | None = None,
+        emissions: Smoothing | str = "witten-bell",
+        transitions: Smoothing | str | None = None,
+        vocabulary: Vocabulary | str = "classes",
         ends: bool = True,
     ) -> Self:
+        """Count tokens and labels of labelled sequences.
+
+        Parameters
+        ----------
+        sequences : iterable of tuple of (sequence of str, sequence of str)
+            Tokens and as many labels.
+        scheme, labels : str or sequence of str, optional
+            Scheme and names of the labels; see `ilpinfer.models.sequences.encode`.
+        emissions, transitions : Smoothing or str, optional
+            Smoothings, which turn counts into probabilities, or their names. If not given, transitions have 0.1 added to each
+            count, or after Witten and Bell for second order.
+        vocabulary : Vocabulary or str, default "classes"
+            Grouping of tokens into words; a `Vocabulary`, or its parameter `by`.
+        ends : bool, default True
+            Whether a sequence's end is an outcome of its last label, as it always is for second order.
+
+        Returns
+        -------
+        CountedHMM
+            The model.
+
+        Raises
+        ------
+        ValueError
+            For sequences that cannot be counted (`ilpinfer.models.sequences.encode`), and unknown names of
+            smoothings.
+        """
         label_set, texts, ids = encode(sequences, scheme, labels)
         K = len(label_set)
         start, end, counts = np.zeros(K), np.zeros(K), np.zeros(cls.shape(K))
@@ -72,34 +81,69 @@ class CountedHMM(ABC):
             end[y[-1]] += 1
             np.add.at(counts, cls.steps(y), 1)
         words = Emissions.count(texts, ids, K, as_smoothing(emissions), as_vocabulary(vocabulary))
-        return cls(label_set, start, end if ends else None, counts, words, as_smoothing(transitions))
+        smoothing = cls.TRANSITIONS if transitions is None else as_smoothing(transitions)
+        return cls(label_set, start, end if ends else None, counts, words, smoothing)
 
     @staticmethod
     @abstractmethod
     def shape(K: int) -> tuple[int, ...]:
-        """The shape of `transitions`."""
+        """Shape of the table of transition counts.
+
+        Parameters
+        ----------
+        K : int
+            Number of labels.
+
+        Returns
+        -------
+        tuple of int
+            (K, K), or (K+1, K, K) for second order.
+        """
 
     @staticmethod
     @abstractmethod
     def steps(ids: Integers) -> tuple[Integers, ...]:
-        """The places in `transitions` of the T-1 steps of a labelling (T,)."""
+        """Index arrays of the steps of a labelling in the table of transition counts.
+
+        Parameters
+        ----------
+        ids : ndarray of int, shape (T,)
+            Label ids.
+
+        Returns
+        -------
+        tuple of ndarray of int
+            T-1 labels on each axis of the table.
+        """
 
     @abstractmethod
     def trellis(self, tokens: Sequence[str]) -> Trellis:
-        """Joint log probabilities of tokens and labels, in nats; ValueError where there is no token."""
+        """Joint log probabilities of tokens and labels, in nats; on pairs of labels for second order.
+
+        Parameters
+        ----------
+        tokens : sequence of str
+            T texts.
+
+        Returns
+        -------
+        Trellis
+            The trellis, with emissions and transitions stored apart.
+
+        Raises
+        ------
+        ValueError
+            If there is no token.
+        """
 
     @abstractmethod
-    def _transitions_body(self) -> list[Any]:
-        """The counts of transitions as plain values."""
-
+    def _transitions_body(self) -> list[Any]: ...
     @classmethod
     @abstractmethod
-    def _read_transitions(cls, value: Any, K: int) -> Floats:
-        """The counts that `_transitions_body` has written; ValueError for other values."""
-
+    def _read_transitions(cls, value: Any, K: int) -> Floats: ...
     @property
     def words(self) -> tuple[str, ...]:
-        """V words that training has seen."""
+        """Words that training has seen."""
         return self.emissions.words
 
     @property
@@ -110,24 +154,7 @@ class CountedHMM(ABC):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({len(self.labels)} labels, {self.labels.scheme}, {self.size})"
 
-    def save(self, path: str | Path) -> None:
-        """Write the counts as JSON. The file appears under its name only when it is complete.
-
-        Parameters
-        ----------
-        path : str or Path
-            The file.
-        """
-        save_body(path, self.FORMAT, self.VERSION, self.body())
-
     def body(self) -> dict[str, Any]:
-        """The counts as plain values.
-
-        Returns
-        -------
-        dict of str to object
-            Values for JSON.
-        """
         return {
             "labels": list(self.labels.names),
             "scheme": self.labels.scheme,
@@ -140,23 +167,6 @@ class CountedHMM(ABC):
 
     @classmethod
     def from_body(cls, body: dict[str, Any]) -> Self:
-        """The model of the values that `body` returns.
-
-        Parameters
-        ----------
-        body : dict of str to object
-            The values.
-
-        Returns
-        -------
-        CountedHMM
-            The model.
-
-        Raises
-        ------
-        ValueError
-            For other values.
-        """
         plain_values.table(body, KEYS, "the model")
         labels = plain_values.label_set(body)
         K = len(labels)

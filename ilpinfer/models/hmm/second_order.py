@@ -1,6 +1,6 @@
 """A second-order hidden Markov model, on the exact pair trellis, and the thesis's estimates around one labelling."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -15,30 +15,19 @@ from formulations.problem.token_scores import check_tokens
 from ilpinfer.models import plain_values
 from ilpinfer.models.hmm.model import CountedHMM
 from ilpinfer.models.hmm.smoothing import Smoothing, smooth
-from ilpinfer.models.hmm.vocabulary import Vocabulary
 
 READINGS = ("printed", "first-order")
 """Two readings of eq. 48, for `SecondOrderHMM.estimate`."""
 
 
 @dataclass(frozen=True)
-class Parameters:
-    """Log probabilities in nats.
+class PairParameters:
+    """Log probabilities in nats."""
 
-    Parameters
-    ----------
-    start : ndarray of float, shape (K,)
-        Log P(first label).
-    transitions : ndarray of float, shape (K+1, K, K)
-        Log P(next | before, now, no END) [before, now, next]; before is START in row 0.
-    stay, end : ndarray of float, shape (K,)
-        Log P(no END | now) and log P(END | now).
-    """
-
-    start: Floats
-    transitions: Floats
-    stay: Floats
-    end: Floats
+    start: Floats  # (K,)
+    transitions: Floats  # (K+1, K, K)
+    stay: Floats  # (K,)
+    end: Floats  # (K,)
 
     def trellis(self, scores: Floats, labels: LabelSet, tokens: Sequence[str]) -> Trellis:
         """The trellis on pairs of labels, from the (T, K) scores of tokens."""
@@ -58,10 +47,8 @@ class SecondOrderHMM(CountedHMM):
     ----------
     labels : LabelSet
         K labels.
-    start : ndarray of float, shape (K,)
-        Counts of first labels.
-    end : ndarray of float, shape (K,)
-        Counts of last labels; never None.
+    start, end : ndarray of float, shape (K,)
+        Counts of first and of last labels.
     transitions : ndarray of float, shape (K+1, K, K)
         Counts [before, now, next]; before is START in row 0.
     emissions : Emissions
@@ -78,82 +65,22 @@ class SecondOrderHMM(CountedHMM):
 
     FORMAT: ClassVar[str] = "ilpinfer-hmm2"
     VERSION: ClassVar[int] = 1
+    TRANSITIONS: ClassVar[Smoothing] = Smoothing("witten-bell")
 
-    @classmethod
-    def train(
-        cls,
-        sequences: Iterable[tuple[Sequence[str], Sequence[str]]],
-        *,
-        scheme: str = "",
-        labels: Sequence[str] | None = None,
-        emissions: Smoothing | str = "witten-bell",
-        transitions: Smoothing | str = "witten-bell",
-        vocabulary: Vocabulary | str = "classes",
-    ) -> "SecondOrderHMM":
-        """Count tokens and labels of labelled sequences.
-
-        Parameters
-        ----------
-        sequences : iterable of tuple of (sequence of str, sequence of str)
-            Tokens and as many labels of each sequence.
-        scheme : str, optional
-            Scheme of the labels; inferred where not given.
-        labels : sequence of str, optional
-            Names of the labels; those of the sequences where not given.
-        emissions : Smoothing or str, default "witten-bell"
-            Smoothing of emissions; a `Smoothing` or the name of one.
-        transitions : Smoothing or str, default "witten-bell"
-            Smoothing of transitions; a `Smoothing` or the name of one.
-        vocabulary : Vocabulary or str, default "classes"
-            Grouping of tokens into words; a `Vocabulary`, or its parameter `by`.
-
-        Returns
-        -------
-        SecondOrderHMM
-            The model.
-
-        Raises
-        ------
-        ValueError
-            As for `HMM.train`.
-        """
-        return cls._count(sequences, scheme, labels, emissions, transitions, vocabulary)
+    def __post_init__(self) -> None:
+        if self.end is None:
+            raise ValueError("a model of second order has an end: leave ends out")
 
     @staticmethod
     def shape(K: int) -> tuple[int, ...]:
-        """Shape of the table of transition counts.
-
-        Parameters
-        ----------
-        K : int
-            Number of labels.
-
-        Returns
-        -------
-        tuple of int
-            (K+1, K, K).
-        """
         return K + 1, K, K
 
     @staticmethod
     def steps(ids: Integers) -> tuple[Integers, ...]:
-        """Index arrays of the steps of a labelling in the table of transition counts.
-
-        Parameters
-        ----------
-        ids : ndarray of int, shape (T,)
-            Label ids.
-
-        Returns
-        -------
-        tuple of ndarray of int
-            Labels before, now and next, T-1 each.
-        """
         return np.append(0, ids[:-2] + 1)[: len(ids) - 1], ids[:-1], ids[1:]
 
     @cached_property
-    def parameters(self) -> Parameters:
-        """Log probabilities of start, transitions and end."""
+    def parameters(self) -> PairParameters:
         assert self.end is not None
         K = len(self.labels)
         pairs = self.transitions.sum(axis=0)
@@ -164,26 +91,9 @@ class SecondOrderHMM(CountedHMM):
             levels = [self.transitions, pairs, pairs.sum(axis=0)]
             transitions = np.log(smooth(levels, uniform, self.smoothing))
             stay, end = np.log(smooth([ending, ending.sum(axis=0)], np.full(2, 0.5), self.smoothing)).T
-        return Parameters(start, transitions, stay, end)
+        return PairParameters(start, transitions, stay, end)
 
     def trellis(self, tokens: Sequence[str]) -> Trellis:
-        """Joint log probabilities of tokens and labels on pairs of labels, in nats.
-
-        Parameters
-        ----------
-        tokens : sequence of str
-            T texts.
-
-        Returns
-        -------
-        Trellis
-            A trellis of second order.
-
-        Raises
-        ------
-        ValueError
-            If there is no token.
-        """
         return self.parameters.trellis(self._scores(tokens), self.labels, tokens)
 
     def estimate(self, tokens: Sequence[str], around: Sequence[object], reading: str) -> Trellis:

@@ -26,27 +26,12 @@ AMOUNTS: Mapping[str, float | None] = {
 class Smoothing:
     """How counts become probabilities; c is a count, C its context's total, b the probability by shorter contexts.
 
-    - none: c / C (maximum likelihood)
-    - additive: (c + a·N·b) / (C + a·N) for N outcomes and the base distribution b; with a uniform base, a is added
-      to every count (Lidstone)
-    - witten-bell: (c + n·b) / (C + n), n being one more than the context's different outcomes (Witten and Bell
-      1991), so that a context without an example has b; a fraction of a count is that fraction of an outcome
-    - interpolation: Σ λ·(c / C) over all contexts and the base; deleted interpolation sets λ (Brants 2000, Figure 1).
-      Each λ has one vote beforehand, so that none is 0
-    - absolute-discounting: (max(c - D, 0) + the discounts taken · b) / C, with D = n1 / (n1 + 2·n2) of the numbers of
-      outcomes seen once and twice (Ney, Essen, Kneser 1994), half an outcome added to both
-
-    Parameters
-    ----------
-    method : str, default "witten-bell"
-        A name from `AMOUNTS`.
-    amount : float, optional
-        A for additive, above 0 (default 1); D for absolute-discounting, between 0 and 1; else None.
-
-    Raises
-    ------
-    ValueError
-        For another name, or an amount that the method does not take.
+    - none: c / C
+    - additive: (c + a·N·b) / (C + a·N) for N outcomes and a base distribution b (Lidstone)
+    - witten-bell: (c + n·b) / (C + n), n one more than the context's different outcomes (Witten and Bell 1991)
+    - interpolation: Σ λ·(c / C) over all contexts and the base, with the λ of deleted interpolation (Brants 2000, Figure 1)
+    - absolute-discounting: (max(c - D, 0) + the discounts taken · b) / C, D = n1 / (n1 + 2·n2) of the outcomes seen once and twice,
+      half an outcome added to both (Ney, Essen, Kneser 1994)
     """
 
     method: str = "witten-bell"
@@ -67,12 +52,10 @@ class Smoothing:
 
 
 def as_smoothing(smoothing: Smoothing | str) -> Smoothing:
-    """The smoothing, which may be given by its method's name."""
     return Smoothing(smoothing) if isinstance(smoothing, str) else smoothing
 
 
 def read_smoothing(value: Any, what: str) -> Smoothing:
-    """A method and its amount."""
     if not isinstance(value, list) or len(value) != 2:
         raise ValueError(f"{what} is {plain_values.kind_of(value)}; expected a method and its amount")
     method, amount = value
@@ -83,23 +66,7 @@ def read_smoothing(value: Any, what: str) -> Smoothing:
 
 
 def smooth(levels: Sequence[Floats], base: ArrayLike, smoothing: Smoothing) -> Floats:
-    """Probabilities of N outcomes in each context, of the shape of the first level.
-
-    Parameters
-    ----------
-    levels : sequence of ndarray of float
-        Counts (..., N) by context, the longest first; each broadcasts against the one before.
-    base : array_like of shape (N,) or (..., N)
-        Distribution with which the shortest context is smoothed.
-    smoothing : Smoothing
-        None and additive look at the longest context and the base only. A context without an example has the
-        probabilities of the shorter ones.
-
-    Examples
-    --------
-    >>> smooth([np.array([3.0, 1.0])], [0.5, 0.5], Smoothing("additive", 1.0)).round(3).tolist()
-    [0.667, 0.333]
-    """
+    """Probabilities of N outcomes in each context, of the shape of the first level."""
     longest = np.asarray(levels[0], float)
     probabilities = np.broadcast_to(np.asarray(base, float), longest.shape)
     if smoothing.method == "interpolation":

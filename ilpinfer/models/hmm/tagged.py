@@ -17,17 +17,7 @@ BETWEEN = "|"
 
 @dataclass(frozen=True, eq=False)
 class TaggedHMM:
-    """An HMM of label and tag together (Stokman 2011, section 3.1: states are semantic and part-of-speech tags).
-
-    Parameters
-    ----------
-    labels : LabelSet
-        K labels.
-    tags : tuple of str
-        G tags.
-    joint : HMM
-        An HMM with a state `label|tag` for each of the K·G pairs, state g + G·k for label k and tag g.
-    """
+    """An HMM of label and tag together (Stokman 2011, section 3.1: states are semantic and part-of-speech tags)."""
 
     labels: LabelSet
     tags: tuple[str, ...]
@@ -41,22 +31,6 @@ class TaggedHMM:
         scheme: str = "",
         **options: Any,
     ) -> "TaggedHMM":
-        """Count tokens, labels and tags of sequences.
-
-        Parameters
-        ----------
-        sequences : iterable of tuple of (sequence of str, sequence of str, sequence of str)
-            Tokens, as many labels, and as many tags.
-        scheme : str, optional
-            Scheme of the labels.
-        **options : object
-            Options of `HMM.train`.
-
-        Raises
-        ------
-        ValueError
-            For sequences that cannot be counted, and where labels or tags are not as many as tokens.
-        """
         triples = [tuple(map(tuple, sequence)) for sequence in sequences]
         for number, (tokens, _, tags) in enumerate(triples):
             if len(tags) != len(tokens):
@@ -71,13 +45,7 @@ class TaggedHMM:
         return cls(labels, known, HMM.train(texts, scheme="plain", labels=pairs, **options))
 
     def trellis(self, tokens: Sequence[str], tags: Sequence[str]) -> Trellis:
-        """Log P(tokens, tags, labels) of each labelling, nats, where the tags are known; exact, and first-order.
-
-        Raises
-        ------
-        ValueError
-            For no token, other than as many tags as tokens, and a tag that training has not seen.
-        """
+        """Log P(tokens, tags, labels) of each labelling, nats, where the tags are known; exact, and first-order."""
         if not tokens or len(tags) != len(tokens):
             raise ValueError(
                 f"{len(tags)} tags are given for {len(tokens)} tokens; expected one for each, and a token"
@@ -92,10 +60,7 @@ class TaggedHMM:
         return Trellis(p.start[states[0]] + scores[0], edges, self.labels, tokens)
 
     def joint_trellis(self, tokens: Sequence[str]) -> Trellis:
-        """Log P(tokens, labels, tags) on K·G plain labels `label|tag`, nats, where the tags are to be found, too.
-
-        A rule on a label is then one on the group of its pairs, `group(label)`.
-        """
+        """Log P(tokens, labels, tags) on plain labels `label|tag`, nats; rules on a label name its `group`."""
         return self.joint.trellis(tokens)
 
     def group(self, label: str) -> list[str]:
@@ -105,7 +70,6 @@ class TaggedHMM:
         return list(self.joint.labels.names[k * G : (k + 1) * G])
 
     def split(self, pairs: Iterable[str]) -> tuple[list[str], list[str]]:
-        """Labels and tags of pairs."""
         result = self.joint.labels.ids(pairs)
         labels, tags = np.divmod(result, len(self.tags))
         return [self.labels.names[k] for k in labels], [self.tags[g] for g in tags]

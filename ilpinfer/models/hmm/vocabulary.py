@@ -73,26 +73,7 @@ _SIGNS = str.maketrans("Xxd", "Aa0")
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Grouping of tokens into words, and the classes of unknown words.
-
-    Parameters
-    ----------
-    by : str, default "classes"
-        Back-off of words: "uniform", one unknown word; "classes", `CLASSES`; "shapes", "suffixes" or
-        "shapes-suffixes", which refine them.
-    singletons : bool, default False
-        Estimate classes on words that training has seen once, rather than on all different words.
-    alike : bool, default False
-        Read years, numbers with the same number of digits, initials, English months, and tokens with digits in them of the
-        same shape, as one word each.
-    lower_case : bool, default False
-        Read every word in lower case.
-
-    Raises
-    ------
-    ValueError
-        For another name, and other values than true and false.
-    """
+    """Grouping of tokens into words, and the classes of unknown words."""
 
     by: str = "classes"
     singletons: bool = False
@@ -117,7 +98,6 @@ class Vocabulary:
 
 
 def as_vocabulary(vocabulary: Vocabulary | str) -> Vocabulary:
-    """The vocabulary, which may be given by the value of `by`."""
     return Vocabulary(vocabulary) if isinstance(vocabulary, str) else vocabulary
 
 
