@@ -9,9 +9,9 @@ from typing import Protocol, Self
 from formulations.errors import InferenceError
 from ilpinfer.decoding.workers import WorkerError, Workers
 from ilpinfer.reprocessing.shards import Shard, Work, decode_shard
-from ilpinfer.reprocessing.tables import Entry
+from ilpinfer.reprocessing.tables import ShardEntry
 
-Done = tuple[bytes, Entry]
+Done = tuple[bytes, ShardEntry]
 """The file of a shard, and its entry."""
 TRIES = 3
 """Number of attempts at a shard, since a process may be killed."""

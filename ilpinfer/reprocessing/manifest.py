@@ -9,7 +9,7 @@ from platform import python_version
 from typing import Any
 
 from formulations.plain_values import items, kind_of, parse_json, record, table, text
-from ilpinfer.reprocessing.tables import Entry
+from ilpinfer.reprocessing.tables import ShardEntry
 from ilpinfer.system.files import digest
 from ilpinfer.system.output_paths import OutputError
 
@@ -32,7 +32,7 @@ class Manifest:
         Options on which rows depend.
     time_limit : float, optional
         Seconds for each sequence, or None.
-    shards : sequence of Entry, optional
+    shards : sequence of ShardEntry, optional
         Entries of finished shards, once the run has ended.
     rejected : int, default 0
         Number of rejected records, once the run has ended.
@@ -47,7 +47,7 @@ class Manifest:
     rules: str
     options: Mapping[str, Any]
     time_limit: float | None = None
-    shards: Sequence[Entry] = ()
+    shards: Sequence[ShardEntry] = ()
     rejected: int = 0
     retries: Sequence[float | None] = ()
     finished: bool = False
@@ -88,10 +88,6 @@ class Manifest:
                     f"{folder / MANIFEST}: the run was begun with {what} {_shown(before)}, now it is {_shown(now)}; use the "
                     "first value again, or choose another output"
                 )
-
-    def with_results(self, shards: Sequence[Entry], rejected: int, finished: bool) -> "Manifest":
-        """The manifest with the results of the run."""
-        return replace(self, shards=tuple(shards), rejected=rejected, finished=finished)
 
 
 def _of_inputs(
@@ -136,7 +132,7 @@ def _manifest(values: Any) -> Manifest:
     keys = [each.name for each in fields(Manifest)]
     given = table(values, (*keys, "run"), "the manifest")
     shards = [
-        record(Entry, each, f"shards[{at}]", derived=("unproved",))
+        record(ShardEntry, each, f"shards[{at}]", derived=("unproved",))
         for at, each in enumerate(items(given["shards"], "shards"))
     ]
     result = record(Manifest, {**given, "shards": []}, "the manifest", derived=("run",))

@@ -12,7 +12,7 @@ from ilpinfer.decoding.reporting import failure
 from ilpinfer.models.sequence_model import SequenceModel
 from ilpinfer.pipelines.scored_stream import Trellises, in_order
 from ilpinfer.pipelines.trellises import ScoredSequence, score_example
-from ilpinfer.reprocessing.tables import Entry, table_of
+from ilpinfer.reprocessing.tables import ShardEntry, table_of
 
 TOKENS = 200_000
 """Largest size of a shard: it ends with the sequence by which it reaches this number of tokens."""
@@ -85,7 +85,9 @@ def shards(
         yield Shard(number, begin, tuple(examples))
 
 
-def decode_shard(shard: Shard, work: Work, check: Callable[[], None] = lambda: None) -> tuple[bytes, Entry]:
+def decode_shard(
+    shard: Shard, work: Work, check: Callable[[], None] = lambda: None
+) -> tuple[bytes, ShardEntry]:
     """The file and the entry of a shard; `check` is called before each sequence, and may raise an error."""
     rows = (
         (shard.begin + at, item, solution)

@@ -19,12 +19,10 @@ KEY = b"ilpinfer"
 TEXTS = ("file", "status", "violations", "method", "certificate", "reason", "error")
 NUMBERS = ("score", "model_score", "feature_score", "penalty", "bound", "gap", "seconds")
 PROVED = (Status.OPTIMAL, Status.INFEASIBLE)
-Row = tuple[int, ScoredSequence, Solution]
-"""The number of a sequence, the sequence, and its solution."""
 
 
 @dataclass(frozen=True)
-class Entry:
+class ShardEntry:
     """The entry of a shard in the manifest.
 
     Parameters
@@ -67,20 +65,22 @@ def shard_name(number: int) -> str:
     return f"part-{number:05}.parquet"
 
 
-def table_of(rows: Iterable[Row], run: str, number: int, digest: str) -> tuple[bytes, Entry]:
-    """The Parquet file of at least one row, and its entry."""
+def table_of(
+    rows: Iterable[tuple[int, ScoredSequence, Solution]], run: str, number: int, digest: str
+) -> tuple[bytes, ShardEntry]:
+    """The Parquet file of numbered sequences and their solutions, at least one, and its entry."""
     made = [_row(*row) for row in rows]
     columns = {name: [row[name] for row in made] for name in made[0]}
     return shard_file(columns, run, number, digest)
 
 
-def shard_file(columns: dict[str, list[Any]], run: str, number: int, digest: str) -> tuple[bytes, Entry]:
+def shard_file(columns: dict[str, list[Any]], run: str, number: int, digest: str) -> tuple[bytes, ShardEntry]:
     """The Parquet file of columns, and its entry."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     status, errors = columns["status"], columns["error"]
-    entry = Entry(
+    entry = ShardEntry(
         shard_name(number),
         run,
         digest,
@@ -96,7 +96,7 @@ def shard_file(columns: dict[str, list[Any]], run: str, number: int, digest: str
     return stream.getvalue(), entry
 
 
-def read_shard(path: Path) -> tuple[Entry, dict[str, list[Any]]]:
+def read_shard(path: Path) -> tuple[ShardEntry, dict[str, list[Any]]]:
     """The entry and the columns of a file.
 
     Raises
@@ -109,7 +109,9 @@ def read_shard(path: Path) -> tuple[Entry, dict[str, list[Any]]]:
     way_out = "delete it and continue with --resume, or choose another output"
     try:
         table = pq.read_table(path, partitioning=None)
-        entry = record(Entry, parse_json((table.schema.metadata or {})[KEY].decode("utf-8")), "the entry")
+        entry = record(
+            ShardEntry, parse_json((table.schema.metadata or {})[KEY].decode("utf-8")), "the entry"
+        )
     except KeyError:
         raise OutputError(
             f"{path}: was not written by ilpinfer; move it, since a shard needs this name"
