@@ -44,8 +44,6 @@ RUN = "Run"
 
 @dataclass(frozen=True)
 class ReprocessOptions:
-    """Options of `ilpinfer reprocess`."""
-
     sources: Annotated[
         list[str],
         argument(

@@ -36,8 +36,6 @@ def _limit(metavar: str, help_text: str, **more: Any) -> Any:
 
 @dataclass(frozen=True)
 class ServeOptions:
-    """Options of `ilpinfer serve`."""
-
     model: Annotated[
         str | None,
         model_option(

@@ -103,13 +103,10 @@ class Folder:
 
 
 class JsonLines:
-    """A file to which lines of JSON are added."""
-
     def __init__(self, path: Path, stream: Any) -> None:
         self._path, self._stream, self.count = path, stream, 0
 
     def add(self, row: dict[str, Any]) -> None:
-        """Write a row."""
         text = json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n"
         with write_errors(self._path):
             self._stream.write(text.encode("utf-8", "backslashreplace"))

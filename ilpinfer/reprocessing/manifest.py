@@ -20,26 +20,9 @@ FORMAT = 1
 
 @dataclass(frozen=True)
 class Manifest:
-    """The record of a run.
+    """The record of a run: names and sizes of its inputs, digests of model and rules, and the options that rows depend on.
 
-    Parameters
-    ----------
-    inputs : sequence of mapping of str to object
-        Names and sizes (bytes; None for standard input) of the input files.
-    model, rules : str
-        Digests of both.
-    options : mapping of str to object
-        Options on which rows depend.
-    time_limit : float, optional
-        Seconds for each sequence, or None.
-    shards : sequence of ShardEntry, optional
-        Entries of finished shards, once the run has ended.
-    rejected : int, default 0
-        Number of rejected records, once the run has ended.
-    retries : sequence of float or None, optional
-        Time limits (seconds) under which unproved sequences were decoded again.
-    finished : bool, default False
-        Whether the input was read to its end.
+    `retries` has the time limits under which unproved sequences were decoded again; `finished` is whether the input was read to its end.
     """
 
     inputs: Sequence[Mapping[str, Any]]
@@ -66,10 +49,7 @@ class Manifest:
         return (json.dumps(values, ensure_ascii=False, indent=1) + "\n").encode("utf-8", "backslashreplace")
 
     def check_same(self, other: "Manifest", folder: Path, *, limits: bool = True) -> None:
-        """Raise OutputError if the folder belongs to another run than `other`.
-
-        `limits` : whether the time limits must be equal, too.
-        """
+        """Raise OutputError if the folder belongs to another run than `other`; `limits` is whether time limits count."""
         pairs: list[tuple[str, Any, Any]] = [
             ("format", self.format, other.format),
             ("version of ilpinfer", self.versions.get("ilpinfer"), other.versions["ilpinfer"]),

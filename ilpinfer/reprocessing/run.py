@@ -20,53 +20,23 @@ Pending = deque[tuple[Shard, ShardContent | None, Callable[[Budget], Done] | Non
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of a run.
-
-    Parameters
-    ----------
-    manifest : Manifest
-        Manifest of the run, as it was written.
-    first_rejection, first_failure : str, optional
-        Messages of the first rejected record and the first failed sequence; empty if there is none.
-    """
+    """The manifest of a run, as it was written, and the messages of its first rejected record and first failed sequence."""
 
     manifest: Manifest
     first_rejection: str = ""
     first_failure: str = ""
 
     def count(self, what: str) -> int:
-        """Sum of one count over all shards.
-
-        Parameters
-        ----------
-        what : str
-            "rows", "proved", "unproved" or "failed".
-
-        Returns
-        -------
-        int
-            The sum.
-        """
+        """Sum of "rows", "proved", "unproved" or "failed" over all shards."""
         return sum(int(getattr(entry, what)) for entry in self.manifest.shards)
 
 
 @dataclass
 class Run:
-    """A run over a corpus that writes its results to a folder, which the caller has locked.
+    """A run over a corpus that writes shards of `size` sequences to a folder, which the caller has locked.
 
-    Parameters
-    ----------
-    folder, manifest, executor : Folder, Manifest or Executor
-        Folder of the results, record of the settings, and executor that decodes the shards.
-    size : int
-        Number of sequences of a shard.
-    budget : Budget
-        Time limit of the run.
-    watch : callable, optional
-        Function that is called with the entry of each shard.
-    only_unproved : bool, default False
-        Whether shards that are there are decoded again where sequences have no proof. A row is replaced if the new one is proved, or has
-        a higher score, or the same score and a lower bound. A shard without new rows is not written.
+    With `only_unproved`, shards that are there are decoded again where sequences have no proof. A row is replaced if the new one is proved,
+    or has a higher score, or the same score and a lower bound. A shard without new rows is not written.
     """
 
     folder: Folder
@@ -82,18 +52,7 @@ class Run:
     _first_failure: str = field(default="", init=False)
 
     def over(self, records: Iterable[Example | Rejection]) -> Outcome:
-        """Decode what is not finished yet, until the input or the time limit ends.
-
-        Parameters
-        ----------
-        records : iterable of Example or Rejection
-            Sequences in order, and rejected records.
-
-        Returns
-        -------
-        Outcome
-            The manifest and the first errors.
-        """
+        """Decode what is not finished yet, until the input or the time limit ends."""
         pending: Pending = deque()
         done = self.manifest
         with ExitStack() as stack, self.folder.lines(UNPROVED) as unproved:

@@ -20,17 +20,7 @@ TOKENS = 200_000
 
 @dataclass(frozen=True)
 class Shard:
-    """Sequences whose results are written to one file.
-
-    Parameters
-    ----------
-    number : int
-        Number from 0.
-    begin : int
-        Number of the first sequence.
-    examples : tuple of Example
-        The sequences, at least one.
-    """
+    """Sequences whose results are written to one file, with the number of the first one."""
 
     number: int
     begin: int
@@ -38,26 +28,13 @@ class Shard:
 
     @property
     def digest(self) -> str:
-        """Digest of the sequences."""
         texts = "".join(map(fingerprint, self.examples))
         return hashlib.sha256(texts.encode()).hexdigest()
 
 
 @dataclass(frozen=True)
 class Work:
-    """Decoder, model and settings of a run, which are sent to each process once.
-
-    Parameters
-    ----------
-    decoder : Decoder
-        Decoder with the rules.
-    model : SequenceModel or None
-        None where the sequences have scores.
-    scheme : str
-        "plain" to strip prefixes from given label names.
-    run : str
-        Digest of everything that rows depend on, except the sequences and time limits.
-    """
+    """Decoder, model (None for sequences with scores), scheme and digest of a run, which are sent to each process once."""
 
     decoder: Decoder
     model: SequenceModel | None

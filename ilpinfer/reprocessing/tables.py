@@ -23,22 +23,9 @@ PROVED = (Status.OPTIMAL, Status.INFEASIBLE)
 
 @dataclass(frozen=True)
 class ShardEntry:
-    """The entry of a shard in the manifest.
+    """A shard in the manifest: its file, the digests of the run and of its sequences, and the number of the first one.
 
-    Parameters
-    ----------
-    file : str
-        File name in the folder.
-    run : str
-        Digest of model, rules and options.
-    input : str
-        Digest of the sequences.
-    begin : int
-        Number of the first sequence.
-    rows, proved, failed : int
-        Numbers of sequences, of those with a proof of optimality or infeasibility, and of those that failed.
-    sha256 : str
-        sha256 of the content, without the column `seconds`.
+    `sha256` is that of the content without the column `seconds`.
     """
 
     file: str
@@ -61,7 +48,6 @@ class ShardEntry:
 
 
 def shard_name(number: int) -> str:
-    """The file name of a shard."""
     return f"part-{number:05}.parquet"
 
 
@@ -97,13 +83,7 @@ def shard_file(columns: dict[str, list[Any]], run: str, number: int, digest: str
 
 
 def read_shard(path: Path) -> tuple[ShardEntry, dict[str, list[Any]]]:
-    """The entry and the columns of a file.
-
-    Raises
-    ------
-    OutputError
-        For a damaged file, and for a file that is not a shard.
-    """
+    """The entry and the columns of a file; OutputError for one that is damaged or no shard."""
     import pyarrow.parquet as pq
 
     way_out = "delete it and continue with --resume, or choose another output"
@@ -126,7 +106,6 @@ def read_shard(path: Path) -> tuple[ShardEntry, dict[str, list[Any]]]:
 
 
 def columns_of(data: bytes) -> dict[str, list[Any]]:
-    """The columns of a file."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

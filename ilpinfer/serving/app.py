@@ -28,8 +28,6 @@ Answer = Callable[[bytes, float], Awaitable[dict[str, Any]]]
 
 
 def build(service: Service) -> FastAPI:
-    """The application of a service."""
-
     @contextlib.asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         service.begin()

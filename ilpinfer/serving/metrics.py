@@ -67,7 +67,6 @@ class Metrics:
         )
 
     def solution(self, row: Row) -> None:
-        """Count the solution of a sequence."""
         status = "error" if row.get("error") else row["status"]
         self.sequences.labels(status).inc()
         self._counts["proved"] += status in PROVED

@@ -31,5 +31,4 @@ def too_large(message: str) -> Refusal:
 
 
 def invalid(message: str) -> Refusal:
-    """The refusal of an invalid request."""
     return Refusal(INVALID, message, "invalid")

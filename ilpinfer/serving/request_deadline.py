@@ -23,5 +23,4 @@ class RequestDeadline:
 
 
 def without_reserve(seconds: float) -> float:
-    """The seconds without the reserve."""
     return seconds - min(RESERVE, SHARE * seconds)

@@ -39,7 +39,7 @@ class Context(NamedTuple):
 
 
 class RequestOptions(BaseModel):
-    """RequestOptions of a request."""
+    """Options of a request."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
     deadline: float | None = Field(
@@ -92,7 +92,6 @@ class Sequence(BaseModel):
 
     @property
     def length(self) -> int:
-        """Number of tokens."""
         scores = self._example.scores
         return max(len(self._example.tokens), 0 if scores is None else scores.length)
 
