@@ -56,24 +56,12 @@ MODULES = {
     "ilpinfer.pipelines.fit": ("UnfitRule", "unfit", "unfit_rules"),
     "ilpinfer.pipelines.rules_first": ("RulesFirst", "RulesFirstModel", "overwrite", "rules_first"),
     "ilpinfer.pipelines.tandem": ("Level", "Segment", "SegmentedDocument", "Tandem"),
-    "ilpinfer.reprocessing.dask_cluster": ("ClusterError", "DaskCluster"),
-    "ilpinfer.reprocessing.executors": ("Budget", "LocalExecutor", "Processes"),
-    "ilpinfer.reprocessing.run": ("Outcome", "Run"),
     "ilpinfer.system.extras": ("MissingLibrary", "require"),
     "ilpinfer.testing": ("assert_optimal", "assert_within"),
 }
 """Modules that programs import from, with their public names."""
-WITHOUT_EXAMPLE = {
-    "ilpinfer.adapters.huggingface.constrain",
-    "ilpinfer.reprocessing.dask_cluster.ClusterError",
-    "ilpinfer.reprocessing.dask_cluster.DaskCluster",
-    "ilpinfer.reprocessing.executors.LocalExecutor",
-    "ilpinfer.reprocessing.executors.Processes",
-    "ilpinfer.reprocessing.run.Outcome",
-    "ilpinfer.reprocessing.run.Run",
-}
-"""`constrain` needs a model of transformers; docs/how-to/hugging-face.md shows it. The others need the folder of a run, or a
-cluster; docs/large-corpora.md shows them."""
+WITHOUT_EXAMPLE = {"ilpinfer.adapters.huggingface.constrain"}
+"""It needs a model of transformers; docs/how-to/hugging-face.md shows it."""
 CHECKS = {
     "GL03": "one blank line between sections",
     "GL06": "no unknown section",

@@ -43,7 +43,6 @@ def _solutions(values: Names) -> Names:
 
 
 def argument(metavar: str, help_text: str, **more: Any) -> Any:
-    """An argument."""
     return typer.Argument(metavar=metavar, help=help_text, **more)
 
 
@@ -63,7 +62,6 @@ def output_file(help_text: str) -> Any:
 
 
 def output_folder(help_text: str) -> Any:
-    """An option for an output folder."""
     return value_option("FOLDER", help_text, callback=_folder)
 
 
@@ -83,12 +81,10 @@ def solution_files(help_text: str) -> Any:
 
 
 def rules_option(help_text: str, panel: str | None = None, *names: str) -> Any:
-    """An option for rules."""
     return value_option("RULES", help_text, panel, *names, autocompletion=completion.rule_sets)
 
 
 def kind_option(help_text: str, panel: str | None = None) -> Any:
-    """An option for a kind of model."""
     return value_option("KIND", help_text, panel, autocompletion=completion.kinds)
 
 

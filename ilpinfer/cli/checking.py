@@ -30,8 +30,6 @@ LEAST = 0.01
 
 @dataclass(frozen=True)
 class CheckOptions:
-    """Options of `ilpinfer check`."""
-
     rules: RuleFile
     gold: Annotated[str, argument("GOLD", LABELLED)]
     scheme: Scheme = ""

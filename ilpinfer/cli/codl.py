@@ -282,7 +282,6 @@ def _show_rules(rules: RuleSet, labelled: Sequence[Labelled], scheme: str) -> No
 
 @contextlib.contextmanager
 def _bars(cycles: int) -> Iterator[Callable[[int, int, int], None]]:
-    """A progress bar for each cycle, on a terminal."""
     with contextlib.ExitStack() as stack:
         advance: list[Callable[[], None]] = []
 
@@ -297,7 +296,6 @@ def _bars(cycles: int) -> Iterator[Callable[[int, int, int], None]]:
 
 
 def _record(options: CodlOptions, result: "CODLResult") -> dict[str, Any]:
-    """The result as plain values."""
     model = result.model
     return {
         "output": options.output,

@@ -48,8 +48,6 @@ METHODS = "Methods"
 
 @dataclass(frozen=True)
 class CompareOptions:
-    """Options of `ilpinfer compare`."""
-
     input: InputOptions
     output: Annotated[str, output_folder("Folder for results.jsonl, summary.json and report.html.")]
     methods: Annotated[
@@ -217,7 +215,6 @@ def _positions(plan: "Plan") -> Any:
 
 
 def _prediction_files(entries: Sequence[str]) -> dict[str, str]:
-    """NAME=FILE entries."""
     result: dict[str, str] = {}
     for entry in entries:
         name, equals, path = entry.partition("=")

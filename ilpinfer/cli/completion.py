@@ -9,7 +9,6 @@ Completion = tuple[str, str]
 
 
 def methods(incomplete: str) -> list[Completion]:
-    """Names of methods."""
     from ilpinfer.core.registry import methods, offered
 
     found = [(method.name, method.summary) for method in methods()]
@@ -33,7 +32,6 @@ def rule_sets(incomplete: str) -> list[Completion]:
 
 
 def models(incomplete: str) -> list[Completion]:
-    """Built-in models, and model files."""
     from ilpinfer.models.files import BUILT_IN
 
     return [
@@ -43,14 +41,12 @@ def models(incomplete: str) -> list[Completion]:
 
 
 def schemes(incomplete: str) -> list[Completion]:
-    """Labelling schemes."""
     from formulations.labels.schemes import ALIASES, SCHEMES
 
     return _matching(((name, "") for name in (*SCHEMES, *ALIASES)), incomplete)
 
 
 def kinds(incomplete: str) -> list[Completion]:
-    """Kinds of models."""
     from ilpinfer.models.training import KINDS
 
     return _matching(((name, kind.title) for name, kind in KINDS.items()), incomplete)

@@ -22,8 +22,6 @@ _NOT_IN_FILES = ("config", "no_config", "version")
 
 @dataclass(frozen=True)
 class ConfigFile:
-    """A file of defaults."""
-
     place: str  # the file, and the table in it, for messages
     folder: str  # where relative paths begin; empty for the working folder
     table: Mapping[str, Any]

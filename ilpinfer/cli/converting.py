@@ -14,8 +14,6 @@ from ilpinfer.system.output_paths import output_path
 
 @dataclass(frozen=True)
 class ConvertOptions:
-    """Options of `ilpinfer convert`."""
-
     source: Annotated[
         str,
         argument(

@@ -49,8 +49,6 @@ TWO_PHASE = "Two-phase inference"
 
 @dataclass(frozen=True)
 class DecodeOptions:
-    """Options of `ilpinfer decode`."""
-
     input: InputOptions
     output: Annotated[
         str, value_option("FILE", "File for the labellings, JSON lines; - for standard output.")
@@ -187,7 +185,6 @@ def opened(options: InputOptions, form: "CorpusForm") -> Iterator[Peekable]:
 
 
 def scored_stream(options: InputOptions, examples: Peekable, job: Job) -> "ScoredStream":
-    """The examples, scored one by one."""
     from ilpinfer.pipelines.scored_stream import ScoredStream
 
     beside = not_used(options) if options.model else ""
@@ -278,7 +275,6 @@ class _Work:
             notice(f'rule "{rule}" was overruled by an earlier rule at {times} token{"s" * (times > 1)}')
 
     def _row(self, number: int, item: ScoredSequence, solution: "Solution") -> Row:
-        """The row of a solution, or of the error that prevents it."""
         from ilpinfer.decoding.reporting import failure
 
         try:

@@ -72,7 +72,6 @@ def demo(
 
 
 def _show_task(screen: "Console", items: Sequence[resumes.Item]) -> None:
-    """Show the items and the model."""
     lengths = [len(item.tokens) for item in items]
     screen.print(
         f"{len(items)} résumé items of {min(lengths)} to {max(lengths)} tokens, "

@@ -33,8 +33,6 @@ TEST = "Significance test"
 
 @dataclass(frozen=True)
 class EvaluateOptions:
-    """Options of `ilpinfer evaluate`."""
-
     predicted: Annotated[
         str,
         argument(

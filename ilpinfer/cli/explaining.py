@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ExplainOptions:
-    """Options of `ilpinfer explain`."""
-
     rules: RuleFile
     model: Annotated[
         str | None,

@@ -76,9 +76,7 @@ class ProgramOptions:
         return 0.9 if self.tau is None else self.tau
 
     def formulate(self, trellis: Trellis, rules: RuleSet) -> Program:
-        """The program of a sequence. Z* of a two-phase program is computed by decoding; it is -inf if no labelling is
-        feasible.
-        """
+        """The program of a sequence; Z* of a two-phase program is computed by decoding, -inf if infeasible."""
         compiled = compiler_of(rules).compiled(trellis.labels)
         best = self.two_phase(trellis, rules).best_score if self.program == "two-phase" else None
         return formulate(
@@ -114,8 +112,6 @@ class ProgramOptions:
 
 @dataclass(frozen=True)
 class ExportOptions:
-    """Options of `ilpinfer export`."""
-
     input: Unrewarded
     output: Annotated[
         str,

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class GenerateOptions:
-    """Options of `ilpinfer reference generate`."""
-
     kind: Annotated[
         str,
         argument("KIND", "Kind of problem: plain, ties, infeasible, second-order or soft-and-hard."),
@@ -61,7 +59,6 @@ class GenerateOptions:
     as_json: AsJson = False
 
     def instances(self) -> "Iterator[Instance]":
-        """The problems of the references."""
         from ilpinfer.references.generator import generate
         from ilpinfer.references.shipped import instances
 

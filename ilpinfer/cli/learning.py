@@ -68,8 +68,6 @@ MODELS = "Models that score TRAIN"
 
 @dataclass(frozen=True)
 class LearnOptions:
-    """Options of `ilpinfer learn`."""
-
     first_rules: RuleFile
     source: TrainFile
     output: Annotated[str, output_file("File for the rules with learnt penalties, TOML")]

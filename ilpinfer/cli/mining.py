@@ -32,8 +32,6 @@ SELECTION = "Selection of rules"
 
 @dataclass(frozen=True)
 class MineOptions:
-    """Options of `ilpinfer mine`."""
-
     source: TrainFile
     output: Annotated[str, output_file("File for the rules, TOML")]
     families: Annotated[

@@ -40,8 +40,6 @@ TAU = "Choice of tau"
 
 @dataclass(frozen=True)
 class ParetoOptions:
-    """Options of `ilpinfer pareto`."""
-
     input: Unrewarded
     output: Annotated[str, output_rows("File for the frontiers, JSON lines, one sequence a line.")]
     picture: Annotated[

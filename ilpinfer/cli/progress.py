@@ -21,7 +21,6 @@ class _Line:
     show: Callable[[str], None]
 
     def update(self, text: str) -> None:
-        """Change the text."""
         self.text = text
         self.show(text)
 

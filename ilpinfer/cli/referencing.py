@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MakeOptions:
-    """Options of `ilpinfer reference make`."""
-
     input: InputOptions
     output: Annotated[
         str,
@@ -50,7 +48,6 @@ class _Work:
     failures: list[str] = field(default_factory=list)
 
     def references(self) -> "Iterator[Reference]":
-        """The reference of each sequence that has one."""
         from ilpinfer.references.making import make
 
         options = self.options

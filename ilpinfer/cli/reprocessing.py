@@ -37,15 +37,13 @@ if TYPE_CHECKING:
     from ilpinfer.reprocessing.manifest import Manifest
     from ilpinfer.reprocessing.run import Outcome
     from ilpinfer.reprocessing.shards import Work
-    from ilpinfer.reprocessing.tables import Entry
+    from ilpinfer.reprocessing.tables import ShardEntry
 
 RUN = "Run"
 
 
 @dataclass(frozen=True)
 class ReprocessOptions:
-    """Options of `ilpinfer reprocess`."""
-
     sources: Annotated[
         list[str],
         argument(
@@ -183,16 +181,15 @@ def _sha256(path: str) -> str:
 def _work(options: ReprocessOptions, stream: "ExampleStream", work: "Work", manifest: "Manifest") -> None:
     from ilpinfer.reprocessing.executors import Budget
     from ilpinfer.reprocessing.folder import Folder
-    from ilpinfer.reprocessing.retrying import Retry
     from ilpinfer.reprocessing.run import Run
 
     folder, budget = Folder(options.output), Budget.of(options.budget)
     with folder.locked():
-        if not options.only_unproved:
-            folder.begin(manifest, options.resume)
+        retry = options.only_unproved
+        begun = folder.reopen(manifest) if retry else folder.begin(manifest, options.resume)
         with _executor(options, work) as executor, _progress(stream, manifest) as watch:
-            kind = Retry if options.only_unproved else Run
-            outcome = kind(folder, manifest, executor, options.shard_size, budget, watch).over(stream)
+            run = Run(folder, begun, executor, options.shard_size, budget, watch, retry)
+            outcome = run.over(stream)
     _report(options, outcome)
 
 
@@ -208,14 +205,14 @@ def _executor(options: ReprocessOptions, work: "Work") -> "Executor":
 
 
 @contextlib.contextmanager
-def _progress(stream: "ExampleStream", manifest: "Manifest") -> "Iterator[Callable[[Entry], None]]":
+def _progress(stream: "ExampleStream", manifest: "Manifest") -> "Iterator[Callable[[ShardEntry], None]]":
     """A progress bar over the bytes of the input, with the rate and the proved share."""
     sizes = [each["bytes"] for each in manifest.inputs]
     total = None if None in sizes else sum(sizes)
     with rate_progress("reprocessing", total) as show:
         rows = proved = 0
 
-        def watch(entry: "Entry") -> None:
+        def watch(entry: "ShardEntry") -> None:
             nonlocal rows, proved
             rows += entry.rows
             proved += entry.proved

@@ -17,6 +17,7 @@ from ilpinfer.cli.streams import notice, remark
 from ilpinfer.corpus.examples import InputError
 from ilpinfer.models.files import load_model
 from ilpinfer.serving import Limits, create_app
+from ilpinfer.serving.limits import WORKERS
 from ilpinfer.system.extras import require
 
 if TYPE_CHECKING:
@@ -35,8 +36,6 @@ def _limit(metavar: str, help_text: str, **more: Any) -> Any:
 
 @dataclass(frozen=True)
 class ServeOptions:
-    """Options of `ilpinfer serve`."""
-
     model: Annotated[
         str | None,
         model_option(
@@ -54,7 +53,7 @@ class ServeOptions:
     port: Annotated[int, value_option("NUMBER", "Port to listen at; 0 for a free one.", min=0, max=65535)] = (
         8000
     )
-    workers: Annotated[int, value_option("NUMBER", "Threads that decode.", min=1, max=1024)] = 2
+    workers: Annotated[int, value_option("NUMBER", "Threads that decode.", min=1, max=1024)] = WORKERS
     deadline: Annotated[
         float,
         _limit("SECONDS", "Time of a request, waiting included, where the request names none, in seconds."),

@@ -49,8 +49,6 @@ EVALUATION = "Evaluation"
 
 @dataclass(frozen=True)
 class TrainOptions:
-    """Options of `ilpinfer train`."""
-
     source: TrainFile
     output: Annotated[str, output_file("File for the model, JSON")]
     kind: ModelKind = "hmm"
@@ -289,7 +287,6 @@ def _cross_validate(
     rules: RuleSet,
     folds: Sequence[Sequence[int]],
 ) -> list[list[Pair]]:
-    """The predictions of each fold."""
     from ilpinfer.pipelines.cross_validation import cross_validate
 
     result: list[list[Pair]] = []
@@ -329,7 +326,6 @@ def _add(shown: "Table", name: str, pairs: Sequence[Pair]) -> None:
 
 @contextmanager
 def _show_iterations() -> "Iterator[Progress | None]":
-    """Show each iteration on a terminal."""
     with status("training") as update:
         if update is None:
             yield None

@@ -23,7 +23,6 @@ class Command(TyperCommand):
                 each.show_default = False  # type: ignore[attr-defined]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse, with the defaults of the file."""
         config.apply(ctx, self, args)
         return super().parse_args(ctx, args)
 
@@ -51,7 +50,6 @@ class Group(TyperGroup):
     """Commands in groups; without arguments, it shows its help."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse; without arguments, show the help."""
         return super().parse_args(ctx, args or ([] if ctx.resilient_parsing else ["--help"]))
 
     def list_commands(self, ctx: Any) -> list[str]:
@@ -124,7 +122,6 @@ def names(parameter: Any, shown: str) -> str:
 
 
 def examples(epilog: str | None) -> list[str]:
-    """The example commands of a command."""
     return inspect.cleandoc(epilog).splitlines() if epilog else []
 
 

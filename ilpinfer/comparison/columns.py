@@ -20,8 +20,6 @@ UNITS = {
 
 @dataclass(frozen=True)
 class Column:
-    """A column."""
-
     title: str
     form: str = "text"
     group: str = ""

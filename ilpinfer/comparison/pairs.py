@@ -18,8 +18,7 @@ class Match:
     """Two methods on the sequences that both were given.
 
     A labelling that keeps the hard rules is better than none; of two the higher score is better. With several seeds, the share
-    solved is compared, then the mean score of the solved runs. Sequences on which one of the two failed, with any seed, are
-    counted by `failed` and left out.
+    solved is compared, then the mean score. Sequences on which one of the two failed are counted by `failed` only.
     """
 
     method: Annotated[str, Column("method")]

@@ -59,7 +59,6 @@ class Plan:
 
     @property
     def kinds(self) -> dict[str, str]:
-        """The kind of each method by name."""
         return {entry.name: entry.kind for entry in self.entries}
 
     def to_dict(self) -> dict[str, dict[str, Any]]:

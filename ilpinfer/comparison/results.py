@@ -129,7 +129,6 @@ def lines_of(results: Results, name: str) -> Sequence[object]:
 
 
 def tables_of(results: Results) -> dict[str, "pd.DataFrame"]:
-    """Every table by name."""
     summary = results.summary()
     return {name: table_of(name, summary if name in LISTS else lines_of(results, name)) for name in COLUMNS}
 

@@ -36,7 +36,6 @@ class ScoredGold:
 
     @classmethod
     def of(cls, trellis: Trellis, rules: RuleCompiler, labels: Sequence[str] | None) -> "ScoredGold | None":
-        """Gold labels evaluated under the rules."""
         if labels is None:
             return None
         if not set(labels) <= set(trellis.labels.names):

@@ -34,29 +34,21 @@ class Rows(Protocol):
     groups: int
     unfinished: list[Row]
 
-    def rows(self) -> Iterator[Row]:
-        """Every row so far."""
-        ...
+    def rows(self) -> Iterator[Row]: ...
 
-    def write(self, rows: list[Row]) -> None:
-        """Add rows."""
-        ...
+    def write(self, rows: list[Row]) -> None: ...
 
 
 @dataclass
 class RowList:
-    """Rows in memory."""
-
     kept: list[Row] = field(default_factory=list)
     groups: int = 0
     unfinished: list[Row] = field(default_factory=list)
 
     def rows(self) -> Iterator[Row]:
-        """Every row so far."""
         return iter(self.kept)
 
     def write(self, rows: list[Row]) -> None:
-        """Add rows."""
         self.kept += rows
 
 

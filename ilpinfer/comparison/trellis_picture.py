@@ -66,7 +66,6 @@ def trellis_picture(disagreement: PathPair) -> str:
 
 
 def _described(path: Path) -> str:
-    """The method of a path for the legend."""
     seed = "" if path.seed is None else f", seed {path.seed}"
     return f"{readable(path.method)}{seed}{', proved optimal' if path.status == 'optimal' else ''}"
 

@@ -114,7 +114,6 @@ class LabelCounter:
         self.field_of = np.array([places[name] for name in innermost], np.int64)
 
     def labelling(self, names: Sequence[str]) -> LabelRuns:
-        """A labelling by the names of its labels."""
         return LabelRuns(self.labels.ids(names), self.table)
 
     def count(self, predicted: LabelRuns | None, gold: LabelRuns) -> SequenceCounts:
@@ -131,7 +130,6 @@ class LabelCounter:
         )
 
     def count_names(self, predicted: Sequence[str] | None, gold: Sequence[str]) -> SequenceCounts:
-        """The counts of one sequence by the names of its labels."""
         return self.count(None if predicted is None else self.labelling(predicted), self.labelling(gold))
 
     def count_units(

@@ -17,18 +17,10 @@ Side = list[tuple[str, ...] | None]
 def read_pairs(
     predictions: Sequence[str | Path], gold: str | Path, scheme: str = "", column: str = ""
 ) -> tuple[list[list[Pair]], LabelSet, list[str]]:
-    """Pairs for each file of predictions, the labels of all files, and notices.
+    """Pairs for each file of predictions, the labels of all files, and notices; InputError for files and labels that do not fit.
 
-    Of several labellings of one sequence the best counts. `scheme="plain"` takes prefixes off; so does a side without
-    any when the other has some. BIO beside IOBES is read as IOBES, as models are trained with `--scheme iobes`, and so
-    for BILOU and BMES; another scheme is written where one is named.
-
-    `column` names the columns of labels and tokens, as in `ilpinfer.corpus.sequences.read`.
-
-    Raises
-    ------
-    InputError
-        Where files cannot be read or do not hold the same sequences, and where labels do not fit the scheme.
+    Of several labellings of one sequence the best counts. `scheme="plain"` removes prefixes; so does a side without prefixes when the
+    other one has some. BIO beside a scheme that marks the ends of runs is read as that one.
     """
     scheme = schemes.scheme_name(scheme)
     notices = list[str]()
@@ -56,11 +48,7 @@ def read_pairs(
 
 
 def _alike(sides: list[Side], scheme: str) -> tuple[list[Side], list[str]]:
-    """The sides in one scheme, and notices about it.
-
-    They are without prefixes where that is asked for, or where some have prefixes and others have none; where ends of
-    runs are marked in some, they are in all.
-    """
+    """The sides in one scheme, and notices: without prefixes if some have none, with ends of runs if some mark them."""
     used = [set(_names(side)) - {OUTSIDE} for side in sides]
     result = [shown_scheme(_known_labellings(side)) for side, names in zip(sides, used, strict=True) if names]
     ends = list(dict.fromkeys(each for each in result if each in CLOSED))
@@ -97,7 +85,6 @@ def _as(side: Side, scheme: str) -> Side:
 
 
 def _names(side: Side) -> list[str]:
-    """The label names of a side, sorted."""
     return sorted({name for labels in side for name in labels or ()})
 
 

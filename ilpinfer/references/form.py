@@ -17,13 +17,7 @@ MACHINE = ("values", "table", "next", "cost", "group")
 
 
 def check_form(record: Any) -> None:
-    """Check that plain values have the form of a reference, as in its JSON Schema.
-
-    Raises
-    ------
-    ValueError
-        For values of another form; the message names the key.
-    """
+    """Raise ValueError, with the key, for plain values that are not of the form of a reference, as in its JSON Schema."""
     if not isinstance(record, dict) or record.get("format") != FORMAT:
         raise ValueError(f'its "format" is not {FORMAT!r}')
     table(record, KEYS, "it")
@@ -58,13 +52,7 @@ def check_form(record: Any) -> None:
 
 
 def check_scores(values: Any, what: str, T: int, K: int, second: bool) -> None:
-    """Check scores of T tokens and K labels: nodes (T, S), pool (P, S, K) and steps (T-1,) below P.
-
-    Raises
-    ------
-    ValueError
-        For values of another form, and for scores of states that no labelling has.
-    """
+    """Check nodes (T, S), pool (P, S, K) and steps (T-1,) below P; ValueError also for scores of impossible states."""
     S = (K + 1) * K if second else K
     node = numbers(values["node"], f"{what}: node", (T, S), -UNITS, UNITS, None)
     numbers(values["pool"], f"{what}: pool", (None, S, K), -UNITS, UNITS, None)

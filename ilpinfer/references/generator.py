@@ -258,7 +258,6 @@ def _pick(random: Random, options: Sequence[str]) -> str:
 
 
 def _two(random: Random, options: Sequence[str]) -> tuple[str, str]:
-    """Two different options."""
     first = _below(random, len(options))
     second = _below(random, len(options) - 1)
     return options[first], options[second + (second >= first)]

@@ -177,7 +177,6 @@ def _path(solution: Solution) -> tuple[int, ...]:
 
 
 def _tree(solution: Solution) -> Tree:
-    """The proof tree of a proved solution."""
     tree = solution.certificate.tree
     if solution.status not in ("optimal", "infeasible"):
         raise UnprovedOptimum(f"{solution.status} only, not proved; give it more time, with time_limit")

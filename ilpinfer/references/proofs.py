@@ -29,7 +29,6 @@ def plain_trees(problem: Problem, tables: Tables, tree: Tree) -> Iterator[dict[s
         return _with_stages(pruned(leaf), [price["machine"] for price in leaf["prices"]])
 
     def everything(leaf: PlainLeaf) -> PlainLeaf:
-        """Follow all machines."""
         return _with_stages(one_by_one(leaf), alone)
 
     changes: tuple[Callable[[PlainLeaf], PlainLeaf], ...] = (dict, pruned, one_by_one, everything)

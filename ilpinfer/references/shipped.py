@@ -15,13 +15,7 @@ FOLDER = Path(__file__).parent / "data"
 
 @dataclass(frozen=True)
 class Sizes:
-    """Instances of one size.
-
-    Parameters
-    ----------
-    count, T, K, rules, hardness : int or float
-        Arguments of `generate`.
-    """
+    """Arguments of `generate` for instances of one size."""
 
     count: int
     T: int

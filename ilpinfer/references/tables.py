@@ -30,17 +30,7 @@ class NoTables(InferenceError, ValueError):
 
 @dataclass(frozen=True)
 class Tables:
-    """A problem as plain values.
-
-    Parameters
-    ----------
-    plain : Plain
-        The `tables` of a reference.
-    places : mapping of MachineKey to int
-        Machines by rule of the problem and machine of the rule.
-    components : mapping of MachineKey to int
-        First machines by rule and component.
-    """
+    """The `tables` of a reference, and the places of machines and of the first machine of each component in them."""
 
     plain: Plain
     places: Mapping[MachineKey, int]
@@ -53,13 +43,7 @@ def plain_lattice(lattice: Lattice) -> dict[str, Any]:
 
 
 def lattice_of(plain: Plain, T: int, K: int, *, second: bool = False) -> Lattice:
-    """The lattice of plain scores of T tokens and K labels.
-
-    Raises
-    ------
-    ValueError
-        For values that are not of the form of `plain_lattice`.
-    """
+    """The lattice of plain scores of T tokens and K labels; ValueError for values of another form."""
     check_scores(plain, "scores", T, K, second)
 
     def array(values: Any, *shape: int) -> Grid:
@@ -73,13 +57,7 @@ def lattice_of(plain: Plain, T: int, K: int, *, second: bool = False) -> Lattice
 
 
 def tables_of(problem: Problem) -> Tables:
-    """The tables of a problem whose rules have not been folded.
-
-    Raises
-    ------
-    NoTables
-        For a rule that needs too large an automaton.
-    """
+    """The tables of a problem whose rules have not been folded; NoTables for a rule that needs too large an automaton."""
     lattice, machines = problem.fold().lattice, list[Any]()
     places: dict[MachineKey, int] = {}
     components: dict[MachineKey, int] = {}

@@ -45,7 +45,6 @@ class Finding:
     reasons: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
-        """Whether it holds."""
         return self.holds
 
 
@@ -103,7 +102,6 @@ def verify(reference: Reference, depth: Depth = "tables", *, max_steps: int = ch
 
 @lru_cache(maxsize=8)
 def _compiler(text: str) -> RuleCompiler:
-    """The compiled rules of a text, cached."""
     return compiler_of(parse_rules(text))
 
 

@@ -26,24 +26,7 @@ class ClusterError(OutputError):
 
 
 class DaskCluster:
-    """Decodes shards on the workers of a Dask scheduler.
-
-    Model and rules are sent as a separate task. If a worker with them fails, Dask sends them to another one.
-
-    Parameters
-    ----------
-    address : str
-        Address of the scheduler.
-    work : Work
-        Model, rules and options.
-
-    Raises
-    ------
-    MissingLibrary
-        If distributed is not installed.
-    ClusterError
-        If the scheduler cannot be reached or has no workers, or versions differ.
-    """
+    """Decodes shards on the workers of a Dask scheduler, which get model and rules by a task of their own."""
 
     def __init__(self, address: str, work: Work) -> None:
         require("--scheduler", "dask", "distributed")
@@ -67,23 +50,7 @@ class DaskCluster:
         self._work = self._client.submit(pickle.loads, pickle.dumps(work), pure=False, retries=TRIES)
 
     def submit(self, shard: Shard) -> Callable[[Budget], Done]:
-        """Send a shard to the scheduler.
-
-        Parameters
-        ----------
-        shard : Shard
-            The shard.
-
-        Returns
-        -------
-        callable
-            A function that waits for the result.
-
-        Raises
-        ------
-        ShardError
-            If the scheduler has ended.
-        """
+        """Send a shard to the scheduler; the function returned waits for its result. ShardError if the scheduler has ended."""
         future = self._client.submit(decode_shard, shard, self._work, pure=False, retries=TRIES)
 
         def result(budget: Budget) -> Done:

@@ -20,19 +20,7 @@ SECONDS = 30.0
 
 @dataclass(frozen=True)
 class Estimate:
-    """Estimate of a run from a sample.
-
-    Parameters
-    ----------
-    sequences : int
-        Number of sequences that were decoded.
-    proved, rejected : int
-        Number of decoded sequences with a proof, and number of rejected records.
-    total : float or None
-        Number of sequences of the whole input; None if unknown, as for standard input.
-    rate : float
-        Sequences a second in one process.
-    """
+    """Estimate of a run from a sample; `total` is None if unknown, `rate` is sequences a second in one process."""
 
     sequences: int
     proved: int

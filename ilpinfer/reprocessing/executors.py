@@ -9,9 +9,9 @@ from typing import Protocol, Self
 from formulations.errors import InferenceError
 from ilpinfer.decoding.workers import WorkerError, Workers
 from ilpinfer.reprocessing.shards import Shard, Work, decode_shard
-from ilpinfer.reprocessing.tables import Entry
+from ilpinfer.reprocessing.tables import ShardEntry
 
-Done = tuple[bytes, Entry]
+Done = tuple[bytes, ShardEntry]
 """The file of a shard, and its entry."""
 TRIES = 3
 """Number of attempts at a shard, since a process may be killed."""
@@ -27,35 +27,13 @@ class ShardError(InferenceError, RuntimeError):
 
 @dataclass(frozen=True)
 class Budget:
-    """Time limit of a run.
-
-    Parameters
-    ----------
-    end : float, optional
-        Time of `time.monotonic` in seconds at which the run ends; None for no limit.
-
-    Examples
-    --------
-    >>> Budget.of(None).left is None
-    True
-    """
+    """Time limit of a run: the time of `time.monotonic` at which it ends, None for no limit."""
 
     end: float | None = None
 
     @classmethod
     def of(cls, seconds: float | None) -> "Budget":
-        """A time limit that starts now.
-
-        Parameters
-        ----------
-        seconds : float or None
-            The limit; None for no limit.
-
-        Returns
-        -------
-        Budget
-            The time limit.
-        """
+        """A time limit that starts now."""
         return cls(None if seconds is None else time.monotonic() + seconds)
 
     @property
@@ -64,24 +42,13 @@ class Budget:
         return None if self.end is None else max(0.0, self.end - time.monotonic())
 
     def check(self) -> None:
-        """Raise an error if the time is over.
-
-        Raises
-        ------
-        BudgetSpent
-            If the time is over.
-        """
+        """Raise BudgetSpent if the time is over."""
         if self.left == 0.0:
             raise BudgetSpent
 
 
 class Executor(Protocol):
-    """Interface of executors.
-
-    Attributes
-    ----------
-    width : number of shards that may be submitted at the same time
-    """
+    """Decodes shards, of which `width` may be submitted at the same time."""
 
     width: int
 
@@ -97,13 +64,7 @@ class Executor(Protocol):
 
 
 class LocalExecutor:
-    """Decodes shards in this process.
-
-    Parameters
-    ----------
-    work : Work
-        Model, rules and options.
-    """
+    """Decodes shards in this process."""
 
     width = 1
 
@@ -111,18 +72,7 @@ class LocalExecutor:
         self._work = work
 
     def submit(self, shard: Shard) -> Callable[[Budget], Done]:
-        """Prepare a shard. It is decoded when the result is requested.
-
-        Parameters
-        ----------
-        shard : Shard
-            The shard.
-
-        Returns
-        -------
-        callable
-            A function that decodes the shard and returns the result.
-        """
+        """Prepare a shard, which is decoded when the result is requested."""
         return lambda budget: decode_shard(shard, self._work, budget.check)
 
     def __enter__(self) -> Self:
@@ -132,38 +82,14 @@ class LocalExecutor:
 
 
 class Processes:
-    """Decodes shards in several processes of this machine.
-
-    Parameters
-    ----------
-    work : Work
-        Model, rules and options, sent to each process once.
-    number : int
-        Number of processes.
-    """
+    """Decodes shards in several processes of this machine."""
 
     def __init__(self, work: Work, number: int) -> None:
         self.width = 2 * number
         self._workers = Workers(number, decode_shard, (work,))
 
     def submit(self, shard: Shard) -> Callable[[Budget], Done]:
-        """Send a shard to the next idle process.
-
-        Parameters
-        ----------
-        shard : Shard
-            The shard.
-
-        Returns
-        -------
-        callable
-            A function that waits for the result.
-
-        Raises
-        ------
-        ShardError
-            If the processes have ended.
-        """
+        """Send a shard to the next idle process; ShardError if the processes have ended."""
         future = self._workers.submit(shard)
 
         def result(budget: Budget) -> Done:

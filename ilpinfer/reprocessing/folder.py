@@ -3,29 +3,24 @@
 import contextlib
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from formulations.files import new_file
 from ilpinfer.reprocessing.manifest import MANIFEST, Manifest, read_manifest
-from ilpinfer.reprocessing.tables import Entry, read_shard, shard_name
+from ilpinfer.reprocessing.tables import ShardEntry, read_shard, shard_name
 from ilpinfer.system.files import lock_output
 from ilpinfer.system.output_paths import OutputError, OutputPath, check_folder, write_errors
 
 REJECTED, UNPROVED = "rejected.jsonl", "unproved.jsonl"
 PART = ".part"
-ShardContent = tuple[Entry, dict[str, list[Any]]]
+ShardContent = tuple[ShardEntry, dict[str, list[Any]]]
 """The entry of a shard, and its columns."""
 
 
 class Folder:
-    """A folder of shards, which is created if it does not exist.
-
-    Parameters
-    ----------
-    path : str or Path
-        Path of the folder.
-    """
+    """A folder of shards, which is created if it does not exist."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
@@ -54,21 +49,23 @@ class Folder:
         """The manifest of the run in the folder; OutputError if there is none."""
         return read_manifest(self.path)
 
-    def begin(self, manifest: Manifest, resume: bool) -> None:
-        """Check that a run may write to the folder, and write its manifest to an empty one.
-
-        Raises
-        ------
-        OutputError
-            For a folder that is not empty, or, with `resume`, that of a run with another model, rules or
-            options.
-        """
+    def begin(self, manifest: Manifest, resume: bool) -> Manifest:
+        """Write the manifest to an empty folder; with `resume`, OutputError for a run with another model, rules or options."""
         if self.is_empty:
             self.write(MANIFEST, manifest.text())
         elif not resume:
             raise OutputError(f"{self.path}: is not empty; continue with --resume, or choose another output")
         else:
             self.manifest().check_same(manifest, self.path)
+        return manifest
+
+    def reopen(self, manifest: Manifest) -> Manifest:
+        """The manifest of a finished run for a retry; OutputError for another run, and for one that has not finished."""
+        before = self.manifest()
+        before.check_same(manifest, self.path, limits=False)
+        if not before.finished:
+            raise OutputError(f"{self.path}: the run has not finished; continue it with --resume first")
+        return replace(before, retries=(*before.retries, manifest.time_limit))
 
     def shard(self, number: int, run: str) -> ShardContent | None:
         """A shard in the folder, or None; OutputError for a damaged shard and for one of another run."""
@@ -106,13 +103,10 @@ class Folder:
 
 
 class JsonLines:
-    """A file to which lines of JSON are added."""
-
     def __init__(self, path: Path, stream: Any) -> None:
         self._path, self._stream, self.count = path, stream, 0
 
     def add(self, row: dict[str, Any]) -> None:
-        """Write a row."""
         text = json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n"
         with write_errors(self._path):
             self._stream.write(text.encode("utf-8", "backslashreplace"))

@@ -9,7 +9,7 @@ from platform import python_version
 from typing import Any
 
 from formulations.plain_values import items, kind_of, parse_json, record, table, text
-from ilpinfer.reprocessing.tables import Entry
+from ilpinfer.reprocessing.tables import ShardEntry
 from ilpinfer.system.files import digest
 from ilpinfer.system.output_paths import OutputError
 
@@ -20,26 +20,9 @@ FORMAT = 1
 
 @dataclass(frozen=True)
 class Manifest:
-    """The record of a run.
+    """The record of a run: names and sizes of its inputs, digests of model and rules, and the options that rows depend on.
 
-    Parameters
-    ----------
-    inputs : sequence of mapping of str to object
-        Names and sizes (bytes; None for standard input) of the input files.
-    model, rules : str
-        Digests of both.
-    options : mapping of str to object
-        Options on which rows depend.
-    time_limit : float, optional
-        Seconds for each sequence, or None.
-    shards : sequence of Entry, optional
-        Entries of finished shards, once the run has ended.
-    rejected : int, default 0
-        Number of rejected records, once the run has ended.
-    retries : sequence of float or None, optional
-        Time limits (seconds) under which unproved sequences were decoded again.
-    finished : bool, default False
-        Whether the input was read to its end.
+    `retries` has the time limits under which unproved sequences were decoded again; `finished` is whether the input was read to its end.
     """
 
     inputs: Sequence[Mapping[str, Any]]
@@ -47,7 +30,7 @@ class Manifest:
     rules: str
     options: Mapping[str, Any]
     time_limit: float | None = None
-    shards: Sequence[Entry] = ()
+    shards: Sequence[ShardEntry] = ()
     rejected: int = 0
     retries: Sequence[float | None] = ()
     finished: bool = False
@@ -66,10 +49,7 @@ class Manifest:
         return (json.dumps(values, ensure_ascii=False, indent=1) + "\n").encode("utf-8", "backslashreplace")
 
     def check_same(self, other: "Manifest", folder: Path, *, limits: bool = True) -> None:
-        """Raise OutputError if the folder belongs to another run than `other`.
-
-        `limits` : whether the time limits must be equal, too.
-        """
+        """Raise OutputError if the folder belongs to another run than `other`; `limits` is whether time limits count."""
         pairs: list[tuple[str, Any, Any]] = [
             ("format", self.format, other.format),
             ("version of ilpinfer", self.versions.get("ilpinfer"), other.versions["ilpinfer"]),
@@ -88,10 +68,6 @@ class Manifest:
                     f"{folder / MANIFEST}: the run was begun with {what} {_shown(before)}, now it is {_shown(now)}; use the "
                     "first value again, or choose another output"
                 )
-
-    def with_results(self, shards: Sequence[Entry], rejected: int, finished: bool) -> "Manifest":
-        """The manifest with the results of the run."""
-        return replace(self, shards=tuple(shards), rejected=rejected, finished=finished)
 
 
 def _of_inputs(
@@ -136,7 +112,7 @@ def _manifest(values: Any) -> Manifest:
     keys = [each.name for each in fields(Manifest)]
     given = table(values, (*keys, "run"), "the manifest")
     shards = [
-        record(Entry, each, f"shards[{at}]", derived=("unproved",))
+        record(ShardEntry, each, f"shards[{at}]", derived=("unproved",))
         for at, each in enumerate(items(given["shards"], "shards"))
     ]
     result = record(Manifest, {**given, "shards": []}, "the manifest", derived=("run",))

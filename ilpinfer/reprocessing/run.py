@@ -2,7 +2,8 @@
 
 from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ilpinfer.corpus.examples import Example, Rejection
@@ -10,65 +11,32 @@ from ilpinfer.reprocessing.executors import Budget, BudgetSpent, Done, Executor
 from ilpinfer.reprocessing.folder import REJECTED, UNPROVED, Folder, JsonLines, ShardContent
 from ilpinfer.reprocessing.manifest import MANIFEST, Manifest
 from ilpinfer.reprocessing.shards import Shard, shards
-from ilpinfer.reprocessing.tables import Entry, columns_of, unproved_rows
+from ilpinfer.reprocessing.tables import PROVED, ShardEntry, columns_of, shard_file, unproved_rows
 from ilpinfer.system.output_paths import OutputError
 
-Pending = deque[tuple[Shard, Callable[[Budget], Done]]]
-"""Submitted shards, and functions that wait for their results."""
+Pending = deque[tuple[Shard, ShardContent | None, Callable[[Budget], Done] | None]]
+"""Shards in order, their content in the folder, and functions that wait for new results, if there are some."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of a run.
-
-    Parameters
-    ----------
-    manifest : Manifest
-        Manifest of the run, as it was written.
-    first_rejection, first_failure : str, optional
-        Messages of the first rejected record and the first failed sequence; empty if there is none.
-    """
+    """The manifest of a run, as it was written, and the messages of its first rejected record and first failed sequence."""
 
     manifest: Manifest
     first_rejection: str = ""
     first_failure: str = ""
 
     def count(self, what: str) -> int:
-        """Sum of one count over all shards.
-
-        Parameters
-        ----------
-        what : str
-            "rows", "proved", "unproved" or "failed".
-
-        Returns
-        -------
-        int
-            The sum.
-        """
+        """Sum of "rows", "proved", "unproved" or "failed" over all shards."""
         return sum(int(getattr(entry, what)) for entry in self.manifest.shards)
 
 
 @dataclass
 class Run:
-    """A run over a corpus that writes its results to a folder, which the caller has locked.
+    """A run over a corpus that writes shards of `size` sequences to a folder, which the caller has locked.
 
-    Parameters
-    ----------
-    folder, manifest, executor : Folder, Manifest or Executor
-        Folder of the results, record of the settings, and executor that decodes the shards.
-    size : int
-        Number of sequences of a shard.
-    budget : Budget
-        Time limit of the run.
-    watch : callable, optional
-        Function that is called with each finished shard.
-    entries : list of Entry, optional
-        Entries of the shards that are ready.
-    first_rejection : str, optional
-        Message of the first record that was rejected.
-    first_failure : str, optional
-        Message of the first sequence whose decoding failed.
+    With `only_unproved`, shards that are there are decoded again where sequences have no proof. A row is replaced if the new one is proved,
+    or has a higher score, or the same score and a lower bound. A shard without new rows is not written.
     """
 
     folder: Folder
@@ -76,79 +44,128 @@ class Run:
     executor: Executor
     size: int
     budget: Budget
-    watch: Callable[[Entry], None] = lambda _: None
-    entries: list[Entry] = field(default_factory=list)
-    first_rejection: str = ""
-    first_failure: str = ""
+    watch: Callable[[ShardEntry], None] = lambda _: None
+    only_unproved: bool = False
+    _entries: list[ShardEntry] = field(default_factory=list, init=False)
+    _in_time: bool = field(default=True, init=False)
+    _first_rejection: str = field(default="", init=False)
+    _first_failure: str = field(default="", init=False)
 
     def over(self, records: Iterable[Example | Rejection]) -> Outcome:
-        """Decode the shards that are not finished yet, until the input or the time limit ends.
-
-        Parameters
-        ----------
-        records : iterable of Example or Rejection
-            Sequences in order, and rejected records.
-
-        Returns
-        -------
-        Outcome
-            The manifest and the first errors.
-        """
+        """Decode what is not finished yet, until the input or the time limit ends."""
         pending: Pending = deque()
-        with self.folder.lines(REJECTED) as rejected, self.folder.lines(UNPROVED) as unproved:
+        done = self.manifest
+        with ExitStack() as stack, self.folder.lines(UNPROVED) as unproved:
+            # a retry has the rejected records of its run
+            rejected = None if self.only_unproved else stack.enter_context(self.folder.lines(REJECTED))
 
             def reject(rejection: Rejection) -> None:
-                self.first_rejection = self.first_rejection or rejection.message
-                line = rejection.line or None
-                rejected.add({"file": rejection.file, "line": line, "reason": rejection.reason})
+                if rejected is not None:
+                    self._first_rejection = self._first_rejection or rejection.message
+                    line = rejection.line or None
+                    rejected.add({"file": rejection.file, "line": line, "reason": rejection.reason})
 
-            try:
-                for shard in shards(records, self.size, reject):
-                    self.budget.check()
-                    there = self._existing_shard(shard)
-                    if there is not None:
-                        self._commit(pending, unproved, 0)
-                        self._note(*there, unproved)
-                    else:
-                        pending.append((shard, self.executor.submit(shard)))
-                        self._commit(pending, unproved, self.executor.width - 1)
-                self._commit(pending, unproved, 0)
-                finished = True
-            except BudgetSpent:
-                finished = False
-        done = self.manifest.with_results(self.entries, rejected.count, finished)
+            for shard in shards(records, self.size, reject):
+                there = self._existing_shard(shard)
+                pending.append((shard, there, self._submit(shard, there)))
+                if not self._finish(pending, unproved, self.executor.width - 1):
+                    break
+            else:
+                self._finish(pending, unproved, 0)
+            if rejected is not None:
+                done = replace(done, rejected=rejected.count, finished=self._in_time)
+        done = replace(done, shards=tuple(self._entries))
         self.folder.write(MANIFEST, done.text())
-        return Outcome(done, self.first_rejection, self.first_failure)
+        return Outcome(replace(done, finished=self._in_time), self._first_rejection, self._first_failure)
 
     def _existing_shard(self, shard: Shard) -> ShardContent | None:
         """The shard if an earlier run has written it; OutputError if it has other sequences."""
         there = self.folder.shard(shard.number, self.manifest.run)
-        if there is not None and (there[0].input, there[0].begin) != (shard.digest, shard.begin):
+        same = there is not None and (there[0].input, there[0].begin) == (shard.digest, shard.begin)
+        if self.only_unproved and not same:
+            raise OutputError(
+                f"{self.folder.path}: has no shard with the sequences from {shard.examples[0].where} on; give the same input as before"
+            )
+        if there is not None and not same:
             raise OutputError(
                 f"{self.folder.path / there[0].file}: has other sequences than those from {shard.examples[0].where} on;  "
                 "give the same input as before, or choose another output"
             )
         return there
 
-    def _commit(self, pending: Pending, unproved: JsonLines, most: int) -> None:
-        """Wait for shards and write them, until `most` shards are pending."""
-        while len(pending) > most:
-            _, wait = pending.popleft()
-            data, entry = wait(self.budget)
-            self.folder.write(entry.file, data)
-            self._note(entry, columns_of(data) if entry.unproved else {}, unproved)
+    def _submit(self, shard: Shard, there: ShardContent | None) -> Callable[[Budget], Done] | None:
+        """Submit the sequences of a shard that are to be decoded; None if there are none, or no time is left."""
+        if there is not None:
+            entry, columns = there
+            if not (self.only_unproved and entry.unproved):
+                return None
+            rows = zip(shard.examples, columns["status"], strict=True)
+            shard = replace(shard, examples=tuple(each for each, status in rows if status not in PROVED))
+        try:
+            if self._in_time:
+                self.budget.check()
+                return self.executor.submit(shard)
+        except BudgetSpent:
+            self._in_time = False
+        return None
 
-    def _note(self, entry: Entry, columns: dict[str, list[Any]], unproved: JsonLines) -> None:
+    def _finish(self, pending: Pending, unproved: JsonLines, most: int) -> bool:
+        """Wait for shards, write and list them, until `most` are pending; False at one that there was no time for."""
+        while len(pending) > most:
+            shard, content, wait = pending.popleft()
+            try:
+                if wait is not None and self._in_time:
+                    content = self._written(shard, content, wait(self.budget))
+            except BudgetSpent:
+                self._in_time = False
+            if content is None:
+                return False
+            self._note(*content, unproved)
+        return True
+
+    def _written(self, shard: Shard, there: ShardContent | None, done: Done) -> ShardContent:
+        """Write a shard, or the better rows of its new results."""
+        data, entry = done
+        if there is None:
+            columns = columns_of(data) if entry.unproved else {}
+        else:
+            entry, columns = there
+            if not _improve(columns, columns_of(data)):
+                return there
+            data, entry = shard_file(columns, entry.run, shard.number, shard.digest)
+        self.folder.write(entry.file, data)
+        return entry, columns
+
+    def _note(self, entry: ShardEntry, columns: dict[str, list[Any]], unproved: JsonLines) -> None:
         """Add the entry of a finished shard, and list its unproved sequences."""
-        self.entries.append(entry)
-        self.first_failure = list_unproved(columns, unproved, self.first_failure)
+        self._entries.append(entry)
+        for row in unproved_rows(columns) if entry.unproved else ():
+            if row.pop("error"):
+                self._first_failure = (
+                    self._first_failure or f"{row['file']}, line {row['line']}: {row['reason']}"
+                )
+            unproved.add(row)
         self.watch(entry)
 
 
-def list_unproved(columns: dict[str, list[Any]], lines: JsonLines, failure: str) -> str:
-    """List the unproved sequences of a shard; returns the message of the first failed sequence of the run so far."""
-    for row in unproved_rows(columns) if columns else ():
-        if row.pop("error"):
-            failure = failure or f"{row['file']}, line {row['line']}: {row['reason']}"
-        lines.add(row)
-    return failure
+def _improve(columns: dict[str, list[Any]], new: dict[str, list[Any]]) -> bool:
+    """Replace unproved rows by better ones; returns whether any was replaced."""
+    places = [at for at, status in enumerate(columns["status"]) if status not in PROVED]
+    result = False
+    for number, at in enumerate(places):
+        row = {name: values[number] for name, values in new.items() if name != "sequence"}
+        if _better(row, {name: values[at] for name, values in columns.items()}):
+            result = True
+            for name, value in row.items():
+                columns[name][at] = value
+    return result
+
+
+def _better(new: dict[str, Any], old: dict[str, Any]) -> bool:
+    """Whether a new row is better than the old one: proved, or of a higher score, or of a lower bound."""
+    if new["error"] or new["status"] in PROVED:
+        return not new["error"]
+    lowest = float("-inf")
+    scores = [lowest if row["score"] is None else row["score"] for row in (new, old)]
+    bounds = [-lowest if row["bound"] is None else row["bound"] for row in (new, old)]
+    return bool(scores[0] > scores[1] or (scores[0] == scores[1] and bounds[0] < bounds[1]))

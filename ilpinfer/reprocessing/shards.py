@@ -11,7 +11,7 @@ from ilpinfer.decoding.reporting import failure
 from ilpinfer.models.sequence_model import SequenceModel
 from ilpinfer.pipelines.scored_stream import Trellises, in_order
 from ilpinfer.pipelines.trellises import ScoredSequence, score_example
-from ilpinfer.reprocessing.tables import Entry, table_of
+from ilpinfer.reprocessing.tables import ShardEntry, table_of
 
 TOKENS = 200_000
 """Largest size of a shard: it ends with the sequence by which it reaches this number of tokens."""
@@ -19,17 +19,7 @@ TOKENS = 200_000
 
 @dataclass(frozen=True)
 class Shard:
-    """Sequences whose results are written to one file.
-
-    Parameters
-    ----------
-    number : int
-        Number from 0.
-    begin : int
-        Number of the first sequence.
-    examples : tuple of Example
-        The sequences, at least one.
-    """
+    """Sequences whose results are written to one file, with the number of the first one."""
 
     number: int
     begin: int
@@ -37,26 +27,13 @@ class Shard:
 
     @property
     def digest(self) -> str:
-        """Digest of the sequences."""
         texts = "".join(map(fingerprint, self.examples))
         return hashlib.sha256(texts.encode()).hexdigest()
 
 
 @dataclass(frozen=True)
 class Work:
-    """Decoder, model and settings of a run, which are sent to each process once.
-
-    Parameters
-    ----------
-    decoder : Decoder
-        Decoder with the rules.
-    model : SequenceModel or None
-        None where the sequences have scores.
-    scheme : str
-        "plain" to strip prefixes from given label names.
-    run : str
-        Digest of everything that rows depend on, except the sequences and time limits.
-    """
+    """Decoder, model (None for sequences with scores), scheme and digest of a run, which are sent to each process once."""
 
     decoder: Decoder
     model: SequenceModel | None
@@ -84,7 +61,9 @@ def shards(
         yield Shard(number, begin, tuple(examples))
 
 
-def decode_shard(shard: Shard, work: Work, check: Callable[[], None] = lambda: None) -> tuple[bytes, Entry]:
+def decode_shard(
+    shard: Shard, work: Work, check: Callable[[], None] = lambda: None
+) -> tuple[bytes, ShardEntry]:
     """The file and the entry of a shard; `check` is called before each sequence, and may raise an error."""
     rows = (
         (shard.begin + at, item, solution)

@@ -19,28 +19,13 @@ KEY = b"ilpinfer"
 TEXTS = ("file", "status", "violations", "method", "certificate", "reason", "error")
 NUMBERS = ("score", "model_score", "feature_score", "penalty", "bound", "gap", "seconds")
 PROVED = (Status.OPTIMAL, Status.INFEASIBLE)
-Row = tuple[int, ScoredSequence, Solution]
-"""The number of a sequence, the sequence, and its solution."""
 
 
 @dataclass(frozen=True)
-class Entry:
-    """The entry of a shard in the manifest.
+class ShardEntry:
+    """A shard in the manifest: its file, the digests of the run and of its sequences, and the number of the first one.
 
-    Parameters
-    ----------
-    file : str
-        File name in the folder.
-    run : str
-        Digest of model, rules and options.
-    input : str
-        Digest of the sequences.
-    begin : int
-        Number of the first sequence.
-    rows, proved, failed : int
-        Numbers of sequences, of those with a proof of optimality or infeasibility, and of those that failed.
-    sha256 : str
-        sha256 of the content, without the column `seconds`.
+    `sha256` is that of the content without the column `seconds`.
     """
 
     file: str
@@ -63,24 +48,25 @@ class Entry:
 
 
 def shard_name(number: int) -> str:
-    """The file name of a shard."""
     return f"part-{number:05}.parquet"
 
 
-def table_of(rows: Iterable[Row], run: str, number: int, digest: str) -> tuple[bytes, Entry]:
-    """The Parquet file of at least one row, and its entry."""
+def table_of(
+    rows: Iterable[tuple[int, ScoredSequence, Solution]], run: str, number: int, digest: str
+) -> tuple[bytes, ShardEntry]:
+    """The Parquet file of numbered sequences and their solutions, at least one, and its entry."""
     made = [_row(*row) for row in rows]
     columns = {name: [row[name] for row in made] for name in made[0]}
     return shard_file(columns, run, number, digest)
 
 
-def shard_file(columns: dict[str, list[Any]], run: str, number: int, digest: str) -> tuple[bytes, Entry]:
+def shard_file(columns: dict[str, list[Any]], run: str, number: int, digest: str) -> tuple[bytes, ShardEntry]:
     """The Parquet file of columns, and its entry."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     status, errors = columns["status"], columns["error"]
-    entry = Entry(
+    entry = ShardEntry(
         shard_name(number),
         run,
         digest,
@@ -96,20 +82,16 @@ def shard_file(columns: dict[str, list[Any]], run: str, number: int, digest: str
     return stream.getvalue(), entry
 
 
-def read_shard(path: Path) -> tuple[Entry, dict[str, list[Any]]]:
-    """The entry and the columns of a file.
-
-    Raises
-    ------
-    OutputError
-        For a damaged file, and for a file that is not a shard.
-    """
+def read_shard(path: Path) -> tuple[ShardEntry, dict[str, list[Any]]]:
+    """The entry and the columns of a file; OutputError for one that is damaged or no shard."""
     import pyarrow.parquet as pq
 
     way_out = "delete it and continue with --resume, or choose another output"
     try:
         table = pq.read_table(path, partitioning=None)
-        entry = record(Entry, parse_json((table.schema.metadata or {})[KEY].decode("utf-8")), "the entry")
+        entry = record(
+            ShardEntry, parse_json((table.schema.metadata or {})[KEY].decode("utf-8")), "the entry"
+        )
     except KeyError:
         raise OutputError(
             f"{path}: was not written by ilpinfer; move it, since a shard needs this name"
@@ -124,7 +106,6 @@ def read_shard(path: Path) -> tuple[Entry, dict[str, list[Any]]]:
 
 
 def columns_of(data: bytes) -> dict[str, list[Any]]:
-    """The columns of a file."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -5,7 +5,7 @@ The web framework is optional: it comes with `pip install ilpinfer[serve]`.
 
 from typing import TYPE_CHECKING
 
-from ilpinfer.serving.limits import Limits
+from ilpinfer.serving.limits import WORKERS, Limits
 from ilpinfer.system.extras import require
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def create_app(
     decoder: "Decoder",
     limits: Limits | None = None,
     *,
-    workers: int = 2,
+    workers: int = WORKERS,
     scheme: str = "",
     warm: bool = True,
 ) -> "FastAPI":

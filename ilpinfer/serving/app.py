@@ -14,9 +14,9 @@ from fastapi import FastAPI, Request, Response
 from starlette.requests import ClientDisconnect
 
 from ilpinfer.errors import describe, where
-from ilpinfer.serving.page import page
+from ilpinfer.serving.description import complete, operation, page
 from ilpinfer.serving.refusal import FAILED, GONE, TOO_SLOW, Refusal, too_large
-from ilpinfer.serving.schemas import batch_operation, complete, decode_operation
+from ilpinfer.serving.requests import BatchRequest, DecodeRequest
 from ilpinfer.serving.service import Service
 
 logger = logging.getLogger("ilpinfer.serving")
@@ -28,8 +28,6 @@ Answer = Callable[[bytes, float], Awaitable[dict[str, Any]]]
 
 
 def build(service: Service) -> FastAPI:
-    """The application of a service."""
-
     @contextlib.asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         service.begin()
@@ -47,12 +45,14 @@ def build(service: Service) -> FastAPI:
         redoc_url=None,
     )
 
-    @app.post("/decode", summary="Decode one sequence", **decode_operation(service.decoder))
+    @app.post("/decode", summary="Decode one sequence", **operation(service.decoder, DecodeRequest))
     async def decode(request: Request) -> Response:
         return await _answer(service, "/decode", request, service.single)
 
     @app.post(
-        "/batch", summary="Decode many sequences, with one deadline", **batch_operation(service.decoder)
+        "/batch",
+        summary="Decode many sequences, with one deadline",
+        **operation(service.decoder, BatchRequest),
     )
     async def batch(request: Request) -> Response:
         return await _answer(service, "/batch", request, service.several)

@@ -142,7 +142,6 @@ class Connection(HttpToolsProtocol):
         )
 
     def _rest(self) -> None:
-        """Wait for the next request, or for the end of one that is answered."""
         if self._within:
             self._wait(self.limits.headers_time)
             return
@@ -189,6 +188,5 @@ class Connection(HttpToolsProtocol):
 
 
 def limited(limits: Limits, most: int) -> type[Connection]:
-    """The connections of a server with limits."""
     own: dict[str, Any] = {"limits": limits, "most": most, "waiting": {}, "idle": {}}
     return type("LimitedConnection", (Connection,), own)

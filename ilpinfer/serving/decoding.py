@@ -26,26 +26,7 @@ class DeadlinePassed(Exception):
 def decode_single(
     decoder: Decoder, scheme: str, sequence: Example, options: RequestOptions, seconds: float
 ) -> Row:
-    """The solution of one sequence within a time limit.
-
-    Parameters
-    ----------
-    decoder : Decoder
-        The decoder; its time limit is replaced.
-    scheme : str
-        Scheme of label names; empty to infer it.
-    sequence, options : Example or RequestOptions
-        Tokens or scores, and the options of the request.
-    seconds : float
-        Seconds from now.
-
-    Raises
-    ------
-    Refusal
-        For a sequence that the decoder does not accept.
-    DeadlinePassed
-        If no time is left after scoring.
-    """
+    """The solution of one sequence within a time limit of `seconds`; Refusal, or DeadlinePassed if no time is left after scoring."""
     began = time.perf_counter()
 
     def limited() -> Decoder:

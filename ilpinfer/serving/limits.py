@@ -5,6 +5,9 @@ from dataclasses import dataclass, fields
 
 from formulations.arguments import whole
 
+WORKERS = 2
+"""Threads that decode, if not given."""
+
 
 @dataclass(frozen=True)
 class Limits:

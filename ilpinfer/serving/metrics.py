@@ -1,31 +1,38 @@
 """Metrics of the service in the format of Prometheus."""
 
+import asyncio
+import time
 from collections.abc import Callable
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 from ilpinfer.serving.decoding import Row
-from ilpinfer.serving.lag import Lag
 from ilpinfer.serving.work_queue import WorkQueue
 
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 """Upper ends of the histograms of seconds."""
 PROVED = ("optimal", "infeasible")
 """Statuses of solutions with a proof."""
+PERIOD = 0.02
+"""Seconds between two measurements of the delay."""
+
+
+class Lag:
+    """The latest delay of the event loop, which requests wait before they are read."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    async def watch(self) -> None:
+        """Measure until cancelled."""
+        while True:
+            due = time.perf_counter() + PERIOD
+            await asyncio.sleep(PERIOD)
+            self.seconds = max(0.0, time.perf_counter() - due)
 
 
 class Metrics:
-    """Counters of one application, in a registry of their own.
-
-    Parameters
-    ----------
-    queue : WorkQueue
-        Queue whose length is shown.
-    lag : Lag
-        Lag of the event loop.
-    ready : callable
-        Whether the service is ready.
-    """
+    """Counters of one application, in a registry of their own."""
 
     def __init__(self, queue: WorkQueue, lag: Lag, ready: Callable[[], bool]) -> None:
         self._registry = CollectorRegistry()
@@ -60,7 +67,6 @@ class Metrics:
         )
 
     def solution(self, row: Row) -> None:
-        """Count the solution of a sequence."""
         status = "error" if row.get("error") else row["status"]
         self.sequences.labels(status).inc()
         self._counts["proved"] += status in PROVED

@@ -7,19 +7,7 @@ TOO_LARGE, INVALID, FAILED, UNAVAILABLE, TOO_SLOW, GONE = 413, 422, 500, 503, 40
 
 
 class Refusal(Exception):
-    """The reason why a request is refused.
-
-    Parameters
-    ----------
-    status : int
-        Status of HTTP.
-    message : str
-        One line with the value, its place and a remedy.
-    reason : str
-        One word for metrics.
-    retry_after : float, optional
-        Seconds after which the request may succeed; None if the request itself must be changed.
-    """
+    """A status of HTTP, one line with value, place and remedy, a word for metrics, and seconds until it may succeed, if ever."""
 
     def __init__(self, status: int, message: str, reason: str, retry_after: float | None = None) -> None:
         super().__init__(message)
@@ -43,5 +31,4 @@ def too_large(message: str) -> Refusal:
 
 
 def invalid(message: str) -> Refusal:
-    """The refusal of an invalid request."""
     return Refusal(INVALID, message, "invalid")

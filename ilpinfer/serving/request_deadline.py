@@ -11,15 +11,7 @@ SHARE = 0.25
 
 @dataclass(frozen=True)
 class RequestDeadline:
-    """A deadline that includes the time of waiting.
-
-    Parameters
-    ----------
-    arrived : float
-        Time of arrival of the request, in seconds of `time.perf_counter`.
-    seconds : float
-        Seconds from arrival to the deadline.
-    """
+    """A deadline of some seconds after arrival, a time of `time.perf_counter`."""
 
     arrived: float
     seconds: float
@@ -31,5 +23,4 @@ class RequestDeadline:
 
 
 def without_reserve(seconds: float) -> float:
-    """The seconds without the reserve."""
     return seconds - min(RESERVE, SHARE * seconds)

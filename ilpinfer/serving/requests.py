@@ -1,152 +1,170 @@
-"""Requests: bodies are checked against the limits and converted to sequences."""
+"""Requests: their models read, check and describe them."""
 
 import json
-import math
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple, Self, TypeVar
 
-from formulations.dtypes import Floats
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    InstanceOf,
+    PrivateAttr,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+from pydantic.json_schema import SkipJsonSchema
+
 from formulations.messages import suggestion
 from ilpinfer.corpus.examples import Example, InputError
 from ilpinfer.corpus.records import DuplicateKey, example, loads
 from ilpinfer.serving.limits import Limits
 from ilpinfer.serving.refusal import Refusal, invalid, too_large
 
-ASKED = ("deadline", "top", "certificate")
-"""Keys of a request other than those of its sequences."""
+Number = float | None
+Vector = list[Number]
+Matrix = list[Vector]
+Cube = list[Matrix]
+
+RECORD = 'an object such as {"tokens": ["Ada"]}'
+SEVERAL = 'a list with at least one sequence such as {"tokens": ["Ada"]}'
 
 
-@dataclass(frozen=True)
-class RequestOptions:
-    """Options of a request for each of its sequences.
+class Context(NamedTuple):
+    """The limits of the service, and the place of what is validated, for messages."""
 
-    Parameters
-    ----------
-    seconds : float
-        Seconds from the arrival of the request to its answer.
-    top : int, optional
-        Number of labellings, or None for the best one only.
-    certificate : bool, default False
-        Whether the answer contains the proof.
+    limits: Limits
+    where: str = "body"
+
+
+class RequestOptions(BaseModel):
+    """Options of a request."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+    deadline: float | None = Field(
+        None, gt=0, description="Seconds from the arrival of the request to its answer, waiting included."
+    )
+    top: int | None = Field(
+        None, ge=1, description="Number of labellings to return; `alternatives` has those after the best one."
+    )
+    certificate: bool = Field(False, description="Whether solutions contain their proofs.")
+
+    @field_validator("deadline", "top")
+    @classmethod
+    def _limited(cls, value: float | None, info: ValidationInfo) -> float | None:
+        limits: Limits = info.context.limits
+        if value is not None and value > (
+            limits.top if info.field_name == "top" else limits.longest_deadline
+        ):
+            raise ValueError
+        return value
+
+
+class Sequence(BaseModel):
+    """One sequence of T tokens and K labels: tokens, which the model of the service scores, or scores.
+
+    Scores are `emissions` and `transitions`, or `start` and `edges`, in nats; null forbids. Other keys are those of input files.
     """
 
-    seconds: float
-    top: int | None = None
-    certificate: bool = False
+    model_config = ConfigDict(extra="allow", strict=True)
+    tokens: list[str] | None = Field(None, description="T texts; may be left out where there are scores.")
+    label_names: list[str] | dict[str, str] | None = Field(
+        None, description="K names, for scores; 0, 1, ... if left out."
+    )
+    emissions: Matrix | None = Field(None, description="(T, K) nats.")
+    transitions: Matrix | Cube | None = Field(
+        None, description="(K, K) nats, from and to; (K, K, K) for second order."
+    )
+    start: Vector | None = Field(None, description="(K,) nats of the first label.")
+    first: Matrix | None = Field(None, description="(K, K) nats of the first step, for second order.")
+    end: Vector | None = Field(None, description="(K,) nats of the last label, with emissions.")
+    edges: Cube | list[Cube] | None = Field(
+        None,
+        description="(T-1, K, K) nats: label i, then j, the score of the token of j included; (T-2, K, K, K) for second order.",
+    )
+    _example: Example = PrivateAttr()
+
+    @property
+    def example(self) -> Example:
+        """The sequence as those of files are."""
+        return self._example
+
+    @property
+    def length(self) -> int:
+        scores = self._example.scores
+        return max(len(self._example.tokens), 0 if scores is None else scores.length)
+
+    @property
+    def label_count(self) -> int:
+        """Number of labels of the scores; 0 without scores."""
+        scores = self._example.scores
+        if scores is None:
+            return 0
+        by_label = scores.start if scores.emissions is None else scores.emissions.T
+        return 0 if by_label is None else len(by_label)
+
+    @model_validator(mode="after")
+    def _within_limits(self, info: ValidationInfo) -> Self:
+        """Read the example; Refusal for keys that exclude each other, and for a sequence that is too large."""
+        limits, where = info.context
+        _check_length(len(self.tokens or ()), info.context)
+        own = self.model_fields_set - RequestOptions.model_fields.keys()
+        try:
+            self._example = example({key: value for key, value in self if key in own}, where, None)
+        except InputError as error:
+            raise invalid(str(error)) from None
+        _check_length(self.length, info.context)
+        if self.label_count > limits.labels:
+            raise too_large(
+                f"{where}: scores of {self.label_count} labels; at most {limits.labels} are decoded here"
+            )
+        return self
 
 
-@dataclass(frozen=True)
-class Single:
-    """A request for one sequence."""
-
-    options: RequestOptions
-    example: Example
-
-
-@dataclass(frozen=True)
-class Several:
-    """A request for a batch: each item is a sequence, or the refusal of an invalid one."""
-
-    options: RequestOptions
-    items: tuple[Example | Refusal, ...]
-
-
-def read_single(body: bytes, limits: Limits) -> Single:
-    """The request of a body; Refusal for an invalid body."""
-    record = _parse(body)
-    options = _options(record, limits)
-    record = {key: value for key, value in record.items() if key not in ASKED}
-    return Single(options, _sequence(record, "body", limits))
-
-
-def read_several(body: bytes, limits: Limits) -> Several:
-    """The request for a batch; Refusal for a body that is invalid as a whole."""
-    record = _parse(body)
-    for key in record:
-        if key not in ("sequences", *ASKED):
-            hint = suggestion(key, ("sequences", *ASKED))
-            raise invalid(f"body: no use for {json.dumps(key[:60])}{hint}")
-    records = record.get("sequences")
-    if not isinstance(records, list) or not records:
-        raise invalid(
-            'body: expected "sequences", a list with at least one sequence such as {"tokens": ["Ada"]}'
-        )
-    if len(records) > limits.sequences:
-        raise too_large(
-            f"body: {len(records)} sequences; at most {limits.sequences} go in a batch, send several"
-        )
-    options = _options(record, limits)
-    return Several(options, tuple(_attempt(item, number, limits) for number, item in enumerate(records, 1)))
-
-
-def size(sequence: Example) -> tuple[int, int]:
-    """Number of tokens, and of labels by the scores; 0 where they are unknown."""
-    scores = sequence.scores
-    if scores is None:
-        return len(sequence.tokens), 0
-    if scores.emissions is not None:
-        length, labels = _extent(scores.emissions, 0), _extent(scores.emissions, 1)
-    else:
-        assert scores.edges is not None
-        assert scores.start is not None
-        length, labels = _extent(scores.edges, 0) + scores.edges.ndim - 2, _extent(scores.start, 0)
-    return max(length, len(sequence.tokens)), labels
-
-
-def _extent(array: Floats, axis: int) -> int:
-    """The length of an axis; 0 if the array, which is not yet checked, has fewer axes."""
-    return array.shape[axis] if array.ndim > axis else 0
-
-
-def _attempt(record: Any, number: int, limits: Limits) -> Example | Refusal:
-    try:
-        return _sequence(record, f"sequences, item {number}", limits)
-    except Refusal as refusal:
-        return refusal
-
-
-def _sequence(record: Any, where: str, limits: Limits) -> Example:
-    """The sequence of a record; Refusal if it is invalid or too large."""
-    tokens = record.get("tokens") if isinstance(record, dict) else None
-    if isinstance(tokens, list) and len(tokens) > limits.tokens:
-        raise _too_long(where, len(tokens), limits)
-    try:
-        sequence = example(record, where, None)
-    except InputError as error:
-        raise invalid(str(error)) from None
-    length, labels = size(sequence)
+def _check_length(length: int, context: Context) -> None:
+    limits, where = context
     if length > limits.tokens:
-        raise _too_long(where, length, limits)
-    if labels > limits.labels:
-        raise too_large(f"{where}: scores of {labels} labels; at most {limits.labels} are decoded here")
-    return sequence
+        raise too_large(
+            f"{where}: {length} tokens; at most {limits.tokens} are decoded here, split the sequence"
+        )
 
 
-def _too_long(where: str, length: int, limits: Limits) -> Refusal:
-    return too_large(
-        f"{where}: {length} tokens; at most {limits.tokens} are decoded here, split the sequence"
+class DecodeRequest(Sequence, RequestOptions):
+    """One sequence, with options."""
+
+    model_config = ConfigDict(extra="allow", strict=True)
+
+
+class BatchRequest(RequestOptions):
+    """Many sequences with one deadline."""
+
+    sequences: list[Sequence | SkipJsonSchema[InstanceOf[Refusal]]] = Field(
+        description="At least one; results have the same order."
     )
 
+    @field_validator("sequences", mode="before")
+    @classmethod
+    def _each(cls, records: Any, info: ValidationInfo) -> list[Sequence | Refusal]:
+        """The sequences, with a refusal in the place of each invalid one."""
+        limits: Limits = info.context.limits
+        if not isinstance(records, list) or not records:
+            raise ValueError
+        if len(records) > limits.sequences:
+            raise too_large(
+                f"body: {len(records)} sequences; at most {limits.sequences} go in a batch, send several"
+            )
+        return [
+            _attempt(record, Context(limits, f"sequences, item {number}"))
+            for number, record in enumerate(records, 1)
+        ]
 
-def _options(record: Mapping[str, Any], limits: Limits) -> RequestOptions:
-    seconds, top = record.get("deadline"), record.get("top")
-    certificate = record.get("certificate", False)
-    if seconds is None:
-        seconds = limits.deadline
-    elif not _number(seconds) or not 0 < seconds <= limits.longest_deadline:
-        raise invalid(
-            f"body: deadline is {_shown(seconds)}; expected seconds above 0, at most {limits.longest_deadline:g}"
-        )
-    if top is not None and not (type(top) is int and 1 <= top <= limits.top):
-        raise invalid(f"body: top is {_shown(top)}; expected a whole number from 1 to {limits.top}")
-    if not isinstance(certificate, bool):
-        raise invalid(f"body: certificate is {_shown(certificate)}; expected true or false")
-    return RequestOptions(float(seconds), top, certificate)
+
+Request = TypeVar("Request", bound=RequestOptions)
 
 
-def _parse(body: bytes) -> dict[str, Any]:
-    """The object of a body; Refusal unless it is a JSON object."""
+def read_request(model: type[Request], body: bytes, limits: Limits) -> Request:
+    """The request of a body; Refusal for an invalid one."""
     try:
         record = loads(body.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
@@ -154,18 +172,57 @@ def _parse(body: bytes) -> dict[str, Any]:
             f"body: byte {body[error.start]:#04x} at {error.start} is not UTF-8; send UTF-8"
         ) from None
     except json.JSONDecodeError as error:
-        raise invalid(f'body: not JSON: {error}; expected an object such as {{"tokens": ["Ada"]}}') from None
+        raise invalid(f"body: not JSON: {error}; expected {RECORD}") from None
     except DuplicateKey as error:
         raise invalid(f"body: {error}") from None
     except (ValueError, RecursionError):
         raise invalid("body: a number is too long, or lists are nested too deeply") from None
-    if not isinstance(record, dict):
-        raise invalid(f'body: {_shown(record)}; expected an object such as {{"tokens": ["Ada"]}}')
-    return record
+    return _validated(model, record, Context(limits))
 
 
-def _number(value: Any) -> bool:
-    return type(value) is int or (isinstance(value, float) and not math.isnan(value))
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def _validated(model: type[Model], record: Any, context: Context) -> Model:
+    """The model of plain values; Refusal for invalid ones."""
+    try:
+        return model.model_validate(record, context=context)
+    except ValidationError as error:
+        raise invalid(f"{context.where}: {_message(model, error, context.limits)}") from None
+
+
+def _attempt(record: Any, context: Context) -> Sequence | Refusal:
+    try:
+        return _validated(Sequence, record, context)
+    except Refusal as refusal:
+        return refusal
+
+
+def _message(model: type[BaseModel], error: ValidationError, limits: Limits) -> str:
+    """One line for the first unknown key, or else for the innermost error of the first invalid one."""
+    errors = error.errors(include_url=False, include_context=False)
+    errors.sort(key=lambda each: each["type"] != "extra_forbidden")
+    of_one_key = [each for each in errors if each["loc"][:1] == errors[0]["loc"][:1]]
+    first = max(of_one_key, key=lambda each: len(each["loc"]))
+    shown = _shown(first["input"])
+    name, *inner = map(str, first["loc"] or (first["input"],))
+    # a key that is half of a surrogate pair is an error without a place
+    if first["type"] == "extra_forbidden" or (first["type"] == "string_unicode" and not first["loc"]):
+        return f"no use for {json.dumps(name[:60])}{suggestion(name, tuple(model.model_fields))}"
+    if not first["loc"]:
+        return f"{shown}; expected {RECORD}"
+    if name == "sequences":
+        return f'expected "sequences", {SEVERAL}'
+    if name in ("tokens", "label_names"):
+        return f"{name} is not a list of texts"
+    number = "a list" if first["type"] == "list_type" else "a number, not beyond 2^31, or null"
+    expected = {
+        "deadline": f"seconds above 0, at most {limits.longest_deadline:g}",
+        "top": f"a whole number from 1 to {limits.top}",
+        "certificate": "true or false",
+    }.get(name, number)
+    place = "".join(f", item {int(each) + 1}" for each in inner if each.isdecimal())
+    return f"{name}{place} is {shown}; expected {expected}"
 
 
 def _shown(value: Any) -> str:

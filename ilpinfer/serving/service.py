@@ -13,12 +13,11 @@ from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.decoding.warming import warm_up
 from ilpinfer.errors import describe
 from ilpinfer.serving.decoding import Row, decode_part, decode_single, error_row, late_row
-from ilpinfer.serving.lag import Lag
 from ilpinfer.serving.limits import Limits
-from ilpinfer.serving.metrics import Metrics
+from ilpinfer.serving.metrics import Lag, Metrics
 from ilpinfer.serving.refusal import FAILED, UNAVAILABLE, Refusal
 from ilpinfer.serving.request_deadline import RequestDeadline
-from ilpinfer.serving.requests import Several, read_several, read_single, size
+from ilpinfer.serving.requests import BatchRequest, DecodeRequest, RequestOptions, Sequence, read_request
 from ilpinfer.serving.work_queue import Done, WorkQueue
 
 WARMING_SECONDS = 1.0
@@ -26,13 +25,7 @@ WARMING_SECONDS = 1.0
 
 
 class Service:
-    """A decoder with a queue and metrics.
-
-    Parameters
-    ----------
-    decoder, limits, workers, scheme, warm : Decoder, Limits, int, str or bool
-        As of `ilpinfer.serving.create_app`.
-    """
+    """A decoder with a queue and metrics; arguments as of `create_app`."""
 
     def __init__(self, decoder: Decoder, limits: Limits, *, workers: int, scheme: str, warm: bool) -> None:
         self.decoder, self.limits, self.scheme = decoder, limits, scheme
@@ -53,20 +46,22 @@ class Service:
     async def single(self, body: bytes, arrived: float) -> Row:
         """The answer to a request for one sequence; raises Refusal."""
         self.check_ready()
-        request = read_single(body, self.limits)
-        tokens, deadline = size(request.example)[0], RequestDeadline(arrived, request.options.seconds)
-        self.queue.admit(tokens, deadline)
-        work = partial(decode_single, self.decoder, self.scheme, request.example, request.options)
-        done = await self._run(work, tokens, deadline)
+        request = read_request(DecodeRequest, body, self.limits)
+        deadline = self._deadline(arrived, request)
+        self.queue.admit(request.length, deadline)
+        work = partial(decode_single, self.decoder, self.scheme, request.example, request)
+        done = await self._run(work, request.length, deadline)
         self.metrics.solution(done.value)
         return {**done.value, "queue_seconds": done.waited}
 
     async def several(self, body: bytes, arrived: float) -> dict[str, Any]:
         """The answer to a request for a batch; raises Refusal if no sequence is decoded."""
         self.check_ready()
-        request = read_several(body, self.limits)
-        deadline = RequestDeadline(arrived, request.options.seconds)
-        rows: list[Row | None] = [error_row(i) if isinstance(i, Refusal) else None for i in request.items]
+        request = read_request(BatchRequest, body, self.limits)
+        deadline = self._deadline(arrived, request)
+        rows: list[Row | None] = [
+            error_row(each) if isinstance(each, Refusal) else None for each in request.sequences
+        ]
         await self._fill(request, deadline, rows)
         result = [late_row(deadline) if row is None else row for row in rows]
         for row in result:
@@ -82,18 +77,25 @@ class Service:
         if not self.ready:
             raise Refusal(UNAVAILABLE, "kernels are being loaded; ask /ready", "starting", 1.0)
 
-    async def _fill(self, request: Several, deadline: RequestDeadline, rows: list[Row | None]) -> None:
+    def _deadline(self, arrived: float, options: RequestOptions) -> RequestDeadline:
+        seconds = self.limits.deadline if options.deadline is None else options.deadline
+        return RequestDeadline(arrived, seconds)
+
+    async def _fill(self, request: BatchRequest, deadline: RequestDeadline, rows: list[Row | None]) -> None:
         """Decode the sequences of a batch in one part for each thread; rows that are not reached in time stay None."""
-        sound = [(n, item) for n, item in enumerate(request.items) if not isinstance(item, Refusal)]
+        sound = [(n, item) for n, item in enumerate(request.sequences) if not isinstance(item, Refusal)]
         if not sound:
             return
-        self.queue.admit(sum(size(item)[0] for _, item in sound), deadline)
+        self.queue.admit(sum(item.length for _, item in sound), deadline)
         parts = [part for n in range(self.queue.workers) if (part := sound[n :: self.queue.workers])]
 
-        def work(part: list[tuple[int, Any]], _: float) -> None:
-            decode_part(self.decoder, self.scheme, part, request.options, deadline, rows)
+        def work(part: list[tuple[int, Sequence]], _: float) -> None:
+            examples = [(n, item.example) for n, item in part]
+            decode_part(self.decoder, self.scheme, examples, request, deadline, rows)
 
-        runs = [self._run(partial(work, p), sum(size(item)[0] for _, item in p), deadline) for p in parts]
+        runs = [
+            self._run(partial(work, part), sum(item.length for _, item in part), deadline) for part in parts
+        ]
         results = await asyncio.gather(*runs, return_exceptions=True)
         errors = [each for each in results if isinstance(each, BaseException)]
         if errors and (all(row is None for row in rows) or not isinstance(errors[0], Refusal)):

@@ -17,7 +17,6 @@ from typing import Any, Generic, TypeVar
 
 from formulations.arguments import whole
 from ilpinfer.serving.decoding import DeadlinePassed
-from ilpinfer.serving.estimate import Estimate
 from ilpinfer.serving.refusal import UNAVAILABLE, Refusal
 from ilpinfer.serving.request_deadline import RequestDeadline
 
@@ -25,6 +24,31 @@ Value = TypeVar("Value")
 SAFETY = 0.5
 """Largest fraction of the time left that the estimate for a job may reach. The estimate is an average, and a longer queue would not
 increase the number of answers."""
+WEIGHT = 0.1
+"""Weight of the latest job in the averages."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Exponential averages of the seconds and tokens of finished jobs; 0 before the first one is done."""
+
+    seconds: float = 0.0
+    tokens: float = 0.0
+
+    def after(self, seconds: float, tokens: int) -> "Estimate":
+        """The averages with one more job; the first one counts in full."""
+        weight = WEIGHT if self.tokens else 1.0
+        return Estimate(
+            self.seconds + weight * (seconds - self.seconds), self.tokens + weight * (tokens - self.tokens)
+        )
+
+    @property
+    def seconds_per_token(self) -> float:
+        return self.seconds / self.tokens if self.tokens else 0.0
+
+    def of(self, tokens: int) -> float:
+        """Estimated seconds of a job with this number of tokens."""
+        return tokens * self.seconds_per_token
 
 
 @dataclass(frozen=True)
@@ -46,15 +70,7 @@ class _Job:
 
 
 class WorkQueue:
-    """A bounded queue of jobs with deadlines.
-
-    Parameters
-    ----------
-    workers : int
-        Threads.
-    longest : int
-        Largest number of waiting jobs.
-    """
+    """A bounded queue of jobs with deadlines, for `workers` threads and at most `longest` waiting jobs."""
 
     def __init__(self, workers: int, longest: int) -> None:
         self.workers, self.longest = whole(workers, "workers", 1), longest
@@ -65,12 +81,10 @@ class WorkQueue:
 
     @property
     def waiting(self) -> int:
-        """Number of waiting jobs."""
         return len(self._waiting)
 
     @property
     def running(self) -> int:
-        """Number of running jobs."""
         return self._running
 
     def admit(self, tokens: int, deadline: RequestDeadline) -> None:
@@ -103,14 +117,7 @@ class WorkQueue:
     async def run(
         self, work: Callable[[float], Value], tokens: int, deadline: RequestDeadline
     ) -> Done[Value]:
-        """The result of a job; Refusal if its deadline passes before, and the errors of the job.
-
-        Parameters
-        ----------
-        work : called in a thread with the seconds that are left
-        tokens : number of tokens to decode
-        deadline : its deadline
-        """
+        """The result of `work`, called in a thread with the seconds that are left; Refusal if its deadline passes before."""
         job = _Job(work, tokens, deadline, asyncio.get_running_loop().create_future())
         self._waiting.append(job)
         self._tokens += tokens

@@ -7,9 +7,9 @@ import pytest
 from support.service import EDGES, WaitingDecoder, service_of, talk, until
 
 from ilpinfer import Decoder
-from ilpinfer.serving.estimate import Estimate
-from ilpinfer.serving.lag import PERIOD, Lag
+from ilpinfer.serving.metrics import PERIOD, Lag
 from ilpinfer.serving.request_deadline import RequestDeadline, without_reserve
+from ilpinfer.serving.work_queue import Estimate
 
 SHORT = {**EDGES, "deadline": 0.2}
 

@@ -1,60 +1,15 @@
-"""Schemas of requests and answers for OpenAPI, with valid examples.
+"""The description of the service: models of answers, examples, OpenAPI, and a web page without external files."""
 
-These models are for the description only. The readers of `ilpinfer.corpus` check bodies, including keys that exclude
-each other.
-"""
-
+import json
 from collections.abc import Callable
 from typing import Any, Literal
 
 from fastapi import FastAPI
-from pydantic import BaseModel, ConfigDict, Field
+from jinja2 import Environment
+from pydantic import BaseModel, Field
 
 from ilpinfer.decoding.decoder import Decoder
-from ilpinfer.serving.requests import ASKED
-
-Number = float | None
-
-
-class Sequence(BaseModel):
-    """One sequence of T tokens and K labels: tokens, which the model of the service scores, or scores.
-
-    Scores are `emissions` and `transitions`, or `start` and `edges`, in nats; null forbids.
-    """
-
-    model_config = ConfigDict(extra="forbid")
-    tokens: list[str] | None = Field(None, description="T texts; may be left out where there are scores.")
-    label_names: list[str] | None = Field(None, description="K names, for scores; 0, 1, ... if left out.")
-    emissions: list[list[Number]] | None = Field(None, description="(T, K) nats.")
-    transitions: list[list[Number]] | None = Field(None, description="(K, K) nats, from and to.")
-    start: list[Number] | None = Field(None, description="(K,) nats of the first label.")
-    end: list[Number] | None = Field(None, description="(K,) nats of the last label, with emissions.")
-    edges: list[list[list[Number]]] | None = Field(
-        None, description="(T-1, K, K) nats: label i, then j, the score of the token of j included."
-    )
-
-
-class Options(BaseModel):
-    """Options of a request."""
-
-    model_config = ConfigDict(extra="forbid")
-    deadline: float | None = Field(
-        None, gt=0, description="Seconds from the arrival of the request to its answer, waiting included."
-    )
-    top: int | None = Field(
-        None, ge=1, description="Number of labellings to return; `alternatives` has those after the best one."
-    )
-    certificate: bool = Field(False, description="Whether solutions contain their proofs.")
-
-
-class DecodeRequest(Sequence, Options):
-    """One sequence, with options."""
-
-
-class BatchRequest(Options):
-    """Many sequences with one deadline."""
-
-    sequences: list[Sequence] = Field(description="At least one; results have the same order.")
+from ilpinfer.serving.requests import BatchRequest, DecodeRequest, Number, RequestOptions
 
 
 class Solution(BaseModel):
@@ -111,7 +66,16 @@ REASONS = {
 }
 
 
-def _operation(model: type[BaseModel], answer: type[BaseModel], examples: dict[str, Any]) -> dict[str, Any]:
+def operation(decoder: Decoder, model: type[RequestOptions]) -> dict[str, Any]:
+    """Arguments of the route for a request, with examples for this decoder."""
+    examples = _examples(decoder)
+    answer: type[BaseModel] = Solution
+    if model is BatchRequest:
+        plain = [
+            {key: value for key, value in each.items() if key not in RequestOptions.model_fields}
+            for each in examples.values()
+        ]
+        examples, answer = {"batch": {"sequences": plain, "deadline": 2.0}}, BatchAnswer
     shown = {name: {"value": value} for name, value in examples.items()}
     reference = {"$ref": f"#/components/schemas/{model.__name__}"}
     content = {"application/json": {"schema": reference, "examples": shown}}
@@ -122,18 +86,6 @@ def _operation(model: type[BaseModel], answer: type[BaseModel], examples: dict[s
         },
         "openapi_extra": {"requestBody": {"required": True, "content": content}},
     }
-
-
-def decode_operation(decoder: Decoder) -> dict[str, Any]:
-    """Arguments of the route for one sequence."""
-    return _operation(DecodeRequest, Solution, _examples(decoder))
-
-
-def batch_operation(decoder: Decoder) -> dict[str, Any]:
-    """Arguments of the route for a batch."""
-    records = list(_examples(decoder).values())
-    plain = [{key: value for key, value in each.items() if key not in ASKED} for each in records]
-    return _operation(BatchRequest, BatchAnswer, {"batch": {"sequences": plain, "deadline": 2.0}})
 
 
 def _examples(decoder: Decoder) -> dict[str, Any]:
@@ -164,3 +116,40 @@ def complete(app: FastAPI, make: Callable[[], dict[str, Any]]) -> dict[str, Any]
             schemas |= own.pop("$defs", {})
             schemas[model.__name__] = own
     return make()
+
+
+_PAGE = """<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>{{ api.info.title }}</title>
+<style>body { font: 16px sans-serif; max-width: 60em; margin: 2em auto; padding: 0 1em }
+pre { background: #f4f4f4; padding: .6em; overflow: auto } td, th { text-align: left; vertical-align: top; padding: .2em .8em 0 0 }
+</style>
+<h1>{{ api.info.title }} {{ api.info.version }}</h1>
+<p>{{ api.info.description }}</p>
+<p>For programs: <a href="openapi.json">openapi.json</a></p>
+{% for path, operations in api.paths.items() %}{% for verb, operation in operations.items() %}
+<h2>{{ verb | upper }} {{ path }}</h2>
+<p>{{ operation.summary }}</p>
+{% for content in operation.get("requestBody", {}).get("content", {}).values() %}
+{% for name, example in content.examples.items() %}
+<p>Example: {{ name }}</p>
+<pre>{{ example.value | shown }}</pre>
+{% endfor %}{% endfor %}
+<table>{% for status, answer in operation.responses.items() %}
+<tr><th>{{ status }}</th><td>{{ answer.description }}</td></tr>{% endfor %}</table>
+{% endfor %}{% endfor %}
+<h1>Records</h1>
+{% for name, schema in api.components.schemas.items() %}
+<h2>{{ name }}</h2>
+<p>{{ schema.description }}</p>
+<table>{% for key, field in schema.properties.items() %}
+<tr><th>{{ key }}</th><td>{{ field.description }}</td></tr>{% endfor %}</table>
+{% endfor %}
+</html>
+"""
+
+
+def page(api: dict[str, Any]) -> str:
+    """The page of an OpenAPI schema."""
+    environment = Environment(autoescape=True)
+    environment.filters["shown"] = lambda value: json.dumps(value)
+    return environment.from_string(_PAGE).render(api=api)
