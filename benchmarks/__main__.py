@@ -51,7 +51,9 @@ def _options() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("list", help="every study, its parts, and when its committed result was made")
     run = commands.add_parser("run", help="run studies, or go on with them, and report")
-    report = commands.add_parser("report", help="text and pictures from the rows that are there")
+    report = commands.add_parser(
+        "report", help="text and pictures from the newest rows, or else from the committed ones"
+    )
     for command in (run, report):
         command.add_argument("studies", nargs="+", metavar="STUDY", help='names, or "all"')
         scale = command.add_mutually_exclusive_group()
@@ -150,9 +152,10 @@ def _files(name: str, options: argparse.Namespace) -> list[Path]:
 
 
 def _report(name: str, options: argparse.Namespace) -> int:
-    files = _files(name, options)
-    journal = Journal(files[-1]) if files else None
-    if journal is None or not journal.all_lines():
+    committed = [RESULTS / name / writing.ROWS] if options.scale == "sample" else []
+    journals = (Journal(path) for path in (*reversed(_files(name, options)), *committed))
+    journal = next((one for one in journals if one.all_lines()), None)
+    if journal is None:
         return _wrong(f"no rows of {name} at this scale; `python -m benchmarks run {name}` makes them")
     results = options.output or (options.rows / "smoke" if options.scale == "smoke" else RESULTS)
     path = writing.write(name, options.scale, journal, results / name)

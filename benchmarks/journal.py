@@ -1,6 +1,7 @@
 """Rows as JSON lines, one line a cell, written as soon as the cell is measured: an interrupted run goes on behind them."""
 
 import dataclasses
+import gzip
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
@@ -13,14 +14,7 @@ ROOT = Path(__file__).parents[1]
 
 
 class Journal:
-    """What is measured of a study at one scale with one state of the code, in a file of its own.
-
-    Parameters
-    ----------
-    path : the file; what it has is read, a last line cut short by an interrupt is dropped
-    header : of the machine, written where the file is new; None to read only
-    earlier : a journal of other code, whose cells are taken over where this one lacks them
-    """
+    """The measured cells of a study at one scale and state of the code; without a header it is read only."""
 
     def __init__(self, path: Path, header: str | None = None, earlier: "Journal | None" = None) -> None:
         first, *lines = _lines(path) or [{"header": header or ""}]
@@ -38,10 +32,14 @@ class Journal:
         """The file, open for more lines, after it was replaced by what is known."""
         path.parent.mkdir(parents=True, exist_ok=True)
         replacement = path.with_suffix(".tmp")
-        lines = [{"header": self.header}, *self._cells.values()]
-        replacement.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+        replacement.write_text(_text(self.header, self._cells.values()), "utf-8")
         replacement.replace(path)
         return path.open("a", encoding="utf-8")
+
+    def compress(self, path: Path) -> None:
+        """Write all cells into a file that is committed; the same cells make the same bytes."""
+        text = _text(self.header, self.all_lines())
+        path.write_bytes(gzip.compress(text.encode(), mtime=0))
 
     def __contains__(self, cell: Cell) -> bool:
         return key_of(cell) in self._cells
@@ -86,9 +84,17 @@ def code_digest() -> str:
     return result.hexdigest()[:12]
 
 
+def _text(header: str, lines: Iterable[Row]) -> str:
+    return "".join(json.dumps(line) + "\n" for line in ({"header": header}, *lines))
+
+
 def _lines(path: Path) -> list[Row]:
+    """The lines of a file; a last one that an interrupt has cut short is dropped."""
+    if not path.exists():
+        return []
+    data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
     result: list[Row] = []
-    for line in path.read_text("utf-8").splitlines() if path.exists() else []:
+    for line in data.decode().splitlines():
         try:
             result.append(json.loads(line))
         except ValueError:

@@ -1,18 +1,27 @@
 """A report in Markdown, with tables, and pictures in SVG beside it."""
 
 import contextlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#7F7F7F")
 """Told apart by the colour-blind (Okabe and Ito 2008)."""
+STYLE: dict[str, Any] = {
+    "svg.hashsalt": "ilpinfer",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "font.size": 9,
+}
 
 
 class Report:
-    """Text that grows from top to bottom; `folder` is where pictures go."""
+    """Text that grows from top to bottom; pictures go into the folder."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -22,18 +31,38 @@ class Report:
         self._blocks.append(f"{'#' * level} {text}")
 
     def text(self, text: str) -> None:
-        """A paragraph, or a list, in Markdown."""
-        self._blocks.append(text.strip())
+        """A paragraph or a list; nothing where it is empty."""
+        if text:
+            self._blocks.append(text.strip())
 
-    def table(self, columns: Sequence[str], rows: Iterable[Sequence[Any]], left: int = 1) -> None:
-        """A table whose first `left` columns are texts; `number` and `percent` write cells."""
+    def table(self, columns: Iterable[str], rows: Iterable[Sequence[Any]], left: int = 1) -> None:
+        """A table whose first `left` columns are texts."""
         from tabulate import tabulate
 
+        columns = list(columns)
         cells = [[str(cell).replace("|", "\\|") for cell in row] for row in rows]
         align = ["left"] * left + ["right"] * (len(columns) - left)
         self._blocks.append(
-            tabulate(cells, list(columns), "pipe", disable_numparse=True, colglobalalign=None, colalign=align)
+            tabulate(cells, columns, "pipe", disable_numparse=True, colglobalalign=None, colalign=align)
         )
+
+    def pivot(
+        self,
+        frame: "DataFrame",
+        by: Mapping[str, str],
+        cells: Mapping[str | tuple[str, ...], Callable[["DataFrame"], Any]],
+        left: int | None = None,
+    ) -> None:
+        """A table with a line for each group of rows, in the order of the first ones.
+
+        `by` has the titles of columns of the frame; a function makes the cell of its title, or as many as there are titles.
+        """
+        titles = [one for title in cells for one in ([title] if isinstance(title, str) else title)]
+        lines = []
+        for names, some in groups(frame, *by.values()):
+            values = ((title, cell(some)) for title, cell in cells.items())
+            lines.append([*names, *(v for t, one in values for v in ([one] if isinstance(t, str) else one))])
+        self.table([*by, *titles], lines, len(by) if left is None else left)
 
     @contextlib.contextmanager
     def picture(
@@ -44,13 +73,7 @@ class Report:
         from cycler import cycler
         from matplotlib.figure import Figure
 
-        style: Any = {
-            "svg.hashsalt": "ilpinfer",
-            "axes.spines.top": False,
-            "axes.spines.right": False,
-            "font.size": 9,
-        }
-        with matplotlib.rc_context({**style, "axes.prop_cycle": cycler(color=COLORS)}):
+        with matplotlib.rc_context({**STYLE, "axes.prop_cycle": cycler(color=COLORS)}):
             drawing = Figure(figsize=size, layout="constrained", facecolor="white")
             yield drawing.subplots(**subplots)
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -58,13 +81,28 @@ class Report:
         self._blocks.append(f"![{caption}]({name}.svg)")
 
     def markdown(self) -> str:
-        """The whole text."""
         return "\n\n".join(self._blocks) + "\n"
 
 
+def frames(rows: Iterable[Mapping[str, Any]], key: str = "part") -> dict[str, "DataFrame"]:
+    """The rows of each part as a table of its own columns."""
+    from pandas import DataFrame
+
+    result: dict[str, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        result.setdefault(row[key], []).append(row)
+    return {name: DataFrame(some) for name, some in result.items()}
+
+
+def groups(frame: "DataFrame", *columns: str) -> Iterator[tuple[tuple[Any, ...], "DataFrame"]]:
+    """The values of some columns, and the rows that have them, in the order of the first ones."""
+    if len(frame):
+        yield from frame.groupby(list(columns), sort=False, observed=True)
+
+
 def number(value: float | None, digits: int = 3) -> str:
-    """A number with so many significant digits and no exponent; a dash for None."""
-    if value is None:
+    """A number with so many significant digits and no exponent; a dash for None and NaN."""
+    if value is None or np.isnan(value):
         return "–"
     text = np.format_float_positional(float(f"{value:.{digits}g}"), trim="-")
     whole, point, rest = text.lstrip("-").partition(".")
@@ -73,10 +111,15 @@ def number(value: float | None, digits: int = 3) -> str:
 
 
 def percent(share: float | None, digits: int = 1) -> str:
-    """A share, times 100, without the sign of percent; a dash for None."""
-    return "–" if share is None else f"{100 * share:.{digits}f}"
+    """A share, times 100, without the sign of percent; a dash for None and NaN."""
+    return "–" if share is None or np.isnan(share) else f"{100 * share:.{digits}f}"
 
 
 def signed(value: float | None, digits: int = 1) -> str:
-    """A difference with its sign; a dash for None."""
-    return "–" if value is None else f"{value:+.{digits}f}".replace("-", "−")
+    """A difference with its sign; a dash for None and NaN."""
+    return "–" if value is None or np.isnan(value) else f"{value:+.{digits}f}".replace("-", "−")
+
+
+def fixed(value: float | None, digits: int = 1) -> str:
+    """A number with so many digits after the point; a dash for None and NaN."""
+    return "–" if value is None or np.isnan(value) else f"{value:.{digits}f}".replace("-", "−")

@@ -1,4 +1,4 @@
-"""What is committed of a study: `results.md` with its pictures, and `summary.json`."""
+"""What is committed of a study: `results.md` with its pictures, `summary.json`, and the rows that they are made of."""
 
 import json
 import shutil
@@ -8,6 +8,8 @@ from pathlib import Path
 from benchmarks.journal import Journal
 from benchmarks.report import Report
 from benchmarks.study import Row, study_named
+
+ROWS = "rows.jsonl.gz"
 
 
 def write(name: str, scale: str, journal: Journal, folder: Path) -> Path:
@@ -25,6 +27,7 @@ def write(name: str, scale: str, journal: Journal, folder: Path) -> Path:
         _run(name, summary, report)
         (report.folder / "results.md").write_text(report.markdown(), "utf-8")
         (report.folder / "summary.json").write_text(json.dumps(summary, indent=1) + "\n", "utf-8")
+        journal.compress(report.folder / ROWS)
         if folder.exists():
             shutil.rmtree(folder)
         report.folder.replace(folder)

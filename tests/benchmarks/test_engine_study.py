@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from pandas import DataFrame
 from support.tables import lines_of
 
 import ilpinfer
@@ -13,10 +14,10 @@ from benchmarks.data.generated import SHARE, TOLERANCE, noise_for
 from benchmarks.data.sets import Item, spread
 from benchmarks.data.synthetic import document, document_rules, labels_of_size
 from benchmarks.report import Report
-from benchmarks.studies.engine import memory, text
+from benchmarks.studies.engine import memory
 from benchmarks.studies.engine.anytime import trace
-from benchmarks.studies.engine.fits import exponents
-from benchmarks.studies.engine.summary import fit, loss, multiple, of_lengths, pairs, passes
+from benchmarks.studies.engine.fits import exponents, fit
+from benchmarks.studies.engine.report import decoded, losses, multiple, of, passes, write
 from benchmarks.study import Disagreement
 
 LABELS = labels_of_size(7)
@@ -41,27 +42,31 @@ ROWS = [
 
 
 def test_multiples_are_of_totals_in_the_same_cell() -> None:
-    assert multiple(pairs(ROWS, "beam 50")) == 18 / 6
-    assert multiple(pairs(ROWS, "cbc")) == 80 / 8
-    assert multiple(pairs(ROWS, "scip")) is None
-    assert len(pairs(ROWS, "auto")) == 2
+    frame = decoded(ROWS)
+    assert multiple(of(frame, "beam 50")) == 18 / 6
+    assert multiple(of(frame, "cbc")) == 80 / 8
+    assert multiple(of(frame, "scip")) is None
+    assert len(of(frame, "auto")) == 2
 
 
 def test_times_in_bare_passes_are_medians_over_sequences_of_the_same_cell() -> None:
-    assert passes(ROWS, "auto") == (2 / 1 + 4 / 1) / 2
-    assert passes(ROWS, "beam 50") == (6 / 1 + 12 / 1) / 2
-    assert passes(ROWS, "bare Viterbi pass") == 1.0
-    assert passes(ROWS, "cbc") is None
+    frame = decoded(ROWS)
+    assert passes(of(frame, "auto")) == (2 / 1 + 4 / 1) / 2
+    assert passes(of(frame, "beam 50")) == (6 / 1 + 12 / 1) / 2
+    assert passes(of(frame, "bare Viterbi pass")) == 1.0
+    assert np.isnan(passes(of(frame, "cbc")))
 
 
-def test_losses_are_counted_where_the_optimum_is_known() -> None:
-    one = loss(pairs(ROWS, "beam 50"))
-    assert (one.optima, one.missed, one.without, one.mean, one.largest) == (2, 1, 0, 1.5, 3.0)
-    rows = [row("auto", 1.0, score=5.0), row("beam 50", 1.0, score=None)]
-    one = loss(pairs(rows, "beam 50"))
-    assert (one.optima, one.missed, one.without, one.mean) == (1, 1, 1, None)
-    rows = [row("auto", 1.0, score=5.0, proved=False), row("beam 50", 1.0, score=4.0)]
-    assert loss(pairs(rows, "beam 50")).optima == 0
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        (ROWS, (2, 1, 0, 1.5, 3.0)),
+        ([row("auto", 1.0, score=5.0), row("beam 50", 1.0, score=None)], (1, 1, 1, np.nan, np.nan)),
+        ([row("auto", 1.0, score=5.0, proved=False), row("beam 50", 1.0)], (0, 0, 0, np.nan, np.nan)),
+    ],
+)
+def test_losses_are_counted_where_the_optimum_is_known(rows, expected) -> None:
+    assert losses(of(decoded(rows), "beam 50")) == pytest.approx(expected, nan_ok=True)
 
 
 def test_exponents_of_a_power_law() -> None:
@@ -90,21 +95,20 @@ def test_short_documents_and_open_calls_are_left_out() -> None:
         row("cbc", 1e-3 * T * K, T=T, K=K, status="optimal") for T in (30, 120, 240, 480) for K in (5, 13)
     ]
     late = row("cbc", 1.0, T=960, K=5, status="feasible")
-    result = fit([*rows, late], exact=True)
+    result = fit(DataFrame([*rows, late]), exact=True)
     assert result is not None
-    assert (result.documents, result.left_out, result.lengths) == (6, 1, (120, 240, 480))
-    assert result.of_length.value == pytest.approx(1)
-    short = fit([row for row in rows if row["T"] < 240], exact=True)
-    assert short is not None
-    assert short.lengths == (30, 120)
-    assert set(of_lengths(rows)) == {5, 13}
+    ended, left_out, (of_length, _) = result
+    assert (len(ended), left_out, sorted(set(ended["T"]))) == (6, 1, [120, 240, 480])
+    assert of_length.value == pytest.approx(1)
+    short = fit(DataFrame([row for row in rows if row["T"] < 240]), exact=True)
+    assert short is not None and sorted(set(short[0]["T"])) == [30, 120]
 
 
 def test_the_main_table_has_the_figures(tmp_path) -> None:
     report = Report(tmp_path)
     rows = [*ROWS, row("viterbi", 3.0, breaks=True), row("viterbi", 3.0, item="2")]
     rows += [row(name, 3.0, item=item) for name in ("beam 10", "auto again") for item in "12"]
-    text.write(rows, report)
+    write(rows, report)
     lines = lines_of(report)
     assert "| Cora references, HMM of 20 | 2 of 2 | 3 | 3 | 3 | 3 | 9 | 50 % |" in lines
     assert "| Cora references, HMM of 20 | CBC | 1 of 1 | 10 |" in lines

@@ -5,13 +5,13 @@ from random import Random
 
 import numpy as np
 import pytest
+from pandas import DataFrame
 
 import ilpinfer
 from benchmarks.data import draws, hard_files
 from benchmarks.data.hard import FAMILIES, UNIT, by_name, instance
 from benchmarks.studies.hard import known
-from benchmarks.studies.hard.explaining import explanation
-from benchmarks.studies.hard.text import status_of
+from benchmarks.studies.hard.report import closed, status_of, steps
 from benchmarks.study import Disagreement
 from formulations import load_rules
 from formulations.problem.compiled_rules import compile_problem, compile_rules
@@ -150,14 +150,13 @@ def test_statuses_are_those_of_published_sets(answers, best, status):
 
 
 def test_what_is_left_open_is_explained_from_rows():
-    bound = {"priced": 3, "followed": 2, "machines": 9}
-    first = row("engine", "feasible", 4.0, 8.0, route="too many prefixes, 3 cases", leaves=4, **bound)
-    second = row("engine", "unknown", None, 9.0, route="too many prefixes, 17 cases", leaves=9, **bound)
-    one = {"viterbi_score": 10.0}
-    best = record(5.0, 7.0)
-    assert explanation([(one, first, best), (one, second, best)], 3) == (
-        "2 of 3 left open; last step “too many prefixes, n cases” (2); a certificate of the bound prices 3 and follows 2 of "
-        "9 machines, in 4 to 9 leaves; without a labelling: 1; the bound closes 30 % of the way from bare Viterbi to the "
-        "best known score in the median; its own labelling is the best known one on 0 of 1, and at most 1 nats below it."
+    about = {"of": {"viterbi_score": 10.0}, "note": None, "best": 5.0}
+    some = DataFrame(
+        [
+            about | {"route": "too many prefixes, 3 cases", "bound": 8.0},
+            about | {"route": "too many prefixes, 17 cases", "bound": 9.0},
+            about | {"route": None, "note": "no memory", "bound": None},
+        ]
     )
-    assert explanation([], 3) == "none of 3 is left open."
+    assert steps(some) == "“too many prefixes, n cases” (2), “no memory” (1)"
+    assert closed(some) == "30", "the median of 40 % and 20 %"

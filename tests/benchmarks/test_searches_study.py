@@ -11,16 +11,16 @@ from benchmarks.studies.searches.contenders import CONTENDERS, OPTIMUM, runs
 from benchmarks.studies.searches.measuring import rows_of, times, trace
 from benchmarks.studies.searches.outcomes import (
     CAP,
+    COUNTS,
     GRACE,
-    Outcome,
     accuracy,
     borders,
-    by_length,
-    errors,
     gap_at,
-    line,
+    longest,
     losses,
-    outcomes_of,
+    of,
+    optima,
+    outcomes,
     profiles,
 )
 from benchmarks.study import Sources
@@ -28,108 +28,111 @@ from formulations import RuleSet, Trellis
 from formulations import constraints as C
 
 
-def outcome(T: int = 5, gap: float | None = 0.0, **row: object) -> Outcome:
+def row(T: int = 5, gap: float | None = 0.0, **other: object) -> dict[str, object]:
     """One with an optimum of -20 nats."""
     usual = {
-        "method": "Viterbi",
+        "method": "tabu",
+        "limit": 0.2,
         "data": "data",
         "item": f"{T}",
         "T": T,
         "gap": gap,
         "score": None if gap is None else -20.0 - gap,
         "optimum": -20.0,
-        "violations": 0,
+        "violations": None if gap is None else 0,
         "seconds": 0.1,
         "first": 0.05,
         "reached": 0.05,
         "gold": True,
         "gold_score": -20.0,
+        "right_labels": 0,
+        "counts": [T, 0, 0, 0, 0, 0],
         "trace": [],
     }
-    return Outcome({**usual, **row}, 0.2)
+    return {**usual, **other}
 
 
 def test_gaps_count_missing_and_late_labellings():
-    late = outcome(5, 0.0, seconds=0.2 + 2 * GRACE, violations=3)
-    result = line(
-        [outcome(5, 0.0), outcome(5, None), outcome(5, 2 * CAP, violations=2), outcome(5, 1.0), late]
+    late = row(9, 0.0, method="Viterbi", seconds=0.2 + 2 * GRACE, violations=3)
+    table = outcomes([row(1, 0.0), row(2, None), row(3, 2 * CAP, violations=2), row(4, 1.0), late])
+    assert (table.optimal.mean(), table.gap.isna().mean()) == (0.2, pytest.approx(0.4))
+    assert table.capped.mean() == pytest.approx((0 + CAP + CAP + 1 + CAP) / 5)
+    assert table.gap.mean() == pytest.approx((0 + 2 * CAP + 1) / 3)
+    assert table.relative.mean() == pytest.approx((0 + 5 + 0.05) / 3)
+    assert table.violations.tolist() == [0, 0, 2, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("gap", "gold_score", "search_error", "model_error", "below_gold"),
+    [
+        (0.0, -20.0, False, False, False),
+        (0.0, -25.0, False, True, False),
+        (2.0, -20.0, True, False, True),
+        (2.0, None, True, True, False),
+        (None, -20.0, True, False, True),
+    ],
+)
+def test_search_and_model_errors(gap, gold_score, search_error, model_error, below_gold):
+    [one] = outcomes([row(1, gap, gold_score=gold_score), row(2)])[:1].to_dict("records")
+    assert (not one["optimal"], one["model_error"], one["below_gold"]) == (
+        search_error,
+        model_error,
+        below_gold,
     )
-    assert (result.optimal, result.none) == (0.2, pytest.approx(0.4))
-    assert result.capped_gap == pytest.approx((0 + CAP + CAP + 1 + CAP) / 5)
-    assert result.gap == pytest.approx((0 + 2 * CAP + 1) / 3)
-    assert result.relative == pytest.approx((0 + 5 + 0.05) / 3)
-    assert (result.violations, result.breaking) == (2, 0.2)
-
-
-def test_search_and_model_errors_make_four_kinds():
-    some = [
-        outcome(1, 0.0, gold_score=-20.0),
-        outcome(2, 0.0, gold_score=-25.0),
-        outcome(3, 2.0, gold_score=-20.0),
-        outcome(4, 2.0, gold_score=None),
-        outcome(5, None, gold_score=-20.0),
-        outcome(6, 2.0, gold=False),
-    ]
-    assert errors(some) == {
-        (False, False): 1,
-        (False, True): 1,
-        (True, False): 2,
-        (True, True): 1,
-    }
-    assert [one.below_gold for one in some[:5]] == [False, False, True, False, True]
 
 
 def test_losses_are_points_below_the_optimum_on_the_same_sequences():
     """Eight of ten labels against nine; one of two spans against two."""
-    best = [
-        outcome(10, 0.0, right_labels=9, counts=[10, 9, 2, 2, 2, 0]),
-        outcome(99, 0.0, right_labels=0, counts=[99, 0, 0, 9, 0, 0]),
-    ]
-    one = outcome(10, 3.0, right_labels=8, counts=[10, 8, 2, 2, 1, 0])
-    assert accuracy([one]) == pytest.approx((80.0, 80.0, 50.0))
-    assert losses([one], best) == pytest.approx((10.0, 10.0, 50.0))
-    missing = outcome(10, None, right_labels=0, counts=[10, 0, 0, 2, 0, 0])
-    assert losses([missing], best) == pytest.approx((90.0, 90.0, 100.0))
-    assert accuracy([outcome(10, gold=False)]) is None
+    about = {"method": OPTIMUM, "status": "optimal"}
+    best = optima(
+        [
+            row(10, 0.0, right_labels=9, counts=[10, 9, 2, 2, 2, 0], **about),
+            row(99, 0.0, right_labels=0, counts=[99, 0, 0, 9, 0, 0], **about),
+        ]
+    )
+    one = outcomes([row(10, 3.0, right_labels=8, counts=[10, 8, 2, 2, 1, 0])])
+    assert accuracy(one) == pytest.approx((80.0, 80.0, 50.0))
+    assert losses(one, best) == pytest.approx((10.0, 10.0, 50.0))
+    missing = outcomes([row(10, None, counts=[10, 3, 2, 2, 0, 0])])
+    assert missing[COUNTS].to_numpy().tolist() == [[0, 10, 0, 0, 2, 0, 0]]
+    assert losses(missing, best) == pytest.approx((90.0, 90.0, 100.0))
+    assert accuracy(outcomes([row(10, gold=False)])) is None
 
 
 def test_the_best_border_takes_the_first_search_up_to_it():
-    short = [outcome(10, 0.0), outcome(20, 4.0)]
-    long = [outcome(10, 2.0), outcome(20, 1.0)]
+    short, long = outcomes([row(10, 0.0), row(20, 4.0)]), outcomes([row(10, 2.0), row(20, 1.0)])
     assert borders(short, long) == {0: 1.5, 10: 0.5, 20: 2.0}
 
 
-def test_lengths_fall_below_their_edge():
-    result = by_length([outcome(10), outcome(20), outcome(21)], (20, 40, 60))
-    assert {edge: len(own) for edge, own in result.items()} == {20: 2, 40: 1}
-
-
 def test_gaps_at_a_moment_are_those_of_the_best_so_far():
-    one = outcome(trace=[[0.1, None, 9.0], [0.2, 7.0, 4.0], [0.3, 1.0, 4.0]])
-    assert [gap_at([one], t) for t in (0.05, 0.1, 0.25, 0.4)] == [CAP, CAP, 7.0, 1.0]
-    assert [gap_at([one], t, bound=True) for t in (0.05, 0.15, 0.4)] == [CAP, 9.0, 4.0]
+    one = outcomes([row(trace=[[0.1, None, 9.0], [0.2, 7.0, 4.0], [0.3, 1.0, 4.0]])])
+    assert [gap_at(one, t) for t in (0.05, 0.1, 0.25, 0.4)] == [CAP, CAP, 7.0, 1.0]
+    assert [gap_at(one, t, bound=True) for t in (0.05, 0.15, 0.4)] == [CAP, 9.0, 4.0]
 
 
 def test_profiles_divide_by_the_fastest_that_has_the_optimum():
-    result = profiles(
-        {
-            "a": [outcome(1, reached=0.01), outcome(2, reached=0.08)],
-            "b": [outcome(1, reached=0.04), outcome(2, reached=0.02)],
-            "c": [outcome(1, reached=None, gap=1.0), outcome(2, reached=0.001, gap=1.0)],
-        }
+    table = outcomes(
+        [
+            row(1, method="tabu", reached=0.01),
+            row(2, method="tabu", reached=0.08),
+            row(1, method="annealing", reached=0.04),
+            row(2, method="annealing", reached=0.02),
+            row(1, 1.0, method="greedy", reached=None),
+            row(2, 1.0, method="greedy", reached=0.001),
+        ]
     )
-    assert result["a"] == pytest.approx([1, 4]) and result["b"] == pytest.approx([1, 4]) and result["c"] == []
+    ratios = {name: own.tolist() for name, own, _ in profiles(table)}
+    assert ratios == {"tabu": pytest.approx([1, 4]), "annealing": pytest.approx([1, 4]), "greedy": []}
 
 
 def test_what_ran_once_counts_at_every_limit():
-    rows = [
-        {**outcome().row, "method": "Viterbi", "limit": 0.2},
-        {**outcome().row, "method": "tabu", "limit": 0.01},
-        {**outcome().row, "method": "tabu", "limit": 0.2},
-        {**outcome().row, "method": OPTIMUM, "limit": None},
-    ]
-    result = outcomes_of(rows)
-    assert {name: list(own) for name, own in result.items()} == {"Viterbi": [0.01, 0.2], "tabu": [0.01, 0.2]}
+    rows = [row(method="Viterbi"), row(limit=0.01), row(), row(method=OPTIMUM, limit=None)]
+    table = outcomes(rows)
+    assert {name: [*of(table, name).limit] for name in table.method.unique()} == {
+        "Viterbi": [0.01, 0.2],
+        "tabu": [0.01, 0.2],
+    }
+    assert longest(table).limit.tolist() == [0.2, 0.2]
 
 
 def test_traces_have_improvements_of_incumbent_and_bound():

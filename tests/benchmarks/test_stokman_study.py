@@ -1,11 +1,12 @@
 """Items of documents, renamed rules, and sums over documents of the study of the thesis."""
 
 import pytest
+from pandas import DataFrame
 
 from benchmarks.studies.stokman.corpora import document_of, generated, renamed
 from benchmarks.studies.stokman.estimates import loss
+from benchmarks.studies.stokman.report import losses
 from benchmarks.studies.stokman.totals import ALL, by_setting, change, f_of, reached, restricted
-from benchmarks.studies.stokman.untried import losses
 from formulations import RuleSet, Trellis, load_rules
 from formulations import constraints as C
 from ilpinfer import decode
@@ -98,5 +99,5 @@ def test_the_loss_of_a_labelling_is_its_distance_to_the_optimum_under_the_rules(
 
 def test_losses_are_those_of_sequences_with_a_labelling():
     rows = [{"loss": 1.0, "differs": True}, {"loss": 0.0, "differs": False}, {"loss": None, "differs": None}]
-    assert losses(rows) == ("50", "0.500", "1.00")
-    assert losses(rows[2:]) == ("–", "–", "–")
+    assert losses(DataFrame(rows)) == ("50", "0.500", "1.00")
+    assert losses(DataFrame(rows[2:])) == ("–", "–", "–")

@@ -58,6 +58,18 @@ def test_a_study_runs_and_reports(name: str, corpora: Path, tmp_path: Path, caps
     assert (output / name / "results.md").read_text("utf-8") == text, "rows alone decide"
 
 
+@pytest.mark.parametrize(
+    "rows", sorted(program.RESULTS.glob("*/rows.jsonl.gz")), ids=lambda path: path.parent.name
+)
+def test_committed_rows_make_the_committed_page(rows: Path, tmp_path: Path) -> None:
+    name, output = rows.parent.name, tmp_path / "output"
+    assert program.main(["report", name, "--rows", str(tmp_path / "none"), "--output", str(output)]) == 0
+    for committed in (path for path in rows.parent.iterdir() if path.suffix in (".md", ".json")):
+        assert (output / name / committed.name).read_text("utf-8") == committed.read_text("utf-8")
+    assert Journal(output / name / rows.name).all_lines() == Journal(rows).all_lines()
+    assert rows.stat().st_size < 1_000_000
+
+
 @pytest.mark.parametrize("name", names())
 def test_scales_and_protocol(name: str, corpora: Path) -> None:
     study = study_named(name)

@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Sequence
 
 from benchmarks.agreement import check_all
-from benchmarks.studies.engine import anytime, decoding, programs, text
-from benchmarks.studies.engine.cell import Cell
+from benchmarks.studies.engine import anytime, decoding, programs
+from benchmarks.studies.engine.decoding import Cell
+from benchmarks.studies.engine.report import write
 from benchmarks.study import Design, Row, Sources, Study
 
 PARTS = (
@@ -19,7 +20,6 @@ PARTS = (
 
 
 def cells(sources: Sources, part: str) -> Iterable[Cell]:
-    """Of a part."""
     if part == anytime.ANYTIME:
         return anytime.cells(sources)
     if part in (programs.PROGRAMS, programs.FOLDED):
@@ -28,7 +28,6 @@ def cells(sources: Sources, part: str) -> Iterable[Cell]:
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
-    """The rows of a cell."""
     if cell.part == anytime.ANYTIME:
         return anytime.measure(sources, cell)
     if cell.part in (programs.PROGRAMS, programs.FOLDED):
@@ -67,7 +66,7 @@ STUDY = Study(
     parts=PARTS,
     cells=cells,
     measure=measure,
-    report=text.write,
+    report=write,
     check=check,
     timed=True,
 )

@@ -4,19 +4,16 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
-
-import numpy as np
+from collections.abc import Iterable, Iterator
 
 import ilpinfer
 from benchmarks.data.generated import noise_for
 from benchmarks.data.synthetic import document, document_rules, labels_of_size
 from benchmarks.optimum import recheck
-from benchmarks.report import Report, number
-from benchmarks.studies.engine import figures
-from benchmarks.studies.engine.cell import Cell
+from benchmarks.studies.engine.decoding import Cell
 from benchmarks.study import Row, Sources
 from formulations import RuleSet, Trellis
+from ilpinfer.core.solution import finite
 
 ANYTIME = "anytime"
 OVERSHOOT, BOUNDS, MEMORY = "overshoot", "bounds", "memory"
@@ -37,7 +34,6 @@ def cells(sources: Sources) -> Iterator[Cell]:
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
-    """A row for each call."""
     if cell.data == MEMORY:
         yield memory(2000, 60)
         return
@@ -66,7 +62,7 @@ def trace(trellis: Trellis, rules: RuleSet) -> list[list[float | None]]:
     points: list[list[float | None]] = []
 
     def keep(seconds: float, incumbent: float | None, bound: float | None) -> None:
-        points.append([seconds, _finite(incumbent), _finite(bound)])
+        points.append([seconds, finite(incumbent), finite(bound)])
 
     solution = recheck(trellis, rules, ilpinfer.decode(trellis, rules, time_limit=5.0, callback=keep))
     keep(solution.seconds, solution.score, solution.bound)
@@ -75,39 +71,8 @@ def trace(trellis: Trellis, rules: RuleSet) -> list[list[float | None]]:
 
 def memory(T: int, K: int) -> Row:
     """MiB that a fresh process holds at its peak, with the trellis alone and after decoding it."""
-    command = [
-        sys.executable,
-        "-m",
-        "benchmarks.studies.engine.memory",
-        str(T),
-        str(K),
-        str(noise_for(T, K)[0]),
-    ]
+    arguments = map(str, (T, K, noise_for(T, K)[0]))
+    command = [sys.executable, "-m", "benchmarks.studies.engine.memory", *arguments]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
     result: Row = json.loads(done.stdout.splitlines()[-1])
     return result
-
-
-def _finite(number: float | None) -> float | None:
-    return None if number is None or not np.isfinite(number) else float(number)
-
-
-def report(rows: Sequence[Row], report: Report) -> None:
-    """Sentences, and the picture of bounds."""
-    by = {name: [row for row in rows if row["data"] == name] for name in (OVERSHOOT, BOUNDS, MEMORY)}
-    if rows:
-        report.heading("Time limits, bounds and memory")
-    if late := [row["late"] for row in by[OVERSHOOT]]:
-        done = sum(row["status"] == "optimal" for row in by[OVERSHOOT])
-        report.text(
-            f"Time limits of 5 to 100 ms on documents of 500 tokens and 30 labels, {len(late)} calls, {done} of them optimal: "
-            f"the 99th percentile of the overshoot is {number(float(np.percentile(late, 99)), 2)} ms, the largest "
-            f"{number(max(late), 2)} ms."
-        )
-    for row in by[MEMORY]:
-        report.text(
-            f"A fresh process that decodes a document of {row['T']} tokens and {row['K']} labels holds "
-            f"{row['peak_mib']:.0f} MiB at its peak, {row['before_mib']:.0f} MiB before decoding ({row['status']})."
-        )
-    if by[BOUNDS]:
-        figures.bounds([row["trace"] for row in by[BOUNDS]], report)

@@ -1,12 +1,12 @@
 """Methods on sequences of a data set: `auto` and the others in the same cell."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 
 from benchmarks.data import corpora, generated
 from benchmarks.data.sets import SOLVERS, DataSet, Item, spread
 from benchmarks.methods import AGAIN, PLAIN, side_by_side
-from benchmarks.studies.engine.cell import Cell
 from benchmarks.study import Row, Sources
 
 CORA, UMASS, RESUME, GENERATED = "cora", "umass", "resume", "generated"
@@ -23,8 +23,17 @@ SOLVED_COLUMNS = 90_000, 450_000
 LENGTHS = (30, *generated.LENGTHS)
 
 
+@dataclass(frozen=True)
+class Cell:
+    """A group of methods, or one of them, on some sequences of a data set from the first one on."""
+
+    part: str
+    data: str
+    methods: str
+    first: int = 0
+
+
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
-    """Each group of methods on some sequences after the others."""
     every = list(data_sets(sources, part).values())
     for data in every[: sources(smoke=1, sample=None, full=None)] if part != GENERATED else every:
         for name, (_, size) in CHUNKS.items():
@@ -33,7 +42,6 @@ def cells(sources: Sources, part: str) -> Iterator[Cell]:
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
-    """A row for each method and sequence."""
     data, (methods, size) = data_sets(sources, cell.part)[cell.data], CHUNKS[cell.methods]
     items = chosen(sources, data, cell.methods)[cell.first : cell.first + size]
     limit = UMASS_LIMIT if cell.part == UMASS else LIMIT
@@ -43,7 +51,6 @@ def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
 
 @cache
 def data_sets(sources: Sources, part: str) -> Mapping[str, DataSet]:
-    """By name."""
     makers: Mapping[str, Callable[[Sources], Iterator[DataSet]]] = {
         CORA: corpora.cora,
         UMASS: corpora.umass,
@@ -84,13 +91,11 @@ def _solved(sources: Sources, data: DataSet) -> int:
 
 
 def size_of(name: str) -> tuple[int, int]:
-    """T and K of a data set of documents."""
     T, K = name.split()[1:]
     return int(T), int(K)
 
 
 def _generated(sources: Sources) -> Iterator[DataSet]:
-    """Documents of every length and size."""
     for K in sources(smoke=(5, 7), sample=generated.SIZES, full=generated.SIZES):
         for T in sources(smoke=(12, 24), sample=LENGTHS, full=LENGTHS):
             yield generated.planted(T, K, sources)

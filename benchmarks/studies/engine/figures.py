@@ -6,13 +6,12 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+from pandas import DataFrame
 
 from benchmarks.data.generated import RIVALS_LENGTH, RIVALS_SIZE
 from benchmarks.data.sets import SOLVERS
 from benchmarks.methods import AGAIN, PLAIN
 from benchmarks.report import COLORS, Report
-from benchmarks.studies.engine.summary import pairs
-from benchmarks.study import Row
 
 CORA_SETS = ("cora 5", "cora 20", "cora 300")
 BLUE, ORANGE, GREEN, PINK, YELLOW, SKY, BLACK, _ = COLORS
@@ -29,15 +28,13 @@ STYLES: Mapping[str, tuple[str, str, str, str]] = {
     "highs": ("HiGHS", PINK, "--", ">"),
     "scip": ("SCIP", PINK, ":", "p"),
 }
-
-
 QUANTILES = 51
 """Of a distribution that is drawn."""
 
 
-def cost(rows: Sequence[Row], report: Report) -> None:
+def cost(frame: DataFrame, report: Report) -> None:
     """Mean time against T at a fixed K, and against K at a fixed T."""
-    sizes, lengths = {row["K"] for row in rows}, {row["T"] for row in rows}
+    sizes, lengths = set(frame["K"]), set(frame["T"])
     fixed = {
         "K": RIVALS_SIZE if RIVALS_SIZE in sizes else max(sizes),
         "T": RIVALS_LENGTH if RIVALS_LENGTH in lengths else min(lengths),
@@ -45,61 +42,51 @@ def cost(rows: Sequence[Row], report: Report) -> None:
     caption = "Time of the engine, beams and solvers against tokens and labels; hollow where not every call ended with an optimum"
     with report.picture("cost", caption, (9.5, 4.2), ncols=2, sharey=True) as axes:
         for axis, varied, other in zip(axes, "TK", "KT", strict=True):
-            _lines(axis, [row for row in rows if row[other] == fixed[other]], varied)
+            _lines(axis, frame[frame[other] == fixed[other]], varied)
             axis.set(xlabel={"T": "tokens T", "K": "labels K"}[varied], title=f"{other} = {fixed[other]}")
         axes[0].set_ylabel("mean milliseconds a sequence")
         _legend(axes)
 
 
-def _lines(axis: Axes, rows: Sequence[Row], varied: str) -> None:
+def _lines(axis: Axes, frame: DataFrame, varied: str) -> None:
     """A line for each method; hollow markers where an exact one did not end with an optimum in time."""
     for method, (label, colour, line, marker) in STYLES.items():
-        own = [pair.row for pair in pairs(rows, method)]
-        at = sorted({row[varied] for row in own})
-        mean = {x: 1000 * np.mean([row["seconds"] for row in own if row[varied] == x]) for x in at}
+        own = frame[frame.method == method].sort_index()
+        mean = 1000 * own.groupby(varied).seconds.mean()
         look: dict[str, Any] = {"color": colour, "linestyle": line, "marker": marker, "markersize": 4}
-        if at:
-            axis.plot(
-                at, list(mean.values()), label=label, linewidth=2.2 if method == "auto" else 1.2, **look
-            )
+        if len(own):
+            axis.plot(mean.index, mean, label=label, linewidth=2.2 if method == "auto" else 1.2, **look)
         if method in ("auto", AGAIN, *SOLVERS):
-            late = sorted({row[varied] for row in own if row["status"] != "optimal"})
+            late = mean[sorted(set(own[varied][own.status != "optimal"]))]
             look |= {"linestyle": "", "markerfacecolor": "white", "zorder": 3}
-            axis.plot(late, [mean[x] for x in late], **look)
+            axis.plot(late.index, late, **look)
     axis.set(xscale="log", yscale="log")
-    axis.xaxis.set_major_locator(FixedLocator(sorted({row[varied] for row in rows})))
+    axis.xaxis.set_major_locator(FixedLocator(sorted(set(frame[varied]))))
     axis.xaxis.set_minor_locator(NullLocator())
     axis.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
     axis.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:g}"))
 
 
-def within(rows: Sequence[Row], report: Report) -> None:
+def within(frame: DataFrame, report: Report) -> None:
     """The share of Cora references that are done within so many milliseconds, for each size of training data."""
-    sets = {name: [row for row in rows if row["data"] == name] for name in CORA_SETS}
-    sets = {name: own for name, own in sets.items() if own}
+    sets = {name: own for name in CORA_SETS if len(own := frame[frame.data == name])}
     if not sets:
         return
     caption = "Share of Cora references that are decoded within so many milliseconds, by the size of the training data"
     look: dict[str, Any] = {"ncols": len(sets), "sharex": True, "sharey": True, "squeeze": False}
     with report.picture("cora", caption, (9.5, 3.4), **look) as grid:
-        axes = grid[0]
+        axes, shares = grid[0], np.linspace(0, 100, QUANTILES)
         for axis, (name, own) in zip(axes, sets.items(), strict=True):
-            for method in (name for name in STYLES if name not in SOLVERS):
-                _distribution(axis, [1000 * pair.row["seconds"] for pair in pairs(own, method)], method)
+            for method, (label, colour, line, _) in STYLES.items():
+                times = 1000 * own.seconds[own.method == method]
+                if len(times) and method not in SOLVERS:
+                    width = 2.2 if method == "auto" else 1.2
+                    look = {"color": colour, "linestyle": line, "linewidth": width, "label": label}
+                    axis.plot(np.percentile(times, shares), shares, **look)
             axis.set(xscale="log", xlabel="milliseconds", title=f"HMM of {name[5:]}")
             axis.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
         axes[0].set(ylabel="% done", ylim=(0, 101))
         _legend(axes)
-
-
-def _distribution(axis: Axes, times: Sequence[float], method: str) -> None:
-    """The distribution from 0 to 100 %."""
-    if times:
-        label, colour, line, _ = STYLES[method]
-        shares = np.linspace(0, 100, QUANTILES)
-        width = 2.2 if method == "auto" else 1.2
-        look: dict[str, Any] = {"color": colour, "linestyle": line, "linewidth": width, "label": label}
-        axis.plot(np.percentile(times, shares), shares, **look)
 
 
 def bounds(traces: Sequence[Sequence[Sequence[float | None]]], report: Report) -> None:

@@ -3,21 +3,16 @@
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any
-
-import numpy as np
 
 from benchmarks.data.corpora import read_labelled
 from benchmarks.data.models import trained
 from benchmarks.data.sets import SOLVERS
 from benchmarks.data.synthetic import label_set, labels_of_size, reference
 from benchmarks.optimum import optimum
-from benchmarks.report import Report, number, percent
-from benchmarks.studies.engine.cell import Cell
-from benchmarks.studies.engine.names import METHODS
-from benchmarks.studies.engine.summary import milliseconds
+from benchmarks.studies.engine.decoding import Cell
 from benchmarks.study import Row, Sources
 from formulations import Trellis, load_rules
 from formulations.grid import nats
@@ -46,7 +41,6 @@ def cells(sources: Sources, part: str) -> Iterator[Cell]:
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
-    """Seconds."""
     if cell.part == PROGRAMS:
         T, K = sources(smoke=(12, 5), sample=(120, 27), full=(120, 27))
         problem = compile_problem(reference(T, 0, labels_of_size(K)), load_rules("citations"))
@@ -55,23 +49,15 @@ def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
     warm(cell.methods)
     for place, trellis, problem in unsettled(sources, cell.first):
         best = optimum(trellis, load_rules("citations"))
-        yield {
-            "item": f"dev {place}",
-            "method": "auto",
-            "form": "",
-            **_claim(best.status, best.score, best.bound),
-        }
+        about: Row = {"item": f"dev {place}", "method": "auto", "form": ""}
+        yield about | {"status": best.status, "score": best.score, "bound": best.bound}
         for form in ("whole", "folded"):
             program = formulate(problem.fold() if form == "folded" else problem).soft()
             answer = solvers.solve(cell.methods, program, time_limit=LIMIT)
             score = None if answer.x is None else nats(problem.value(program.labelling(answer.x)).score)
             bound = score if answer.status == "optimal" else None
-            row = {"item": f"dev {place}", "method": cell.methods, "form": form, "seconds": answer.seconds}
-            yield {**row, **_claim(answer.status, score, bound)}
-
-
-def _claim(status: str, score: float | None, bound: float | None) -> Row:
-    return {"status": status, "score": score, "bound": bound}
+            own = {"method": cell.methods, "form": form, "seconds": answer.seconds}
+            yield about | own | {"status": answer.status, "score": score, "bound": bound}
 
 
 def _of_solver(name: str, problem: Problem) -> Iterator[Row]:
@@ -80,14 +66,12 @@ def _of_solver(name: str, problem: Problem) -> Iterator[Row]:
     warm(name)
     handing = min(timed(hand_over(name, program))[0] for _ in range(3))
     answer = solvers.solve(name, program, time_limit=LIMIT)
-    size = {
-        "T": problem.shape[0],
-        "K": problem.shape[1],
+    T, K = problem.shape
+    yield {
+        "T": T,
+        "K": K,
         "columns": program.n_columns,
         "rows": program.n_rows,
-    }
-    yield {
-        **size,
         "method": name,
         "build": building,
         "hand over": handing,
@@ -118,13 +102,11 @@ def unsettled(sources: Sources, first: int) -> list[tuple[int, Trellis, Problem]
 
 @cache
 def warm(name: str) -> None:
-    """Load a solver."""
     problem = compile_problem(reference(3, 0, label_set()), [])
     solvers.solve(name, formulate(problem).soft())
 
 
 def timed(work: Callable[[], Any]) -> tuple[float, Any]:
-    """Seconds and result."""
     began = time.perf_counter()
     result = work()
     return time.perf_counter() - began, result
@@ -169,59 +151,3 @@ def expressions(program: IntegerProgram) -> None:
             problem += sum_ >= low
     with tempfile.TemporaryDirectory() as folder:
         problem.writeMPS(f"{folder}/program.mps")
-
-
-def report_programs(rows: Sequence[Row], report: Report) -> None:
-    """Shares of building and handing over."""
-    solved = [row for row in rows if row["method"] != OBJECTS]
-    if solved:
-        one = solved[0]
-        report.heading("Building a program and handing it over")
-        lines = []
-        for row in solved:
-            parts = [row[name] for name in ("build", "hand over", "solve")]
-            outside = (row["build"] + row["hand over"]) / row["solve"]
-            lines.append(
-                (
-                    METHODS[row["method"]],
-                    *(f"{1000 * x:.0f}" for x in parts),
-                    f"{percent(outside)} %",
-                    row["status"],
-                )
-            )
-        columns = ("build, ms", "hand over, ms", "solve, ms", "build and hand over / solve", "status")
-        report.table(("solver", *columns), lines)
-        report.text(
-            f"The whole program of T = {one['T']} and K = {one['K']}: {one['columns']} columns, {one['rows']} rows."
-        )
-    for row in rows:
-        if row["method"] == OBJECTS:
-            report.text(
-                f"PuLP's expression objects take {number(row['objects'] / row['text'])} times as long to hand over as the "
-                "MPS text."
-            )
-
-
-def report_folded(rows: Sequence[Row], report: Report) -> None:
-    """Times of whole and of folded programs."""
-    if not rows:
-        return
-    report.heading("Whole and folded programs")
-    lines = []
-    for name in SOLVERS:
-        cells: list[str] = []
-        own = [row for row in rows if row["method"] == name]
-        for form in ("whole", "folded"):
-            spent = milliseconds(row for row in own if row["form"] == form)
-            cells += [f"{np.median(spent):.0f}", f"{spent.max():.0f}"] if len(spent) else ["–", "–"]
-        if own:
-            lines.append(
-                (METHODS[name], *cells, f"{sum(row['status'] == 'optimal' for row in own)} of {len(own)}")
-            )
-    columns = ("whole, median ms", "largest", "folded, median ms", "largest", "optimal")
-    report.table(("solver", *columns), lines)
-    left = len({row["item"] for row in rows})
-    report.text(
-        f"{left} Cora references whose Viterbi labelling breaks a rule even after rules on single tokens and steps are "
-        "folded into the scores; every optimum equals the rechecked one."
-    )

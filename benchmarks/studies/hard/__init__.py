@@ -8,7 +8,7 @@ from benchmarks.data.hard import FAMILIES, by_name, instance
 from benchmarks.data.hard_files import publish
 from benchmarks.studies.hard import known
 from benchmarks.studies.hard.methods import ENGINE, RIVALS, answer, viterbi
-from benchmarks.studies.hard.text import report
+from benchmarks.studies.hard.report import report
 from benchmarks.study import Design, Row, Sources, Study
 
 SET = "set"
@@ -20,15 +20,12 @@ SAMPLE_LIMIT, FULL_LIMIT = 6.0, 600.0
 
 @dataclass(frozen=True)
 class Cell:
-    """A method on an instance."""
-
     part: str
     name: str
     method: str
 
 
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
-    """Every method on each instance of a family, the instance first."""
     smallest = sources.scale == "smoke"
     compared = sources(smoke=1, sample=1, full=20)
     rivals = RIVALS if not smallest else SMOKE[part == TRIED]
@@ -39,7 +36,6 @@ def cells(sources: Sources, part: str) -> Iterator[Cell]:
 
 
 def measure(sources: Sources, cell: Cell) -> Iterator[Row]:
-    """What a method makes of an instance, or what the instance is."""
     one = by_name(cell.name)
     if cell.method == SET:
         yield {

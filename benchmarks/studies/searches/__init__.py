@@ -8,8 +8,8 @@ import ilpinfer
 from benchmarks.studies.searches import rates
 from benchmarks.studies.searches.contenders import LIMITS, runs
 from benchmarks.studies.searches.measuring import rows_of
+from benchmarks.studies.searches.report import write
 from benchmarks.studies.searches.sets import PARTS, variants
-from benchmarks.studies.searches.tables import write
 from benchmarks.study import Design, Row, Sources, Study
 
 RATES = "rates"

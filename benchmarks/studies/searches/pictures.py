@@ -6,20 +6,11 @@ from typing import Any
 
 import numpy as np
 from matplotlib.ticker import FuncFormatter, NullLocator
+from pandas import DataFrame
 
-from benchmarks.report import COLORS, Report
+from benchmarks.report import COLORS, Report, groups
 from benchmarks.studies.searches.contenders import EXACT
-from benchmarks.studies.searches.outcomes import (
-    CAP,
-    Outcome,
-    gap_at,
-    grouped,
-    line,
-    longest,
-    outcomes_of,
-    profiles,
-)
-from benchmarks.study import Row
+from benchmarks.studies.searches.outcomes import CAP, gap_at, longest, of, profiles
 
 STYLES: Mapping[str, tuple[str, str]] = {
     EXACT: (COLORS[6], "-"),
@@ -37,48 +28,54 @@ STYLES: Mapping[str, tuple[str, str]] = {
 MOMENTS = np.geomspace(0.0005, 0.8, 40)
 
 
-def draw(rows: Sequence[Row], report: Report) -> None:
+def draw(table: DataFrame, report: Report) -> None:
     """Three pictures, with what is in them."""
-    families = grouped(rows, "family")
     report.text(
         f"Mean gap of the incumbent over time, with the longest limit. A gap counts {CAP:g} nats at most, and so does a missing "
         "labelling. Dashed black: how far the bound of the exact engine is above the optimum; where the two meet, the "
         "optimum is proved."
     )
     with _panels(
-        report, "anytime", "Mean gap of incumbents, and of the engine's bound, over time", families
+        report, "anytime", "Mean gap of incumbents, and of the engine's bound, over time", table
     ) as panels:
         for axis, own in panels:
             _over_time(axis, longest(own))
     report.text("Mean gap by time limit, each limit a run of its own:")
-    with _panels(report, "limits", "Mean gap by time limit", families) as panels:
+    with _panels(report, "limits", "Mean gap by time limit", table) as panels:
         for axis, own in panels:
-            for name, limits in outcomes_of(own).items():
+            for name in own.method.unique():
                 if name in STYLES:
-                    gaps = [line(limits[limit]).capped_gap for limit in sorted(limits)]
-                    axis.plot([1000 * limit for limit in sorted(limits)], gaps, **_look(name))
+                    gaps = of(own, name).groupby("limit").capped.mean()
+                    axis.plot(1000 * gaps.index, gaps, **_look(name))
     report.text(
         "Performance profiles (Dolan and Moré 2002) over all these sequences: the share on which a method has the optimum within so many times the time "
         "of the fastest method shown. Where a curve ends, it has no further optima within the longest limit."
     )
     with report.picture("profiles", "Performance profiles of the time to the optimum", (8, 4)) as axis:
-        _profiles(axis, longest(rows))
+        last = longest(table)
+        shown = list(profiles(last[last.method.isin(list(STYLES))]))
+        most = max((own.iloc[-1] for _, own, _ in shown if len(own)), default=1.0)
+        for name, own, count in shown:
+            shares = [(n + 1) / count for n in range(len(own))]
+            if len(own):
+                axis.plot([*own, most], [*shares, shares[-1]], drawstyle="steps-post", **_look(name))
+        axis.set(
+            xscale="log",
+            ylim=(0, 1.02),
+            xlabel="times the fastest method's time",
+            ylabel="share of sequences",
+        )
+        axis.figure.legend(loc="outside right upper", frameon=False)
 
 
-def _over_time(axis: Any, outcomes: Mapping[str, Sequence[Outcome]]) -> None:
-    limit = max(one.limit for own in outcomes.values() for one in own)
-    moments = [moment for moment in MOMENTS if moment <= limit]
+def _over_time(axis: Any, last: DataFrame) -> None:
+    moments = [moment for moment in MOMENTS if moment <= last.limit.max()]
     for name in STYLES:
-        if name in outcomes:
-            axis.plot(*_bends(moments, [gap_at(outcomes[name], moment) for moment in moments]), **_look(name))
-    bounds = [gap_at(outcomes[EXACT], moment, bound=True) for moment in moments]
-    axis.plot(
-        *_bends(moments, bounds),
-        color="black",
-        linestyle="--",
-        linewidth=1.6,
-        label="bound of the exact engine",
-    )
+        if len(own := of(last, name)):
+            axis.plot(*_bends(moments, [gap_at(own, moment) for moment in moments]), **_look(name))
+    bounds = [gap_at(of(last, EXACT), moment, bound=True) for moment in moments]
+    look = {"color": "black", "linestyle": "--", "linewidth": 1.6, "label": "bound of the exact engine"}
+    axis.plot(*_bends(moments, bounds), **look)
 
 
 def _bends(moments: Sequence[float], gaps: Sequence[float]) -> tuple[list[float], list[float]]:
@@ -88,24 +85,12 @@ def _bends(moments: Sequence[float], gaps: Sequence[float]) -> tuple[list[float]
     return [1000 * moments[n] for n in kept], [gaps[n] for n in kept]
 
 
-def _profiles(axis: Any, outcomes: Mapping[str, Sequence[Outcome]]) -> None:
-    ratios = profiles({name: own for name, own in outcomes.items() if name in STYLES})
-    most = max((own[-1] for own in ratios.values() if own), default=1.0)
-    for name, own in ratios.items():
-        shares = [(n + 1) / len(outcomes[name]) for n in range(len(own))]
-        if own:
-            axis.plot([*own, most], [*shares, shares[-1]], drawstyle="steps-post", **_look(name))
-    axis.set(
-        xscale="log", ylim=(0, 1.02), xlabel="times the fastest method's time", ylabel="share of sequences"
-    )
-    axis.figure.legend(loc="outside right upper", frameon=False)
-
-
 @contextlib.contextmanager
 def _panels(
-    report: Report, name: str, caption: str, families: Mapping[str, list[Row]]
-) -> Iterator[list[tuple[Any, list[Row]]]]:
+    report: Report, name: str, caption: str, table: DataFrame
+) -> Iterator[list[tuple[Any, DataFrame]]]:
     """A panel for each family, with its rows; titles, labels and the legend at the end."""
+    families = {family: own for (family,), own in groups(table.sort_index(), "family")}
     rows = -(-len(families) // 3)
     shape = {"nrows": rows, "ncols": min(3, len(families)), "squeeze": False, "sharey": True}
     with report.picture(name, caption, (10.5, 0.6 + 2.6 * rows), **shape) as drawn:
@@ -113,8 +98,7 @@ def _panels(
         lines: dict[str, Any] = {}
         yield list(zip(panels, families.values(), strict=False))
         for axis, (family, own) in zip(panels, families.items(), strict=False):
-            number = len({(row["data"], row["item"]) for row in own})
-            axis.set(title=f"{family} ({number})", xscale="log")
+            axis.set(title=f"{family} ({own.key.nunique()})", xscale="log")
             axis.set_yscale("symlog", linthresh=0.1)
             axis.set_ylim(-0.02, 1.3 * CAP)
             for side in (axis.xaxis, axis.yaxis):

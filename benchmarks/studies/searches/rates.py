@@ -47,7 +47,6 @@ def rate(sources: Sources, name: str, rules: int) -> Iterator[Row]:
 
 
 def show(rows: list[Row], report: Report) -> None:
-    """A table by search and number of rules."""
     report.heading("Speed of the searches")
     report.text(
         f"Millions a second with {TOKENS} tokens and {LABELS} labels: nodes (lds), labellings (evolutionary), steps "
@@ -56,8 +55,9 @@ def show(rows: list[Row], report: Report) -> None:
     by = {(row["data"], row["item"]): row["rate"] for row in rows}
     counts = sorted({item for _, item in by}, key=int)
     columns = ("search", *(f"{n} rule{'s' * (n != '1')}" for n in counts))
-    report.table(columns, ((name, *map(_millions, (by.get((name, n)) for n in counts))) for name in SEARCHES))
 
+    def millions(name: str, count: str) -> str:
+        rate = by.get((name, count))
+        return number(rate and rate / 1e6, 2)
 
-def _millions(value: float | None) -> str:
-    return number(None if value is None else value / 1e6, 2)
+    report.table(columns, ((name, *(millions(name, count) for count in counts)) for name in SEARCHES))

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from benchmarks.studies.stokman import decoding, estimates, learning, text
+from benchmarks.studies.stokman import decoding, estimates, learning
+from benchmarks.studies.stokman.report import report
 from benchmarks.study import Cell, Design, Row, Sources, Study
 
 PARTS = (decoding.TABLES, decoding.STRATEGIES, learning.LEARNING, estimates.ESTIMATES, estimates.CUTOFFS)
@@ -60,5 +61,5 @@ STUDY = Study(
     parts=PARTS,
     cells=cells,
     measure=measure,
-    report=text.report,
+    report=report,
 )

@@ -12,7 +12,6 @@ from ilpinfer.evaluation.counts import f_measure, precision, recall
 Documents = Mapping[int, Row]
 """The rows of one setting, by document."""
 RESAMPLES = 1000
-CHANGES = ("P", "R", "F")
 ALL = "all"
 
 
@@ -23,7 +22,7 @@ class Setting(NamedTuple):
     segmentation: str
     rules: str
     method: str
-    limit: float
+    limit: float = LIMIT
 
 
 Settings = Mapping[Setting, Documents]
@@ -49,16 +48,9 @@ def by_setting(rows: Iterable[Row]) -> dict[Setting, dict[int, Row]]:
     return result
 
 
-def documents_of(
-    settings: Settings, corpus: str, segmentation: str, rules: str, method: str, limit: float = LIMIT
-) -> Documents:
-    """The documents of a setting, none if it was not run."""
-    return settings.get(Setting(corpus, segmentation, rules, method, limit), {})
-
-
-def baseline(settings: Settings, corpus: str, segmentation: str) -> Documents:
-    """Documents that Viterbi labels without rules."""
-    return documents_of(settings, corpus, segmentation, "none", NONE)
+def of(settings: Settings, *names: str) -> Documents:
+    """The documents of a setting, none if it was not run; without rules and method those that Viterbi labels without rules."""
+    return settings.get(Setting(*(names if len(names) > 2 else (*names, "none", NONE))), {})
 
 
 def counts(documents: Documents, chosen: Sequence[int], field: str, unit: str = "characters") -> Any:
@@ -69,7 +61,7 @@ def counts(documents: Documents, chosen: Sequence[int], field: str, unit: str = 
     return np.array(each, np.int64).sum(axis=1)
 
 
-def change(one: Documents, other: Documents, field: str, unit: str = "characters") -> Change:
+def change(one: Documents, other: Documents, field: str = ALL, unit: str = "characters") -> Change:
     """How much better one setting is than another on the documents that both have, by the paired bootstrap."""
     common = sorted(set(one) & set(other))
     a, b = (counts(documents, common, field, unit) for documents in (one, other))
@@ -90,26 +82,13 @@ def values(documents: Documents, name: str) -> list[Any]:
     return [value for n in sorted(documents) for value in documents[n][name]]
 
 
-class Reached(NamedTuple):
-    """How a method compares with the optimum, by items: of all, without labelling, at the optimum; nats below it."""
-
-    items: int
-    unsolved: int
-    optimal: int
-    below: float
-
-
-def reached(one: Documents, best: Documents) -> Reached:
-    """Items of the documents that both have; nats are the mean over items with a labelling."""
+def reached(one: Documents, best: Documents) -> tuple[int, int, int, float]:
+    """Items of the documents that both have, those without labelling, those at the optimum; nats below it, the mean of labellings."""
     common = sorted(set(one) & set(best))
     pairs = [pair for n in common for pair in zip(one[n]["scores"], best[n]["scores"], strict=True)]
     losses = [b - a for a, b in pairs if a is not None and b is not None]
-    return Reached(
-        len(pairs),
-        sum(a is None for a, _ in pairs),
-        sum(loss <= 1e-6 for loss in losses),
-        float(np.mean(losses)) if losses else 0.0,
-    )
+    unsolved, optimal = sum(a is None for a, _ in pairs), sum(loss <= 1e-6 for loss in losses)
+    return len(pairs), unsolved, optimal, float(np.mean(losses)) if losses else 0.0
 
 
 def restricted(documents: Documents, to: Documents) -> dict[int, Row]:

@@ -1,0 +1,285 @@
+"""The report: families, times to proof, what leaves instances open, and the list of instances."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from pandas import Categorical, DataFrame, Series
+
+from benchmarks.data.hard import FAMILIES
+from benchmarks.report import COLORS, Report, fixed, groups, number, percent
+from benchmarks.studies.hard import known
+from benchmarks.studies.hard.methods import ENGINE, METHODS
+from benchmarks.study import Row
+
+EASY = 1.0
+"""Seconds."""
+
+
+def report(rows: Sequence[Row], report: Report) -> None:
+    """Everything, and `best.json` beside it."""
+    instances, answers = tables(rows)
+    if not len(instances):
+        report.text("No instance was measured.")
+        return
+    _families(instances, report)
+    _times(instances, answers, report)
+    _pictures(answers, report)
+    _open(instances, answers, report)
+    _list(instances, answers, report)
+    best = dict(zip(instances.name, instances.best, strict=True))
+    report.folder.mkdir(parents=True, exist_ok=True)
+    (report.folder / "best.json").write_text(known.text(known.everything(best)), "utf-8")
+
+
+def tables(rows: Sequence[Row]) -> tuple[DataFrame, DataFrame]:
+    """Instances with what is known of them, and the answers of methods beside their instances."""
+    entries = [(one, own, known.best_of(one, own)) for one, own in known.by_instance(rows)]
+    instances = DataFrame(
+        {**one, "best": best, "level": status_of(own, best), "given": len(own) > 1}
+        for one, own, best in entries
+    )
+    usual = dict.fromkeys(("score", "bound", "note", "route", "leaves", "certificate"))
+    answers = DataFrame(
+        {
+            **usual,
+            **row,
+            "of": one,
+            "best": best["score"],
+            "given": len(own) > 1,
+            "proved": row["status"] in ("optimal", "infeasible"),
+        }
+        for one, own, best in entries
+        for row in own
+    )
+    if len(answers):
+        answers = answers.astype({"score": float, "bound": float, "best": float})
+        answers["method"] = Categorical(answers.method, METHODS, ordered=True)
+        answers["viterbi"] = [one["viterbi"] for one in answers.of]
+        answers["time"] = answers.seconds.where(answers.proved, np.inf)
+    return instances, answers
+
+
+def status_of(answers: Sequence[Row], best: Row) -> str:
+    """Easy, hard or open."""
+    seconds = [row["seconds"] for row in answers if row["method"] == ENGINE and row["status"] == "optimal"]
+    if seconds and seconds[0] <= EASY:
+        return "easy"
+    return "hard" if known.is_proved(best) else "open"
+
+
+def _families(instances: DataFrame, report: Report) -> None:
+    counts = Counter(instances.level)
+    report.heading("Families")
+    report.text(
+        f"Of {len(instances)} instances, {counts['easy']} are easy, {counts['hard']} hard and {counts['open']} open. "
+        "The last columns count them."
+    )
+
+    def about(some: DataFrame) -> tuple[str, ...]:
+        family = FAMILIES[some.part.iloc[0]]
+        levels = (f"{one.T}·{one.K}" + (f" ({one.knob:g})" if one.knob else "") for one in family.levels)
+        return family.about, family.knob, ", ".join(levels)
+
+    cells = {
+        ("rules", "knob", "T·K (knob) of the levels"): about,
+        ("easy", "hard", "open"): lambda x: [Counter(x.level)[name] for name in ("easy", "hard", "open")],
+    }
+    report.pivot(instances, {"family": "part"}, cells, left=4)
+
+
+def _times(instances: DataFrame, answers: DataFrame, report: Report) -> None:
+    limit, given = number(answers.limit.iloc[0]), answers[answers.given]
+    compared = instances[instances.given]
+    report.heading("Times to proof")
+    report.text(
+        f"Limit {limit} s for an instance, on the {len(compared)} instances that every program is given. A median "
+        "counts instances without a proof as infinite, and is a dash where it is one of these. Multiples of a bare compiled Viterbi "
+        f"pass over the same scores without rules are taken instance by instance; its median is {number(1000 * compared.viterbi.median())} ms."
+    )
+    given = given.sort_values("method", kind="stable")
+    ran = ~given.status.isin(["not run", "no form", "failed"])
+    report.pivot(
+        given.assign(ran=ran),
+        {"method": "method"},
+        {
+            "proved": lambda x: f"{x.proved.sum()} of {len(x)}",
+            "median, s": lambda x: _low_median(x.time),
+            "median, bare Viterbi passes": lambda x: _low_median(x.time / x.viterbi),
+            "no labelling": lambda x: x.score[x.ran].isna().sum(),
+            "best incumbent": lambda x: (x.score == x.best).sum(),
+            "not stated or failed": lambda x: (~x.ran).sum(),
+        },
+    )
+    report.text(_sentences(answers, given, limit))
+    if notes := sorted(set(answers.note[answers.status.isin(["not run", "failed"])])):
+        report.text("Not run, or failed: " + "; ".join(notes) + ".")
+    report.text(
+        "Instances of each family that are proved within the limit; the engine on all, then all on the same ones:"
+    )
+    present = list(given.method.unique())
+    report.pivot(
+        answers,
+        {"family": "part"},
+        {
+            "instances": lambda x: x.name.nunique(),
+            "engine": lambda x: x.proved[x.method == ENGINE].sum(),
+            "given to all": lambda x: x.name[x.given].nunique(),
+            tuple(present): lambda x: [x.proved[x.given & (x.method == name)].sum() for name in present],
+        },
+        left=1,
+    )
+
+
+def _low_median(values: Series) -> str:
+    middle = float(values.quantile(0.5, interpolation="lower"))
+    return number(None if np.isinf(middle) else middle)
+
+
+def _sentences(answers: DataFrame, given: DataFrame, limit: str) -> str:
+    engine = answers[answers.method == ENGINE]
+    every = engine[engine.proved]
+    times = given.assign(
+        ours=given.time.where(given.method == ENGINE), others=given.time.where(given.method != ENGINE)
+    )
+    best = times.groupby("name")[["ours", "others"]].min()
+    ours, others = np.isfinite(best.ours), np.isfinite(best.others)
+    text = (
+        f"The engine proves {len(every)} of {len(engine)} instances within {limit} s. "
+        f"Of the {len(best)} that all programs are given, it proves {ours.sum()}, {(ours & ~others).sum()} of them as the only program; "
+        f"{(others & ~ours).sum()} are proved by another program and not by the engine. "
+    )
+    if (ours & others).any():
+        ratios = (best.others / best.ours)[ours & others]
+        text += (
+            f"On the {len(ratios)} that both the engine and a rival prove, the fastest rival takes {number(ratios.median())} "
+            f"times the engine's seconds in the median; on {(ratios < 1).sum()} it is faster. "
+        )
+    return text + (
+        f"{every.certified.sum()} of the engine's {len(every)} proofs have a certificate that is rechecked; "
+        f"{(every.certificate == 'solver').sum()} are a solver's word."
+    )
+
+
+def _pictures(answers: DataFrame, report: Report) -> None:
+    limit, given = answers.limit.iloc[0], answers[answers.given]
+    caption = "Share of instances proved, by seconds and in bare Viterbi passes"
+    with report.picture("profile", caption, ncols=2, sharey=True) as axes:
+        for method, color in zip(METHODS, COLORS, strict=False):
+            proofs = given[(given.method == method) & given.proved]
+            for one, values in zip(axes, (proofs.seconds, proofs.seconds / proofs.viterbi), strict=True):
+                x = [*sorted(values)[:1], *sorted(values)]
+                shares = np.arange(len(x)) / given.name.nunique()
+                one.step(x, shares, where="post", label=method, color=color)
+        for one, text in zip(axes, ("seconds", "bare Viterbi passes"), strict=True):
+            one.set(xscale="log", xlabel=text, ylim=(0, 1))
+        axes[0].axvline(limit, color="0.7", linewidth=0.8)
+        axes[0].set_ylabel("share of instances proved")
+        axes[1].legend(frameon=False, fontsize=8)
+    families = list(answers.part.unique())
+    caption = "Seconds to proof by family; above the line: not proved within the limit, drawn at its height and above"
+    with report.picture("families", caption, size=(8.0, 4.6)) as axes:
+        for place, (method, color) in enumerate(zip(METHODS, COLORS, strict=False)):
+            offset = (place - (len(METHODS) - 1) / 2) * 0.12
+            for solved in (True, False):
+                some = answers[(answers.method == method) & (answers.proved == solved)]
+                look: dict[str, Any] = {"facecolors": color if solved else "none", "linewidths": 0.8}
+                axes.scatter(
+                    [families.index(family) + offset for family in some.part],
+                    some.seconds if solved else [1.6 * limit] * len(some),
+                    s=16,
+                    color=color,
+                    label=method if solved else None,
+                    **look,
+                )
+        axes.axhline(1.2 * limit, color="0.7", linewidth=0.8)
+        axes.set(yscale="log", ylabel="seconds")
+        axes.set_xticks(range(len(families)), families, rotation=25, ha="right")
+        axes.legend(frameon=False, fontsize=8, ncols=6, loc="lower center", bbox_to_anchor=(0.5, 1.0))
+
+
+def _open(instances: DataFrame, answers: DataFrame, report: Report) -> None:
+    report.heading("What leaves the engine without a proof")
+    report.text(
+        "The step is the last one of the engine, as it names it. The certificate of its bound prices violations of some "
+        "rules, follows the machines of others exactly, and leaves the rest out; its leaves are cases. If the bound closes "
+        "little of the way from bare Viterbi to the best known score (the median is shown), relaxation is what is weak; if the "
+        "labelling is below the best known one, the search is. Of families that are not listed no instance is left open."
+    )
+    left = answers[(answers.method == ENGINE) & ~answers.proved]
+    report.pivot(
+        left,
+        {"family": "part"},
+        {
+            "left open": lambda x: f"{len(x)} of {(instances.part == x.part.iloc[0]).sum()}",
+            "last step": steps,
+            ("priced", "followed", "machines", "leaves"): lambda x: [
+                _range(x[name]) for name in ("priced", "followed", "machines", "leaves")
+            ],
+            "no labelling": lambda x: x.score.isna().sum(),
+            "way that the bound closes %": closed,
+            "the best known labelling": lambda x: (
+                f"{(x.score == x.best).sum()} of {(x.score.notna() & x.best.notna()).sum()}"
+            ),
+            "nats below it at most": lambda x: number((x.best - x.score).astype(float).max()),
+        },
+        left=3,
+    )
+
+
+def steps(some: DataFrame) -> str:
+    """The two usual last steps, whatever their numbers."""
+    names = (re.sub(r"\d+", "n", step) for step in some.route.fillna(some.note))
+    return ", ".join(f"“{step}” ({count})" for step, count in Counter(names).most_common(2))
+
+
+def closed(some: DataFrame) -> str:
+    """How much of the way from bare Viterbi to the best known score the bound closes, in the median."""
+    viterbi = Series([one["viterbi_score"] for one in some.of], some.index)
+    shares = ((viterbi - some.bound) / (viterbi - some.best))[viterbi > some.best]
+    return percent(shares.astype(float).median(), 0)
+
+
+def _range(values: Series) -> str:
+    known_values = values.dropna().astype(int)
+    return (
+        " to ".join(map(str, sorted({known_values.min(), known_values.max()}))) if len(known_values) else "–"
+    )
+
+
+def _list(instances: DataFrame, answers: DataFrame, report: Report) -> None:
+    report.heading("The list")
+    report.text(
+        "`python -m benchmarks run hard` writes each instance to `benchmarks/rows/hard-instances/`: NAME.json and NAME.toml, "
+        "which `ilpinfer decode NAME.json --rules NAME.toml` reads; NAME.mps.gz, the integer program, where it is small "
+        "(`ilpinfer export --format mps` writes the others); and NAME.solution.json.gz, the engine's solution with its "
+        "certificate, for `ilpinfer.verify`. The digest is that of scores and rules. Scores are in nats, times in seconds. "
+        "Best incumbents, with their labels, and best bounds are in `best.json`, and later runs know them. Viterbi and the "
+        "engine's seconds belong to this run."
+    )
+    proofs = {name: own for (name,), own in groups(answers[answers.proved].sort_values("seconds"), "name")}
+    lines = []
+    for one in instances.to_dict("records"):
+        own, best = proofs.get(one["name"], answers[:0]), one["best"]
+        gap = best["bound"] - best["score"] if None not in (best["bound"], best["score"]) else None
+        provers = (
+            f"{m} (a solver's word)" if c == "solver" else m
+            for m, c in zip(own.method, own.certificate, strict=True)
+        )
+        sizes = (number(one[name], 9).replace(" ", "") for name in ("columns", "rows"))
+        lines.append(
+            (
+                *(one[name] for name in ("name", "level", "digest", "T", "K", "rules")),
+                *sizes,
+                number(1000 * one["viterbi"]),
+                number(own.seconds[own.method == ENGINE].max()),
+                *(fixed(value, 6) for value in (best["score"], best["bound"], gap)),
+                *((best[by] or "–").partition(" (")[0] for by in ("score_by", "bound_by")),
+                ", ".join(provers) or "–",
+            )
+        )
+    columns = ("instance", "status", "digest", "T", "K", "rules", "columns", "rows", "bare Viterbi pass, ms")
+    more = ("engine, s", "best incumbent", "best bound", "gap", "incumbent by", "proof or bound by")
+    report.table((*columns, *more, "proved in this run by"), lines, left=3)

@@ -1,0 +1,356 @@
+"""The report: what every search reaches, by limit, length, model, rules and penalties."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from pandas import DataFrame
+
+from benchmarks.report import Report, fixed, groups, number, percent, signed
+from benchmarks.studies.searches import rates
+from benchmarks.studies.searches.contenders import BEAMS, DEPTH_FIRST, EXACT, OPTIMUM
+from benchmarks.studies.searches.measuring import NATS
+from benchmarks.studies.searches.outcomes import (
+    CAP,
+    accuracy,
+    borders,
+    longest,
+    losses,
+    of,
+    optima,
+    outcomes,
+    paired,
+    profiles,
+)
+from benchmarks.studies.searches.pictures import draw
+from benchmarks.study import Row
+
+SETS = ("cora", "umass", "resume", "generator")
+"""Parts on which every contender runs at every limit."""
+RATIOS = (1, 2, 10, 100)
+EDGES = (30, 60, 120, 240, 480, 10_000)
+"""Tokens; the last one stands for all longer sequences."""
+PUBLISHED = (
+    ("Description", "+0.36", "+0.30"),
+    ("Job Title", "+0.05", "−0.01"),
+    ("Date", "+0.03", "0.0"),
+    ("Organization", "+0.02", "+0.02"),
+)
+"""Changes of F, in points, by the hybrid against evolution alone and against discrepancy search alone (Stokman 2011, Tables 10, 11)."""
+METHOD = {"method": "method"}
+
+
+def write(rows: Sequence[Row], report: Report) -> None:
+    parts = {
+        name: [row for row in rows if row["part"] == name] for name in dict.fromkeys(r["part"] for r in rows)
+    }
+    main = [row for part in SETS for row in parts.get(part, ())]
+    table = outcomes(main)
+    if len(table):
+        _summary(main, table, report)
+        for family in dict.fromkeys(row["family"] for row in main):
+            _family(family, [row for row in main if row["family"] == family], report)
+        report.heading("Gaps over time and by limit")
+        draw(table, report)
+        last = longest(table)
+        _profiles(last, report)
+        _lengths(last, report)
+        _beside_beams(last, report)
+        _hybrids(last, report)
+    if "sizes" in parts:
+        _sizes(parts["sizes"], report)
+    for part, title in (("rules", "By number of rules"), ("hardness", "By hardness of penalties")):
+        if part in parts:
+            report.heading(title)
+            for family in dict.fromkeys(row["family"] for row in parts[part]):
+                _varied(family, [row for row in parts[part] if row["family"] == family], report)
+    if "rates" in parts:
+        rates.show(parts["rates"], report)
+
+
+def _summary(rows: Sequence[Row], table: DataFrame, report: Report) -> None:
+    known = DataFrame([row for row in rows if row["method"] == OPTIMUM])
+    counts = known.status.value_counts(sort=False).drop("optimal", errors="ignore")
+    ends = ", ".join(f"{count} {status}" for status, count in counts.items())
+    report.heading("In short")
+    report.text(
+        f"{(known.status == 'optimal').sum()} of {len(known)} optima are proved within 60 s{f' ({ends})' if ends else ''}. A gap is how many nats a labelling scores below the "
+        f"optimum. Where gaps of all sequences are averaged, one counts {CAP:g} nats at most, and so does a sequence without a "
+        "labelling that keeps the hard rules. The relative gap is a mean over labellings: the gap divided by the absolute score of the optimum. Callbacks record every incumbent, "
+        "so that times of the exact engine are those of its general path; without a callback its compiled path is faster."
+    )
+    exact = of(table, EXACT).groupby("limit").optimal.mean()
+    shares = ", ".join(f"{percent(share, 0)} % with {1000 * limit:g} ms" for limit, share in exact.items())
+    last = longest(table[table.method != EXACT]).groupby("method", sort=False)
+    gaps, reached, missed = last.capped.mean(), last.optimal.mean(), last.optimal.agg(lambda x: (~x).sum())
+    nearest, most = gaps.idxmin(), reached.idxmax()
+    usual = ["Viterbi", "beam 10", "beam 50"]
+    report.text(
+        f"- The exact engine has the optimum of {shares}.\n"
+        f"- The heuristic with the smallest mean gap with {1000 * exact.index[-1]:g} ms is {nearest}: {number(gaps[nearest])} nats, and "
+        f"{percent(reached[nearest], 0)} % of the optima. The one with most optima is {most}: {percent(reached[most], 0)} %.\n"
+        f"- The mean gap of Viterbi is {number(gaps['Viterbi'])} nats, that of a beam of 10 {number(gaps['beam 10'])}, and "
+        f"of a beam of 50 {number(gaps['beam 50'])}; they miss {missed['Viterbi']}, {missed['beam 10']} and "
+        f"{missed['beam 50']} of {last.size()[usual[0]]} optima."
+    )
+
+
+def _family(family: str, rows: Sequence[Row], report: Report) -> None:
+    known = [row for row in rows if row["method"] == OPTIMUM]
+    tokens = sorted(row["T"] for row in known)
+    report.heading(family)
+    report.text(
+        f"{len(known)} sequences of {tokens[0]} to {tokens[-1]} tokens, {known[0]['K']} labels, {known[0]['rules']} rules."
+    )
+    table = outcomes(rows)
+    if not len(table):
+        report.text("No optimum is proved.")
+        return
+    limits, last = sorted(table.limit.unique()), longest(table)
+    report.text("Share of optima that is reached, and mean gap in nats, by limit:")
+
+    def by_limit(column: str, text: Callable[[float], str]) -> Callable[[DataFrame], list[str]]:
+        return lambda x: [text(x[column][x.limit == limit].mean()) for limit in limits]
+
+    report.pivot(
+        table,
+        METHOD,
+        {
+            tuple(f"optimum %, {1000 * limit:g} ms" for limit in limits): by_limit(
+                "optimal", lambda x: percent(x, 0)
+            ),
+            tuple(f"gap, {1000 * limit:g} ms" for limit in limits): by_limit("capped", number),
+        },
+    )
+    report.text("With the longest limit (milliseconds are medians):")
+    report.pivot(
+        last,
+        METHOD,
+        {
+            "no labelling %": lambda x: percent(x.gap.isna().mean(), 0),
+            "gap of labellings, nats": lambda x: number(x.gap.mean()),
+            "relative gap %": lambda x: number(100 * x.relative.mean()),
+            "violations": lambda x: x.violations.sum(),
+            "sequences with any %": lambda x: percent((x.violations > 0).mean(), 0),
+            "ms": lambda x: number(1000 * x.seconds.median()),
+            "most ms": lambda x: number(1000 * x.seconds.max()),
+            "ms to the first labelling": lambda x: number(1000 * x["first"].where(x.gap.notna()).median()),
+        },
+    )
+    _accuracy(last, optima(rows), report)
+    _errors(last, report)
+
+
+def _accuracy(last: DataFrame, best: DataFrame, report: Report) -> None:
+    own = accuracy(best)
+    if own is None:
+        return
+    report.text(
+        f"Accuracy of the optimum: {own[0]:.1f} % of the labels, {own[1]:.1f} % of the fields of tokens, span F1 {own[2]:.1f} %. What a method loses "
+        "against it, in points (a plus is better than the optimum; no labelling is all wrong):"
+    )
+    cells = {
+        ("labels %", "fields %", "span F1 %"): lambda x: map(fixed, accuracy(x) or [None] * 3),
+        ("labels ±", "fields ±", "span F1 ±"): lambda x: _gains(x, best),
+    }
+    report.pivot(last, METHOD, cells)
+
+
+def _gains(some: DataFrame, best: DataFrame) -> list[str]:
+    return [signed(None if lost is None else -lost + 0.0) for lost in losses(some, best) or [None] * 3]
+
+
+def _errors(last: DataFrame, report: Report) -> None:
+    own = last[last.gold.astype(bool)]
+    if not len(own):
+        return
+    report.text(
+        f"Search errors (the labelling scores below the optimum) and model errors (the gold labelling scores below the optimum, or the "
+        f"model has no score for it), in per cent of {own.key.nunique()} sequences:"
+    )
+    cells = {
+        "neither": lambda x: x.optimal & ~x.model_error,
+        "model only": lambda x: x.optimal & x.model_error,
+        "search only": lambda x: ~x.optimal & ~x.model_error,
+        "both": lambda x: ~x.optimal & x.model_error,
+        "gold scores above the labelling": lambda x: x.below_gold,
+    }
+    shares = {name: lambda x, kind=kind: percent(kind(x).mean(), 0) for name, kind in cells.items()}
+    report.pivot(own, METHOD, shares)
+
+
+def _profiles(last: DataFrame, report: Report) -> None:
+    report.text(
+        "The same in figures, for all methods, Viterbi among them: per cent of the sequences on which the optimum is there within so many times the fastest "
+        "method's time, and at all:"
+    )
+    columns = ("method", *(f"× {ratio}" for ratio in RATIOS), "at all")
+    report.table(
+        columns,
+        (
+            (name, *(percent((own <= ratio).sum() / count, 0) for ratio in (*RATIOS, np.inf)))
+            for name, own, count in profiles(last)
+        ),
+    )
+
+
+def _cell(some: DataFrame) -> str:
+    return f"{percent(some.optimal.mean(), 0)}; {number(some.capped.mean())}"
+
+
+def _lengths(last: DataFrame, report: Report) -> None:
+    report.heading("By length")
+    report.text(
+        "All data sets together, with the longest limit: per cent of optima reached; mean gap in nats."
+    )
+    own = last.assign(edge=[next(edge for edge in EDGES if edge >= T) for T in last["T"]])
+    edges = {edge: some for edge in EDGES if len(some := own[own.edge == edge])}
+    report.table(
+        ("method", *(f"up to {edge}" if edge < EDGES[-1] else "more tokens" for edge in edges)),
+        (
+            ("sequences", *(len(of(some, EXACT)) for some in edges.values())),
+            *((name, *(_cell(of(some, name)) for some in edges.values())) for name in last.method.unique()),
+        ),
+    )
+
+
+def _beside_beams(last: DataFrame, report: Report) -> None:
+    report.heading("Discrepancy search beside beam search")
+    report.text(
+        "Stokman 2011, section 4.2.2, gives three advantages over a beam, without figures: an earlier first labelling, better pruning, and a labelling "
+        "in the end. Here, in per cent of the sequences with the longest limit: its first labelling comes before the beam's; "
+        "it ends nearer to the optimum, or further from it; there is no labelling."
+    )
+
+    def shares(search: str, beam: str) -> list[str]:
+        a, b = paired(of(last, search), of(last, beam))
+        sooner = a.gap.notna() & a["first"].notna() & ~(a["first"] >= b["first"].where(b.gap.notna()))
+        columns = (sooner, a.capped < b.capped - NATS, a.capped > b.capped + NATS, a.gap.isna(), b.gap.isna())
+        return [percent(column.mean()) for column in columns]
+
+    report.table(
+        ("search", "beam", "first sooner", "nearer", "further", "none", "none, beam"),
+        ((search, beam, *shares(search, beam)) for search in DEPTH_FIRST for beam in BEAMS),
+        left=2,
+    )
+
+
+def _hybrids(last: DataFrame, report: Report) -> None:
+    report.heading("Hybrids of discrepancy search and evolution")
+    report.text(
+        "Discrepancy search up to a border, the other search beyond (Stokman 2011 took 60 tokens, and expected another border to be better). "
+        "Mean gaps in nats, with the longest limit, over all data sets:"
+    )
+
+    def border(short: str, long: str) -> tuple[str, ...]:
+        gaps = borders(of(last, short), of(last, long))
+        best = min(gaps.values())
+        at = [border for border, gap in gaps.items() if gap <= best + NATS]
+        usual = gaps[max(border for border in gaps if border <= 60)]
+        where = f"{at[0]}" if len(at) == 1 else f"{at[0]} to {at[-1]}"
+        return where, number(best), number(usual), number(gaps[max(gaps)]), number(gaps[0])
+
+    columns = (
+        "up to the border",
+        "beyond",
+        "best border, tokens",
+        "its gap",
+        "at 60",
+        "first alone",
+        "second alone",
+    )
+    report.table(
+        columns,
+        (
+            (short, long, *border(short, long))
+            for short in ("lds, printed", "lds, going on", "lds, admissible")
+            for long in ("evolutionary", "evolutionary, varied", "annealing")
+        ),
+        left=2,
+    )
+    report.text("Change of F, in points, by the hybrid against either of its parts alone:")
+    lines = [(f"published: {tag}", one, other) for tag, one, other in PUBLISHED]
+    for (family,), own in groups(last[last.family.str.startswith("résumés")], "family"):
+        for hybrid, search in (("hybrid, printed", "lds, printed"), ("hybrid", "lds")):
+            shares = [accuracy(of(own, name)) for name in (hybrid, "evolutionary", search)]
+            if None not in shares:
+                changes = (signed(shares[0][2] - other[2], 2) for other in shares[1:])
+                lines.append((f"here: all of {family} ({hybrid})", *changes))
+    columns = ("fields", "against evolution alone (Table 10)", "against discrepancy search alone (Table 11)")
+    report.table(columns, lines)
+
+
+def _sizes(rows: Sequence[Row], report: Report) -> None:
+    """What methods lose with models of little and much training data."""
+    report.heading("By size of the training data")
+    for level in dict.fromkeys(row["level"] for row in rows):
+        own = [row for row in rows if row["level"] == level]
+        last, best = longest(outcomes(own)), optima(own)
+        if not len(last):
+            continue
+        exact, bare, beam = (
+            accuracy(some) or (0.0,) * 3 for some in (best, of(last, "Viterbi"), of(last, "beam 10"))
+        )
+        viterbi, narrow, engine = (of(last, name) for name in ("Viterbi", "beam 10", EXACT))
+        report.text(
+            f"**HMM of {level} references.** {(viterbi.violations > 0).sum()} of {len(engine)} Viterbi labellings break a rule. Viterbi misses "
+            f"{(~viterbi.optimal).sum()} optima, a beam of 10 misses {(~narrow.optimal).sum()}, by up to {number(narrow.gap.max())} nats. Accuracy of fields and span F1: "
+            f"Viterbi {bare[1]:.1f} / {bare[2]:.1f}, beam of 10 {beam[1]:.1f} / {beam[2]:.1f}, optimum {exact[1]:.1f} / {exact[2]:.1f} %."
+        )
+        unit = engine.seconds.median()
+        cells = {
+            "optima missed": lambda x: (~x.optimal).sum(),
+            "mean gap": lambda x: number(x.capped.mean()),
+            "largest gap": lambda x: number(x.gap.max()),
+            "with violations": lambda x: (x.violations > 0).sum(),
+            ("labels %", "fields %", "span F1 %"): lambda x: map(fixed, accuracy(x) or ()),
+            ("fields ±", "span F1 ±"): lambda x, best=best: _gains(x, best)[1:],
+            "ms": lambda x: number(1000 * x.seconds.median()),
+            "× exact engine": lambda x, unit=unit: number(x.seconds.median() / unit),
+        }
+        report.pivot(last, METHOD, cells)
+
+
+def _varied(family: str, rows: Sequence[Row], report: Report) -> None:
+    """Shares, gaps, violations and losses by what is varied."""
+    levels = {
+        level: [row for row in rows if row["level"] == level]
+        for level in dict.fromkeys(r["level"] for r in rows)
+    }
+    tables = {level: last for level, own in levels.items() if len(last := longest(outcomes(own)))}
+    best = {level: optima(levels[level]) for level in tables}
+    report.heading(family, 3)
+    statuses = DataFrame([row for row in rows if row["method"] == OPTIMUM]).status.value_counts(sort=False)
+    problems = ", ".join(f"{count} {name}" for name, count in statuses.items())
+    limit = next(row["limit"] for row in rows if row["method"] == EXACT)
+    report.text(
+        f"{1000 * limit:g} ms a sequence for methods that a limit changes; problems: {problems}. "
+        "Per cent of optima reached; mean gap in nats:"
+    )
+    methods = list(dict.fromkeys(name for one in tables.values() for name in one.method))
+    report.table(
+        ("method", *tables),
+        (
+            ("sequences", *(len(of(one, EXACT)) for one in tables.values())),
+            *((name, *(_cell(of(one, name)) for one in tables.values())) for name in methods),
+        ),
+    )
+    report.text(
+        "Per cent of sequences with a violation; points of accuracy of fields and of span F1 against the optimum's:"
+    )
+
+    def optimum(level: str) -> str:
+        broken, own = percent((of(tables[level], EXACT).violations > 0).mean(), 0), accuracy(best[level])
+        return broken if own is None else f"{broken}; {own[1]:.1f}, {own[2]:.1f} %"
+
+    def broken(name: str, level: str) -> str:
+        some = of(tables[level], name)
+        text, lost = percent((some.violations > 0).mean(), 0), losses(some, best[level])
+        return text if lost is None else f"{text}; {', '.join(_gains(some, best[level])[1:])}"
+
+    report.table(
+        ("method", *tables),
+        (
+            ("optimum", *map(optimum, tables)),
+            *((name, *(broken(name, level) for level in tables)) for name in methods),
+        ),
+    )
