@@ -5,6 +5,23 @@ TYPE_CHECKING = (
 )
 
 if TYPE_CHECKING:
+    from formulations import Document as Document
+    from formulations import Feature as Feature
+    from formulations import Group as Group
+    from formulations import LabelSet as LabelSet
+    from formulations import Program as Program
+    from formulations import Rule as Rule
+    from formulations import RuleError as RuleError
+    from formulations import RuleSet as RuleSet
+    from formulations import Trellis as Trellis
+    from formulations import catalogue as catalogue
+    from formulations import constraints as constraints
+    from formulations import dump_rules as dump_rules
+    from formulations import formulate as formulate
+    from formulations import join as join
+    from formulations import join_rules as join_rules
+    from formulations import load_rules as load_rules
+    from formulations import parse_rules as parse_rules
     from ilpinfer.comparison.comparison import Comparison as Comparison
     from ilpinfer.comparison.comparison import compare as compare
     from ilpinfer.core.incumbents import Incumbent as Incumbent
@@ -32,32 +49,61 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 _HOMES = {
-    "Comparison": "comparison.comparison",
-    "Decoder": "decoding.decoder",
-    "Frontier": "decoding.frontier",
-    "FrontierPoint": "decoding.frontier",
-    "Incumbent": "core.incumbents",
-    "InferenceError": "errors",
-    "Labellings": "decoding.found",
-    "Marginals": "exact.marginals",
-    "Solution": "core.solution",
-    "Status": "core.status",
-    "TwoPhaseSolution": "decoding.two_phase",
-    "Verdict": "proof.verification",
-    "compare": "comparison.comparison",
-    "decode": "decoding.decode",
-    "decode_frontier": "decoding.frontier",
-    "decode_many": "decoding.decode",
-    "decode_two_phase": "decoding.two_phase",
-    "evaluate_labelling": "decoding.evaluation",
-    "marginals": "exact.marginals",
-    "methods": "core.registry",
-    "prove": "decoding.certification",
-    "register_method": "core.registry",
-    "verify": "proof.verification",
-    "warm_up": "decoding.warming",
+    "Comparison": "ilpinfer.comparison.comparison",
+    "Decoder": "ilpinfer.decoding.decoder",
+    "Document": "formulations",
+    "Feature": "formulations",
+    "Frontier": "ilpinfer.decoding.frontier",
+    "FrontierPoint": "ilpinfer.decoding.frontier",
+    "Group": "formulations",
+    "Incumbent": "ilpinfer.core.incumbents",
+    "InferenceError": "ilpinfer.errors",
+    "LabelSet": "formulations",
+    "Labellings": "ilpinfer.decoding.found",
+    "Marginals": "ilpinfer.exact.marginals",
+    "Program": "formulations",
+    "Rule": "formulations",
+    "RuleError": "formulations",
+    "RuleSet": "formulations",
+    "Solution": "ilpinfer.core.solution",
+    "Status": "ilpinfer.core.status",
+    "Trellis": "formulations",
+    "TwoPhaseSolution": "ilpinfer.decoding.two_phase",
+    "Verdict": "ilpinfer.proof.verification",
+    "catalogue": "formulations",
+    "compare": "ilpinfer.comparison.comparison",
+    "constraints": "formulations",
+    "decode": "ilpinfer.decoding.decode",
+    "decode_frontier": "ilpinfer.decoding.frontier",
+    "decode_many": "ilpinfer.decoding.decode",
+    "decode_two_phase": "ilpinfer.decoding.two_phase",
+    "dump_rules": "formulations",
+    "evaluate_labelling": "ilpinfer.decoding.evaluation",
+    "formulate": "formulations",
+    "join": "formulations",
+    "join_rules": "formulations",
+    "load_rules": "formulations",
+    "marginals": "ilpinfer.exact.marginals",
+    "methods": "ilpinfer.core.registry",
+    "parse_rules": "formulations",
+    "prove": "ilpinfer.decoding.certification",
+    "register_method": "ilpinfer.core.registry",
+    "verify": "ilpinfer.proof.verification",
+    "warm_up": "ilpinfer.decoding.warming",
 }
 """The module of each public name; modules are imported at first access."""
+_PACKAGES = (
+    "adapters",
+    "corpus",
+    "evaluation",
+    "learning",
+    "models",
+    "pipelines",
+    "references",
+    "solvers",
+    "testing",
+)
+"""Packages that are imported at first access, too."""
 __all__ = list(_HOMES)
 
 
@@ -65,14 +111,16 @@ if not TYPE_CHECKING:  # so that type checkers report unknown names
 
     def __getattr__(name: str) -> object:
         """Import a name, and keep it."""
-        if name not in _HOMES:
-            raise AttributeError(f"module 'ilpinfer' has no attribute {name!r}")
         from importlib import import_module
 
-        value: object = getattr(import_module(f"ilpinfer.{_HOMES[name]}"), name)
+        if name in _PACKAGES:
+            return import_module(f"ilpinfer.{name}")
+        if name not in _HOMES:
+            raise AttributeError(f"module 'ilpinfer' has no attribute {name!r}")
+        value: object = getattr(import_module(_HOMES[name]), name)
         globals()[name] = value
         return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, *_PACKAGES})

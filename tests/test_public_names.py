@@ -1,6 +1,8 @@
 """The public names: where they are, and what they take."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import get_args, get_type_hints
 
@@ -19,6 +21,25 @@ TRELLIS = formulations.Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels
 def test_the_package_has_the_names_of_its_interface():
     assert all(hasattr(ilpinfer, name) for name in ilpinfer.__all__)
     assert set(ilpinfer.__all__) <= set(dir(ilpinfer))
+
+
+def test_the_names_of_formulations_are_handed_on():
+    assert set(formulations.__all__) <= set(ilpinfer.__all__)
+    assert all(getattr(ilpinfer, name) is getattr(formulations, name) for name in formulations.__all__)
+
+
+def test_importing_the_package_is_enough():
+    """In a process of its own, since other tests import modules of the package."""
+    program = """
+import ilpinfer, sys
+assert "formulations" not in sys.modules
+trellis = ilpinfer.Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
+rules = [ilpinfer.constraints.starts_with("b")]
+model = ilpinfer.solvers.to_pulp(ilpinfer.formulate(trellis, rules))
+print(*ilpinfer.decode(trellis, rules).labels, len(model.variables()) > 0)
+"""
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert run.stdout == "b b True\n"
 
 
 def test_formulations_has_the_names_of_its_interface():
@@ -40,7 +61,7 @@ def test_references_have_the_names_of_their_interface():
 
 def test_type_checkers_see_the_same_names():
     text = Path(ilpinfer.__file__).read_text("utf-8")
-    seen = re.findall(r"from ilpinfer\.([\w.]+) import (\w+) as \2\n", text)
+    seen = re.findall(r"from ([\w.]+) import (\w+) as \2\n", text)
     assert {name: module for module, name in seen} == ilpinfer._HOMES
 
 

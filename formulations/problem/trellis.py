@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from formulations.arguments import instances, items, texts
 from formulations.automata.lattice import Lattice
-from formulations.dtypes import Integers
+from formulations.dtypes import Floats, Integers
 from formulations.files import Unreadable, json_bytes, read_json_text, write_whole
-from formulations.grid import nats
+from formulations.grid import all_nats, nats
 from formulations.labels.label_set import LabelSet, check_label_count
 from formulations.labels.schemes import scheme_name
 from formulations.plain_values import parse_json, strings, table, text
@@ -240,6 +241,62 @@ class Trellis:
     def order(self) -> int:
         """The number of previous labels that a score depends on, 1 or 2."""
         return 1 if self.token_scores is not None else self.lattice.order
+
+    @property
+    def start(self) -> Floats:
+        """(K,) score of each label at token 0, its own score included, nats; a new array."""
+        return all_nats(self.lattice.node[0, : len(self.labels)])
+
+    @property
+    def edges(self) -> Floats:
+        """(T-1, K, K) score of label i at token t, then j at t+1, whose own score is included, nats.
+
+        A new array at each access, of 8 · (T-1) · K² bytes. Of second order it is (T-2, K, K, K), and `first` has the step into
+        token 1, as `Trellis.second_order` reads them.
+        """
+        scores, K = all_nats(self.lattice.edge_scores()), len(self.labels)
+        return scores if self.order == 1 else scores[1:, K:].reshape(-1, K, K, K)
+
+    @property
+    def first(self) -> Floats | None:
+        """(K, K) score of label i at token 0, then j at token 1, nats, of second order; None for first order or one token."""
+        if self.order == 1 or len(self) == 1:
+            return None
+        return all_nats(self.lattice.edge_scores()[0, : len(self.labels)])
+
+    @property
+    def emissions(self) -> Floats:
+        """(T, K) score of each label at each token, nats; a new array. Scores of the ends are included.
+
+        With `transitions` it makes every score: ``Σ_t emissions[t, y_t] + Σ_t transitions[t, y_t, y_{t+1}]``. A trellis of
+        `start` and `edges` has its scores of tokens in `transitions`, but for the first token.
+
+        Raises
+        ------
+        ValueError
+            For second order, whose scores `start` and `edges` show.
+        """
+        return all_nats(self._of_first_order.node)
+
+    @property
+    def transitions(self) -> Floats:
+        """(T-1, K, K) score of label i at token t, then j at t+1, nats, read-only.
+
+        One table for all steps is a view of K² numbers; otherwise a new array at each access, as large as `edges`. Errors as
+        for `emissions`.
+        """
+        lattice = self._of_first_order
+        if len(lattice.pool) == 1:
+            return np.broadcast_to(all_nats(lattice.pool[0]), (len(lattice.step), *lattice.pool.shape[1:]))
+        scores = all_nats(lattice.pool[lattice.step])
+        scores.flags.writeable = False
+        return scores
+
+    @property
+    def _of_first_order(self) -> Lattice:
+        if self.order > 1:
+            raise ValueError("scores of second order have no table of emissions: read start, first and edges")
+        return self.lattice
 
     def ids(self, labelling: Iterable[object]) -> Integers:
         """Label ids (T,) of a labelling given as names or ids.

@@ -135,9 +135,14 @@ def parse_rules(text: str, source: str = "rules", folder: Path | None = None) ->
 
 
 def rule_set(rules: Any) -> RuleSet:
-    """The rule set of a rule set, of rules and features, or of the path or name of a rule file; ValueError for anything else."""
+    """The rule set of any form of rules: a set, rules and features, the path or name of a rule file, TOML text of several lines.
+
+    ValueError for anything else.
+    """
     if isinstance(rules, RuleSet):
         return rules
+    if isinstance(rules, str) and "\n" in rules:
+        return parse_rules(rules)
     if isinstance(rules, str | Path):
         return load_rules(rules)
     if isinstance(rules, Rule | Feature):
@@ -152,7 +157,7 @@ def dump_rules(rules: RuleSet | Iterable[Rule | Feature] | str | Path) -> str:
     Parameters
     ----------
     rules : RuleSet, iterable of Rule or Feature, str or Path
-        Rules and features, or the path or name of a rule file.
+        Rules and features, the path or name of a rule file, or TOML text.
 
     Returns
     -------

@@ -13,7 +13,7 @@ from formulations.problem.problem import Problem
 from formulations.rulefiles.loading import rule_set
 
 Rules = Iterable[Rule | Feature] | str | Path
-"""Rules and features, a rule set, or the path or name of a rule file."""
+"""Rules and features, a rule set, the path or name of a rule file, or TOML text of several lines."""
 Item = TypeVar("Item")
 
 MOST_RULES, MOST_LEFT_OUT = 8, 8
