@@ -10,9 +10,11 @@ import ilpinfer
 
 LEFT_OUT = {"constraints", "Feature", "Group", "InferenceError", "Rule"}
 """Names of `formulations` that another page of the API has."""
+HANDED_ON = {*formulations.__all__} - {"InferenceError"}
+"""Names of `ilpinfer` that the page of `formulations` has."""
 
 
-@pytest.mark.parametrize("package, left_out", [(ilpinfer, set()), (formulations, LEFT_OUT)])
+@pytest.mark.parametrize("package, left_out", [(ilpinfer, HANDED_ON), (formulations, LEFT_OUT)])
 def test_every_public_name_is_listed_once(package, left_out):
     page = (ROOT / "docs" / "api" / f"{package.__name__}.md").read_text("utf-8")
     names = re.findall(r"^\.\. auto\w+:: (\w+)$", page, re.MULTILINE)
