@@ -1,4 +1,8 @@
-"""Figures in README and docs are those of committed results: of the results that a section links to."""
+"""Figures in README and docs are cells of committed results.
+
+A figure with a comment, and a table between comments, are those of the cells that these name. Other numbers of a section that links to
+results stand in the text of these results, such as the protocol; those of their tables do not count.
+"""
 
 import re
 from collections.abc import Iterator
@@ -7,28 +11,31 @@ from pathlib import Path
 import pytest
 from support.places import ROOT
 
+from benchmarks import figures
+from benchmarks.figures import FIGURE, NUMBER, PAGES, TABLE, NoCell, written
+from benchmarks.study import names
+
 LINK = re.compile(r"\((?:\.\./)*benchmarks/results/([\w/-]+\.(?:md|svg|txt))(?:#[\w-]+)?\)")
-NUMBER = re.compile(r"(?<![\w.^−-])[−-]?(?:\d{1,3}(?:[ \u202f]\d{3})+|\d+)(?:\.\d+)?(?![\w.]*\w)")
 MEASURE = re.compile(
     r"\d ?(?:%|×|times\b|points\b|ms\b|µs\b|s\b|minutes\b|MB\b|MiB\b|nats\b|tokens a second\b)"
 )
 RESULTS = Path(ROOT) / "benchmarks" / "results"
-MEASURED_PAGES = ("README.md", "docs/heuristics.md", "docs/measurements.md")
-"""Pages whose figures are all measured; on others only sections that link to results are compared."""
 
 
 def sections(text: str) -> Iterator[str]:
-    """The sections of a page, without code, link targets and years."""
+    """The sections of a page, without code, marked figures and tables, and years."""
     text = re.sub(r"^(```+|:::+).*?^\1", "", text, flags=re.MULTILINE | re.DOTALL)
+    text = FIGURE.sub("", TABLE.sub("", text))
     for section in re.split(r"^#+ .*$", text, flags=re.MULTILINE):
         yield re.sub(r"`[^`]*`", "", section)
 
 
-def figures(text: str) -> set[str]:
-    """Every number of a text, in one notation."""
+def numbers(text: str) -> set[str]:
+    """Every number of a text, in one notation and without signs, but those in link targets, years and parts of names."""
     text = re.sub(r"\]\([^)]*\)", "]", text)
     text = re.sub(r"\b(?:19|20)\d\d[ab]?\b", "", text)
-    return {re.sub(r"[ \u202f]", "", number).replace("−", "-") for number in NUMBER.findall(text)}
+    whole = re.compile(rf"(?<![\w.^−-])(?:{NUMBER.pattern})(?![\w.]*\w)")
+    return {re.sub(r"[ \u202f+−-]", "", number) for number in whole.findall(text)}
 
 
 def pages() -> list[str]:
@@ -36,17 +43,32 @@ def pages() -> list[str]:
     return ["README.md", *sorted(path.relative_to(ROOT).as_posix() for path in docs)]
 
 
+def prose(name: str) -> str:
+    """The text of a page of results, without the bodies of its tables."""
+    text = (RESULTS / name).read_text("utf-8")
+    return re.sub(r"^(\|.*\n\|:?-.*\n)(?:\|.*\n)+", r"\1", text, flags=re.MULTILINE)
+
+
 @pytest.mark.parametrize("page", pages())
-def test_figures_are_those_of_the_linked_results(page: str) -> None:
+def test_marked_figures_and_tables_are_those_of_the_results(page: str) -> None:
+    text = (ROOT / page).read_text("utf-8")
+    assert written(text) == text, "`python -m benchmarks.figures` writes them"
+    assert bool(FIGURE.search(text)) <= (page in PAGES)
+
+
+@pytest.mark.parametrize("page", pages())
+def test_other_numbers_stand_in_the_text_of_linked_results(page: str) -> None:
     for section in sections((ROOT / page).read_text("utf-8")):
-        names = sorted({re.sub(r"[\w-]+\.svg$", "results.md", name) for name in LINK.findall(section)})
-        if names:
-            known = set().union(*(figures((RESULTS / name).read_text("utf-8")) for name in names))
-            unknown = figures(section) - known - {number.removeprefix("-") for number in known}
-            assert not unknown, f"{page}: {sorted(unknown)} are not in the results of {', '.join(names)}"
+        linked = sorted({re.sub(r"[\w-]+\.svg$", "results.md", name) for name in LINK.findall(section)})
+        if linked:
+            known = set().union(*(numbers(prose(name)) for name in linked))
+            unknown = numbers(section) - known
+            assert not unknown, (
+                f"{page}: name the cells of {sorted(unknown)} in the results of {', '.join(linked)}"
+            )
 
 
-@pytest.mark.parametrize("page", MEASURED_PAGES)
+@pytest.mark.parametrize("page", PAGES)
 def test_a_section_with_measures_links_to_results(page: str) -> None:
     for section in sections((ROOT / page).read_text("utf-8")):
         assert LINK.search(section) or not MEASURE.search(section), section.strip()[:300]
@@ -56,16 +78,93 @@ def test_a_section_with_measures_links_to_results(page: str) -> None:
     "text, expected",
     [
         ("1.4 times, 96 % and 1 570 000 tokens", {"1.4", "96", "1570000"}),
-        ("−0.25 (Chang et al. 2007), 0.1 to 0.3; see [12](a/b13.md)", {"-0.25", "0.1", "0.3", "12"}),
+        ("−0.25 (Chang et al. 2007), 0.1 to 0.3; see [12](a/b13.md)", {"0.25", "0.1", "0.3", "12"}),
         ("CoNLL-2002, F1, 2^-20, HiGHS 1.12", {"2", "1.12"}),
         ("| 100 of 100 | 5.06 |", {"100", "5.06"}),
     ],
 )
 def test_numbers_of_a_text(text: str, expected: set[str]) -> None:
-    assert figures(text) == expected
+    assert numbers(text) == expected
+
+
+RESULT = """# Made up
+
+## Protocol
+
+Limit 6 s.
+
+## Times
+
+| method | data | time | F1 |
+|:--|:--|--:|--:|
+| auto | a | 1 200 | 71.5 / 80.0 |
+| beam | a | 7.5 | −2.25 ± 0.5 |
+| beam | b | 9 | 3 |
+
+12 of 12 optima are proved.
+"""
+
+
+@pytest.fixture
+def made_up(tmp_path, monkeypatch):
+    """A study of one page, `made-up`."""
+    (tmp_path / "benchmarks" / "results" / "made-up").mkdir(parents=True)
+    (tmp_path / "benchmarks" / "results" / "made-up" / "results.md").write_text(RESULT, "utf-8")
+    monkeypatch.setattr(figures, "ROOT", tmp_path)
+    figures.tables_of.cache_clear()
+    figures._page.cache_clear()
+    yield
+    figures.tables_of.cache_clear()
+    figures._page.cache_clear()
+
+
+@pytest.mark.usefixtures("made_up")
+@pytest.mark.parametrize(
+    "place, expected",
+    [
+        ("auto | time", "1 200"),
+        ("auto | F1 #2", "80.0"),
+        ("beam / a | F1", "−2.25"),
+        ("Times | beam / b | time", "9"),
+        ('"12 of 12 optima" #2', "12"),
+    ],
+)
+def test_a_figure_is_that_of_its_cell(place, expected):
+    for number in ("?", "1", "−99.5", "1 000"):
+        assert (
+            written(f"in {number}<!-- made-up | {place} --> s")
+            == f"in {expected}<!-- made-up | {place} --> s"
+        )
+
+
+@pytest.mark.usefixtures("made_up")
+@pytest.mark.parametrize(
+    "place, message",
+    [
+        ("beam | time", "2 different cells"),
+        ("tabu | time", "0 different cells"),
+        ("auto | speed", "0 different cells"),
+        ("auto | F1 #3", "no number 3"),
+        ('"13 of 13 optima"', "no text"),
+    ],
+)
+def test_a_figure_without_a_cell_is_an_error(place, message):
+    with pytest.raises(NoCell, match=message):
+        written(f"1<!-- made-up | {place} -->")
+
+
+@pytest.mark.usefixtures("made_up")
+@pytest.mark.parametrize(
+    "heading, columns, expected",
+    [
+        ("Times", "time; F1 = F", "|  | time | F |\n| --- | ---: | ---: |\n| B | 9 | 3 |"),
+        ("", "Times > time & Times > F1 = both", "|  | both |\n| --- | ---: |\n| B | 9, 3 |"),
+    ],
+)
+def test_a_table_is_made_of_cells(heading, columns, expected):
+    begin, end = f"<!-- table: made-up | {heading} | {columns} | beam / b = B -->\n", "<!-- end of table -->"
+    assert written(f"{begin}{end}") == written(f"{begin}old\n{end}") == f"{begin}\n{expected}\n\n{end}"
 
 
 def test_every_study_has_a_committed_result() -> None:
-    from benchmarks.study import names
-
     assert {path.parent.name for path in RESULTS.glob("*/results.md")} == set(names())
