@@ -19,7 +19,6 @@ KINDS = ("user_data", "extension", "spans", "beam")
 
 
 def check_source(source: Source) -> Source:
-    """Check that a source is a function or the text of a known kind."""
     if callable(source):
         return source
     kind, colon, name = str(source).partition(":")
@@ -35,7 +34,6 @@ def is_tokens(source: Source) -> bool:
 
 
 def token_rows(doc: Any, source: Source) -> Any:
-    """Scores of a document from a function, its user data, or an extension attribute."""
     if callable(source):
         return source(doc)
     kind, _, name = source.partition(":")

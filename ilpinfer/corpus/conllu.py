@@ -42,7 +42,6 @@ class Cell:
         raise InputError(f'{where}: no column "{name}"{suggestion(whole.lower(), low)}{more}')
 
     def of(self, cells: Sequence[str]) -> str:
-        """The value in a line; empty for none."""
         if not self.key:
             return cells[self.at]
         return _values(cells[self.at]).get(self.key) or ""
@@ -117,7 +116,6 @@ def _global(line: str) -> tuple[str, ...]:
 
 
 def _has_entities(head: list[str], columns: Sequence[str]) -> bool:
-    """Whether lines have labels of named entities."""
     if "misc" not in map(str.lower, columns):
         return False
     cell = Cell.named(NAMED_ENTITIES, columns, "")
@@ -189,7 +187,6 @@ def _sentence(
 
 
 def _fault(cells: list[str], columns: Sequence[str], id_at: int | None) -> str:
-    """The error of a line; empty for none."""
     if len(cells) != len(columns):
         hint = "name the file .tsv or .conll where it has others" if tuple(columns) == COLUMNS else ""
         return f"has {len(cells)} columns separated by tabs; expected {len(columns)}{'; ' * bool(hint)}{hint}"

@@ -66,7 +66,6 @@ def _describe(error: Exception) -> str:
 
 
 def _check_sizes(archive: zipfile.ZipFile, most: int, path: str | Path) -> None:
-    """Raise ModelError for members that occur twice, and for more bytes than such a file can hold."""
     total, names = 0, set[str]()
     for member in archive.infolist():
         name = member.filename.removesuffix(".npy")

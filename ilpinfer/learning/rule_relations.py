@@ -16,8 +16,6 @@ Fact = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class Claims:
-    """The claims of a statement about two fields."""
-
     holds: frozenset[Fact] = frozenset()
     denied: frozenset[Fact] = frozenset()
     exclusive: tuple[tuple[Any, ...], Selector] | None = None

@@ -34,7 +34,6 @@ class WordMiner:
 
     @cached_property
     def targets(self) -> list[str]:
-        """The fields, and `O` where it is a label."""
         return [*self.names, *([OUTSIDE] if OUTSIDE in self.table.labels.names else [])]
 
     @property
@@ -130,8 +129,6 @@ class WordMiner:
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Labelled sequences to mine."""
-
     table: LabelArrays
     fold: Integers  # (M,)
     thresholds: Thresholds

@@ -91,7 +91,6 @@ class Mixture(ModelFile):
 
     @cached_property
     def token_scores(self) -> TokenScores | None:
-        """Scores of single tokens, for first-order hidden Markov models."""
         parts = [model.parameters for model in self.models if isinstance(model, HMM)]
         if not parts:
             return None

@@ -63,7 +63,6 @@ def span_f1(estimator: Any, X: Any, y: Any) -> float:
 
 
 def spans(labellings: Sequence[tuple[str, ...] | None]) -> set[Span]:
-    """The spans of labellings, whose scheme is inferred."""
     known = [labels for labels in labellings if labels]
     if not known:
         return set()

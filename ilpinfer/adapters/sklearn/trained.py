@@ -13,18 +13,13 @@ from ilpinfer.models.sequences import Labelled
 
 
 class TrainedEstimator(ConstrainedEstimator):
-    """An estimator that trains a model on labelled sequences."""
-
     model_: Any
     decoder_: Decoder
 
     @abstractmethod
-    def _train(self, pairs: list[Labelled]) -> Any:
-        """The model trained on labelled sequences."""
-
+    def _train(self, pairs: list[Labelled]) -> Any: ...
     @property
     def _of_features(self) -> bool:
-        """Whether X has features rather than tokens."""
         return False
 
     def fit(self, X: Any, y: Any) -> Self:

@@ -85,7 +85,6 @@ def _weights(data: bytes) -> Weights:
 
 
 def _names(data: bytes, place: int, number: int) -> tuple[str, ...]:
-    """Names in the order of their ids, from the table's list of places."""
     chunk, _, _, _, size, backward = _NAMES.unpack_from(data, place)
     if chunk != b"CQDB" or size < number:
         raise ValueError("a table of names is cut short")

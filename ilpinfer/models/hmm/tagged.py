@@ -17,7 +17,7 @@ BETWEEN = "|"
 
 @dataclass(frozen=True, eq=False)
 class TaggedHMM:
-    """An HMM of label and tag together (Stokman 2011, section 3.1: states are semantic and part-of-speech tags)."""
+    """An HMM of label and tag, such as a part of speech, together (Stokman 2011, section 3.1)."""
 
     labels: LabelSet
     tags: tuple[str, ...]
