@@ -46,7 +46,8 @@ def columns(
     whole = lines.ended
     header = first[1] if is_header(first, head, separator, names) else []
     if header:
-        notify(f"{name}, line {first[0]}: {excerpt(head[first[0] - 1])} is read as a header")
+        line = head[first[0] - 1] if first[0] <= len(head) else separator.join(header)
+        notify(f"{name}, line {first[0]}: {excerpt(line)} is read as a header")
     places = find_places(first, header, names, name, separator).with_further(len(first[1]), header)
     unlike = None
     if header and not whole and places.label is not None and not names:

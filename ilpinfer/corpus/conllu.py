@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from formulations.labels.schemes import OUTSIDE
 from formulations.messages import suggestion
-from ilpinfer.corpus.column_form import ColumnNames, excerpt
+from ilpinfer.corpus.column_form import ColumnNames, Row, excerpt
 from ilpinfer.corpus.examples import Example, InputError, Notify, Rejection
 from ilpinfer.corpus.lines import Lines
 from ilpinfer.corpus.passages import Passage
@@ -83,9 +83,6 @@ def usual(columns: Sequence[str], *, entities: bool) -> str:
 
 SUFFIXES = (".conllu", ".conllup")
 _ID = re.compile(r"[1-9][0-9]*([-.][0-9]+)?|0\.[0-9]+")
-
-Row = tuple[int, list[str]]
-"""The number of a line, and its cells."""
 
 
 def read_conllu(lines: Lines, column: str, notify: Notify, most: int | None) -> Iterator[Example | Rejection]:

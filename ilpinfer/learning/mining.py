@@ -12,13 +12,12 @@ from formulations.arguments import whole
 from formulations.dtypes import Integers
 from formulations.labels.schemes import OUTSIDE
 from formulations.messages import brief, suggestion
-from ilpinfer.learning.evidence import Thresholds
 from ilpinfer.learning.labellings import LabelArrays
 from ilpinfer.learning.measuring import GRID, choose_confidence, measure, without_contradictions
 from ilpinfer.learning.mined_rules import DroppedCandidates, MinedRule, MinedRules
 from ilpinfer.learning.rule_families import FAMILIES as PROPOSERS
 from ilpinfer.learning.rule_pruning import prune
-from ilpinfer.learning.sample import Sample
+from ilpinfer.learning.sample import Sample, Thresholds
 from ilpinfer.learning.wrong_labellings import PredictionsError, WrongLabellings, corrupted, predicted
 from ilpinfer.models.sequences import Labelled, encode
 from ilpinfer.pipelines.cross_validation import make_folds

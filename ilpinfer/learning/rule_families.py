@@ -9,8 +9,7 @@ import numpy as np
 from formulations import Rule
 from formulations import constraints as C
 from formulations.dtypes import Booleans, Integers
-from ilpinfer.learning.evidence import gain
-from ilpinfer.learning.sample import Candidates, Sample
+from ilpinfer.learning.sample import Candidates, Sample, gain
 
 LENGTHS = (2, 3, 4, 5, 6)
 """Least lengths of runs that are tried."""

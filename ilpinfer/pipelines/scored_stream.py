@@ -18,7 +18,7 @@ from ilpinfer.pipelines.trellises import ScoredSequence, score_example
 TRIED = 3
 """Sequences of one set of labels for which rules are stated before they are said not to fit."""
 
-Kind = tuple[LabelSet, bool]
+LabelKind = tuple[LabelSet, bool]
 """Labels, and whether there are tokens."""
 
 
@@ -28,8 +28,8 @@ class RuleCheck:
     def __init__(self, rules: RuleSet) -> None:
         self._rules = rules
         self._odd: dict[str, None] = {}
-        self._tried: dict[Kind, list[InputError]] = {}
-        self._fitting: set[Kind] = set()
+        self._tried: dict[LabelKind, list[InputError]] = {}
+        self._fitting: set[LabelKind] = set()
 
     @property
     def remarks(self) -> list[str]:
