@@ -1,13 +1,15 @@
 """Token classification of Hugging Face transformers under rules."""
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from pathlib import Path
 from typing import Any, Unpack
 
 from formulations import LabelSet
 from ilpinfer.adapters.decisions import PROBABILITIES, AdapterError, as_rules, check_choice, decide
 from ilpinfer.adapters.encoding import POOLS, STRATEGIES, Unit, entity_groups, plain_text, units_of
-from ilpinfer.adapters.pipeline import PostProcessor, constrained
+from ilpinfer.adapters.pipeline import PostProcessor
+from ilpinfer.adapters.windows import COMBINATIONS
 from ilpinfer.core.options import Options
 from ilpinfer.core.rule_compiler import Rules
 from ilpinfer.corpus.arrays import as_floats
@@ -198,7 +200,10 @@ def constrain(
             "pip install 'ilpinfer[hf]'"
         )
     check_choice("score", score, PROBABILITIES)
+    check_choice("combine", combine, COMBINATIONS)
     names = label_names(named)
     labels = LabelSet(names, scheme)
     decoder = Decoder(as_rules(rules), labels, method=method, time_limit=time_limit, **options)
-    return constrained(pipeline, PostProcessor(pipeline, decoder, labels, score, combine, crf or {}))
+    result = copy(pipeline)
+    result.postprocess = PostProcessor(pipeline, decoder, labels, score, combine, crf or {})
+    return result

@@ -89,7 +89,8 @@ def read_conllu(lines: Lines, column: str, notify: Notify, most: int | None) -> 
     """The sentences of a file; one with a line that cannot be read is rejected as a whole."""
     names = ColumnNames.read(column)
     head = lines.ahead(most, lambda texts: any("\t" in each for each in texts))
-    columns = next((_global(line) for line in head if line.startswith(GLOBAL)), COLUMNS)
+    named = (line.removeprefix(GLOBAL) for line in head if line.startswith(GLOBAL))
+    columns = next((tuple(line.split()) for line in named), COLUMNS)
     token = Cell.named(names.token or "form", columns, lines.name)
     label = (
         None
@@ -106,10 +107,6 @@ def read_conllu(lines: Lines, column: str, notify: Notify, most: int | None) -> 
             yield block
         elif (found := _sentence(block, lines.name, columns, token, label)) is not None:
             yield found
-
-
-def _global(line: str) -> tuple[str, ...]:
-    return tuple(line.removeprefix(GLOBAL).split())
 
 
 def _has_entities(head: list[str], columns: Sequence[str]) -> bool:

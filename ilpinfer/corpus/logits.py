@@ -206,7 +206,9 @@ def crf_parameters(state: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
     >>> sorted(crf_parameters(state))
     ['end', 'start', 'transitions']
     """
-    prefixes = [key.removesuffix("start_transitions") for key in state if _ends(key, "start_transitions")]
+    prefixes = [
+        key.removesuffix("start_transitions") for key in state if f".{key}".endswith(".start_transitions")
+    ]
     if len(prefixes) != 1:
         what = f"several layers: {', '.join(prefixes)}" if prefixes else "no start_transitions"
         raise ValueError(f"the CRF layer's state has {what}; expected {', '.join(KEYS)} of one layer")
@@ -220,7 +222,3 @@ def crf_parameters(state: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         if array.shape != (K,) * KEYS[key]:
             raise ValueError(f"{key} has shape {array.shape}; expected {(K,) * KEYS[key]}")
     return {key.removesuffix("_transitions"): array for key, array in result.items()}
-
-
-def _ends(key: str, name: str) -> bool:
-    return key == name or key.endswith("." + name)

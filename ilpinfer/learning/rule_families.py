@@ -170,8 +170,8 @@ FAMILIES: Mapping[str, Callable[[Sample], Candidates]] = {
     "state-change": _state_change,
     "begin-end": _begin_end,
     "minimum-length": _minimum_length,
-    "words": lambda sample: sample.words.tokens(),
-    "next-words": lambda sample: sample.words.before(),
+    "words": Sample.word_rules,
+    "next-words": Sample.next_word_rules,
     "first-field": lambda sample: _ending(sample, sample.table.begin, C.starts_with),
     "last-field": lambda sample: _ending(sample, sample.table.finish, C.ends_with),
 }

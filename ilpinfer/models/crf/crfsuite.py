@@ -113,7 +113,8 @@ KEYS = ("labels", "scheme", "template", "without_line_breaks", "attributes", *AR
 
 
 def weights_body(weights: Weights) -> dict[str, str]:
-    return {name: _text(getattr(weights, name), kind) for name, kind in ARRAYS.items()}
+    arrays = {name: getattr(weights, name).astype(kind) for name, kind in ARRAYS.items()}
+    return {name: base64.b64encode(array.tobytes()).decode("ascii") for name, array in arrays.items()}
 
 
 def read_weights(body: Mapping[str, Any], labels: LabelSet) -> Weights:
@@ -123,10 +124,6 @@ def read_weights(body: Mapping[str, Any], labels: LabelSet) -> Weights:
     _check_arrays(arrays, len(labels), len(attributes))
     arrays["transitions"] = arrays["transitions"].reshape(len(labels), len(labels))
     return Weights(labels.names, attributes, **arrays)
-
-
-def _text(array: NDArray[Any], kind: str) -> str:
-    return base64.b64encode(array.astype(kind).tobytes()).decode("ascii")
 
 
 def _array(value: Any, kind: str, what: str) -> NDArray[Any]:

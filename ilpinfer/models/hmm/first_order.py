@@ -97,10 +97,6 @@ class HMM(CountedHMM):
     def _read_transitions(cls, value: Any, K: int) -> Floats:
         return plain_values.counts(value, (K, K), "transitions")
 
-    @classmethod
-    def _read_end(cls, value: Any, K: int) -> Floats | None:
-        return None if value is None else super()._read_end(value, K)
-
 
 BETWEEN = "|"
 
