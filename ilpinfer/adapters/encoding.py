@@ -12,8 +12,6 @@ Spans = Sequence[tuple[int, int]]
 
 @dataclass(frozen=True)
 class Units:
-    """The pieces or words of a text that have one label each."""
-
     groups: list[list[int]]
     spans: list[tuple[int, int]] | None
     tokens: list[str] | None
@@ -61,7 +59,7 @@ def words_of(words: Sequence[int], pieces: Sequence[int]) -> list[list[int]]:
 
 
 def plain_text(pieces: list[str]) -> str:
-    """Pieces of WordPiece as text, without the tokenizer: `##` marks a piece that continues a word."""
+    """Pieces of WordPiece as text: `##` marks a piece that continues a word."""
     return " ".join(pieces).replace(" ##", "")
 
 
@@ -90,7 +88,6 @@ def _kept(S: int, word_ids: Sequence[int | None] | None, offsets: Spans | None) 
 
 
 def _words(word_ids: Sequence[int | None], kept: Sequence[int]) -> list[int]:
-    """The word of each piece that is kept."""
     result = [int(word_ids[i] or 0) for i in kept]
     for place in range(1, len(result)):
         if result[place] < result[place - 1]:

@@ -40,8 +40,8 @@ def sequences_of(
     labels : str or None, default "label"
         Column of the labels; None if there is none.
     sequence : str, sequence of str or None, default "sentence"
-        Column or columns that identify sequences. A sequence begins where one of them changes; an empty cell
-        has the value of the row before it. None for a frame that is a single sequence.
+        Columns that identify sequences, which begin where a value changes; an empty cell has the value of the row before.
+        None for a frame that is a single sequence.
     columns : sequence of str, optional
         Further columns to keep with the tokens, for models that use them; cells become texts.
 
@@ -53,8 +53,7 @@ def sequences_of(
     Raises
     ------
     InputError
-        For a column that is missing, an empty token, a sequence whose rows are not next to each other, and
-        lists of different lengths. Messages name the row, from 0, and the column.
+        For missing columns, empty tokens, scattered sequences and lists of different lengths; messages name row and column.
     MissingLibrary
         If narwhals is not installed.
 
@@ -157,7 +156,6 @@ class _Part:
 
 
 def _table(frame: Any) -> "nw.DataFrame[Any]":
-    """The frame with the interface of narwhals."""
     require("a data frame", "frames", "narwhals")
     import narwhals as nw
 
@@ -209,7 +207,6 @@ def _parts(table: "nw.DataFrame[Any]", tokens: str, sequence: str | Sequence[str
 
 
 def _filled(cells: list[Any], name: str) -> list[Any]:
-    """Cells; an empty one has the value of the row before."""
     if cells and cells[0] is None:
         raise InputError(f'column "{name}", row 0: no sequence; the first row has to say which it belongs to')
     result: list[Any] = []
@@ -271,7 +268,6 @@ def _example(
 
 
 def _rows(part: _Part, found: Solution | Sequence[str] | None) -> list[tuple[Any, ...]]:
-    """The cells of the added columns for each row of a sequence."""
     if isinstance(found, Solution):
         labels = list(found.labels) if found.has_labelling else None
         broken = {rule: count for rule, count in found.violations.items() if count}

@@ -1,13 +1,15 @@
 """Token classification of Hugging Face transformers under rules."""
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from pathlib import Path
 from typing import Any, Unpack
 
 from formulations import LabelSet
 from ilpinfer.adapters.decisions import PROBABILITIES, AdapterError, as_rules, check_choice, decide
 from ilpinfer.adapters.encoding import POOLS, STRATEGIES, Unit, entity_groups, plain_text, units_of
-from ilpinfer.adapters.pipeline import PostProcessor, constrained
+from ilpinfer.adapters.pipeline import PostProcessor
+from ilpinfer.adapters.windows import COMBINATIONS
 from ilpinfer.core.options import Options
 from ilpinfer.core.rule_compiler import Rules
 from ilpinfer.corpus.arrays import as_floats
@@ -39,12 +41,9 @@ def entities(
 ) -> list[dict[str, Any]]:
     """The entities of a text under rules, as a token-classification pipeline of transformers returns them.
 
-    With the strategies "none" and "simple" each piece has a label, so that rules refer to pieces. With
-    "first", "average" and "max" each word has a label. Without rules the entities are those of the pipeline.
-
-    The score of a piece or word is the marginal probability of its label under the rules, p(y_t = k) with
-    p(y) ∝ exp(score(y)) over the labellings that keep the hard rules. The score of an entity is the mean over
-    its pieces or words, as in the library. Without rules it is the softmax of the logits.
+    With the strategies "none" and "simple" rules refer to pieces, with "first", "average" and "max" to words. The score
+    of a piece or word is the marginal probability of its label under the rules, p(y_t = k) with p(y) ∝ exp(score(y)) over the
+    labellings that keep the hard rules; that of an entity is their mean. Without rules, entities and scores are the library's.
 
     Parameters
     ----------
@@ -61,15 +60,12 @@ def entities(
     text : str, optional
         Text that the offsets refer to. Rules may look at the texts of its pieces or words.
     pieces : sequence of str, optional
-        (S,) pieces, such as `encoding.tokens()`. If given, `word` is made of them as in the library, else it
-        is the part of the text. Without a text, rules look at the pieces.
+        (S,) pieces, such as `encoding.tokens()`, of which `word` is made; rules look at them if there is no text.
     to_text : callable, optional
-        Function from pieces to text, such as `tokenizer.convert_tokens_to_string`. If not given, `##` marks
-        pieces that continue a word.
+        Function from pieces to text, such as `tokenizer.convert_tokens_to_string`; by default that of WordPiece.
     aggregation_strategy : {"simple", "none", "first", "average", "max"}, default "simple"
-        Aggregation as in the library. The scores of a word are those of its first piece with "first", the
-        logarithm of the mean of its pieces' probabilities with "average", and those of the piece with the
-        largest probability with "max".
+        Aggregation as in the library: scores of a word are those of its first piece ("first"), the logarithm of its pieces'
+        mean probability ("average"), or those of the piece with the largest probability ("max").
     ignore_labels : sequence of str, default ("O",)
         Labels to leave out; fields where entities are aggregated.
     score : {"rules", "model"}, default "rules"
@@ -88,18 +84,15 @@ def entities(
     Returns
     -------
     list of dict
-        A dictionary for each piece, with the keys `entity`, `score`, `index` (of the piece), `word`, `start`
-        and `end`, if the strategy is "none". Otherwise a dictionary for each entity, with `entity_group`,
-        `score`, `word`, `start` and `end`. `start` and `end` are None without offsets; `word` is None without
-        text and pieces.
+        A dictionary for each piece with `entity`, `score`, `index`, `word`, `start` and `end` if the strategy is "none", else for
+        each entity with `entity_group`, `score`, `word`, `start` and `end`; what is not known is None.
 
     Raises
     ------
     AdapterError
         For lengths that disagree, for an unknown strategy, and if no labelling keeps the hard rules.
     ValueError
-        For NaN in the logits, for ids of labels that are not 0 … K-1, and for input that `ilpinfer.decode`
-        refuses.
+        For NaN in the logits, ids of labels that are not 0 … K-1, and input that `ilpinfer.decode` refuses.
 
     Examples
     --------
@@ -174,11 +167,9 @@ def constrain(
 ) -> Any:
     """A token-classification pipeline of transformers whose entities keep rules.
 
-    The result is called like the pipeline: with one text or several, in batches, and with
-    `aggregation_strategy`, `ignore_labels` and, for long texts, `stride`. It shares model and tokenizer with
-    the pipeline. The best labelling under the rules replaces the best label of each piece or word; pieces,
-    words and dictionaries are those of the library. With `stride`, the windows of a text become one trellis,
-    so that rules hold over the whole text. Parameters as for `entities`, and two more.
+    The result is called like the pipeline, whose model and tokenizer it shares. The best labelling under the rules replaces the
+    best label of each piece or word. With `stride`, the windows of a text become one trellis, so that rules hold over the whole
+    text. Parameters as for `entities`, and two more.
 
     Parameters
     ----------
@@ -209,7 +200,10 @@ def constrain(
             "pip install 'ilpinfer[hf]'"
         )
     check_choice("score", score, PROBABILITIES)
+    check_choice("combine", combine, COMBINATIONS)
     names = label_names(named)
     labels = LabelSet(names, scheme)
     decoder = Decoder(as_rules(rules), labels, method=method, time_limit=time_limit, **options)
-    return constrained(pipeline, PostProcessor(pipeline, decoder, labels, score, combine, crf or {}))
+    result = copy(pipeline)
+    result.postprocess = PostProcessor(pipeline, decoder, labels, score, combine, crf or {})
+    return result

@@ -1,7 +1,6 @@
 """The last step of a token-classification pipeline of transformers, under rules."""
 
 from collections.abc import Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass
 from inspect import signature
 from typing import Any
@@ -11,22 +10,15 @@ import numpy as np
 from formulations import LabelSet
 from formulations.dtypes import Floats
 from ilpinfer.adapters.alignment import Key
-from ilpinfer.adapters.decisions import AdapterError, check_choice, decide
+from ilpinfer.adapters.decisions import AdapterError, decide
 from ilpinfer.adapters.encoding import POOLS
-from ilpinfer.adapters.windows import COMBINATIONS, merge
+from ilpinfer.adapters.windows import merge
 from ilpinfer.corpus.arrays import as_floats
 from ilpinfer.corpus.logits import from_logits
 from ilpinfer.decoding.decoder import Decoder
 
 Piece = dict[str, Any]
 """The library's record of a piece: word, scores, start, end, index, is_subword."""
-
-
-def constrained(pipeline: Any, process: "PostProcessor") -> Any:
-    check_choice("combine", process.combine, COMBINATIONS)
-    result = copy(pipeline)
-    result.postprocess = process
-    return result
 
 
 @dataclass(frozen=True, eq=False)

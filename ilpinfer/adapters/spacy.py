@@ -45,27 +45,21 @@ class ConstrainedNER:
     -----
     The options of `config` are:
 
-    - source : str or callable, default "user_data:ilpinfer_scores". "user_data:KEY" reads scores (T, K) in
-      nats from `doc.user_data[KEY]`, and "extension:NAME" from `doc._.NAME`. A function of a document,
-      registered as `@misc`, returns such scores. "spans:KEY" reads spans, which may overlap, from
-      `doc.spans[KEY]`, with their probabilities in `attrs["scores"]`, as `spancat` writes them. "beam:NAME"
-      searches the beam of an entity recognizer of the pipeline again.
-    - rules : str, default "". The name of a catalogue entry, the path of a rule file, or TOML text; no rules
-      if empty. As a saved pipeline contains its rules, a path that does not exist raises an error only at the
-      first document.
-    - labels : list of str, default []. Names of the K labels of scores, in order. With spans, fields that a
-      document may lack, beside those that the rules declare. A beam has the labels of its recognizer.
+    - source : str or callable, default "user_data:ilpinfer_scores". Scores (T, K) in nats from `doc.user_data[KEY]`
+      ("user_data:KEY"), from `doc._.NAME` ("extension:NAME") or from a function of a document, registered as `@misc`; spans,
+      which may overlap, with probabilities in `attrs["scores"]`, as `spancat` writes them ("spans:KEY"); or the beam of an entity
+      recognizer of the pipeline, searched again ("beam:NAME").
+    - rules : str, default "". The name of a catalogue entry, the path of a rule file, or TOML text. As a saved pipeline contains
+      its rules, a path that does not exist raises an error only at the first document.
+    - labels : list of str, default []. Names of the K labels of scores, in order; with spans, fields that a document may lack,
+      beside those that the rules declare. A beam has the labels of its recognizer.
     - scheme : str, default "". Scheme of the labels; inferred from their names if empty.
-    - scale : {"log-softmax", "raw"}, default "log-softmax". Normalisation of scores; see
-      `ilpinfer.models.external.from_logits`.
+    - scale : {"log-softmax", "raw"}. Normalisation of scores; see `ilpinfer.models.external.from_logits`.
     - method : str, default "auto". "auto", or a name from `ilpinfer.methods()`.
     - time_limit : float or None, default None. Time limit in seconds for each document.
-    - spans_key : str or None, default None. If given, entities also go to `doc.spans[spans_key]`. Their
-      probabilities under the rules, the mean marginal probabilities of the labels of their tokens, go to
-      `attrs["scores"]`.
-    - beam_width : int, default 16. Number of parses in the beam, as in `EntityRecognizer.beam_parse`.
-    - beam_density : float, default 0. Minimum score of parses in the beam relative to the best one, as in
-      `EntityRecognizer.beam_parse`.
+    - spans_key : str or None, default None. Key of `doc.spans` for the entities, with the mean marginal probability of the labels
+      of their tokens under the rules in `attrs["scores"]`.
+    - beam_width, beam_density : int and float, default 16 and 0. As in `EntityRecognizer.beam_parse`.
     - smoothing : float, default 1e-4. Probability that is added to each label at each token of a beam.
 
     Examples

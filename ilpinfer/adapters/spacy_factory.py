@@ -8,7 +8,6 @@ from ilpinfer.system.extras import require
 
 
 def register() -> Callable[..., Any]:
-    """Register the factory `ilpinfer_ner` with spaCy."""
     require("the component ilpinfer_ner", "spacy", "spacy")
     from spacy.language import Language
 

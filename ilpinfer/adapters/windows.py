@@ -51,8 +51,8 @@ def join_windows(
     logits : sequence of array_like of shape (S_w, K)
         Scores in nats of W windows, in order.
     offsets : sequence of int or sequence of tuple of (int, int)
-        W whole numbers, the first piece of each window. Or for each window the begin and end characters of
-        its S_w pieces, as the `offset_mapping` of a tokenizer; a piece with begin = end is a special one.
+        First piece of each of W windows, or begin and end characters of its pieces, as the `offset_mapping` of a tokenizer has
+        them; a piece with begin = end is a special one.
     labels : LabelSet, sequence of str or mapping of object to str, optional
         K names, or an `id2label` mapping.
     tokens : sequence of str, optional
@@ -63,9 +63,8 @@ def join_windows(
     text : str, optional
         Text of the document. With character offsets, the call checks that no window is missing.
     combine : {"center", "mean"}, default "center"
-        With "center", the scores of a piece come from the window in which it is farthest from the edges, and
-        from the earlier one of two; the edges of the document do not count. With "mean", they are the mean of
-        its log-probabilities in all windows, or of its raw scores if `scale` is "raw".
+        Scores of a piece from the window in which it is farthest from edges within the document, the earlier one of two; or
+        the mean of its log probabilities, raw scores if `scale` is "raw", in all windows.
     pool : {"first", "mean", "max"}, default "first"
         Conversion of pieces to words; see `ilpinfer.models.external.from_logits`.
     scale : {"log-softmax", "raw"}, optional
@@ -204,7 +203,6 @@ def merge(
 
 
 def token_texts(text: str, offsets: Sequence[tuple[int, int]], words: Sequence[int] | None) -> list[str]:
-    """The texts of pieces, or of words if pieces have words."""
     if words is None:
         return [text[begin:end] for begin, end in offsets]
     groups = words_of(words, range(len(words)))
@@ -234,7 +232,6 @@ def _numbered(offsets: Sequence[Any]) -> bool:
 
 
 def _keys(w: int, given: Any, pieces: int) -> list[Key]:
-    """Begin and end of each piece of a window."""
     if isinstance(given, int | np.integer):
         return [(int(given) + i, int(given) + i + 1) for i in range(pieces)]
     try:

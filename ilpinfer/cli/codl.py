@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ilpinfer.learning import CODL, CODLResult
-    from ilpinfer.learning.codl_result import Row
+    from ilpinfer.learning.codl_records import Row
     from ilpinfer.learning.measures import Measures
 
 METHOD = "Method"

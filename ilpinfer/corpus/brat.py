@@ -108,7 +108,7 @@ def _check_text(given: str | None, parts: list[str], what: str) -> None:
 
 
 def _joined(parts: list[tuple[int, ...]], label: str, name: str, text: str, doubts: Doubts) -> Iterator[Span]:
-    """The span of an annotation; parts with nothing but white space between, as at a line break, are no gap."""
+    """The span of an annotation; parts with nothing but white space between are no gap."""
     parts = sorted(parts)
     begin, end = parts[0][0], max(each[1] for each in parts)
     between = [text[one[1] : two[0]] for one, two in pairwise(parts)]
@@ -118,7 +118,6 @@ def _joined(parts: list[tuple[int, ...]], label: str, name: str, text: str, doub
 
 
 def _within(spans: list[Span], begin: int, end: int, doubts: Doubts) -> Iterator[Span]:
-    """The spans of a part of the text."""
     for span in spans:
         if span.begin < end and begin < span.end:
             if span.begin < begin:

@@ -34,7 +34,6 @@ def split(line: str, separator: str) -> Cells:
 
 
 def is_border(cells: Cells) -> bool:
-    """Whether a line is a border between sequences."""
     return not cells or cells[0].split(" ")[0] == DOCUMENT
 
 
@@ -53,12 +52,10 @@ def width(lines: list[str], separator: str) -> int:
 
 
 def first_line(lines: list[str]) -> int:
-    """The number of the first line with a token."""
     return next((n for n, line in enumerate(lines, 1) if not is_border(split(line, ""))), 1)
 
 
 def excerpt(line: str) -> str:
-    """A line in a message."""
     line = line.rstrip("\r")
     return repr(line if len(line) <= 60 else line[:57] + "...")
 
@@ -93,7 +90,6 @@ class ColumnNames:
         return bool(self.label or self.token)
 
     def occur_in(self, cells: Cells) -> bool:
-        """Whether the cells name the columns that are looked for."""
         low = [cell.strip().lower() for cell in cells]
         own = [name for name in (self.token, self.label) if name and not name.isdecimal()]
         if own:
@@ -197,7 +193,6 @@ def _check_separators(lines: list[str], name: str) -> None:
 
 
 def is_header(first: Row, lines: list[str], separator: str, names: ColumnNames) -> bool:
-    """Whether the first line is a header."""
     number, cells = first
     places = list(range(len(cells)))
     if names.label.isdecimal():
@@ -212,7 +207,6 @@ def is_header(first: Row, lines: list[str], separator: str, names: ColumnNames) 
 
 
 def find_places(first: Row, header: Cells, names: ColumnNames, name: str, separator: str) -> Places:
-    """Where a line's token and label are."""
     number, cells = first
     where = f"{name}, line {number}: {excerpt((separator or ' ').join(cells))}"
     if len(cells) == 1:
@@ -239,7 +233,6 @@ def find_places(first: Row, header: Cells, names: ColumnNames, name: str, separa
 
 
 def _column_index(name: str, cells: Cells, low: Cells, where: str) -> int:
-    """The place of a column that a user names."""
     if name.lower() in low:
         return low.index(name.lower())
     if name.isdecimal() and name.isascii() and len(name) < 9 and 1 <= int(name) <= len(cells):

@@ -46,7 +46,8 @@ def columns(
     whole = lines.ended
     header = first[1] if is_header(first, head, separator, names) else []
     if header:
-        notify(f"{name}, line {first[0]}: {excerpt(head[first[0] - 1])} is read as a header")
+        line = head[first[0] - 1] if first[0] <= len(head) else separator.join(header)
+        notify(f"{name}, line {first[0]}: {excerpt(line)} is read as a header")
     places = find_places(first, header, names, name, separator).with_further(len(first[1]), header)
     unlike = None
     if header and not whole and places.label is not None and not names:
@@ -98,7 +99,6 @@ def _wide(first: Row | None, head: list[str], number: int) -> bool:
 
 
 def _fault(line: str, cells: Cells, first: Row | None, separator: str) -> str:
-    """The error of a line other than the first one; empty for none."""
     if separator != "\t" and "\t" in line:
         return "has a tab, but no line before has one; separate all columns by tabs"
     if separator == "\t" and len(cells) == 1:
@@ -126,7 +126,6 @@ class _Blocks:
     """A label that no line may have, since the header has it."""
 
     def __iter__(self) -> Iterator[Example]:
-        """Take such sequences, as many as follow one another."""
         if self.separator not in ("\t", " ") or self.places.sequence is not None:
             return
         while True:
@@ -192,7 +191,6 @@ def _sequences(
 
 
 def _row_fault(row: Row, places: Places, separator: str, name: str) -> Rejection | None:
-    """The rejection of a row with an empty token or label."""
     number, cells = row
     for what, place in (("token", places.token), ("label", places.label)):
         if place is not None and not cells[place]:
@@ -210,7 +208,6 @@ def _begins(cells: Cells, before: Cells, places: Places) -> bool:
 
 
 def _example(columns: Sequence[Sequence[str]], number: int, places: Places, name: str) -> Example:
-    """The sequence of some columns, whose first line has the number."""
     tokens = with_columns(columns[places.token], {key: columns[at] for key, at in places.further})
     labels = None if places.label is None else tuple(columns[places.label])
     return Example(tokens, labels, f"{name}, line {number}", file=name, line=number)

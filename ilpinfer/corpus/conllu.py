@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from formulations.labels.schemes import OUTSIDE
 from formulations.messages import suggestion
-from ilpinfer.corpus.column_form import ColumnNames, excerpt
+from ilpinfer.corpus.column_form import ColumnNames, Row, excerpt
 from ilpinfer.corpus.examples import Example, InputError, Notify, Rejection
 from ilpinfer.corpus.lines import Lines
 from ilpinfer.corpus.passages import Passage
@@ -42,7 +42,6 @@ class Cell:
         raise InputError(f'{where}: no column "{name}"{suggestion(whole.lower(), low)}{more}')
 
     def of(self, cells: Sequence[str]) -> str:
-        """The value in a line; empty for none."""
         if not self.key:
             return cells[self.at]
         return _values(cells[self.at]).get(self.key) or ""
@@ -85,15 +84,13 @@ def usual(columns: Sequence[str], *, entities: bool) -> str:
 SUFFIXES = (".conllu", ".conllup")
 _ID = re.compile(r"[1-9][0-9]*([-.][0-9]+)?|0\.[0-9]+")
 
-Row = tuple[int, list[str]]
-"""The number of a line, and its cells."""
-
 
 def read_conllu(lines: Lines, column: str, notify: Notify, most: int | None) -> Iterator[Example | Rejection]:
     """The sentences of a file; one with a line that cannot be read is rejected as a whole."""
     names = ColumnNames.read(column)
     head = lines.ahead(most, lambda texts: any("\t" in each for each in texts))
-    columns = next((_global(line) for line in head if line.startswith(GLOBAL)), COLUMNS)
+    named = (line.removeprefix(GLOBAL) for line in head if line.startswith(GLOBAL))
+    columns = next((tuple(line.split()) for line in named), COLUMNS)
     token = Cell.named(names.token or "form", columns, lines.name)
     label = (
         None
@@ -112,12 +109,7 @@ def read_conllu(lines: Lines, column: str, notify: Notify, most: int | None) -> 
             yield found
 
 
-def _global(line: str) -> tuple[str, ...]:
-    return tuple(line.removeprefix(GLOBAL).split())
-
-
 def _has_entities(head: list[str], columns: Sequence[str]) -> bool:
-    """Whether lines have labels of named entities."""
     if "misc" not in map(str.lower, columns):
         return False
     cell = Cell.named(NAMED_ENTITIES, columns, "")
@@ -189,7 +181,6 @@ def _sentence(
 
 
 def _fault(cells: list[str], columns: Sequence[str], id_at: int | None) -> str:
-    """The error of a line; empty for none."""
     if len(cells) != len(columns):
         hint = "name the file .tsv or .conll where it has others" if tuple(columns) == COLUMNS else ""
         return f"has {len(cells)} columns separated by tabs; expected {len(columns)}{'; ' * bool(hint)}{hint}"

@@ -79,7 +79,6 @@ def _spans(results: Any, text: str, where: str, doubts: Doubts) -> Iterable[Span
 
 
 def _place(value: dict[str, Any], text: str, what: str) -> tuple[int, int]:
-    """Begin and end of a span in characters."""
     given = value.get("text")
     if isinstance(given, str) and _plain(text[value["start"] : value["end"]]) != _plain(given):
         units = _from_utf_16(text, value)
@@ -139,7 +138,6 @@ def task(passage: Passage, spans: list[Span] | None, predicted: bool) -> dict[st
 
 
 def _names(record: dict[str, Any]) -> dict[str, str]:
-    """The names of the tags that annotations of a task have."""
     for annotation in record.get("annotations") or record.get("completions") or []:
         for entry in annotation.get("result") or []:
             if all(isinstance(entry.get(key), str) for key in _NAMES):

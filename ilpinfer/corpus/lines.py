@@ -134,7 +134,6 @@ class Lines:
 
     @property
     def _next(self) -> int:
-        """The number of the line that follows those read."""
         return self._number + len(self._lines) + 1
 
     def _take(self, chunk: bytes) -> None:
@@ -156,7 +155,6 @@ class Lines:
             self._end(f", line {self._next}: longer than {self._longest} bytes; write a sequence a line")
 
     def _is_macintosh(self, chunk: bytes) -> bool:
-        """Whether a text of some length, or all of it, has carriage returns alone."""
         whole = [*self._rest, chunk]
         enough = not chunk or self._size > CHUNK_SIZE
         return enough and any(b"\r" in part for part in whole) and not any(b"\n" in part for part in whole)
@@ -173,7 +171,6 @@ class Lines:
             return Rejection(self.name, self._next, text)
 
     def _end(self, why: str) -> None:
-        """Let a rejection be the last line."""
         self._ended, self._rest = True, []
         place = re.match(r", line ([0-9]+)", why)
         self._lines.append(Rejection(self.name, int(place[1]) if place else 0, f"{self.name}{why}"))

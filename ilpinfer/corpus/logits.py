@@ -72,11 +72,11 @@ def from_logits(
     word_ids : sequence of int or None, optional
         (S,) number of the word of each piece, counted from 0; None or -1 for special pieces.
     pool : str, default "first"
-        Conversion of pieces to words: "first" takes the scores of the first piece, "mean" the logarithm of
-        the mean of the pieces' probabilities, and "max" the scores of the piece with the largest.
+        Scores of a word: those of its first piece ("first"), the logarithm of its pieces' mean probability ("mean"), or those of
+        the piece with the largest probability ("max").
     scale : str, optional
-        "log-softmax" normalises each row, "raw" leaves it unchanged. Differences between labellings are the
-        same for both. If not given, "raw" with transitions, as a CRF layer reads scores, else "log-softmax".
+        "log-softmax" normalises each row, "raw" leaves it unchanged. If not given, "raw" with transitions, as a CRF layer reads
+        scores, else "log-softmax".
     transitions, start, end : array_like of shape (K, K) or (K,), optional
         Scores in nats of steps [from, to], of first and of last labels; zeros where not given.
     scheme : str, optional
@@ -144,7 +144,6 @@ def log_softmax(rows: Floats) -> Floats:
 
 
 def pool_pieces(rows: Floats, word_ids: Sequence[int | None], pool: str = "first") -> Floats:
-    """Scores (W, K) of words from those (S, K) of their pieces."""
     try:
         ids = np.array([-1 if each is None else each for each in word_ids])
         with np.errstate(invalid="ignore"):
@@ -207,7 +206,9 @@ def crf_parameters(state: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
     >>> sorted(crf_parameters(state))
     ['end', 'start', 'transitions']
     """
-    prefixes = [key.removesuffix("start_transitions") for key in state if _ends(key, "start_transitions")]
+    prefixes = [
+        key.removesuffix("start_transitions") for key in state if f".{key}".endswith(".start_transitions")
+    ]
     if len(prefixes) != 1:
         what = f"several layers: {', '.join(prefixes)}" if prefixes else "no start_transitions"
         raise ValueError(f"the CRF layer's state has {what}; expected {', '.join(KEYS)} of one layer")
@@ -221,7 +222,3 @@ def crf_parameters(state: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         if array.shape != (K,) * KEYS[key]:
             raise ValueError(f"{key} has shape {array.shape}; expected {(K,) * KEYS[key]}")
     return {key.removesuffix("_transitions"): array for key, array in result.items()}
-
-
-def _ends(key: str, name: str) -> bool:
-    return key == name or key.endswith("." + name)

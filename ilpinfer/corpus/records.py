@@ -43,7 +43,6 @@ class DuplicateKey(InferenceError, ValueError): ...
 
 
 def loads(text: str) -> Any:
-    """Parse JSON, and refuse duplicate keys."""
     return json.loads(text, object_pairs_hook=_object)
 
 
@@ -121,7 +120,6 @@ def _any_example(record: Any, where: str, reading: LogitsOptions | None, doubts:
 
 
 def example(record: Any, where: str, reading: LogitsOptions | None) -> Example:
-    """The sequence of an object."""
     if not isinstance(record, dict):
         raise InputError(f"{where}: expected a JSON object, not {_kind(record)}; {EXPECTED}")
     try:
@@ -150,7 +148,6 @@ def _example(record: dict[str, Any], where: str, reading: LogitsOptions | None) 
 
 
 def _check_keys(record: dict[str, Any], where: str) -> None:
-    """Raise InputError for a key that is not known, or that does not go with the others."""
     for key in record:
         if key not in KEYS:
             hint = suggestion(key, KEYS)
@@ -181,7 +178,7 @@ def _check_keys(record: dict[str, Any], where: str) -> None:
 
 
 def _form(record: dict[str, Any]) -> tuple[tuple[str, ...], set[str]]:
-    """Which keys the scores may have and which they must have."""
+    """Keys that the scores may have, and those that they must have."""
     if "logits" in record:
         return LOGITS_KEYS, {"logits"}
     if "edges" in record:

@@ -198,7 +198,6 @@ class _Writer:
         return tokens
 
     def description(self, length: int) -> list[tuple[str, str]]:
-        """Write one run of description, at least one line and about `length` tokens."""
         tokens: list[str] = []
         while not tokens or len(tokens) < length - 3:
             kind = "<fragment>" if length - len(tokens) < 9 or self.chance(SHARE_FRAGMENT) else "<sentence>"
@@ -212,7 +211,6 @@ class _Writer:
         return [(token, DESCRIPTION) for token in (tokens[:-1] if tokens[-1] in ",;" else tokens)]
 
     def item(self) -> list[tuple[str, str]]:
-        """Write a whole item, whose length may still be out of range."""
         place = self.rng.random() * (len(TARGET_LENGTHS) - 1)
         low, high = TARGET_LENGTHS[int(place)], TARGET_LENGTHS[int(place) + 1]
         head = self.expand("<layout>", IGNORE)

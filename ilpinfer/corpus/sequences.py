@@ -26,17 +26,15 @@ def read(
     Parameters
     ----------
     source : str or Path
-        File with `token<TAB>label` columns, JSON lines, a JSON list of objects, or tasks of Prodigy and Label
-        Studio; an `.npz` file as described in `ilpinfer.corpus.archives`; a `.parquet`, `.arrow`, `.conllu` or
-        `.spacy` file; or BRAT documents, `.txt` with `.ann`; or a folder or pattern of such files.
+        File with `token<TAB>label` columns, JSON (also tasks of Prodigy and Label Studio), an `.npz`, `.parquet`, `.arrow`,
+        `.conllu` or `.spacy` file, BRAT documents, `.txt` with `.ann`; or a folder or pattern of such files.
     reading : LogitsOptions, optional
         Options for reading logits.
     column : str, optional
         Column of the labels, by number from 1 or by name in the header. `TOKEN,LABEL` names both columns, and
         `TOKEN,` ignores labels. Cells of further columns are kept with the tokens; see `Example.columns`.
     notify : Notify, optional
-        Function that is called with each notice about inferred settings, such as columns without tabs; by
-        default an `InputNotice` is issued as a warning.
+        Function that is called with each notice about inferred settings; by default they are `InputNotice` warnings.
     unit : {"line", "document"}, default "line"
         Part of a BRAT document that is one sequence.
 

@@ -81,7 +81,6 @@ class ExampleStream:
 
     @property
     def size(self) -> int:
-        """Bytes read so far."""
         return self.done + (0 if self._lines is None else self._lines.size)
 
     @property

@@ -68,7 +68,6 @@ def column_names(tokens: Sequence[str]) -> tuple[str, ...]:
 
 
 def column(tokens: Sequence[str], name: str) -> list[str]:
-    """The cells of a column."""
     try:
         return [token.columns[name] for token in tokens]  # type: ignore[attr-defined]
     except (AttributeError, KeyError):

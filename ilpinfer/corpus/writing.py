@@ -109,8 +109,7 @@ def write(
     """Write sequences to a file, or to a folder of BRAT documents.
 
     A file appears whole or not at all. Sequences that were read from a format are written back to it with
-    other labels; texts, identifiers and further columns stay. Tokens without a text get single spaces
-    between.
+    other labels; texts, identifiers and further columns stay. Tokens without a text get single spaces.
 
     Parameters
     ----------
@@ -169,7 +168,6 @@ def write(
 def _content(
     format_: str, examples: list[Example], scheme: str, options: WriteOptions, path: str
 ) -> str | bytes:
-    """The content of a file."""
     match format_:
         case "columns":
             return _columns(examples)

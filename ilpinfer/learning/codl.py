@@ -10,9 +10,8 @@ import numpy as np
 from formulations.errors import RuleNotice
 from formulations.messages import suggestion
 from ilpinfer.core.rule_compiler import Rules, compiler_of
-from ilpinfer.learning.codl_result import CODLResult, Progress, Row, provenance
+from ilpinfer.learning.codl_records import BASELINES, CODLResult, Progress, Row, Settings, provenance
 from ilpinfer.learning.codl_run import CODLState
-from ilpinfer.learning.codl_settings import BASELINES, Settings
 from ilpinfer.models.sequences import Labelled, check_texts, encode
 
 
@@ -23,7 +22,7 @@ class CODL(Settings):
     λ0 = learn(labelled) and λ = λ0. In each cycle, each unlabelled sequence gets its K best labellings by score minus penalties
     (eq. 1) with weight 1/K each, and λ = γ·λ0 + (1 - γ)·learn(these).
 
-    The parameters are those of `ilpinfer.learning.codl_settings.Settings`.
+    The parameters are those of `ilpinfer.learning.codl_records.Settings`.
 
     Examples
     --------

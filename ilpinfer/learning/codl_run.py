@@ -13,8 +13,7 @@ from formulations.labels.schemes import CLOSED
 from ilpinfer.core.rule_compiler import RuleCompiler, Rules, compiler_of
 from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.evaluation.evaluation import Pair, evaluate
-from ilpinfer.learning.codl_result import Cycle, Progress, Row
-from ilpinfer.learning.codl_settings import Settings
+from ilpinfer.learning.codl_records import Cycle, Progress, Row, Settings
 from ilpinfer.learning.expectation import (
     NO_LABELLING,
     Estimate,
@@ -61,7 +60,6 @@ class CODLState:
         self.trace: list[Cycle] = []
 
     def cycle(self) -> None:
-        """One pass over the pool, and the model learnt from it."""
         codl, number = self.codl, len(self.trace) + 1
         todo = {place: text for place, text in self.pool.items() if place not in self.labelled}
         expectation = Expectation(
@@ -131,7 +129,6 @@ class CODLState:
         return result
 
     def _measures(self) -> dict[str, Measures]:
-        """The model on held-out sequences, without and with the rules."""
         if not self.held_out:
             return {}
         rules = {"without rules": self.scheme}

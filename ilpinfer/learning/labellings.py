@@ -14,20 +14,20 @@ from formulations.tokens.token_pattern import TokenPattern
 
 
 @dataclass(frozen=True)
-class Words:
+class TokenIndex:
     """The different tokens of M sequences."""
 
     words: tuple[str, ...]
     ids: Integers  # (N,)
 
     @classmethod
-    def of(cls, texts: Sequence[Sequence[str]]) -> "Words":
+    def of(cls, texts: Sequence[Sequence[str]]) -> "TokenIndex":
         index: dict[str, int] = {}
         ids = [index.setdefault(token, len(index)) for text in texts for token in text]
         return cls(tuple(index), np.array(ids, np.int64))
 
-    def select(self, places: Integers) -> "Words":
-        return Words(self.words, self.ids[places])
+    def select(self, places: Integers) -> "TokenIndex":
+        return TokenIndex(self.words, self.ids[places])
 
     def matching(self, pattern: TokenPattern) -> Booleans:
         fits: Booleans = np.array([pattern.matches(word) for word in self.words], bool)[self.ids]
@@ -58,12 +58,12 @@ class LabelArrays:
     labels: LabelSet
     ids: Integers  # (N,)
     lengths: Integers  # (M,)
-    words: Words
+    words: TokenIndex
 
     @classmethod
     def of(cls, labels: LabelSet, texts: Sequence[Sequence[str]], ids: Sequence[Integers]) -> "LabelArrays":
         lengths = np.array([len(text) for text in texts], np.int64)
-        return cls(labels, np.concatenate([np.zeros(0, np.int64), *ids]), lengths, Words.of(texts))
+        return cls(labels, np.concatenate([np.zeros(0, np.int64), *ids]), lengths, TokenIndex.of(texts))
 
     def __len__(self) -> int:
         return len(self.lengths)

@@ -44,7 +44,7 @@ class Learner(Protocol):
 
 
 @dataclass(frozen=True)
-class Counting:
+class CountingLearner:
     """Maximum likelihood for hidden Markov models: weighted, smoothed counts of the words of all texts."""
 
     kind: type[HMM] | type[SecondOrderHMM]
@@ -100,7 +100,7 @@ def mix_counts(one: HMM | SecondOrderHMM, other: CountedHMM, gamma: float) -> HM
 
 
 @dataclass(frozen=True)
-class Discriminative:
+class DiscriminativeLearner:
     """Conditional random fields by CRFsuite, which has no weights of sequences: labellings are repeated in proportion instead."""
 
     arguments: Mapping[str, Any] = field(default_factory=dict)
@@ -149,5 +149,5 @@ def learner_of(kind: str, options: Mapping[str, Any]) -> Learner:
         raise ValueError(f'no kind of model "{kind}"{suggestion(kind, KINDS)}')
     arguments = KINDS[kind].arguments(options)
     if kind == "crf":
-        return Discriminative(arguments)
-    return Counting(HMM if kind == "hmm" else SecondOrderHMM, arguments)
+        return DiscriminativeLearner(arguments)
+    return CountingLearner(HMM if kind == "hmm" else SecondOrderHMM, arguments)

@@ -10,13 +10,11 @@ from formulations import Rule
 from formulations.constraints.template import Template
 from formulations.dtypes import Floats, Integers
 from formulations.labels.selectors import alternatives
-from ilpinfer.learning.evidence import FoldCounts, Thresholds, cost, gain, gains, survives
 from ilpinfer.learning.labellings import LabelArrays
 from ilpinfer.learning.mined_rules import DroppedCandidates, MinedRule
 from ilpinfer.learning.rule_families import FAMILIES
-from ilpinfer.learning.rule_relations import claims, contradict
-from ilpinfer.learning.rule_trials import count_trials, violations
-from ilpinfer.learning.sample import Sample
+from ilpinfer.learning.rule_trials import claims, contradict, count_trials, violations
+from ilpinfer.learning.sample import FoldCounts, Sample, Thresholds, cost, gain, gains, survives
 from ilpinfer.learning.wrong_labellings import WrongLabellings
 
 

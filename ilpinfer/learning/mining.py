@@ -12,13 +12,12 @@ from formulations.arguments import whole
 from formulations.dtypes import Integers
 from formulations.labels.schemes import OUTSIDE
 from formulations.messages import brief, suggestion
-from ilpinfer.learning.evidence import Thresholds
 from ilpinfer.learning.labellings import LabelArrays
 from ilpinfer.learning.measuring import GRID, choose_confidence, measure, without_contradictions
 from ilpinfer.learning.mined_rules import DroppedCandidates, MinedRule, MinedRules
 from ilpinfer.learning.rule_families import FAMILIES as PROPOSERS
 from ilpinfer.learning.rule_pruning import prune
-from ilpinfer.learning.sample import Sample
+from ilpinfer.learning.sample import Sample, Thresholds
 from ilpinfer.learning.wrong_labellings import PredictionsError, WrongLabellings, corrupted, predicted
 from ilpinfer.models.sequences import Labelled, encode
 from ilpinfer.pipelines.cross_validation import make_folds
@@ -36,9 +35,8 @@ Watch = Callable[[str], None]
 class RuleMiner:
     """Mine soft rules from labelled sequences (Fersini et al. 2014, section 3.1).
 
-    Candidates are counted over their trials, the places where their premises hold. A candidate is kept if its support, confidence
-    and gain are high enough and it holds on held-out sequences. Then pruning keeps the cheapest set of rules that separates
-    right labellings from wrong ones as well as all candidates do.
+    Candidates whose trials, the places where their premises hold, show enough support, confidence and gain, also on held-out
+    sequences, are pruned to the cheapest set that separates right labellings from wrong ones as well as all of them do.
 
     Parameters
     ----------
@@ -47,20 +45,18 @@ class RuleMiner:
     support : int, default 10
         Least number of trials.
     confidence : float or {"cross-validated"}, default 0.95
-        Least share of trials at which a rule holds, above 0. "cross-validated" chooses it from a grid, by the
-        number of wrong labellings of held-out sequences that cost more than the right ones.
+        Least share of trials at which a rule holds, above 0; or chosen by the number of wrong labellings of held-out
+        sequences that cost more than the right ones.
     gain : float, default 5.0
-        Least gain in log likelihood of the trials, nats, of the rule's own confidence over chance. By chance,
-        presence and order of fields are independent, and labels have their overall frequencies.
+        Least gain in log likelihood of the trials, nats, over independent fields and overall frequencies of labels.
     word_support : int, default 5
         Least number of trials of each word.
     smoothing : float, default 1.0
         Number added to broken and to held trials in penalties.
     folds : int, default 5
-        Number of folds of cross-validation; 0 for none. A rule has to hold in at least half of the folds in
-        which it applies, and in one.
+        Number of folds, of which a rule has to hold in half of those in which it applies, and in one; 0 for none.
     pruning : {"cover", "none"}, default "cover"
-        "cover", or "none" to keep redundant rules.
+        Whether redundant rules are left out.
     power : int, default 1
         Least number of wrong labellings that a rule detects and no earlier rule does.
     most : int, optional
@@ -135,9 +131,8 @@ class RuleMiner:
         scheme : str, optional
             Scheme of the labels; inferred if not given.
         predictions : sequence of sequence of str or None, optional
-            Labelling of each sequence by a model that was trained without it, or None if there is none. Rules
-            have to separate those that differ from the labels. If not given, labels with random changes are
-            used.
+            Labelling of each sequence by a model that was trained without it, or None; rules have to separate wrong ones from
+            the labels. If not given, labels are changed at random.
         watch : Watch, optional
             Function that is called with the name of each finished step.
 

@@ -56,8 +56,7 @@ class LearntPenalties:
     verdicts : tuple of Verdict
         Result for each soft rule and feature.
     capped : tuple of str
-        Names of items whose weight reached the cap, for example because every labelling breaks a rule that
-        gold labels keep.
+        Names of items whose weight reached the cap, such as rules that every labelling breaks and gold keeps.
     sequences : int
         Number of examples.
     unlabelled : int, default 0
@@ -203,8 +202,7 @@ class PenaltyLearner:
         Raises
         ------
         ValueError
-            For no examples, gold labels that do not fit the scores, no soft rule or feature, rules that do
-            not fit the labels, and hard rules that no labelling of any example keeps.
+            For no examples, labels or rules that do not fit, no soft rule or feature, and hard rules that nothing keeps.
         """
         data = TrainingSet(examples, rules, advance)
         if not data.items:

@@ -9,8 +9,7 @@ import numpy as np
 from formulations import Rule
 from formulations import constraints as C
 from formulations.dtypes import Booleans, Integers
-from ilpinfer.learning.evidence import gain
-from ilpinfer.learning.sample import Candidates, Sample
+from ilpinfer.learning.sample import Candidates, Sample, gain
 
 LENGTHS = (2, 3, 4, 5, 6)
 """Least lengths of runs that are tried."""
@@ -171,8 +170,8 @@ FAMILIES: Mapping[str, Callable[[Sample], Candidates]] = {
     "state-change": _state_change,
     "begin-end": _begin_end,
     "minimum-length": _minimum_length,
-    "words": lambda sample: sample.words.tokens(),
-    "next-words": lambda sample: sample.words.before(),
+    "words": Sample.word_rules,
+    "next-words": Sample.next_word_rules,
     "first-field": lambda sample: _ending(sample, sample.table.begin, C.starts_with),
     "last-field": lambda sample: _ending(sample, sample.table.finish, C.ends_with),
 }

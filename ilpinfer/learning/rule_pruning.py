@@ -9,8 +9,7 @@ from formulations.dtypes import Booleans, Integers
 from ilpinfer.learning.labellings import LabelArrays
 from ilpinfer.learning.measuring import CandidateCounts
 from ilpinfer.learning.mined_rules import DroppedCandidates, MinedRule
-from ilpinfer.learning.rule_relations import claims, implies
-from ilpinfer.learning.rule_trials import violations
+from ilpinfer.learning.rule_trials import claims, implies, violations
 from ilpinfer.learning.wrong_labellings import WrongLabellings
 
 

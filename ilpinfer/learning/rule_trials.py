@@ -1,4 +1,4 @@
-"""The trials of rules, as `Rule.trials` has them for one labelling, counted in arrays over many labelled sequences."""
+"""What mining knows of each template: its trials on many labelled sequences in arrays, and its claims about other fields."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,6 +15,7 @@ from formulations.constraints.order import Precedence, PresencePrecedence, Requi
 from formulations.constraints.presence import BeginEnd, NeverTogether, RequiresPresent
 from formulations.constraints.template import TEMPLATES, Template
 from formulations.dtypes import Booleans, Integers
+from formulations.labels.selectors import Selector, alternatives
 from ilpinfer.learning.labellings import LabelArrays
 
 
@@ -141,3 +142,93 @@ _COUNTED: Mapping[type[Template], Callable[[LabelArrays, Any], Trials]] = {
     TagAt: _tag_at,
     RightBefore: _right_before,
 }
+
+
+Fact = tuple[str, str, str]
+"""(relation, field, other): each run of the field has the other with it, before it, or after it."""
+
+
+@dataclass(frozen=True)
+class FieldClaims:
+    holds: frozenset[Fact] = frozenset()
+    denied: frozenset[Fact] = frozenset()
+    exclusive: tuple[tuple[Any, ...], Selector] | None = None
+
+
+def _never_together_claims(s: NeverTogether) -> FieldClaims:
+    a, b = _name(s.field), _name(s.other)
+    facts = {(relation, *pair) for relation in ("with", "before", "after") for pair in ((a, b), (b, a))}
+    return FieldClaims(denied=frozenset(facts))
+
+
+def _requires_before_claims(s: RequiresBefore) -> FieldClaims:
+    earlier, field = _name(s.earlier), _name(s.field)
+    return FieldClaims(frozenset({("with", field, earlier), ("before", field, earlier)}))
+
+
+def _precedence_claims(s: Precedence) -> FieldClaims:
+    field, later = _name(s.field), _name(s.later)
+    return FieldClaims(frozenset({("with", field, later), ("after", field, later)}))
+
+
+def _presence_precedence_claims(s: PresencePrecedence) -> FieldClaims:
+    field, other = _name(s.field), _name(s.other)
+    return FieldClaims(denied=frozenset({("before", field, other), ("after", other, field)}))
+
+
+def _state_change_claims(s: StateChange) -> FieldClaims:
+    key = "around", str(s.pattern_of_tokens), _name(s.before)
+    return FieldClaims(exclusive=(key, s.after))
+
+
+_CLAIMS: Mapping[type[Template], Callable[[Any], FieldClaims]] = {
+    RequiresPresent: lambda s: FieldClaims(frozenset({("with", _name(s.field), _name(s.required))})),
+    NeverTogether: _never_together_claims,
+    RequiresBefore: _requires_before_claims,
+    Precedence: _precedence_claims,
+    PresencePrecedence: _presence_precedence_claims,
+    Adjacency: lambda s: FieldClaims(exclusive=(("next", _name(s.field)), s.next)),
+    StateChange: _state_change_claims,
+    BeginEnd: lambda s: FieldClaims(exclusive=(("end", _name(s.first)), s.last)),
+    TEMPLATES["starts_with"]: lambda s: FieldClaims(exclusive=(("first",), s.field)),
+    TEMPLATES["ends_with"]: lambda s: FieldClaims(exclusive=(("last",), s.field)),
+}
+
+
+def claims(statement: Template) -> FieldClaims:
+    """The claims of a statement about fields; none for other templates."""
+    make = _CLAIMS.get(type(statement))
+    return FieldClaims() if make is None else make(statement)
+
+
+def implies(strong: FieldClaims, weak: FieldClaims, nested: bool) -> bool:
+    """Whether a statement with these claims holds only where one with the weaker claims does."""
+    if not (weak.holds or weak.denied) or strong == weak:
+        return False
+
+    def within(a: str, b: str) -> bool:
+        return a == b or (nested and a.startswith(b + "/"))
+
+    return all(
+        any(r == q and within(a, c) and within(d, b) for q, c, d in strong.holds) for r, a, b in weak.holds
+    ) and all(
+        any(r == q and within(a, c) and within(b, d) for q, c, d in strong.denied) for r, a, b in weak.denied
+    )
+
+
+def contradict(one: FieldClaims, other: FieldClaims, nested: bool) -> bool:
+    """Whether two statements with these claims leave no place for a field of which both speak."""
+    if one.holds & other.denied or one.denied & other.holds:
+        return True
+    if one.exclusive is None or other.exclusive is None or one.exclusive[0] != other.exclusive[0]:
+        return False
+    fields, others = (list(map(str, alternatives(each[1]))) for each in (one.exclusive, other.exclusive))
+    return not any(
+        a == b or (nested and (a.startswith(b + "/") or b.startswith(a + "/")))
+        for a in fields
+        for b in others
+    )
+
+
+def _name(selector: Selector) -> str:
+    return " or ".join(map(str, alternatives(selector)))

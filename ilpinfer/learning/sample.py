@@ -1,5 +1,6 @@
-"""Labelled sequences to mine, and words in them that indicate a field (Liao et al. 2009, rules 1 and 2)."""
+"""Labelled sequences to mine, measures of trials, and words that indicate a field (Liao et al. 2009, rules 1 and 2)."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,8 +13,70 @@ from formulations import constraints as C
 from formulations.dtypes import Booleans, Floats, Integers
 from formulations.labels.schemes import OUTSIDE
 from formulations.tokens.token_pattern import TokenClass
-from ilpinfer.learning.evidence import FoldCounts, Thresholds, gains, survives
 from ilpinfer.learning.labellings import LabelArrays
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    support: int
+    confidence: float
+    gain: float
+    word_support: int
+
+
+@dataclass(frozen=True)
+class FoldCounts:
+    """Trials of a rule in each of F folds."""
+
+    held: Integers  # (F,)
+    broken: Integers  # (F,)
+
+    def held_out(self, support: int, confidence: float) -> tuple[Integers, Integers]:
+        """In how many folds a rule holds that the other folds teach, and in how many it applies."""
+        fired = self.held + self.broken
+        rest, rest_held = fired.sum(axis=0) - fired, self.held.sum(axis=0) - self.held
+        share = (len(fired) - 1) / len(fired)
+        taught = (rest >= share * support) & (rest_held >= confidence * rest)
+        holds = taught & (fired > 0) & (self.held >= confidence * fired)
+        return holds.sum(axis=0), (fired > 0).sum(axis=0)
+
+    def pooled(self, support: int, confidence: float, least_gain: float, base: float) -> float:
+        """The share of held-out trials that hold, over all rules that the other folds teach; 0 where there is no trial."""
+        rest_held, rest_broken = self.held.sum(axis=0) - self.held, self.broken.sum(axis=0) - self.broken
+        rest, share = rest_held + rest_broken, (len(self.held) - 1) / len(self.held)
+        taught = (rest >= share * support) & (rest_held >= confidence * rest)
+        taught &= gains(rest_held, rest_broken, base) >= share * least_gain
+        fired = (self.held + self.broken)[taught].sum()
+        return float(self.held[taught].sum() / fired) if fired else 0.0
+
+
+def survives(holds: Integers, applies: Integers) -> Booleans:
+    """Whether a rule holds in at least half of the folds in which it applies, and in one."""
+    result: Booleans = (holds > 0) & (2 * holds >= applies)
+    return result
+
+
+def gain(held: int, broken: int, base: float) -> float:
+    """The log-likelihood ratio of held and broken trials against a base rate, nats; 0 where the base rate is higher."""
+    return float(gains(np.array([held]), np.array([broken]), base)[0])
+
+
+def gains(held: Integers, broken: Integers, base: float) -> Floats:
+    """`gain` of each of several counts."""
+    base = min(max(base, 1e-9), 1 - 1e-9)
+    total = np.maximum(held + broken, 1)
+    share = held / total
+    with np.errstate(divide="ignore", invalid="ignore"):
+        result = np.where(held > 0, held * np.log(share / base), 0.0)
+        result += np.where(broken > 0, broken * np.log((1 - share) / (1 - base)), 0.0)
+    above: Floats = np.where(share > base, np.maximum(result, 0.0), 0.0)
+    return above
+
+
+def cost(held: int, broken: int, smoothing: float) -> float:
+    """The penalty -log((broken + a) / (held + broken + 2 a)) in nats; Fersini et al. 2014, eq. 30, with a corrected sign."""
+    return -math.log((broken + smoothing) / (held + broken + 2 * smoothing))
+
 
 Candidates = Iterator[tuple[Rule, float]]
 """Rules, and the share of their trials at which they would hold by chance."""
@@ -26,112 +89,7 @@ SHAPES: tuple[TokenClass, ...] = ("capitalised", "uppercase")
 
 
 @dataclass(frozen=True, eq=False)
-class WordMiner:
-    table: LabelArrays
-    fold: Integers  # (M,)
-    names: Sequence[str]
-    thresholds: Thresholds
-
-    @cached_property
-    def targets(self) -> list[str]:
-        """The fields, and `O` where it is a label."""
-        return [*self.names, *([OUTSIDE] if OUTSIDE in self.table.labels.names else [])]
-
-    @property
-    def _nested(self) -> bool:
-        return self.table.labels.scheme == "paths"
-
-    @cached_property
-    def _spelled(self) -> Booleans:
-        """(N,) which tokens have a text."""
-        spelled: Booleans = np.array([bool(word) for word in self.table.words.words])[self.table.words.ids]
-        return spelled
-
-    @cached_property
-    def words(self) -> tuple[list[str], Integers]:
-        """The different words without their case, and that of each token."""
-        index: dict[str, int] = {}
-        of_word = [index.setdefault(word.lower(), len(index)) for word in self.table.words.words]
-        return list(index), np.array(of_word, np.int64)[self.table.words.ids]
-
-    def tokens(self) -> Candidates:
-        """Words that lie in a field, and classes of tokens that do."""
-        everywhere = np.flatnonzero(self._spelled)
-        chosen = self._choose(everywhere, self.words[1][everywhere])
-        for field, numbers in chosen.items():
-            yield C.tag_at(field, words=self._spelt(numbers)), self._share(field, everywhere)
-        for token_class in C.TOKEN_CLASSES:
-            places = np.flatnonzero(self.table.matching(C.tokens(token_class=token_class)))
-            for field in self._choose(places, np.zeros(len(places), np.int64)):
-                yield C.tag_at(field, token_class=token_class), self._share(field, everywhere)
-
-    def before(self) -> Candidates:
-        """Words that follow a token of a field, for any token and for capitalised or upper-case ones."""
-        followed = np.flatnonzero(~self.table.closes & np.append(self._spelled[1:], False))
-        of_next = self.words[1]
-        plain = self._choose(followed, of_next[followed + 1])
-        for field, numbers in plain.items():
-            yield C.right_before(field, words=self._spelt(numbers)), self._share(field, followed)
-        for shape in SHAPES:
-            fits = self.table.matching(C.tokens(token_class=shape))[followed]
-            places = followed[fits]
-            for field, numbers in self._choose(places, of_next[places + 1]).items():
-                more = [number for number in numbers if number not in plain.get(field, ())]
-                if more:
-                    following = C.tokens(self._spelt(more))
-                    yield C.tag_at(field, token_class=shape, following=following), self._share(field, places)
-
-    def _spelt(self, numbers: Sequence[int]) -> tuple[str, ...]:
-        return tuple(sorted(self.words[0][number] for number in numbers))
-
-    def _share(self, field: str, places: Integers) -> float:
-        member = self.table.field(field).member[places]
-        return float(member.mean()) if len(member) else 0.0
-
-    def _choose(self, places: Integers, keys: Integers) -> dict[str, list[int]]:
-        """For each field the numbers, of those given at each place, that show it and no part of it."""
-        if not len(places):
-            return {}
-        folds = int(self.fold.max()) + 1
-        cells = self.fold[self.table.sequence[places]] * (keys.max() + 1) + keys
-        size = folds * (int(keys.max()) + 1)
-        fired = np.bincount(cells, minlength=size).reshape(folds, -1)
-        fits: dict[str, Booleans] = {}
-        weight = {}
-        for field in self.targets:
-            member = self.table.field(field).member[places]
-            held = np.bincount(cells[member], minlength=size).reshape(folds, -1)
-            counts = FoldCounts(held, fired - held)
-            fits[field], weight[field] = self._reach(counts, self._share(field, places))
-        result = {}
-        for field in self.targets:
-            parts = [fits[part] for part in self.names if self._nested and part.startswith(field + "/")]
-            numbers = np.flatnonzero(fits[field] & ~np.any([~fired.any(axis=0), *parts], axis=0))
-            best = sorted(numbers.tolist(), key=lambda k: (-weight[field][k], k))[:MOST_WORDS]
-            if best:
-                result[field] = best
-        return result
-
-    def _reach(self, counts: FoldCounts, base: float) -> tuple[Booleans, Floats]:
-        """(W,) which words reach the thresholds, more trials being asked for until held-out folds keep the confidence; and their gain."""
-        t = self.thresholds
-        held, broken = counts.held.sum(axis=0), counts.broken.sum(axis=0)
-        weight = gains(held, broken, base)
-        enough = (held >= t.confidence * (held + broken)) & (weight >= t.gain)
-        if len(counts.held) == 1:
-            return enough & (held + broken >= t.word_support), weight
-        for factor in RAISES:
-            support = factor * t.word_support
-            if counts.pooled(support, t.confidence, t.gain, base) >= t.confidence:
-                stable = survives(*counts.held_out(support, t.confidence))
-                return enough & stable & (held + broken >= support), weight
-        return np.zeros_like(enough), weight
-
-
-@dataclass(frozen=True, eq=False)
 class Sample:
-    """Labelled sequences to mine."""
-
     table: LabelArrays
     fold: Integers  # (M,)
     thresholds: Thresholds
@@ -145,10 +103,6 @@ class Sample:
     @cached_property
     def nested(self) -> bool:
         return self.table.labels.scheme == "paths"
-
-    @cached_property
-    def words(self) -> WordMiner:
-        return WordMiner(self.table, self.fold, self.names, self.thresholds)
 
     def related(self, a: str, b: str) -> bool:
         """Whether two fields are the same, or one is a part of the other."""
@@ -173,3 +127,93 @@ class Sample:
         others = np.array([not self.related(name, other) for other in self.names])
         result: Booleans = others[self.runs[0]]
         return result
+
+    @cached_property
+    def _targets(self) -> list[str]:
+        return [*self.names, *([OUTSIDE] if OUTSIDE in self.table.labels.names else [])]
+
+    @cached_property
+    def _spelled(self) -> Booleans:
+        """(N,) which tokens have a text."""
+        spelled: Booleans = np.array([bool(word) for word in self.table.words.words])[self.table.words.ids]
+        return spelled
+
+    @cached_property
+    def _lower(self) -> tuple[list[str], Integers]:
+        """The different words without their case, and that of each token."""
+        index: dict[str, int] = {}
+        of_word = [index.setdefault(word.lower(), len(index)) for word in self.table.words.words]
+        return list(index), np.array(of_word, np.int64)[self.table.words.ids]
+
+    def word_rules(self) -> Candidates:
+        """Words that lie in a field, and classes of tokens that do."""
+        everywhere = np.flatnonzero(self._spelled)
+        chosen = self._choose(everywhere, self._lower[1][everywhere])
+        for field, numbers in chosen.items():
+            yield C.tag_at(field, words=self._spelt(numbers)), self._share(field, everywhere)
+        for token_class in C.TOKEN_CLASSES:
+            places = np.flatnonzero(self.table.matching(C.tokens(token_class=token_class)))
+            for field in self._choose(places, np.zeros(len(places), np.int64)):
+                yield C.tag_at(field, token_class=token_class), self._share(field, everywhere)
+
+    def next_word_rules(self) -> Candidates:
+        """Words that follow a token of a field, for any token and for capitalised or upper-case ones."""
+        followed = np.flatnonzero(~self.table.closes & np.append(self._spelled[1:], False))
+        of_next = self._lower[1]
+        plain = self._choose(followed, of_next[followed + 1])
+        for field, numbers in plain.items():
+            yield C.right_before(field, words=self._spelt(numbers)), self._share(field, followed)
+        for shape in SHAPES:
+            fits = self.table.matching(C.tokens(token_class=shape))[followed]
+            places = followed[fits]
+            for field, numbers in self._choose(places, of_next[places + 1]).items():
+                more = [number for number in numbers if number not in plain.get(field, ())]
+                if more:
+                    following = C.tokens(self._spelt(more))
+                    yield C.tag_at(field, token_class=shape, following=following), self._share(field, places)
+
+    def _spelt(self, numbers: Sequence[int]) -> tuple[str, ...]:
+        return tuple(sorted(self._lower[0][number] for number in numbers))
+
+    def _share(self, field: str, places: Integers) -> float:
+        member = self.table.field(field).member[places]
+        return float(member.mean()) if len(member) else 0.0
+
+    def _choose(self, places: Integers, keys: Integers) -> dict[str, list[int]]:
+        """For each field the numbers, of those given at each place, that show it and no part of it."""
+        if not len(places):
+            return {}
+        folds = int(self.fold.max()) + 1
+        cells = self.fold[self.table.sequence[places]] * (keys.max() + 1) + keys
+        size = folds * (int(keys.max()) + 1)
+        fired = np.bincount(cells, minlength=size).reshape(folds, -1)
+        fits: dict[str, Booleans] = {}
+        weight = {}
+        for field in self._targets:
+            member = self.table.field(field).member[places]
+            held = np.bincount(cells[member], minlength=size).reshape(folds, -1)
+            counts = FoldCounts(held, fired - held)
+            fits[field], weight[field] = self._reach(counts, self._share(field, places))
+        result = {}
+        for field in self._targets:
+            parts = [fits[part] for part in self.names if self.nested and part.startswith(field + "/")]
+            numbers = np.flatnonzero(fits[field] & ~np.any([~fired.any(axis=0), *parts], axis=0))
+            best = sorted(numbers.tolist(), key=lambda k: (-weight[field][k], k))[:MOST_WORDS]
+            if best:
+                result[field] = best
+        return result
+
+    def _reach(self, counts: FoldCounts, base: float) -> tuple[Booleans, Floats]:
+        """(W,) which words reach the thresholds, more trials being asked for until held-out folds keep the confidence; and their gain."""
+        t = self.thresholds
+        held, broken = counts.held.sum(axis=0), counts.broken.sum(axis=0)
+        weight = gains(held, broken, base)
+        enough = (held >= t.confidence * (held + broken)) & (weight >= t.gain)
+        if len(counts.held) == 1:
+            return enough & (held + broken >= t.word_support), weight
+        for factor in RAISES:
+            support = factor * t.word_support
+            if counts.pooled(support, t.confidence, t.gain, base) >= t.confidence:
+                stable = survives(*counts.held_out(support, t.confidence))
+                return enough & stable & (held + broken >= support), weight
+        return np.zeros_like(enough), weight

@@ -65,7 +65,7 @@ class TauChoice:
     table : tuple of TauRow
         Measures of each tau, from 1 downwards.
     held_out : dict of str to float
-        Measures over all sequences, where each part is decoded with the tau that is best on the other parts.
+        Measures over all sequences, each part decoded with the tau that is best on the others.
     folds : tuple of float
         Tau of each part.
     measure : str
@@ -130,8 +130,7 @@ class TauSearch:
     measure : str, default "accuracy"
         "accuracy", "f1" or "whole".
     folds : int, default 2
-        Number of parts. Tau is also chosen for each part on the others, which estimates its value on new
-        sequences.
+        Number of parts, for each of which tau is also chosen on the others.
     seed : int, default 0
         Seed of the parts.
     time_limit : float, optional

@@ -142,11 +142,9 @@ def corpus_frontier(
 ) -> CorpusFrontier:
     """Total score against total cost over a corpus, for every weight that multiplies all penalties alike.
 
-    The pairs (score, cost) of a corpus are sums of those of its sequences, with one labelling each. Its frontier is therefore the
-    Pareto frontier of the Minkowski sum of theirs, which can have exponentially many points. The points on its convex hull can
-    be computed exactly: a sum is supported at a weight if each summand is supported at that weight. The result contains all of
-    these points and all breakpoints of the weight. Unsupported sums, which would need a different weight for each sequence, are
-    left out.
+    The frontier of a corpus is that of the Minkowski sum of its sequences' pairs (score, cost), and can have exponentially many
+    points. Those on its convex hull, where a sum is supported at a weight if each summand is, are computed exactly, with all
+    breakpoints of the weight. Unsupported sums, which need a different weight for each sequence, are left out.
 
     Parameters
     ----------

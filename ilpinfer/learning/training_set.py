@@ -237,15 +237,12 @@ class Counter:
         self.features = [compile_rules(replace(rules, items=(each,)), labels) for each in features]
 
     def problems(self, trellis: Trellis) -> tuple[Problem, list[Problem]]:
-        """The rules on one sequence, and each feature by itself with weight 1."""
-
         def quiet(compiled: CompiledRules) -> Problem:
             return compiled.problem(trellis, quiet=True)
 
         return quiet(self.rules), [quiet(each) for each in self.features]
 
     def count(self, trellis: Trellis, ids: Integers, problems: tuple[Problem, list[Problem]]) -> Floats:
-        """(R,) activations of a labelling."""
         rules, features = problems
         ground, each_feature = iter(rules.rules), iter(features)
         result = []
@@ -265,7 +262,6 @@ def _is_learnt(item: Rule | Feature) -> bool:
 
 
 def _check(examples: Sequence[ScoredExample]) -> None:
-    """Raise ValueError for no examples, and for labels that do not belong to the scores."""
     if not examples:
         raise ValueError("no labelled sequences to learn from: expected at least one")
     scheme = examples[0].trellis.labels.scheme

@@ -21,7 +21,7 @@ MARGIN = 2.0
 
 @dataclass(frozen=True)
 class Candidate:
-    """An algorithm on held-out folds."""
+    """An algorithm on held-out folds; `refused` is why it cannot be chosen."""
 
     algorithm: str
     measures: Measures
@@ -50,7 +50,6 @@ class Trial:
 
     @property
     def measures(self) -> Measures:
-        """Its measures over all examples."""
         return Measures.of_counts(self.counts)
 
 

@@ -144,8 +144,6 @@ class PredictionsError(ValueError):
 
 @dataclass(frozen=True, eq=False)
 class WrongLabellings:
-    """S wrong labellings of M sequences."""
-
     sequence: Integers  # (S,)
     ids: tuple[Integers, ...]
 

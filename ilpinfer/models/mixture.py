@@ -23,19 +23,13 @@ from ilpinfer.models.hmm.second_order import PairParameters
 Part = HMM | SecondOrderHMM | CRF
 
 
-def _mean_of_probabilities(parts: Sequence[Floats], weights: Sequence[float]) -> Floats:
-    return np.asarray(
-        np.logaddexp.reduce([part + math.log(w) for part, w in zip(parts, weights, strict=True)])
-    )
-
-
-def _mean_of_scores(parts: Sequence[Floats], weights: Sequence[float]) -> Floats:
-    return np.asarray(sum(w * part for part, w in zip(parts, weights, strict=True)))
-
-
 MIXINGS: Mapping[str, Callable[[Sequence[Floats], Sequence[float]], Floats]] = {
-    "probabilities": _mean_of_probabilities,
-    "scores": _mean_of_scores,
+    "probabilities": lambda parts, weights: np.asarray(
+        np.logaddexp.reduce([part + math.log(w) for part, w in zip(parts, weights, strict=True)])
+    ),
+    "scores": lambda parts, weights: np.asarray(
+        sum(w * part for part, w in zip(parts, weights, strict=True))
+    ),
 }
 """Means of arrays of log parameters (nats): of the parameters, or of their logarithms."""
 
@@ -91,7 +85,6 @@ class Mixture(ModelFile):
 
     @cached_property
     def token_scores(self) -> TokenScores | None:
-        """Scores of single tokens, for first-order hidden Markov models."""
         parts = [model.parameters for model in self.models if isinstance(model, HMM)]
         if not parts:
             return None

@@ -47,7 +47,6 @@ class Kind:
         progress: Progress | None,
         options: Mapping[str, Any],
     ) -> TrainedModel:
-        """A model of labelled sequences."""
         own: dict[str, Any] = {"held_out": held_out, "progress": progress} if self.iterative else {}
         return self.train(pairs, scheme=scheme, **own, **self.arguments(options))
 
@@ -104,16 +103,14 @@ def train(
     pairs : sequence of Labelled
         Tokens and labels of each sequence.
     scheme : str, optional
-        Scheme of the model's labels. Labels of another scheme are converted, and "plain" removes prefixes, as
-        `ilpinfer train --scheme` does. If not given, the scheme of the given labels is kept.
+        Scheme that labels are converted to, as by `ilpinfer train --scheme`; if not given, they stay as they are.
     held_out : sequence of Labelled, optional
         Sequences on which `progress` reports accuracy, for kinds that are trained iteratively.
     progress : Progress, optional
         Function that is called after each iteration, for such kinds.
     **options : object
-        Options of the kind. Hidden Markov models have `emissions` and `transitions` (names of smoothings) and
-        the fields of `Vocabulary`. Conditional random fields have `template`, `algorithm`,
-        `without_line_breaks` and the algorithm's parameters, such as `c1`.
+        Of hidden Markov models `emissions` and `transitions` (names of smoothings) and the fields of `Vocabulary`; of conditional
+        random fields `template`, `algorithm`, `without_line_breaks` and the algorithm's parameters, such as `c1`.
 
     Returns
     -------
@@ -123,8 +120,7 @@ def train(
     Raises
     ------
     ValueError
-        For an unknown kind or option, for sequences that cannot be learnt from, and for labels that have no
-        form in the scheme.
+        For unknown kinds and options, sequences that cannot be learnt from, and labels without a form in the scheme.
 
     Examples
     --------

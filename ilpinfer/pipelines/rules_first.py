@@ -34,7 +34,6 @@ class OpenTokens:
 
     @classmethod
     def of(cls, allowed: Sequence[Allowed]) -> "OpenTokens":
-        """The undecided tokens, from the allowed labels of the tokens of each sequence."""
         lengths = np.array([len(a) for a in allowed])
         together = list(chain.from_iterable(allowed))
         ends = np.cumsum(lengths)

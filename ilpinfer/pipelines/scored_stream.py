@@ -18,7 +18,7 @@ from ilpinfer.pipelines.trellises import ScoredSequence, score_example
 TRIED = 3
 """Sequences of one set of labels for which rules are stated before they are said not to fit."""
 
-Kind = tuple[LabelSet, bool]
+LabelKind = tuple[LabelSet, bool]
 """Labels, and whether there are tokens."""
 
 
@@ -28,12 +28,11 @@ class RuleCheck:
     def __init__(self, rules: RuleSet) -> None:
         self._rules = rules
         self._odd: dict[str, None] = {}
-        self._tried: dict[Kind, list[InputError]] = {}
-        self._fitting: set[Kind] = set()
+        self._tried: dict[LabelKind, list[InputError]] = {}
+        self._fitting: set[LabelKind] = set()
 
     @property
     def remarks(self) -> list[str]:
-        """Remarks on unusual labels, and on rules for these labels."""
         return [text for text in self._odd if text]
 
     @property
@@ -75,7 +74,7 @@ def check_rules(scored: Iterable[ScoredSequence], rules: RuleSet) -> list[str]:
 
 
 def _remark(labels: LabelSet) -> str:
-    """Remarks on unusual labels. Models also have the scheme plain if it was inferred."""
+    """Remarks on unusual labels; models also have the scheme plain if it was inferred."""
     return labels.notice or (remark(labels.names, "plain") if labels.scheme == "plain" else "")
 
 
@@ -87,8 +86,6 @@ MOST_TOKENS = 100_000
 
 
 class ExampleSource(Protocol):
-    """Examples that may have to be waited for."""
-
     @property
     def paused(self) -> bool:
         """Whether the next one has to be."""
@@ -161,7 +158,6 @@ class ScoredStream:
             yield self._ready.popleft()
 
     def _look(self, item: ScoredSequence) -> None:
-        """Compare a sequence with the rules."""
         self._check.add(item)
         if item.example.scores is None:
             self._not_used = ""
@@ -214,7 +210,6 @@ class Trellises:
 
     @property
     def first(self) -> Trellis:
-        """The first of those that are kept."""
         return next(item.trellis for item in self.waiting if item.trellis is not None)
 
 

@@ -239,7 +239,6 @@ def _tokens(tokens: Tokens, segment: Segment) -> Tokens:
 
 
 def _within(level: Level, tokens: Tokens, outer: Segment) -> list[Segment]:
-    """The segments of a segment, in tokens of the document."""
     segments = level.cut(_tokens(tokens, outer))
     return [
         Segment(segment.field, outer.first + segment.first, outer.first + segment.last)

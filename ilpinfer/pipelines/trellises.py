@@ -16,8 +16,6 @@ from ilpinfer.models.sequence_model import SequenceModel, restored, token_positi
 
 @dataclass(frozen=True)
 class ScoredSequence:
-    """A sequence ready to decode."""
-
     example: Example
     trellis: Trellis | None
     gold: tuple[str, ...] | None
@@ -99,14 +97,12 @@ def score_example(example: Example, model: SequenceModel | None, scheme: str = "
 
 
 def _gold_labels(examples: Sequence[Example], scheme: str) -> list[tuple[str, ...] | None]:
-    """Gold labels, in the scheme that was asked for where they can be written in it."""
     labels_known = [example.labels for example in examples if example.labels is not None]
     result = iter(convert_all(labels_known, scheme))
     return [None if example.labels is None else next(result) for example in examples]
 
 
 def strip_prefixes(example: Example) -> Example:
-    """The example with prefixes taken off the label names of its scores."""
     assert example.scores is not None
     names = example.scores.label_names
     plain = None if names is None else strip([names])[0]

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 import ilpinfer
 from formulations import LabelSet, Trellis
 from formulations import constraints as C
-from ilpinfer.adapters.candidate_spans import CandidateSpan, SpanLabels, span_trellis
 from ilpinfer.adapters.decisions import AdapterError, best_ids
+from ilpinfer.adapters.spacy_sources import CandidateSpan, SpanLabels, span_trellis
 from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.evaluation.counts import FieldTable
 

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.effort import examples
 
+from ilpinfer.corpus.archives import read_archive
 from ilpinfer.corpus.sequences import InputError, read
-from ilpinfer.corpus.zipped import read_archive
 from ilpinfer.errors import ModelError
 from ilpinfer.models.crf import CRF
 from ilpinfer.models.files import load_model

@@ -66,3 +66,10 @@ def test_a_block_is_taken_whole():
     assert (number, texts) == (1, ["a\tX", "b\tY"])
     lines.take(texts)
     assert next(lines) == (4, "c\tX")
+
+
+def test_a_header_may_stand_beyond_the_lines_read_ahead():
+    content = b"Ada name\n1815  year\n\n-DOCSTART-\tO\ntoken\tlabel\nAda\tname\n"
+    found = read(Lines, content, "", None)
+    assert found == read(OneByOne, content, "", None)
+    assert "refs.tsv, line 5: 'token\\tlabel' is read as a header" in found[-2]

@@ -12,7 +12,7 @@ from support.oracles import labellings, score_units_factored, snap
 from formulations import constraints as C
 from formulations.problem.compiled_rules import unique_names
 from ilpinfer.learning import BASELINES, CODL
-from ilpinfer.learning.codl_settings import Settings
+from ilpinfer.learning.codl_records import Settings
 from ilpinfer.models.files import load_model
 from ilpinfer.models.hmm import HMM
 from ilpinfer.models.mixture import Mixture

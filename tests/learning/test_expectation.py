@@ -11,7 +11,7 @@ from formulations import RuleSet
 from formulations import constraints as C
 from ilpinfer.core.rule_compiler import compiler_of
 from ilpinfer.learning.expectation import Expectation, Expectations, WeightedLabellings, most_confident
-from ilpinfer.learning.learners import Counting, learner_of, repetitions
+from ilpinfer.learning.learners import CountingLearner, learner_of, repetitions
 from ilpinfer.models.hmm import HMM, SecondOrderHMM
 
 PAIRS = [
@@ -153,7 +153,7 @@ def test_the_surest_come_first():
 @pytest.mark.parametrize("kind", ["hmm", "hmm2"])
 def test_counting_weighs_labellings_and_expectations(kind):
     learner = learner_of(kind, {"emissions": "none", "by": "uniform"})
-    assert isinstance(learner, Counting)
+    assert isinstance(learner, CountingLearner)
     trained = learner.kind.train(PAIRS, emissions="none", vocabulary="uniform")
     texts = [text for text, _ in PAIRS]
     paths = [trained.labels.ids(labels) for _, labels in PAIRS]

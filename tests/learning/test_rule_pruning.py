@@ -9,7 +9,7 @@ from formulations import LabelSet
 from formulations import constraints as C
 from formulations.labels.reading import Reading
 from ilpinfer.learning.rule_pruning import cover
-from ilpinfer.learning.rule_relations import claims, contradict, implies
+from ilpinfer.learning.rule_trials import claims, contradict, implies
 from ilpinfer.learning.wrong_labellings import CHANGES, corrupt, corrupted
 
 

@@ -13,9 +13,9 @@ from ilpinfer.cli import main
 from ilpinfer.errors import ModelError
 from ilpinfer.models.files import load_model
 from ilpinfer.models.hmm import HMM
+from ilpinfer.models.hmm.first_order import TaggedHMM
 from ilpinfer.models.hmm.second_order import READINGS, SecondOrderHMM
 from ilpinfer.models.hmm.smoothing import AMOUNTS
-from ilpinfer.models.hmm.tagged import TaggedHMM
 
 PAIRS = [
     (tuple("abcab"), tuple("xyzxy")),

@@ -10,10 +10,13 @@ require("ilpinfer.adapters.sklearn", "sklearn", "sklearn")
 
 from ilpinfer.adapters.sklearn.crf import ConstrainedCRF  # noqa: E402
 from ilpinfer.adapters.sklearn.crfsuite_decoder import ConstrainedDecoder  # noqa: E402
-from ilpinfer.adapters.sklearn.hmm import ConstrainedHMM  # noqa: E402
 from ilpinfer.adapters.sklearn.inputs import SequenceError  # noqa: E402
-from ilpinfer.adapters.sklearn.predictions import InfeasibleError, RelaxedNotice  # noqa: E402
-from ilpinfer.adapters.sklearn.scorers import span_f1  # noqa: E402
+from ilpinfer.adapters.sklearn.predictions import (  # noqa: E402
+    InfeasibleError,
+    RelaxedNotice,
+    span_f1,
+)
+from ilpinfer.adapters.sklearn.trained import ConstrainedHMM  # noqa: E402
 
 __all__ = [
     "ConstrainedCRF",

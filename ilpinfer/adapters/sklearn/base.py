@@ -41,8 +41,6 @@ def takes_features(model: Any) -> bool:
 
 
 class ConstrainedEstimator(ABC, BaseEstimator):  # type: ignore[misc]
-    """An estimator of label sequences that obey rules."""
-
     rules: Any
     scheme: str
     method: str
@@ -230,7 +228,6 @@ class ConstrainedEstimator(ABC, BaseEstimator):  # type: ignore[misc]
         return labels_of(solutions, self.on_infeasible)
 
     def _gold(self, labels: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
-        """Gold labels in the scheme of the predictions."""
         return labels
 
     def _checked_rules(self) -> RuleSet:

@@ -22,15 +22,14 @@ Features = Callable[[Sequence[str]], Sequence[Item]]
 class ConstrainedDecoder(ConstrainedEstimator):
     """A decoder under rules for a model of CRFsuite, in place of its own Viterbi decoding.
 
-    If the model is fitted already, `predict` works at once. `fit` fits a clone of an estimator of
-    sklearn-crfsuite. It does not change taggers, model files and a `FrozenEstimator`, so that `GridSearchCV`
-    can compare rules for one model. Parameters as for `ConstrainedCRF`, and those of the model.
+    If the model is fitted already, `predict` works at once. `fit` fits a clone of an estimator of sklearn-crfsuite, but no tagger,
+    model file or `FrozenEstimator`, so that `GridSearchCV` can compare rules for one model. Parameters as for `ConstrainedCRF`, and
+    those of the model.
 
     Parameters
     ----------
     estimator : sklearn_crfsuite.CRF, FrozenEstimator, pycrfsuite.Tagger, str or Path
-        An estimator, fitted or not; a `sklearn.frozen.FrozenEstimator` of one; an open tagger, whose weights
-        are known to six decimals and are read once; or the path of a model file.
+        An estimator, fitted or not, or frozen; an open tagger, whose weights have six decimals; or a model file.
     token : str or callable, optional
         Feature that holds the token, for rules that look at tokens: a name, or a function from the features
         of a token to its text.
@@ -163,8 +162,6 @@ class ConstrainedDecoder(ConstrainedEstimator):
 
 
 class _Key(NamedTuple):
-    """Model and parameters from which a decoder was made."""
-
     version: tuple[Any, ...]
     rules: Any
     features: Features | None
@@ -184,7 +181,6 @@ def _is_tagger(estimator: Any) -> bool:
 
 
 def _stays(estimator: Any) -> bool:
-    """Whether `fit` leaves an estimator unchanged."""
     if isinstance(estimator, str | Path) or _is_tagger(estimator):
         return True
     if not hasattr(estimator, "modelfile"):
@@ -196,7 +192,6 @@ def _stays(estimator: Any) -> bool:
 
 
 def _place(estimator: Any) -> Path:
-    """The model file; NotFittedError where there is none."""
     if isinstance(estimator, str | Path):
         return Path(estimator)
     try:

@@ -43,7 +43,6 @@ def rows(values: Any, what: str, kind: str) -> list[Any]:
 
 
 def token_lists(X: Any, hint: str = "") -> list[Tokens]:
-    """Texts of N sequences, none of them empty."""
     result = []
     for i, x in enumerate(rows(X, "X", "sequences")):
         tokens = _filled(rows(x, f"X[{i}]", "tokens"), i)
@@ -55,7 +54,6 @@ def token_lists(X: Any, hint: str = "") -> list[Tokens]:
 
 
 def feature_lists(X: Any) -> list[list[Item]]:
-    """Features of N sequences, none of them empty."""
     result = []
     for i, x in enumerate(rows(X, "X", "sequences of features")):
         own = x.items() if type(x).__name__ == "ItemSequence" else x
@@ -115,7 +113,6 @@ def label_lists(y: Any, X: Sequence[Sequence[Any]]) -> list[tuple[str, ...]]:
 
 
 def tokens_of(items: Sequence[Item], token: Token, number: int) -> Tokens | None:
-    """The texts of tokens, from their features."""
     if token is None:
         return None
     return tuple(_token(item, token, f"X[{number}][{t}]") for t, item in enumerate(items))

@@ -1,4 +1,4 @@
-"""The base class of estimators that train a model of ilpinfer."""
+"""Estimators that train a model of ilpinfer: their base class, and hidden Markov models."""
 
 from abc import abstractmethod
 from typing import Any, Self
@@ -9,22 +9,19 @@ from ilpinfer.adapters.sklearn.base import ConstrainedEstimator
 from ilpinfer.adapters.sklearn.inputs import label_lists
 from ilpinfer.corpus.conversion import convert_all
 from ilpinfer.decoding.decoder import Decoder
+from ilpinfer.models.sequence_model import TrainedModel
 from ilpinfer.models.sequences import Labelled
+from ilpinfer.models.training import train
 
 
 class TrainedEstimator(ConstrainedEstimator):
-    """An estimator that trains a model on labelled sequences."""
-
     model_: Any
     decoder_: Decoder
 
     @abstractmethod
-    def _train(self, pairs: list[Labelled]) -> Any:
-        """The model trained on labelled sequences."""
-
+    def _train(self, pairs: list[Labelled]) -> Any: ...
     @property
     def _of_features(self) -> bool:
-        """Whether X has features rather than tokens."""
         return False
 
     def fit(self, X: Any, y: Any) -> Self:
@@ -61,3 +58,78 @@ class TrainedEstimator(ConstrainedEstimator):
 
     def _gold(self, labels: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
         return convert_all(labels, self.scheme) if self.scheme else labels
+
+
+KINDS = {1: "hmm", 2: "hmm2"}
+
+
+class ConstrainedHMM(TrainedEstimator):
+    """A hidden Markov model whose predictions are the best labellings that keep the rules.
+
+    X is a sequence of token lists. Parameters as for `ConstrainedCRF`, and those of the model; attributes are the same.
+
+    Parameters
+    ----------
+    order : {1, 2}, default 1
+        Number of labels before that a label depends on. Models of order 2 have no marginals.
+    emissions, transitions : str, optional
+        Smoothings of words and of labels: "none", "additive", "witten-bell", "interpolation" or
+        "absolute-discounting"; the model's defaults if not given.
+    by : {"classes", "uniform", "shapes", "suffixes", "shapes-suffixes"}, default "classes"
+        Classes of words that do not occur in training; "uniform" is one class.
+    singletons : bool, default False
+        Whether classes are estimated on words that occur once in training.
+    alike : bool, default False
+        Whether all years count as one word, and likewise numbers with equally
+        many digits, initials, months, and tokens with digits of the same shape.
+    lower_case : bool, default False
+        Whether words are converted to lower case.
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> X = [["Ada", "Lovelace", "1843"], ["Turing", "1936"]]
+    >>> y = [["name", "name", "year"], ["name", "year"]]
+    >>> hmm = ConstrainedHMM([C.requires_before("name", "year")]).fit(X, y)
+    >>> hmm.predict([["1843", "1936"]])[0]
+    ['name', 'year']
+    """
+
+    def __init__(
+        self,
+        rules: Any = (),
+        *,
+        order: int = 1,
+        emissions: str | None = None,
+        transitions: str | None = None,
+        by: str = "classes",
+        singletons: bool = False,
+        alike: bool = False,
+        lower_case: bool = False,
+        scheme: str = "",
+        method: str = "auto",
+        time_limit: float | None = None,
+        on_infeasible: str = "raise",
+    ) -> None:
+        self.rules = rules
+        self.order = order
+        self.emissions = emissions
+        self.transitions = transitions
+        self.by = by
+        self.singletons = singletons
+        self.alike = alike
+        self.lower_case = lower_case
+        self.scheme = scheme
+        self.method = method
+        self.time_limit = time_limit
+        self.on_infeasible = on_infeasible
+
+    def _train(self, pairs: list[Labelled]) -> TrainedModel:
+        if self.order not in (1, 2):
+            raise ValueError(f"order is {self.order!r}; expected 1 or 2")
+        smoothings = {"emissions": self.emissions, "transitions": self.transitions}
+        options: dict[str, Any] = {name: value for name, value in smoothings.items() if value is not None}
+        for name in ("by", "singletons", "alike", "lower_case"):
+            options[name] = getattr(self, name)
+        model: TrainedModel = train(KINDS[int(self.order)], pairs, scheme=self.scheme, **options)
+        return model

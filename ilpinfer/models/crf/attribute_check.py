@@ -55,7 +55,6 @@ def _percent(share: float) -> str:
 
 
 def warn_of_unknown(features: Iterable[str], attributes: Sequence[str]) -> None:
-    """A notice that a model has none of the features of a sequence."""
     example = next(iter(features), None)
     if example is not None and attributes:
         text = (

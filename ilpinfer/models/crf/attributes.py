@@ -52,7 +52,6 @@ def short_shape(token: str) -> str:
 
 
 def case(token: str) -> Values:
-    """How letters are cased."""
     if token.isupper():
         return ("upper",)
     if token.islower():

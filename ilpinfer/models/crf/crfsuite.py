@@ -85,7 +85,6 @@ def _weights(data: bytes) -> Weights:
 
 
 def _names(data: bytes, place: int, number: int) -> tuple[str, ...]:
-    """Names in the order of their ids, from the table's list of places."""
     chunk, _, _, _, size, backward = _NAMES.unpack_from(data, place)
     if chunk != b"CQDB" or size < number:
         raise ValueError("a table of names is cut short")
@@ -114,7 +113,8 @@ KEYS = ("labels", "scheme", "template", "without_line_breaks", "attributes", *AR
 
 
 def weights_body(weights: Weights) -> dict[str, str]:
-    return {name: _text(getattr(weights, name), kind) for name, kind in ARRAYS.items()}
+    arrays = {name: getattr(weights, name).astype(kind) for name, kind in ARRAYS.items()}
+    return {name: base64.b64encode(array.tobytes()).decode("ascii") for name, array in arrays.items()}
 
 
 def read_weights(body: Mapping[str, Any], labels: LabelSet) -> Weights:
@@ -124,10 +124,6 @@ def read_weights(body: Mapping[str, Any], labels: LabelSet) -> Weights:
     _check_arrays(arrays, len(labels), len(attributes))
     arrays["transitions"] = arrays["transitions"].reshape(len(labels), len(labels))
     return Weights(labels.names, attributes, **arrays)
-
-
-def _text(array: NDArray[Any], kind: str) -> str:
-    return base64.b64encode(array.astype(kind).tobytes()).decode("ascii")
 
 
 def _array(value: Any, kind: str, what: str) -> NDArray[Any]:

@@ -19,8 +19,6 @@ ContextAttribute = Callable[[Sequence[str]], Column]
 
 @dataclass(frozen=True)
 class Atom:
-    """An attribute of the token at an offset, such as `lower[-1]`."""
-
     attribute: str
     offset: int = 0
 

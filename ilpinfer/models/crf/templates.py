@@ -43,8 +43,7 @@ MOST = 10_000
 _ATOM = re.compile(r"([\w-]+)(?::(\d+)(?:\.\.(\d+))?)?(?:\[(-?\d+)(?:\.\.(-?\d+))?\])?")
 
 
-class TemplateError(InferenceError, ValueError):
-    """A feature template that cannot be used; the message names file, place and the nearest known name."""
+class TemplateError(InferenceError, ValueError): ...
 
 
 def template_names() -> list[str]:
@@ -216,7 +215,6 @@ def _pattern(value: Any, name: str, path: tuple[str, ...]) -> WordAttribute:
 
 
 def _column(value: Any, name: str, path: tuple[str, ...]) -> str:
-    """The name of a further column, which may be its number."""
     if isinstance(value, bool) or not isinstance(value, str | int) or not str(value).strip():
         raise DocumentError(
             f'{name} is {value!r}; expected the name of a column, such as "pos", or its number', *path

@@ -19,8 +19,6 @@ Allowed = list[int]
 
 @dataclass(frozen=True)
 class TokenRules:
-    """Hard rules on the labels of single tokens."""
-
     labels: LabelSet
     rules: tuple[Rule, ...]
     valid: bool = True

@@ -75,7 +75,10 @@ class Emissions:
         return {
             "smoothing": [self.smoothing.method, self.smoothing.amount],
             "vocabulary": vars(self.vocabulary),
-            "words": {w: _sparse(row) for w, row in zip(self.words, self.counts, strict=True)},
+            "words": {
+                word: {str(k): float(row[k]) for k in np.flatnonzero(row)}
+                for word, row in zip(self.words, self.counts, strict=True)
+            },
         }
 
     @classmethod
@@ -151,7 +154,3 @@ def _refine(coarse: Floats, parent: Integers, size: Floats, counts: Floats, by: 
     share = np.concatenate([(size + 1) / total[parent], 1 / total])
     lower = coarse[np.concatenate([parent, np.arange(places)])] * share[:, None]
     return smooth([np.concatenate([counts, np.zeros_like(coarse)]).T], lower.T, by).T
-
-
-def _sparse(row: Floats) -> dict[str, float]:
-    return {str(k): float(row[k]) for k in np.flatnonzero(row)}

@@ -173,12 +173,8 @@ class CountedHMM(ModelFile):
         return cls(
             labels,
             plain_values.counts(body["start"], (K,), "start"),
-            cls._read_end(body["end"], K),
+            None if body["end"] is None else plain_values.counts(body["end"], (K,), "end"),
             cls._read_transitions(body["transitions"], K),
             Emissions.from_body(body["emissions"], K),
             read_smoothing(body["smoothing"], "smoothing"),
         )
-
-    @classmethod
-    def _read_end(cls, value: Any, K: int) -> Floats | None:
-        return plain_values.counts(value, (K,), "end")

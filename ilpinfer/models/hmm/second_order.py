@@ -41,20 +41,13 @@ class SecondOrderHMM(CountedHMM):
     """A hidden Markov model of second order (Stokman 2011, section 4.1; Brants 2000).
 
     It scores P(y) P(x | y), nats, where each label depends on the two labels before it. A sequence ends with a probability
-    that depends on its last label only. The probabilities of all sequences therefore add up to 1.
+    that depends on its last label only. The probabilities of all sequences therefore add up to 1. Parameters as for `HMM`, but
+    `end` is never None.
 
     Parameters
     ----------
-    labels : LabelSet
-        K labels.
-    start, end : ndarray of float, shape (K,)
-        Counts of first and of last labels.
     transitions : ndarray of float, shape (K+1, K, K)
         Counts [before, now, next]; before is START in row 0.
-    emissions : Emissions
-        Counts of words and labels.
-    smoothing : Smoothing
-        Method that turns counts of transitions into probabilities.
 
     Examples
     --------
@@ -69,7 +62,7 @@ class SecondOrderHMM(CountedHMM):
 
     def __post_init__(self) -> None:
         if self.end is None:
-            raise ValueError("a model of second order has an end: leave ends out")
+            raise ValueError("end is None; a model of second order counts last labels")
 
     @staticmethod
     def shape(K: int) -> tuple[int, ...]:

@@ -28,7 +28,6 @@ _PATTERNS = [re.compile(pattern, re.DOTALL) for _, pattern in CLASSES]
 
 
 def token_class(token: str) -> int:
-    """Index into CLASSES."""
     return next(c for c, pattern in enumerate(_PATTERNS) if pattern.fullmatch(token))
 
 
@@ -73,8 +72,6 @@ _SIGNS = str.maketrans("Xxd", "Aa0")
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Grouping of tokens into words, and the classes of unknown words."""
-
     by: str = "classes"
     singletons: bool = False
     alike: bool = False

@@ -1,13 +1,20 @@
-"""Settings of constraint-driven learning and of its baselines."""
+"""Settings of constraint-driven learning and of its baselines, and its result with figures of each cycle."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
+from formulations import RuleSet
 from formulations.arguments import number, whole
 from formulations.messages import suggestion
 from ilpinfer.learning.expectation import E_STEPS
 from ilpinfer.learning.learners import Learner, learner_of
+from ilpinfer.learning.measures import Measures
+from ilpinfer.models.files import record_of, text_of
+from ilpinfer.models.mixture import Mixture, Part
+from ilpinfer.system.files import digest, write_atomically
 
 BASELINES: Mapping[str, Mapping[str, Any]] = {
     "codl": {},
@@ -31,27 +38,24 @@ class Settings:
     kind, options : str or mapping of str to object, optional
         Kind of the model and its options; see `ilpinfer.models.training.train`.
     gamma : float or None, default 0.9
-        Weight γ of the supervised model. The paper sets γ to 0.1 and does not say which model it multiplies:
-        compare 0.1 and 0.9. None is the share of the labelled tokens among all tokens that are learnt from.
+        Weight γ of the supervised model; None for the share of the labelled tokens among all that are learnt from. The paper
+        has 0.1 and does not say which model it multiplies: compare 0.1 and 0.9.
     k : int, default 1
         Number K of labellings of each sequence.
     cycles : int, default 5
         Number of cycles; 0 for the supervised model.
     e_step : str, default "top-k"
-        A name from `ilpinfer.learning.E_STEPS`. With "posterior", a sequence gets sampled labellings if its
-        rules take more joint states than `budget`, or if it is as long as one whose rules do; the trace
-        counts such sequences.
+        A name from `ilpinfer.learning.E_STEPS`. With "posterior", sequences whose rules take more joint states than `budget`,
+        and others as long, get sampled labellings; the trace counts them.
     mixing : str, optional
-        Meaning of λ: "probabilities", "scores" (their logarithms) or "counts" (of which the labelled
-        sequences have a share γ); by default the first one that the learner supports.
+        Meaning of λ: "probabilities", "scores" (their logarithms) or "counts"; by default the learner's first.
     constrained : bool, default True
         Whether the E-step obeys the rules. Labellings always obey schemes that mark ends, such as IOBES.
     relabel : bool, default True
         Whether sequences are labelled again in each cycle, unlike in self-training.
     confidence : float, default 1.0
-        Share of the unlabelled sequences that are learnt from. These are the ones whose best labelling leads
-        the second by most nats, or whose likeliest labels have the highest mean probability. Without
-        `relabel`, the share that is added in each cycle.
+        Share of the unlabelled sequences that are learnt from, or added in each cycle without `relabel`: those with the largest
+        lead of the best labelling, nats, or the highest mean probability of the likeliest labels.
     budget : int, default 200000
         Limit on the joint states of a sequence for "posterior".
     samples : int, default 100
@@ -128,3 +132,103 @@ class Settings:
             "mixing": self.own_mixing,
             "learner": own,
         }
+
+
+Progress = Callable[[int, int, int], None]
+"""Receives the cycle, from 1, how many sequences are labelled in it, and how many there are."""
+Row = dict[str, Any]
+"""The state after a cycle, as plain values."""
+
+
+@dataclass(frozen=True)
+class Cycle:
+    """Figures of one cycle.
+
+    Parameters
+    ----------
+    number : int
+        Number of the cycle, from 1.
+    learnt : int
+        Number of unlabelled sequences from which the model was learnt.
+    changed : float
+        Share of the unlabelled sequences whose labels differ from those of the cycle before.
+    violations : dict of str to int
+        Number of violations of each rule by the labels of the unlabelled sequences.
+    left_out : int
+        Number of sequences for which no labelling keeps the hard rules.
+    ways : dict of str to int
+        Number of sequences by E-step; more than one E-step if some sequences have too many joint states.
+    held_out : dict of str to Measures
+        Measures "without rules" and "with rules"; empty without held-out sequences.
+
+    Examples
+    --------
+    >>> Cycle(1, 10, 0.5, {"one title": 2}, 0, {"top-k": 10}, {}).changed
+    0.5
+    """
+
+    number: int
+    learnt: int
+    changed: float
+    violations: dict[str, int]
+    left_out: int
+    ways: dict[str, int]
+    held_out: dict[str, Measures]
+
+
+@dataclass(frozen=True)
+class CODLResult:
+    """The result of `CODL.fit`.
+
+    Parameters
+    ----------
+    model, supervised : Part or Mixture
+        Model after the last cycle, and model learnt from the labelled sequences only.
+    before : dict of str to Measures
+        Measures of the supervised model on held-out sequences, as in `Cycle.held_out`.
+    trace : tuple of Cycle
+        The cycles.
+    made : dict of str to object
+        Settings, versions, and fingerprints of data and rules.
+
+    Examples
+    --------
+    >>> from ilpinfer.learning import CODL
+    >>> labelled = [(["Ada", "Lovelace", "1843"], ["name", "name", "year"])]
+    >>> result = CODL(cycles=1).fit(labelled, [["Alan", "Turing", "1936"]])
+    >>> result.model.labels.names, len(result.trace)
+    (('name', 'year'), 1)
+    """
+
+    model: Part | Mixture
+    supervised: Part
+    before: dict[str, Measures]
+    trace: tuple[Cycle, ...]
+    made: dict[str, Any]
+
+    @property
+    def text(self) -> str:
+        """The model's file, as `load_model` reads it, with `made` beside the model."""
+        return text_of({**record_of(self.model), "made": self.made})
+
+    def save(self, path: str | Path) -> None:
+        """Write the model's file. It appears under its name only when it is complete.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+        """
+        write_atomically(path, self.text)
+
+
+def provenance(settings: Mapping[str, Any], labelled: Any, pool: Any, rules: RuleSet) -> dict[str, Any]:
+    """How a model is made, as plain values without date or place."""
+    return {
+        "by": "CODL",
+        "settings": dict(settings),
+        "versions": {"ilpinfer": version("ilpinfer"), "numpy": version("numpy")},
+        "labelled": digest(labelled),
+        "unlabelled": digest(pool),
+        "rules": digest(str(rules)),
+    }
