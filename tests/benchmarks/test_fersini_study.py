@@ -4,10 +4,11 @@ import math
 
 import numpy as np
 import pytest
+from pandas import DataFrame
 
 from benchmarks.data.held_out import percentages, setting_of
 from benchmarks.studies.fersini.measuring import SINGLE, TAUS, floor_of, floors_of, measured
-from benchmarks.studies.fersini.totals import check, chosen, sums
+from benchmarks.studies.fersini.totals import check, chosen, measures, sums
 from benchmarks.study import Disagreement
 from formulations import RuleSet
 from formulations import constraints as C
@@ -32,17 +33,17 @@ def test_floors():
 
 
 def test_sums_and_measures():
-    total = sums([row(0, 1.0, 9), row(1, 1.0, 6)])
+    total = sums(DataFrame([row(0, 1.0, 9), row(1, 1.0, 6)]))
     assert (total.sequences, total.cost, total.score, total.proved) == (2, 2.0, -6.0, 2)
-    assert total.measures == pytest.approx((0.75, 0.5, 0.0))
+    assert measures(total) == pytest.approx((0.75, 0.5, 0.0))
 
 
 def test_tau_is_chosen_on_the_other_half():
     rows = [row(0, 1.0, 9), row(0, 0.5, 3), row(1, 1.0, 2), row(1, 0.5, 8)]
-    total, values = chosen(rows)
+    total, values = chosen(DataFrame(rows))
     # Half 0 takes what is best on half 1, which is 0.5, and the other way round.
     assert values == (0.5, 1.0)
-    assert total.measures.accuracy == pytest.approx((3 + 2) / 20)
+    assert measures(total).accuracy == pytest.approx((3 + 2) / 20)
 
 
 def test_two_phases_and_frontiers_have_to_agree():

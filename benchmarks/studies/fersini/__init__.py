@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from benchmarks.studies.fersini import measuring, text, totals
+from benchmarks.studies.fersini import measuring, totals
+from benchmarks.studies.fersini.report import report
 from benchmarks.studies.fersini.settings import (
     BLOCK,
     CONFIDENCE,
@@ -78,7 +79,7 @@ STUDY = Study(
     parts=tuple(FOLDERS),
     cells=cells,
     measure=measure,
-    report=text.report,
+    report=report,
     check=totals.check,
     timed=True,
 )

@@ -10,7 +10,7 @@ from pathlib import Path
 from benchmarks.data.corpora import read_labelled
 from benchmarks.data.models import FOLDER, trained
 from benchmarks.data.sets import Labelled
-from benchmarks.studies.liao import text
+from benchmarks.studies.liao.report import report
 from benchmarks.studies.liao.rules import COMPANY, Pair, company_words, entity_rules
 from benchmarks.studies.liao.ways import Way, check_best, fastest
 from benchmarks.study import Design, Row, Sources, Study
@@ -167,6 +167,6 @@ STUDY = Study(
     parts=(TABLE, ALONE),
     cells=cells,
     measure=measure,
-    report=text.report,
+    report=report,
     timed=True,
 )
