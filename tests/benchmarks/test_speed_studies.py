@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from pandas import DataFrame
 from support.tables import lines_of
 
 import ilpinfer
@@ -13,7 +14,8 @@ from benchmarks.data import prepared
 from benchmarks.data.runs import repeated
 from benchmarks.report import Report
 from benchmarks.studies import best_few, references, reprocess, rule_costs
-from benchmarks.studies.compiled import calls, text
+from benchmarks.studies.compiled import calls
+from benchmarks.studies.compiled.report import calls as calls_of
 from benchmarks.studies.reprocess import commands
 from benchmarks.studies.reprocess.text import more_megabytes
 from benchmarks.studies.serving import sentences
@@ -69,13 +71,9 @@ def test_one_core_is_used_meanwhile():
     assert os.sched_getaffinity(0) == cores
 
 
-def test_multiples_are_those_of_each_sequence_but_for_the_mean():
-    assert text.multiples([1.0, 1.0, 4.0], [2.0, 3.0, 4.0]) == {
-        "median": 2.0,
-        "p90": pytest.approx(2.8),
-        "most": 3.0,
-        "mean": 1.5,
-    }
+def test_multiples_are_those_of_each_sequence():
+    each = calls_of(DataFrame([{"way": "x", "bare": [1.0, 1.0, 4.0], "decoded": [2.0, 3.0, 4.0]}]))
+    assert each.multiple.tolist() == [2.0, 3.0, 1.0]
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from benchmarks.data.corpora import CORA_SIZES, RIVALS_SIZE, read_labelled
 from benchmarks.studies.compiled import calls, files, starting
 from benchmarks.studies.compiled.calls import BLOCKS, LENGTH, NOISES, SIZE, Cell
-from benchmarks.studies.compiled.text import report
+from benchmarks.studies.compiled.report import report
 from benchmarks.study import Design, Row, Sources, Study
 
 CORA, UMASS, LONG, THREADS, FILES, STARTING = PARTS = (
