@@ -26,7 +26,6 @@ RESULTS, ROWS = ROOT / "benchmarks" / "results", ROOT / "benchmarks" / "rows"
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """List, run or report."""
     options = _options().parse_args(arguments)
     if options.command == "list":
         return _list()

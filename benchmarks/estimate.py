@@ -10,7 +10,6 @@ from benchmarks.study import Sources, study_named
 
 
 def text(chosen: Sequence[str], parts: Sequence[str], sources: Sources, results: Path, processes: int) -> str:
-    """One line a study, and the sum."""
     lines, total, unknown = [], 0.0, []
     for name in chosen:
         study = study_named(name)

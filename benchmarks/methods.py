@@ -42,10 +42,7 @@ called once, as words that a rule set has met before cost less."""
 def side_by_side(
     data: DataSet, items: Sequence[Item], methods: Sequence[str], limit: float
 ) -> Iterator[tuple[str, Item, Callable[[], Row]]]:
-    """Each method on each sequence, one method after the other, as what measures it.
-
-    The rules have been compiled, but have not met the words of the sequences.
-    """
+    """Each method on each sequence, one method after the other, as what measures it."""
     rules = RuleSet(data.rules.items, data.rules.fields, data.rules.name)
     ilpinfer.decode(_blank(items[0].make().labels), rules)
     for method in methods:
@@ -61,15 +58,7 @@ def _blank(labels: LabelSet) -> Trellis:
 
 
 def run(method: str, item: Item, rules: RuleSet, limit: float) -> Row:
-    """What one method makes of one sequence.
-
-    Raises
-    ------
-    CannotState
-        where a peer has no form for a rule, or the problem is too large for it.
-    Disagreement
-        where a labelling is not worth what the method says, or a proof is not confirmed.
-    """
+    """What a method makes of a sequence; CannotState where a peer has no form for it, Disagreement where a claim is wrong."""
     trellis = item.make()
     T, K = trellis.lattice.shape
     row: Row = {"item": item.key, "method": method, "T": T, "K": K}

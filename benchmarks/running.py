@@ -33,15 +33,7 @@ def cells_of(
 
 
 def run(name: str, sources: Sources, cells: Sequence[Cell], journal: Journal, processes: int) -> None:
-    """Measure what the journal lacks.
-
-    Raises
-    ------
-    Disagreement
-        where two programs cannot both be right.
-    BrokenProcessPool
-        where the process of a cell died; the message names the cells that it may have been.
-    """
+    """Measure what the journal lacks."""
     todo = [cell for cell in cells if cell not in journal]
     parts = study_named(name).parts
     places = {cell: (parts.index(cell.part), place) for place, cell in enumerate(cells)}

@@ -25,10 +25,7 @@ def held_out_labellings(
     seed: int = 0,
     line_break: str = "",
 ) -> Iterator[tuple[str, Sequence[str], Sequence[str]]]:
-    """(rule set, gold, predicted) of every sequence, the model trained on the other folds.
-
-    With a label for `line_break`, line breaks are taken out of the sequences and get that label.
-    """
+    """(rule set, gold, predicted) of every sequence, the model trained on the other folds."""
     result = template if isinstance(template, Template) else load_template(template)
     for fold in make_folds(range(len(pairs)), folds, seed):
         left = set(fold)

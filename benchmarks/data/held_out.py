@@ -17,14 +17,7 @@ from ilpinfer.models.sequence_model import SequenceModel
 
 @dataclass(frozen=True)
 class Setting:
-    """A model, rules, and sequences with gold that neither was made from.
-
-    Parameters
-    ----------
-    name : for tables
-    trellises, gold : N sequences
-    rules : under which they are decoded
-    """
+    """A model, rules, and sequences with gold that neither was made from."""
 
     name: str
     trellises: tuple[Trellis, ...]
@@ -39,16 +32,12 @@ def mined(train: Sequence[Labelled], most: int | None = None) -> RuleSet:
 
 
 def setting_of(name: str, model: SequenceModel, some: Sequence[Labelled], rules: RuleSet) -> Setting:
-    """The setting of scored examples."""
     trellises = tuple(model.trellis(tokens) for tokens, _ in some)
     return Setting(name, trellises, tuple(labels for _, labels in some), rules)
 
 
 def measured(setting: Setting, decode: Callable[[Trellis], Solution], *, recheck: bool = False) -> Row:
-    """Measures of a method on all sequences of a setting; what is missing counts as wrong.
-
-    With `recheck` the proofs of optima are rechecked. The first call, which loads kernels, is not timed.
-    """
+    """Measures of a method on all sequences of a setting; what is missing counts as wrong."""
     decode(setting.trellises[0])
     began = time.process_time()
     solutions = [decode(trellis) for trellis in setting.trellises]
@@ -66,12 +55,10 @@ def measured(setting: Setting, decode: Callable[[Trellis], Solution], *, recheck
 
 
 def labels_of(solution: Solution) -> tuple[str, ...] | None:
-    """T names, or None."""
     return tuple(solution.labels) if solution.has_labelling else None
 
 
 def percentages(setting: Setting, labellings: Sequence[tuple[str, ...] | None]) -> tuple[float, float, float]:
-    """Right tokens, F1 of spans and whole sequences."""
     pairs = [Pair(gold, labels, gold) for labels, gold in zip(labellings, setting.gold, strict=True)]
     shares = Measures.of(evaluate(pairs, scheme=setting.trellises[0].labels.scheme))._asdict()
     return 100 * shares["accuracy"], 100 * shares["f1"], 100 * shares["whole"]

@@ -40,7 +40,6 @@ class Cell:
 
 
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
-    """Every length for every model of Cora; 10 labellings for blocks of UMass."""
     read_labelled(sources.folder / ("cora" if part == CORA else "umass_cfe") / "dev.tsv")
     if part == CORA:
         sizes = sources(smoke=(RIVALS_SIZE,), sample=CORA_SIZES, full=CORA_SIZES)
@@ -51,7 +50,6 @@ def cells(sources: Sources, part: str) -> Iterator[Cell]:
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
-    """Microseconds of each sequence, and whether both ways have the same lists."""
     which = int(cell.data.split()[-1])
     if cell.part == CORA:
         some = prepared.cora(sources.folder, which, "iobes")
@@ -107,7 +105,6 @@ def _compare(expected: Sequence[Solution], solutions: Sequence[Solution]) -> boo
 
 
 def report(rows: Sequence[Row], report: Report) -> None:
-    """Times, and multiples of the best labelling, of the bare pass, and of lists by compiled rules."""
     report.heading("Lists of the best labellings")
     report.text(
         "Microseconds are means of single calls. `arrays` are the same lists from `Decoder.best_labellings`, "

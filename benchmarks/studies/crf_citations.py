@@ -48,7 +48,6 @@ class Cell:
 
 
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
-    """Training samples of UMass, and splits of Cora."""
     if part == UMASS:
         umass.part(sources, "dev")
         some = sources(smoke=(ALL,), sample=(ALL, 400), full=(ALL, 100, 200, 400, 800))
@@ -59,7 +58,6 @@ def cells(sources: Sources, part: str) -> Iterator[Cell]:
 
 
 def measure(sources: Sources, cell: Cell) -> Iterator[Row]:
-    """Counts of each reference under each rule set, and how many break a rule without it."""
     if cell.part == UMASS:
         train, dev = umass.training_part(sources, cell.training), umass.part(sources, "dev")
     else:
@@ -92,7 +90,6 @@ def umass_rules(sources: Sources, training: int, name: str) -> RuleSet:
 
 
 def cora_rules(name: str) -> RuleSet:
-    """The rules of that name."""
     if name == CITATIONS:
         return load_rules("citations")
     return RuleSet(() if name == NONE else (umass.VALID,))
@@ -116,7 +113,6 @@ def outcome(trellises: Sequence[Trellis], dev: Sequence[Labelled], rules: RuleSe
 
 
 def report(rows: Sequence[Row], report: Report) -> None:
-    """Published figures beside ours, then training samples and fields."""
     own = {part: [row for row in rows if row["part"] == part] for part in (UMASS, CORA)}
     if own[UMASS]:
         _umass(own[UMASS], report)

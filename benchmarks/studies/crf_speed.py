@@ -58,7 +58,6 @@ Pair = tuple[tuple[str, ...], Any, Any, Trellis]
 
 
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
-    """Every start; the full scale has a model of all sentences too."""
     if find_spec("pycrfsuite") is None:
         raise Missing("python-crfsuite is not installed")
     corpus = CORPORA[part]
@@ -71,7 +70,6 @@ def cells(sources: Sources, part: str) -> Iterator[Cell]:
 
 
 def measure(sources: Sources, cell: Cell) -> Iterator[Row]:
-    """Seconds of every decoder for all sequences."""
     corpus = CORPORA[cell.part]
     folder = sources.folder / corpus.folder
     train, dev = (read_labelled(folder / f"{name}.tsv") for name in ("train", "dev"))
@@ -159,7 +157,6 @@ def _recheck(model: CRF, pairs: Iterable[Pair], rules: Mapping[str, RuleSet]) ->
 
 
 def report(rows: Sequence[Row], report: Report) -> None:
-    """A table for each corpus and model: multiples of CRFsuite's time, and thousands of tokens a second."""
     for part, size in dict.fromkeys((row["part"], row["trained"]) for row in rows):
         some = [row for row in rows if (row["part"], row["trained"]) == (part, size)]
         name = "Spanish names" if part == "spanish" else "Cora references"

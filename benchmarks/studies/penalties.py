@@ -48,7 +48,6 @@ class Cell:
 
 
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
-    """Every model and size for the first draw, then for the others."""
     references(sources.folder)
     sizes = sources(smoke=SIZES[:1], sample=SIZES, full=SIZES)
     models = sources(smoke=["usual HMM"], sample=list(MODELS), full=list(MODELS))
@@ -58,12 +57,10 @@ def cells(sources: Sources, part: str) -> Iterator[Cell]:
 
 
 def references(folder: Path) -> list[Labelled]:
-    """Those of the training and of the development part."""
     return [pair for name in ("train", "dev") for pair in read_labelled(folder / "cora" / f"{name}.tsv")]
 
 
 def measure(sources: Sources, cell: Cell) -> Iterator[Row]:
-    """Measures in per cent of each kind of penalties, with the algorithm that was taken."""
     kind, scheme, options = MODELS[cell.model]
     known, tested = references(sources.folder), sources(smoke=10, sample=TEST, full=TEST)
     order = np.random.default_rng(cell.draw).permutation(len(known)).tolist()

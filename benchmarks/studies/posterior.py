@@ -35,7 +35,6 @@ class Cell:
 
 
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
-    """Every method for every model and rule set of a corpus."""
     rules = ("none", "citations") if part == CORA else ("scheme", f"scheme and {MINED} mined rules")
     models = [f"HMM of {size}" for size in SIZES] if part == CORA else ["CRF"]
     read_labelled(sources.folder / ("cora" if part == CORA else "umass_cfe") / "dev.tsv")
@@ -43,7 +42,6 @@ def cells(sources: Sources, part: str) -> Iterator[Cell]:
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
-    """Measures in per cent, milliseconds a sequence and the number of optima."""
     number = sources(smoke=2, sample=60, full=100)
     folder = sources.folder / ("cora" if cell.part == CORA else "umass_cfe")
     train, dev = (read_labelled(folder / f"{name}.tsv") for name in ("train", "dev"))
@@ -61,7 +59,6 @@ def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
 
 
 def report(rows: Sequence[Row], report: Report) -> None:
-    """A table for each model and rule set."""
     for title in dict.fromkeys((row["part"], row["model"], row["rules"]) for row in rows):
         some = [row for row in rows if (row["part"], row["model"], row["rules"]) == title]
         report.heading(f"{title[0]}, {title[1]}, rules: {title[2]}")

@@ -32,14 +32,12 @@ class Cell:
 
 
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
-    """Every size and seed."""
     sizes = sources(smoke=SIZES[:1], sample=SIZES[1:], full=SIZES[1:])
     seeds = range(sources(smoke=1, sample=3, full=20))
     return (Cell(part, *size, seed) for size in sizes for seed in seeds)
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
-    """Milliseconds to decode, make, check from tables, and check with the meaning of rules."""
     trellis, rules = ruled(cell.tokens, cell.labels, cell.noise, cell.seed)
     decoder = ilpinfer.Decoder(RuleSet(tuple(rules)), trellis.labels)
     solution = optimum.recheck(trellis, decoder.rules, decoder.decode(trellis))
@@ -60,7 +58,6 @@ def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
 
 
 def report(rows: Sequence[Row], report: Report) -> None:
-    """Means for each size."""
     report.heading("Milliseconds of processor time")
     report.text("Means over seeds; the ratio is that of the check from tables to decoding.")
     table = []

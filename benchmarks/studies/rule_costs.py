@@ -57,7 +57,6 @@ class Cell:
 
 
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
-    """Every rule set at every length."""
     names = list(catalogue()) if part == CATALOGUE else list(KINDS)
     lengths = sources(smoke=LENGTHS[:1], sample=LENGTHS, full=(*LENGTHS, 2 * LENGTHS[-1]))
     names = sources(smoke=names[:3], sample=names, full=names)
@@ -65,7 +64,6 @@ def cells(sources: Sources, part: str) -> Iterator[Cell]:
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
-    """Rows, columns and coefficients that the rules add to the program, and milliseconds."""
     rules = load_rules(cell.rules) if cell.part == CATALOGUE else RuleSet((KINDS[cell.rules],))
     trellis = sequence(cell.length, tuple(field for field in rules.fields or () if field != "O"))
     yield measured(trellis, rules)
@@ -121,7 +119,6 @@ def growth(lengths: Sequence[int], values: Sequence[float]) -> float | None:
 
 
 def report(rows: Sequence[Row], report: Report) -> None:
-    """A table at one length, how rows and milliseconds grow with it, and what stands out."""
     shown = SHOWN if any(row["length"] == SHOWN for row in rows) else max(row["length"] for row in rows)
     at = [row for row in rows if row["length"] == shown]
     report.heading(f"Sequences of {shown} tokens")

@@ -47,7 +47,6 @@ class Cell:
 
 
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
-    """One cell for the tagger; for fields every condition, shuffle and fold."""
     _documents(sources)
     if part == TAGGER:
         yield Cell(part, "deterministic tagger", "–", 0, 0)
@@ -60,7 +59,6 @@ def cells(sources: Sources, part: str) -> Iterator[Cell]:
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
-    """The confusion matrix of every rule set: tokens [gold, predicted]."""
     documents = _documents(sources)
     if cell.part == TAGGER:
         tagger = CaseLawTagger()
@@ -153,13 +151,11 @@ def _methods(rows: Sequence[Row]) -> Iterator[tuple[str, str, str, list[Row]]]:
 
 
 def shares(counts: Counts) -> tuple[float, float, float, float]:
-    """Precision, recall, F1 and F0.5."""
     measures = precision(counts), recall(counts), *(f_measure(counts, beta) for beta in BETAS.values())
     return tuple(map(float, measures))  # type: ignore[return-value]
 
 
 def report(rows: Sequence[Row], report: Report) -> None:
-    """Figure 8, the other labels, Figure 9, and the curve over rewards."""
     methods = list(_methods(rows))
     _titles(methods, report)
     report.heading("Every label")

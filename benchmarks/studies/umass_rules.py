@@ -41,16 +41,7 @@ PUBLISHED = {
 
 @dataclass(frozen=True)
 class Cell:
-    """One half of the development part under one set of rules.
-
-    Parameters
-    ----------
-    part : of the study
-    training : number of references that the CRF and the rules are made from; 0 for all
-    half : of the development part, which is labelled; of the models, the fold that is left out, and -1 for none
-    rules : families switched on, or all of them, pruned
-    penalties : where they come from; what is learnt on training references is tried as hard rules, too
-    """
+    """A half of the development part under rules of so many references (0: all); of models the fold left out, -1 for none."""
 
     part: str
     training: int
@@ -60,7 +51,6 @@ class Cell:
 
 
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
-    """Models come first, so that no two cells train the same one."""
     umass.part(sources, "dev")
     for training in sources(smoke=(0,), sample=(400,), full=(400, 0)):
         if part == MODELS:
@@ -74,7 +64,6 @@ def cells(sources: Sources, part: str) -> Iterator[Cell]:
 
 
 def measure(sources: Sources, cell: Cell) -> Iterator[Row]:
-    """Counts of each reference of the half, how many rules were mined, and how many have a penalty."""
     train = umass.training_part(sources, cell.training)
     if cell.part == MODELS:
         left = set(make_folds(range(len(train)), FOLDS, 0)[cell.half]) if cell.half >= 0 else set()
@@ -112,7 +101,6 @@ def statements(sources: Sources, cell: Cell) -> tuple[RuleSet, dict[str, int]]:
 
 
 def scored(model: SequenceModel, pairs: Sequence[Labelled], places: Iterable[int]) -> list[ScoredExample]:
-    """The references at some places with the scores of a model."""
     return [ScoredExample(model.trellis(pairs[place][0]), pairs[place][1]) for place in places]
 
 
@@ -150,7 +138,6 @@ def _hard(item: Any) -> Any:
 
 
 def report(rows: Sequence[Row], report: Report) -> None:
-    """A table for each number of training references."""
     lines = [row for row in rows if row["part"] != MODELS]
     for training in dict.fromkeys(row["training"] for row in lines):
         report.heading(f"CRF and rules of {training or 'all'} training references")

@@ -28,7 +28,6 @@ SEQUENCES = {"sequences": "title"}
 
 
 def report(rows: Sequence[Row], report: Report) -> None:
-    """What there is; a row of calls has lists over sequences, and becomes a line for each."""
     some = {
         way: DataFrame([row for row in rows if row.get("way") == way]) for way in ("beam", "threads", "files")
     }

@@ -24,7 +24,6 @@ FIRST_TRACE, TRACES = 40, 3
 
 
 def cells(sources: Sources) -> Iterator[Cell]:
-    """A document each; memory once, in a process of its own."""
     for seed in range(sources(smoke=1, sample=5, full=20)):
         yield Cell(ANYTIME, OVERSHOOT, "auto", seed)
     for seed in range(FIRST_TRACE, FIRST_TRACE + sources(smoke=1, sample=TRACES, full=TRACES)):

@@ -66,10 +66,7 @@ def write(rows: Sequence[Row], report: Report) -> None:
 
 
 def decoded(rows: Sequence[Row]) -> DataFrame:
-    """Rows of methods in the order of tables, beside `auto` and the bare pass on the same sequence in the same cell.
-
-    The rows of `auto` itself are those of the largest group of methods.
-    """
+    """Rows of methods in the order of tables, beside `auto` and the bare pass on the same sequence in the same cell."""
     frame, place = DataFrame(rows), ["data", "methods", "item"]
     if not rows:
         return frame
@@ -89,7 +86,6 @@ def of(frame: DataFrame, *methods: str) -> DataFrame:
 
 
 def multiple(frame: DataFrame) -> float | None:
-    """Total time as a multiple of that of `auto`."""
     return float(frame.seconds.sum() / frame.auto_seconds.sum()) if len(frame) else None
 
 

@@ -26,7 +26,6 @@ def by_title(rows: Sequence[Row]) -> dict[str, DataFrame]:
 
 
 def sums(frame: DataFrame) -> Series:
-    """Rows added up."""
     return frame[SUMMED].sum()
 
 
@@ -36,7 +35,6 @@ def measures(total: Series) -> Measures:
 
 
 def of(frame: DataFrame, method: str, value: float | None = None) -> DataFrame:
-    """Rows of a method, of one weight or tau if it is given."""
     some = frame[(frame.method == method) & (frame.kind == ("weight" if method == FRONTIER else "method"))]
     return some if value is None else some[some.value == value]
 

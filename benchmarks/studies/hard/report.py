@@ -19,7 +19,6 @@ EASY = 1.0
 
 
 def report(rows: Sequence[Row], report: Report) -> None:
-    """Everything, and `best.json` beside it."""
     instances, answers = tables(rows)
     if not len(instances):
         report.text("No instance was measured.")
@@ -63,7 +62,6 @@ def tables(rows: Sequence[Row]) -> tuple[DataFrame, DataFrame]:
 
 
 def status_of(answers: Sequence[Row], best: Row) -> str:
-    """Easy, hard or open."""
     seconds = [row["seconds"] for row in answers if row["method"] == ENGINE and row["status"] == "optimal"]
     if seconds and seconds[0] <= EASY:
         return "easy"

@@ -45,7 +45,6 @@ class Cell:
 
 
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
-    """All rules, or each alone."""
     _corpus(sources.folder)
     sizes = SIZES[: sources(smoke=1, sample=1, full=len(SIZES))]
     some = (ALL,) if part == TABLE else RULES[: sources(smoke=1, sample=5, full=5)]
@@ -53,7 +52,6 @@ def cells(sources: Sources, part: str) -> Iterator[Cell]:
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
-    """A row for each way, and one for each rule."""
     train, test = _corpus(sources.folder)
     train = train[: cell.size]
     by_name = entity_rules(train, companies=TIMES, precision=PRECISION)

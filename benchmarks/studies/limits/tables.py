@@ -15,7 +15,6 @@ COST = 2.0
 
 
 def write(rows: Sequence[Row], report: Report) -> None:
-    """Lateness of searches and of solvers, and the cost of records."""
     for part, late in LATE.items():
         own = [row for row in rows if row["part"] == part]
         if own:

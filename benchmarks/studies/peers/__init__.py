@@ -12,14 +12,12 @@ SINGLE_PRECISION = 1e-2
 
 
 def cells(sources: Sources, part: str) -> Iterable[Cell]:
-    """Of a part."""
     if part == layer.LAYER:
         return layer.cells(sources)
     return instances.cells(sources) if part == instances.INSTANCES else decoding.cells(sources, part)
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
-    """The rows of a cell."""
     if cell.part == layer.LAYER:
         return layer.measure(sources, cell)
     return (

@@ -40,13 +40,7 @@ CORPORA: Mapping[str, Callable[[Sources], Iterator[DataSet]]] = {
 
 @dataclass(frozen=True)
 class Cell:
-    """A peer on some sequences.
-
-    Parameters
-    ----------
-    part, data : the peer, and the data set
-    first : the number of the first sequence
-    """
+    """A peer on some sequences of a data set from the first one on."""
 
     part: str
     data: str
@@ -54,7 +48,6 @@ class Cell:
 
 
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
-    """A few sequences of every data set; Missing where the peer is not installed."""
     require(part)
     for name in names(sources):
         for first in range(0, sources(smoke=1, sample=CHUNK, full=10 * CHUNK), CHUNK):
@@ -68,7 +61,6 @@ def names(sources: Sources) -> Iterator[str]:
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
-    """Rows of `auto`, of a bare Viterbi pass, and of the peer; what it cannot state is a row that says why."""
     data = data_set(sources, cell.data)
     items = spread(data.items, sources(smoke=1, sample=CHUNK, full=10 * CHUNK))[
         cell.first : cell.first + CHUNK
@@ -99,7 +91,6 @@ def require(part: str) -> None:
 
 @cache
 def data_set(sources: Sources, name: str) -> DataSet:
-    """By name."""
     if name not in CORPORA:
         T, K = map(int, name.split()[1:])
         return generated.planted(T, K, sources)

@@ -34,7 +34,6 @@ DONE = ("optimal", "infeasible")
 
 
 def write(rows: Sequence[Row], report: Report) -> None:
-    """Everything that there are rows for."""
     decoded = [row for row in rows if row["part"] in PEERS]
     if decoded:
         _times(decoded, report)
@@ -48,7 +47,6 @@ def write(rows: Sequence[Row], report: Report) -> None:
 
 
 def title(name: str) -> str:
-    """Of a data set."""
     if name.startswith("generator "):
         T, K = name.split()[1:]
         return f"documents, T = {T}, K = {K}"

@@ -17,7 +17,6 @@ COMPARED = (
 
 
 def report(rows: Sequence[Row], report: Report) -> None:
-    """Commands, processes and workers, and kills."""
     _commands([row for row in rows if "megabytes" in row], report)
     _workers([row for row in rows if row["part"] in ("reprocess", "dask")], report)
     _kills([row for row in rows if row.get("kept")], report)

@@ -16,7 +16,6 @@ COMPARED = {
 
 
 def report(rows: Sequence[Row], report: Report) -> None:
-    """Rewards, then the order of fields."""
     rewards = [row for row in rows if row["part"] == "rewards"]
     if rewards:
         _rewards(_by(rewards, "variant", "rules"), report)

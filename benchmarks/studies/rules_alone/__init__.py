@@ -26,7 +26,6 @@ class Cell:
 
 
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
-    """All rules, and each of them in both ways."""
     pairs_of(part, sources)
     names = tuple(unique_names(rules_of(part, sources)))
     for model in MODELS[part]:
@@ -37,7 +36,6 @@ def cells(sources: Sources, part: str) -> Iterator[Cell]:
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
-    """Gains of accuracy in points, times in units of Viterbi, and how many sequences break the rule."""
     own = problems(cell.part, cell.model, sources)
     bare = own.baseline
     if cell.rule == ALL:

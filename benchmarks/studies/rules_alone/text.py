@@ -26,7 +26,6 @@ Tables = Mapping[tuple[str, str], Mapping[str, Mapping[bool, Row]]]
 
 
 def report(rows: Sequence[Row], report: Report) -> None:
-    """Tables, what stands out in them, and a picture of F1."""
     tables = by_model(rows)
     report.text(
         "Differences in points: alone, against no rule; without it, against all rules. A rule that helps has positive "

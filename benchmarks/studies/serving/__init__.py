@@ -35,7 +35,6 @@ class Cell:
 
 
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
-    """Services with one and two threads."""
     read_labelled(sources.folder / "cora" / "dev.tsv")
     workers = sources(smoke=(2,), sample=(1, 2), full=(1, 2, 4))
     seconds = sources(smoke=0.3, sample=30.0, full=30.0)
@@ -44,7 +43,6 @@ def cells(sources: Sources, part: str) -> Iterator[Cell]:
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
-    """A row for each phase, with the microseconds that the same decoding takes without a service."""
     some = prepared.cora(sources.folder, SIZE)
     model = some.decoder.model
     assert isinstance(model, HMM)
@@ -71,7 +69,6 @@ def _check_answers(some: prepared.Prepared, port: int) -> None:
 
 
 def _microseconds_alone(decoder: ilpinfer.Decoder, texts: Sequence[Sequence[str]]) -> float:
-    """To decode a reference from token texts and read its labels, in this process."""
     works = {"alone": [lambda tokens=tokens: decoder.decode_tokens(tokens).labels for tokens in texts]}
     return 1e6 * float(time_rounds(works, 5)["alone"].mean())
 
@@ -90,7 +87,6 @@ async def _phases(load: Load, cell: Cell) -> list[Phase]:
 
 
 def report(rows: Sequence[Row], report: Report) -> None:
-    """A table for each service, and what became of requests."""
     for workers, run in dict.fromkeys((row["workers"], row["number"]) for row in rows):
         some = [row for row in rows if (row["workers"], row["number"]) == (workers, run)]
         report.heading(f"Threads that decode: {workers}" + (f", run {run + 1}" if run else ""))

@@ -39,7 +39,6 @@ class Change(NamedTuple):
 
 
 def by_setting(rows: Iterable[Row]) -> dict[Setting, dict[int, Row]]:
-    """The rows of documents, by setting."""
     result: dict[Setting, dict[int, Row]] = {}
     for row in rows:
         if "document" in row:
@@ -73,12 +72,10 @@ def change(one: Documents, other: Documents, field: str = ALL, unit: str = "char
 
 
 def f_of(documents: Documents, field: str, unit: str = "characters") -> float:
-    """F in per cent."""
     return 100 * float(f_measure(counts(documents, sorted(documents), field, unit).sum(axis=0)))
 
 
 def values(documents: Documents, name: str) -> list[Any]:
-    """What is measured of each item."""
     return [value for n in sorted(documents) for value in documents[n][name]]
 
 
@@ -92,5 +89,4 @@ def reached(one: Documents, best: Documents) -> tuple[int, int, int, float]:
 
 
 def restricted(documents: Documents, to: Documents) -> dict[int, Row]:
-    """The documents that another setting has, too."""
     return {n: row for n, row in documents.items() if n in to}

@@ -45,7 +45,6 @@ class Cell:
 
 
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
-    """Trials come first; the full scale has more seeds and more sequences."""
     require_optuna()
     seeds = range(sources(smoke=1, sample=1, full=5))
     if part == TRIALS:
@@ -60,7 +59,6 @@ def cells(sources: Sources, part: str) -> Iterator[Cell]:
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
-    """Options and mean gap of each trial, or the gap of each sequence within each limit."""
     if cell.part == TRIALS:
         yield from trials_of(sources, cell.seed)
         return
@@ -73,7 +71,6 @@ def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
 
 
 def report(rows: Sequence[Row], report: Report) -> None:
-    """Best and usual parameters, which of them mattered, and gaps on what is held out."""
     done = [row for row in rows if row["part"] == TRIALS]
     others = [row for row in rows if row["part"] == HELD_OUT]
     if done:
