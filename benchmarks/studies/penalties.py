@@ -17,7 +17,6 @@ from benchmarks.report import Report, fixed
 from benchmarks.study import Design, Row, Sources, Study
 from formulations import RuleSet, load_rules
 from formulations import constraints as C
-from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.learning import PenaltyLearner, held_out_examples
 from ilpinfer.learning.log_odds import log_odds
 from ilpinfer.learning.training_set import TrainingSet
@@ -90,7 +89,7 @@ def measure(sources: Sources, cell: Cell) -> Iterator[Row]:
     )
     results = dict.fromkeys(PENALTIES[3:4], learnt) | dict.fromkeys(PENALTIES[4:], ordered)
     for name, rules in zip(PENALTIES, rule_sets, strict=True):
-        row = measured(replace(unseen, rules=rules), Decoder(rules).decode, recheck=True)
+        row = measured(replace(unseen, rules=rules), "auto", recheck=True)
         row["penalties"] = name
         if name in results:
             verdicts = results[name].verdicts

@@ -3,8 +3,8 @@
 import pytest
 
 from benchmarks.studies.liao import precision_of
-from benchmarks.studies.liao.rules import company_words, entity_rules
 from benchmarks.studies.liao.report import time_shares
+from benchmarks.studies.liao.rules import company_words, entity_rules
 from benchmarks.studies.liao.ways import check_best
 from benchmarks.study import Disagreement
 from formulations import LabelSet
