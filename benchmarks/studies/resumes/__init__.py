@@ -9,7 +9,7 @@ from benchmarks.data.evaluations import rechecked, row_of
 from benchmarks.data.models import trained
 from benchmarks.data.sets import Labelled
 from benchmarks.studies.resumes.order import Weights, fields_and_log_odds, rules_of
-from benchmarks.studies.resumes.text import report
+from benchmarks.studies.resumes.report import report
 from benchmarks.study import Design, Row, Sources, Study
 from formulations import RuleSet
 from ilpinfer.decoding.decoder import Decoder
