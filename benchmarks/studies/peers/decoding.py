@@ -8,7 +8,8 @@ from importlib.util import find_spec
 from benchmarks.answers import PACKAGES, CannotState
 from benchmarks.data import corpora, generated
 from benchmarks.data.sets import DataSet, spread
-from benchmarks.methods import PLAIN, side_by_side
+from benchmarks.methods import PLAIN, Worker, side_by_side
+from benchmarks.studies.peers import constrained_hmm, constraint_program, newcomer, weighted_csp
 from benchmarks.study import Disagreement, Missing, Row, Sources
 
 PEERS: Mapping[str, tuple[str, ...]] = {
@@ -18,6 +19,13 @@ PEERS: Mapping[str, tuple[str, ...]] = {
     "pulp": ("pulp",),
 }
 """The methods of each peer."""
+WORKERS: Mapping[str, Worker] = {
+    "toulbar2": weighted_csp.decode,
+    "conin": constrained_hmm.decode,
+    "conin a-star": constrained_hmm.search,
+    "cpmpy": constraint_program.decode,
+    "pulp": newcomer.decode,
+}
 LIMIT = 10.0
 CHUNK = 3
 MOST_COLUMNS = 200_000
@@ -65,7 +73,7 @@ def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
     items = spread(data.items, sources(smoke=1, sample=CHUNK, full=10 * CHUNK))[
         cell.first : cell.first + CHUNK
     ]
-    for method, item, row in side_by_side(data, items, ("auto", PLAIN, *PEERS[cell.part]), LIMIT):
+    for method, item, row in side_by_side(data, items, ("auto", PLAIN, *PEERS[cell.part]), LIMIT, WORKERS):
         T, K = item.make().lattice.shape
         about = {"method": method, "item": item.key, "T": T, "K": K}
         try:

@@ -4,15 +4,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from benchmarks import optimum
-from benchmarks.studies.rules_alone import text
+from benchmarks.studies.rules_alone.report import ALL, report
 from benchmarks.studies.rules_alone.settings import MODELS, Problems, pairs_of, problems, rules_of
 from benchmarks.study import Design, Row, Sources, Study
 from formulations import RuleSet
 from formulations.problem.compiled_rules import unique_names
 from ilpinfer.core.solution import Solution
 from ilpinfer.evaluation.significance import compare
-
-ALL = text.ALL
 
 
 @dataclass(frozen=True)
@@ -99,6 +97,6 @@ STUDY = Study(
     parts=tuple(MODELS),
     cells=cells,
     measure=measure,
-    report=text.report,
+    report=report,
     timed=True,
 )
