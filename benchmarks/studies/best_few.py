@@ -112,25 +112,20 @@ def report(rows: Sequence[Row], report: Report) -> None:
         "to lists of the same sequences."
     )
     table: list[list[Any]] = []
-    compared = same = 0
     for row in rows:
         bare, best, few = (float(np.mean(row[key])) for key in ("bare", "best", "lists"))
-        ratio = np.sum(row["engine"]) / np.sum([row["lists"][place] for place in row["places"]])
-        compared, same = compared + len(row["engine"]), same + row["same"]
-        name = "Cora" if row["part"] == CORA else "UMass"
-        figures = [
-            *map(number, (bare, best, few, row["arrays"], few / best, few / bare)),
-            number(float(ratio)),
-        ]
-        table.append([f"{name}, {row['data']}", row["top"], len(row["bare"]), *figures])
+        ratio = float(np.sum(row["engine"]) / np.sum([row["lists"][place] for place in row["places"]]))
+        name = f"{'Cora' if row['part'] == CORA else 'UMass'}, {row['data']}"
+        figures = map(number, (bare, best, few, row["arrays"], few / best, few / bare, ratio))
+        table.append([name, row["top"], len(row["bare"]), *figures])
     columns = (
         *("sequences", "labellings", "number", "bare pass, µs", "best, µs", "list, µs", "arrays, µs"),
         *("list × best", "list × bare pass", "engine × list"),
     )
     report.table(columns, table)
     report.text(
-        f"On {compared} lists that the engine made too, without compiled rules, all scores are the same, "
-        f"and {same} lists have the same labellings in the same order."
+        f"On {sum(len(row['engine']) for row in rows)} lists that the engine made too, without compiled rules, all scores are the same, "
+        f"and {sum(row['same'] for row in rows)} lists have the same labellings in the same order."
     )
 
 

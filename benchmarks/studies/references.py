@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from pandas import DataFrame
+
 import ilpinfer
 from benchmarks import optimum
 from benchmarks.data.runs import ruled
@@ -58,25 +60,19 @@ def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
 
 
 def report(rows: Sequence[Row], report: Report) -> None:
+    frame = DataFrame(rows)
     report.heading("Milliseconds of processor time")
     report.text("Means over seeds; the ratio is that of the check from tables to decoding.")
-    table = []
-    for size in dict.fromkeys((row["tokens"], row["labels"], row["noise"]) for row in rows):
-        some = [row for row in rows if (row["tokens"], row["labels"], row["noise"]) == size]
-        mean = {name: sum(row[name] for row in some) / len(some) for name in (*TIMES, "leaves")}
-        times = [number(mean[name]) for name in TIMES]
-        table.append(
-            [*size, len(some), number(mean["leaves"]), *times, number(mean["tables"] / mean["decode"])]
-        )
-    columns = (
-        *("tokens", "labels", "noise", "problems", "leaves", "bare pass", "decode", "make"),
-        *("check from tables", "check with the meaning", "tables × decode"),
-    )
-    report.table(columns, table)
-    slowest, other = (max(row[name] for row in rows) for name in ("tables", "meaning"))
+    times = ("bare pass", "decode", "make", "check from tables", "check with the meaning")
+    cells = {
+        "problems": len,
+        ("leaves", *times): lambda x: map(number, x[["leaves", *TIMES]].mean()),
+        "tables × decode": lambda x: number(x.tables.mean() / x.decode.mean()),
+    }
+    report.pivot(frame, {name: name for name in ("tokens", "labels", "noise")}, cells, left=1)
     report.text(
-        f"All {len(rows)} references are confirmed. The slowest check from tables, in plain Python, takes {number(slowest)} ms, "
-        f"the slowest check with the meaning of rules {number(other)} ms."
+        f"All {len(frame)} references are confirmed. The slowest check from tables, in plain Python, takes {number(frame.tables.max())} ms, "
+        f"the slowest check with the meaning of rules {number(frame.meaning.max())} ms."
     )
 
 

@@ -11,7 +11,7 @@ from benchmarks.data.sets import SOLVERS, DataSet, Item
 from benchmarks.studies.limits.cost import SEARCHES as RECORDING
 from benchmarks.studies.limits.cost import cost
 from benchmarks.studies.limits.documents import known, searches, solvers
-from benchmarks.studies.limits.tables import write
+from benchmarks.studies.limits.report import write
 from benchmarks.study import Design, Disagreement, Row, Sources, Study
 from ilpinfer.core.solution import Solution
 

@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Sequence
 
 from benchmarks.agreement import check_all
-from benchmarks.studies.peers import decoding, instances, layer, text
+from benchmarks.studies.peers import decoding, instances, layer
 from benchmarks.studies.peers.decoding import Cell
+from benchmarks.studies.peers.report import write
 from benchmarks.study import Design, Disagreement, Row, Sources, Study
 
 SINGLE_PRECISION = 1e-2
@@ -60,7 +61,7 @@ STUDY = Study(
     parts=(*decoding.PEERS, layer.LAYER, instances.INSTANCES),
     cells=cells,
     measure=measure,
-    report=text.write,
+    report=write,
     check=check,
     timed=True,
 )
