@@ -17,7 +17,7 @@ from benchmarks.studies import best_few, references, reprocess, rule_costs
 from benchmarks.studies.compiled import calls
 from benchmarks.studies.compiled.report import calls as calls_of
 from benchmarks.studies.reprocess import commands
-from benchmarks.studies.reprocess.text import more_megabytes
+from benchmarks.studies.reprocess.report import more_megabytes
 from benchmarks.studies.serving import sentences
 from benchmarks.studies.serving.load import Phase, quantile
 from benchmarks.study import Disagreement
@@ -139,8 +139,8 @@ def test_memory_is_that_over_few_sequences():
         {"part": part, "workers": 1, "sequences": size, "megabytes": peak}
         for part, size, peak in (("decode", 100, 80.0), ("reprocess", 100, 10.0), ("decode", 20_000, 110.0))
     )
-    assert more_megabytes([other, few, many], many) == 30.0
-    assert more_megabytes([other, few, many], few) is None
+    more = more_megabytes(DataFrame([other, few, many])).more
+    assert more.isna().tolist() == [True, True, False] and more.iloc[2] == 30.0
 
 
 def test_other_content_is_a_disagreement():

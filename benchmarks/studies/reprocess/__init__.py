@@ -5,7 +5,7 @@ from importlib.util import find_spec
 
 from benchmarks.studies.reprocess import cluster, commands
 from benchmarks.studies.reprocess.commands import LARGE, SHARD, SMALL, Cell
-from benchmarks.studies.reprocess.text import report
+from benchmarks.studies.reprocess.report import report
 from benchmarks.study import Design, Disagreement, Missing, Row, Sources, Study
 
 DECODE, REPROCESS, KILLS, DASK, DASK_KILLS = PARTS = ("decode", "reprocess", "kills", "dask", "dask-kills")

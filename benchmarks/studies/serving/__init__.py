@@ -6,11 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from urllib.request import Request, urlopen
 
+from pandas import DataFrame
+
 import ilpinfer
 from benchmarks import optimum
 from benchmarks.data import prepared
 from benchmarks.data.corpora import read_labelled
-from benchmarks.report import Report, number, percent
+from benchmarks.report import Report, groups, number, percent
 from benchmarks.studies.serving.load import HOST, Load, Phase, service
 from benchmarks.study import Design, Disagreement, Row, Sources, Study
 from benchmarks.timing import time_rounds
@@ -87,29 +89,29 @@ async def _phases(load: Load, cell: Cell) -> list[Phase]:
 
 
 def report(rows: Sequence[Row], report: Report) -> None:
-    for workers, run in dict.fromkeys((row["workers"], row["number"]) for row in rows):
-        some = [row for row in rows if (row["workers"], row["number"]) == (workers, run)]
+    counts = {
+        "answered": "answered",
+        "refused (503)": "refused",
+        "other": "other",
+        "past the deadline": "missed",
+    }
+    times = {
+        "median, ms": "median",
+        "99 %, ms": "p99",
+        "refused: 99 %, ms": "refused_p99",
+        "sent late: 99 %, ms": "late_p99",
+        "slowest, ms": "slowest",
+    }
+    cells = {
+        "offered/s": lambda x: number(x.offered.iloc[0] or None),
+        "answered/s": lambda x: number(x.rate.iloc[0]),
+        tuple(counts): lambda x: x[[*counts.values()]].iloc[0],
+        tuple(times): lambda x: map(number, x[[*times.values()]].astype(float).iloc[0]),
+    }
+    for (workers, run), some in groups(DataFrame(rows), "workers", "number"):
         report.heading(f"Threads that decode: {workers}" + (f", run {run + 1}" if run else ""))
-        keys = ("answered", "refused", "other", "missed")
-        times = ("median", "p99", "refused_p99", "late_p99", "slowest")
-        columns = (
-            *("phase", "offered/s", "answered/s", "answered", "refused (503)", "other", "past the deadline"),
-            *("median, ms", "99 %, ms", "refused: 99 %, ms", "sent late: 99 %, ms", "slowest, ms"),
-        )
-        report.table(
-            columns,
-            (
-                [
-                    row["phase"],
-                    number(row["offered"] or None),
-                    number(row["rate"]),
-                    *(row[key] for key in keys),
-                    *(number(row[key]) for key in times),
-                ]
-                for row in some
-            ),
-        )
-        for sentence in sentences(some):
+        report.pivot(some, {"phase": "phase"}, cells)
+        for sentence in sentences(some.to_dict("records")):
             report.text(sentence)
 
 

@@ -106,7 +106,9 @@ def _held_out(frame: DataFrame, report: Report) -> None:
 
     def means(some: DataFrame) -> list[str]:
         gaps = [some.gap[some.contender == name] for name in contenders]
-        return [f"{number(own.mean())}, {percent((own <= EQUAL).mean(), 0)}" if len(own) else "–" for own in gaps]
+        return [
+            f"{number(own.mean())}, {percent((own <= EQUAL).mean(), 0)}" if len(own) else "–" for own in gaps
+        ]
 
     report.heading("Held-out sequences")
     sequences = {"sequences": lambda x: len(x[["set", "chunk", "place"]].drop_duplicates())}
@@ -114,7 +116,9 @@ def _held_out(frame: DataFrame, report: Report) -> None:
     for limit in limits:
         own = frame[frame.limit == limit].assign(set=frame.data)
         report.text(f"Mean gap in nats with {1000 * limit:g} ms, and the share of optima in per cent:")
-        report.pivot(concat([own, own.assign(data="all")]), {"data": "data"}, {**sequences, contenders: means})
+        report.pivot(
+            concat([own, own.assign(data="all")]), {"data": "data"}, {**sequences, contenders: means}
+        )
     last = frame[frame.limit == limits[-1]].pivot_table("gap", "data", "contender", sort=False)
     with report.picture("gaps", f"Mean gap of each contender with {1000 * limits[-1]:g} ms") as axes:
         width = 0.8 / len(contenders)
