@@ -8,7 +8,7 @@ from pandas import DataFrame
 from benchmarks.data.corpora import read_labelled
 from benchmarks.data.held_out import measured, mined, setting_of
 from benchmarks.data.models import trained
-from benchmarks.report import Report, fixed, groups, number
+from benchmarks.report import Cells, Report, fixed, groups, number
 from benchmarks.study import Design, Row, Sources, Study
 from formulations import RuleSet, load_rules
 from formulations import constraints as C
@@ -61,7 +61,7 @@ def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
 def report(rows: Sequence[Row], report: Report) -> None:
     for (part, model, rules), some in groups(DataFrame(rows), "part", "model", "rules"):
         report.heading(f"{part}, {model}, rules: {rules}")
-        cells = {
+        cells: Cells = {
             ("tokens %", "span F1 %", "whole %"): lambda x: [
                 fixed(x[n].iloc[0]) for n in ("tokens", "spans", "whole")
             ],

@@ -8,7 +8,7 @@ from pandas import DataFrame
 import ilpinfer
 from benchmarks import optimum
 from benchmarks.data.runs import ruled
-from benchmarks.report import Report, number
+from benchmarks.report import Cells, Report, number
 from benchmarks.study import Design, Disagreement, Row, Sources, Study
 from benchmarks.timing import least, one_core
 from formulations import RuleSet
@@ -64,7 +64,7 @@ def report(rows: Sequence[Row], report: Report) -> None:
     report.heading("Milliseconds of processor time")
     report.text("Means over seeds; the ratio is that of the check from tables to decoding.")
     times = ("bare pass", "decode", "make", "check from tables", "check with the meaning")
-    cells = {
+    cells: Cells = {
         "problems": len,
         ("leaves", *times): lambda x: map(number, x[["leaves", *TIMES]].mean()),
         "tables × decode": lambda x: number(x.tables.mean() / x.decode.mean()),

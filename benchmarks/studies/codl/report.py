@@ -208,8 +208,8 @@ def _violations(frame: DataFrame, report: Report) -> None:
     )
     report.table(("corpus, N", *columns), lines, left=2)
     report.text("Differences in points:")
-    columns = ("counts − hard rules", "counts − binary", "Hamming distances − counts")
-    report.table(("corpus, N", *columns), differences)
+    heads = ("corpus, N", "counts − hard rules", "counts − binary", "Hamming distances − counts")
+    report.table(heads, differences)
 
 
 def _robustness(frame: DataFrame, report: Report) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 from pandas import DataFrame
 
-from benchmarks.report import Report, fixed, groups, number, percent
+from benchmarks.report import Cells, Report, fixed, groups, number, percent
 from benchmarks.studies.compiled.calls import (
     COMPILED,
     ENGINE,
@@ -76,7 +76,7 @@ def _single(frame: DataFrame, report: Report) -> None:
         values = [each.multiple.quantile(share) for share in (0.5, 0.9, 1.0)]
         return [number(x, 3 if x >= 10 else 2) for x in (*values, each.decoded.sum() / each.bare.sum())]
 
-    cells = {
+    cells: Cells = {
         "number": lambda x: len(calls(x)),
         "tokens": lambda x: fixed(x.tokens.sum() / len(calls(x)), 0),
         ("labels", "rules"): lambda x: [int(x[name].iloc[0]) for name in ("labels", "rules")],
@@ -98,10 +98,10 @@ def _routes(frame: DataFrame, report: Report) -> None:
     first = frame[frame.way == frame.groupby("title").way.transform("first")]
 
     def shares(some: DataFrame) -> list[str]:
-        total = sum(map(Counter, some.routes), Counter())
+        total: Counter[str] = sum(map(Counter, some.routes), Counter())
         return [percent(total[name] / total.total(), 0) for name in (NOTHING, COMPILED, ENGINE)]
 
-    cells = {
+    cells: Cells = {
         "number": lambda x: len(calls(x)),
         tuple(f"{name} %" for name in (NOTHING, COMPILED, ENGINE)): shares,
         "proved": lambda x: int(x.proved.sum()),
@@ -114,7 +114,7 @@ def _documents(frame: DataFrame, report: Report) -> None:
     if not len(frame):
         return
     report.heading("Long documents", 3)
-    cells = {
+    cells: Cells = {
         "number": len,
         "labels with too many runs": lambda x: fixed(x.broken.mean(), 0),
         ("bare pass, ms", "decoded, ms"): lambda x: map(
@@ -156,7 +156,7 @@ def _batches(frame: DataFrame, report: Report) -> None:
     report.text(
         "Many sequences in one call and one thread; the unit is as many bare passes, one after the other."
     )
-    cells = {
+    cells: Cells = {
         ("bare pass, µs", "a sequence, µs"): lambda x: map(number, calls(x)[["bare", "decoded"]].median()),
         "×": lambda x: number(calls(x).decoded.median() / calls(x).bare.median()),
     }
@@ -169,8 +169,9 @@ def _files(frame: DataFrame, report: Report) -> None:
         f"{frame.sequences.iloc[0]} references as columns, rows with certificates. The unit is a program that is warm and writes labels alone: it "
         "reads the lines, decodes them, and makes JSON. Commands begin with the start of Python."
     )
-    cells = {"seconds of the processor": "processor", "×": "over_least"}
-    report.pivot(frame, {"": "command"}, {t: lambda x, n=n: number(x[n].iloc[0]) for t, n in cells.items()})
+    columns = {"seconds of the processor": "processor", "×": "over_least"}
+    values: Cells = {tuple(columns): lambda x: map(number, x[[*columns.values()]].iloc[0])}
+    report.pivot(frame, {"": "command"}, values)
 
 
 def _starting(frame: DataFrame, report: Report) -> None:
@@ -178,7 +179,7 @@ def _starting(frame: DataFrame, report: Report) -> None:
     alone, own = (frame[(frame.data == NUMBA) == which] for which in (True, False))
     if len(alone):
         report.text(f"The import of numba alone takes {number(alone.seconds.iloc[0], 2)} s.")
-    cells = {
+    columns = {
         "seconds": "seconds",
         "of the processor": "processor",
         "seconds over numba's import": "over_numba",
@@ -187,7 +188,7 @@ def _starting(frame: DataFrame, report: Report) -> None:
         own,
         {"rules": "data", "cache": "cache"},
         {
-            tuple(cells): lambda x: [number(x[name].iloc[0], 2) for name in cells.values()],
+            tuple(columns): lambda x: [number(x[name].iloc[0], 2) for name in columns.values()],
             "how": lambda x: x.method.iloc[0].removeprefix("auto: "),
         },
     )

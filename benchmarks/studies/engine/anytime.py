@@ -60,7 +60,7 @@ def trace(trellis: Trellis, rules: RuleSet) -> list[list[float | None]]:
     """Seconds, incumbent and bound, in nats, whenever one of them changes."""
     points: list[list[float | None]] = []
 
-    def keep(seconds: float, incumbent: float | None, bound: float | None) -> None:
+    def keep(seconds: float, incumbent: float, bound: float) -> None:
         points.append([seconds, finite(incumbent), finite(bound)])
 
     solution = recheck(trellis, rules, ilpinfer.decode(trellis, rules, time_limit=5.0, callback=keep))

@@ -9,7 +9,7 @@ import numpy as np
 from pandas import Categorical, DataFrame, Series
 
 from benchmarks.data.hard import FAMILIES
-from benchmarks.report import COLORS, Report, fixed, groups, number, percent
+from benchmarks.report import COLORS, Cells, Report, fixed, groups, number, percent
 from benchmarks.studies.hard import known
 from benchmarks.studies.hard.methods import ENGINE, METHODS
 from benchmarks.study import Row
@@ -81,7 +81,7 @@ def _families(instances: DataFrame, report: Report) -> None:
         levels = (f"{one.T}·{one.K}" + (f" ({one.knob:g})" if one.knob else "") for one in family.levels)
         return family.about, family.knob, ", ".join(levels)
 
-    cells = {
+    cells: Cells = {
         ("rules", "knob", "T·K (knob) of the levels"): about,
         ("easy", "hard", "open"): lambda x: [Counter(x.level)[name] for name in ("easy", "hard", "open")],
     }

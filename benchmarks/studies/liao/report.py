@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from pandas import DataFrame
 
-from benchmarks.report import COLORS, Report, fixed, number, percent, signed
+from benchmarks.report import COLORS, Cells, Report, fixed, number, percent, signed
 from benchmarks.studies.liao.ways import STAGES
 from benchmarks.study import Row
 from ilpinfer.evaluation.counts import f_measure, precision, recall
@@ -122,7 +122,7 @@ def _times(table: DataFrame, report: Report) -> None:
 def _rules(frame: DataFrame, report: Report) -> None:
     report.heading("The rules")
     own = frame.drop_duplicates(["size", "rule"])
-    cells = {
+    cells: Cells = {
         "restricted tokens": lambda x: x.restricted.iloc[0],
         "% of all": lambda x: percent((x.restricted / x.tokens).iloc[0]),
         "gold label left %": lambda x: percent((x.right / x.restricted.clip(lower=1)).iloc[0], 2),

@@ -6,7 +6,7 @@ from pandas import DataFrame
 
 from benchmarks.agreement import NATS
 from benchmarks.methods import PLAIN
-from benchmarks.report import Report, fixed, frames, groups, number
+from benchmarks.report import Cells, Report, fixed, frames, groups, number
 from benchmarks.studies.peers.decoding import PEERS
 from benchmarks.studies.peers.instances import INSTANCES
 from benchmarks.studies.peers.layer import LAYER
@@ -104,7 +104,7 @@ def _layer(frame: DataFrame, report: Report) -> None:
     auto = {"auto": "`auto`", "auto without rules": "`auto`, without rules"}
     names = [auto.get(row.method, f"PyTorch, batches of {row.batch}") for row in frame.itertuples()]
     unit = frame[frame.method == "auto"].set_index(["T", "K"]).seconds.rename("unit")
-    cells = {
+    cells: Cells = {
         "µs a sequence": lambda x: number(1e6 * x.seconds.iloc[0]),
         "time / `auto` with rules": lambda x: number((x.seconds / x.unit).iloc[0]),
     }
@@ -122,7 +122,7 @@ def _instances(frame: DataFrame, report: Report) -> None:
     place = ["data", "item"]
     best = frame[frame.file.isna()].set_index(place).score.rename("best")
     files = frame[frame.file.notna()].join(best, on=place)
-    cells = {
+    cells: Cells = {
         ("T", "K"): lambda x: [int(x[name].iloc[0]) for name in "TK"],
         "KiB": lambda x: int(x.bytes.iloc[0]) // 1024,
         "read by": lambda x: x.method.iloc[0],

@@ -6,7 +6,7 @@ from typing import Any
 from pandas import DataFrame
 
 from benchmarks.data.evaluations import MEASURES, evaluation_of, field_counts, gains, measures, span_measures
-from benchmarks.report import Report, groups, signed
+from benchmarks.report import Cells, Report, groups, signed
 from benchmarks.study import Row
 
 COMPARED = {
@@ -41,7 +41,7 @@ def _rewards(frame: DataFrame, report: Report) -> None:
         none = frame[(frame.variant == some.variant.iloc[0]) & (frame.rules == "0")]
         return "–" if some.rules.iloc[0] == "0" else gains(whole(some), whole(none))[1]
 
-    cells = {MEASURES: lambda x: measures(whole(x)), "F1 of spans, points over no reward": gain}
+    cells: Cells = {MEASURES: lambda x: measures(whole(x)), "F1 of spans, points over no reward": gain}
     report.pivot(frame, by, cells)
     fields = tuple(field_counts(frame.to_dict("records")))
 
@@ -55,7 +55,7 @@ def _rewards(frame: DataFrame, report: Report) -> None:
 
 def _order(frame: DataFrame, report: Report) -> None:
     report.heading("Log-odds of consecutive fields")
-    cells = {
+    cells: Cells = {
         MEASURES: lambda x: measures(whole(x)),
         "F1 of each shuffle": lambda x: " ".join(
             span_measures(whole(own).of_all())[2] for _, own in groups(x, "shuffle")

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from pandas import DataFrame
 
-from benchmarks.report import Report, groups, number, signed
+from benchmarks.report import Cells, Report, groups, number, signed
 from benchmarks.study import Row
 
 ALL = "all rules"
@@ -19,37 +19,41 @@ def report(rows: Sequence[Row], report: Report) -> None:
     )
     tables = {key: table_of(own) for key, own in groups(DataFrame(rows), "part", "model")}
     for (part, model), own in tables.items():
-        unit = own.unit.iloc[0]
         report.heading(f"{part.capitalize()}, {model}")
-        report.text(
-            f"{own.sequences.iloc[0]} sequences; the unit, a bare Viterbi pass without rules, takes {number(unit)} µs a sequence."
-        )
-
-        def points(some: DataFrame, without: bool, unit: float = unit) -> list[str]:
-            if not len(one := some[some.without == without]):
-                return ["–"] * 5
-            (_, tokens, *_), (_, spans, low, high), (_, whole, *_), spent = one[
-                ["tokens", "spans", "whole", "microseconds"]
-            ].iloc[0]
-            interval = f"{signed(low, 2)} to {signed(high, 2)}"
-            return [signed(tokens, 2), signed(spans, 2), interval, signed(whole, 2), number(spent / unit)]
-
-        def breaks(some: DataFrame) -> list[str]:
-            alone = some[~some.without].iloc[0]
-            return [str(alone.open), *(number(alone.get(who), 9) for who in ("gold", "viterbi"))]
-
-        cells = {
-            POINTS: lambda x, points=points: points(x, False),
-            BREAKS: breaks,
-            ("without it: tokens", *POINTS[1:]): lambda x, points=points: points(x, True),
-        }
-        report.pivot(own, {"rule": "rule"}, cells)
-        report.text("\n".join(f"- {text}" for text in sentences(own)))
+        _table(own, report)
     _picture(
         {model: own for (part, model), own in tables.items() if part == rows[0]["part"]},
         rows[0]["part"],
         report,
     )
+
+
+def _table(own: DataFrame, report: Report) -> None:
+    unit = own.unit.iloc[0]
+    report.text(
+        f"{own.sequences.iloc[0]} sequences; the unit, a bare Viterbi pass without rules, takes {number(unit)} µs a sequence."
+    )
+
+    def points(some: DataFrame, without: bool) -> list[str]:
+        if not len(one := some[some.without == without]):
+            return ["–"] * 5
+        (_, tokens, *_), (_, spans, low, high), (_, whole, *_), spent = one[
+            ["tokens", "spans", "whole", "microseconds"]
+        ].iloc[0]
+        interval = f"{signed(low, 2)} to {signed(high, 2)}"
+        return [signed(tokens, 2), signed(spans, 2), interval, signed(whole, 2), number(spent / unit)]
+
+    def breaks(some: DataFrame) -> list[str]:
+        alone = some[~some.without].iloc[0]
+        return [str(alone.open), *(number(alone.get(who), 9) for who in ("gold", "viterbi"))]
+
+    cells: Cells = {
+        POINTS: lambda x: points(x, False),
+        BREAKS: breaks,
+        ("without it: tokens", *POINTS[1:]): lambda x: points(x, True),
+    }
+    report.pivot(own, {"rule": "rule"}, cells)
+    report.text("\n".join(f"- {text}" for text in sentences(own)))
 
 
 def table_of(frame: DataFrame) -> DataFrame:

@@ -12,7 +12,7 @@ import ilpinfer
 from benchmarks import optimum
 from benchmarks.data import prepared
 from benchmarks.data.corpora import read_labelled
-from benchmarks.report import Report, groups, number, percent
+from benchmarks.report import Cells, Report, groups, number, percent
 from benchmarks.studies.serving.load import HOST, Load, Phase, service
 from benchmarks.study import Design, Disagreement, Row, Sources, Study
 from benchmarks.timing import time_rounds
@@ -102,7 +102,7 @@ def report(rows: Sequence[Row], report: Report) -> None:
         "sent late: 99 %, ms": "late_p99",
         "slowest, ms": "slowest",
     }
-    cells = {
+    cells: Cells = {
         "offered/s": lambda x: number(x.offered.iloc[0] or None),
         "answered/s": lambda x: number(x.rate.iloc[0]),
         tuple(counts): lambda x: x[[*counts.values()]].iloc[0],

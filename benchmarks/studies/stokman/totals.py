@@ -49,7 +49,8 @@ def by_setting(rows: Iterable[Row]) -> dict[Setting, dict[int, Row]]:
 
 def of(settings: Settings, *names: str) -> Documents:
     """The documents of a setting, none if it was not run; without rules and method those that Viterbi labels without rules."""
-    return settings.get(Setting(*(names if len(names) > 2 else (*names, "none", NONE))), {})
+    corpus, segmentation, rules, method = names if len(names) > 2 else (*names, "none", NONE)
+    return settings.get(Setting(corpus, segmentation, rules, method), {})
 
 
 def counts(documents: Documents, chosen: Sequence[int], field: str, unit: str = "characters") -> Any:
