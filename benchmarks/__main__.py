@@ -15,7 +15,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import estimate, running, writing
+from benchmarks import running, writing
 from benchmarks.data.stand_in import write_corpora
 from benchmarks.journal import ROOT, Journal, code_digest
 from benchmarks.machine import header
@@ -26,7 +26,6 @@ RESULTS, ROWS = ROOT / "benchmarks" / "results", ROOT / "benchmarks" / "rows"
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """List, run or report."""
     options = _options().parse_args(arguments)
     if options.command == "list":
         return _list()
@@ -97,7 +96,7 @@ def _run_all(chosen: list[str], parts: list[str], options: argparse.Namespace) -
             options.data = folder
         sources = Sources(Path(options.data), options.scale)
         if options.scale == "full":
-            console.print(estimate.text(chosen, parts, sources, RESULTS, options.processes))
+            console.print(running.estimate(chosen, parts, sources, RESULTS, options.processes))
         for name in chosen:
             try:
                 codes.append(_run(name, parts, sources, options, console))

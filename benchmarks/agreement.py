@@ -17,14 +17,7 @@ def check_all(rows: Iterable[Row], keys: Sequence[str]) -> None:
 
 
 def check(row: Row, exact: Row | None) -> None:
-    """Hold a row against that of `auto` on the same sequence.
-
-    Raises
-    ------
-    Disagreement
-        where a score lies above a proved bound, where two proved optima differ, or where a rival's own value
-        of its labelling is not the library's.
-    """
+    """Raise Disagreement where a score is above a proved bound, optima differ, or a rival misvalues its labelling."""
     where = f"{row['data']}, sequence {row['item']}"
     score, claimed = row.get("score"), row.get("claimed")
     if score is not None and claimed is not None and abs(score - claimed) > NATS:

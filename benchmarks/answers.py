@@ -23,15 +23,7 @@ class CannotState(Exception):
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer of a peer.
-
-    Parameters
-    ----------
-    path : label ids (T,), or None
-    claimed : the score in nats that the peer gives its labelling, where it gives one
-    proved : whether it says that nothing is better, or that there is no labelling
-    note : why there is no labelling
-    """
+    """Label ids (T,) of a peer, the score that it claims, whether it proves that nothing is better, and why there are none."""
 
     path: NDArray[np.int64] | None
     claimed: float | None

@@ -53,7 +53,6 @@ class Journal:
             self._file.flush()
 
     def lines(self, cells: Iterable[Cell]) -> list[Row]:
-        """The lines of those cells that are there, in their order."""
         keys = (key_of(cell) for cell in cells)
         return [self._cells[key] for key in keys if key in self._cells]
 
@@ -67,15 +66,11 @@ class Journal:
 
 
 def key_of(cell: Cell) -> str:
-    """What tells a cell apart."""
     return json.dumps(dataclasses.asdict(cell), sort_keys=True)  # type: ignore[call-overload]
 
 
 def code_digest() -> str:
-    """Of the library's code and the studies', so that rows of different code are never mixed unasked.
-
-    Files that a study writes beside its rows do not count.
-    """
+    """Of the library's code and the studies', so that rows of different code are never mixed unasked."""
     result = hashlib.sha256()
     for folder in ("formulations", "ilpinfer", "benchmarks"):
         for path in sorted((ROOT / folder).rglob("*")):

@@ -4,7 +4,7 @@ import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
-from importlib import import_module
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -26,32 +26,29 @@ PLAIN = "bare Viterbi pass"
 """The unit of times: a compiled pass over the scores without rules, tables made beforehand."""
 AGAIN = "auto again"
 """`auto` on a sequence that it has decoded before under the same rule set, which has tables of the words that it has met."""
-PEERS: Mapping[str, tuple[str, str]] = {
-    "toulbar2": ("weighted_csp", "decode"),
-    "conin": ("constrained_hmm", "decode"),
-    "conin a-star": ("constrained_hmm", "search"),
-    "cpmpy": ("constraint_program", "decode"),
-    "pulp": ("newcomer", "decode"),
-}
-"""Module of `benchmarks.studies.peers` and function."""
+Worker = Callable[[Trellis, RuleSet, float], Any]
+"""What runs a method, given a trellis, rules and a time limit in seconds."""
 FAST, REPEATS = 0.03, 3
 """A call is repeated, and the median kept, until it has been made so often or its calls have taken so many seconds; `auto` is
 called once, as words that a rule set has met before cost less."""
 
 
 def side_by_side(
-    data: DataSet, items: Sequence[Item], methods: Sequence[str], limit: float
+    data: DataSet,
+    items: Sequence[Item],
+    methods: Sequence[str],
+    limit: float,
+    peers: Mapping[str, Worker] = MappingProxyType({}),
 ) -> Iterator[tuple[str, Item, Callable[[], Row]]]:
-    """Each method on each sequence, one method after the other, as what measures it.
-
-    The rules have been compiled, but have not met the words of the sequences.
-    """
+    """Each method on each sequence, one method after the other, as what measures it."""
     rules = RuleSet(data.rules.items, data.rules.fields, data.rules.name)
     ilpinfer.decode(_blank(items[0].make().labels), rules)
     for method in methods:
-        warm_up(method)
+        work = peers.get(method) or worker(method)
+        if method != PLAIN:
+            warm_up(work)
         for item in items:
-            yield method, item, partial(run, method, item, rules, limit)
+            yield method, item, partial(run, method, work, item, rules, limit)
 
 
 def _blank(labels: LabelSet) -> Trellis:
@@ -60,24 +57,16 @@ def _blank(labels: LabelSet) -> Trellis:
     return Trellis.from_emissions(np.zeros((2, K)), np.zeros((K, K)), labels=labels, tokens=[".", "."])
 
 
-def run(method: str, item: Item, rules: RuleSet, limit: float) -> Row:
-    """What one method makes of one sequence.
-
-    Raises
-    ------
-    CannotState
-        where a peer has no form for a rule, or the problem is too large for it.
-    Disagreement
-        where a labelling is not worth what the method says, or a proof is not confirmed.
-    """
+def run(method: str, work: Worker, item: Item, rules: RuleSet, limit: float) -> Row:
+    """What a method makes of a sequence; CannotState where a peer has no form for it, Disagreement where a claim is wrong."""
     trellis = item.make()
     T, K = trellis.lattice.shape
     row: Row = {"item": item.key, "method": method, "T": T, "K": K}
     if method == PLAIN:
         return {**row, "seconds": bare_seconds(trellis), "status": "without rules"}
-    answer, seconds = timed(method, item, rules, limit)
+    answer, seconds = timed(work, item, rules, limit)
     while method != "auto" and len(seconds) < REPEATS and sum(seconds) < FAST:
-        seconds += timed(method, item, rules, limit)[1]
+        seconds += timed(work, item, rules, limit)[1]
     row["seconds"] = statistics.median(seconds)
     if isinstance(answer, Answer):
         return {**row, **_of_peer(answer, trellis, rules)}
@@ -85,30 +74,24 @@ def run(method: str, item: Item, rules: RuleSet, limit: float) -> Row:
 
 
 @cache
-def warm_up(method: str) -> None:
+def warm_up(work: Worker) -> None:
     """Compile and load whatever the method needs, on something small."""
-    if method == PLAIN:
-        return
-    labels, rules = labels_of_size(5), RuleSet((C.at_most_runs(C.EACH_FIELD, 1),))
-    worker(method)(document(8, 0, labels, 1.0), rules, 5.0)
+    work(document(8, 0, labels_of_size(5), 1.0), RuleSet((C.at_most_runs(C.EACH_FIELD, 1),)), 5.0)
 
 
-def timed(method: str, item: Item, rules: RuleSet, limit: float) -> tuple[Solution | Answer, list[float]]:
+def timed(work: Worker, item: Item, rules: RuleSet, limit: float) -> tuple[Solution | Answer, list[float]]:
     """The answer on a fresh trellis, and seconds without warming up."""
-    trellis, work = item.make(), worker(method)
+    trellis = item.make()
     began = time.perf_counter()
     answer = work(trellis, rules, limit)
     seconds = time.perf_counter() - began
     return answer, [seconds - (answer.warm_up_seconds if isinstance(answer, Solution) else 0.0)]
 
 
-def worker(method: str) -> Callable[[Trellis, RuleSet, float], Any]:
-    """What runs a method, given a trellis, rules and a time limit in seconds."""
-    if method in PEERS:
-        module, function = PEERS[method]
-        return getattr(import_module(f"benchmarks.studies.peers.{module}"), function)  # type: ignore[no-any-return]
+@cache
+def worker(method: str) -> Worker:
     name, _, width = method.removesuffix(" again").partition(" ")
-    options: dict[str, Any] = {"width": int(width)} if width else {}
+    options: dict[str, Any] = {"width": int(width)} if width.isdigit() else {}
     return lambda trellis, rules, limit: ilpinfer.decode(
         trellis, rules, method=name, time_limit=limit, **options
     )

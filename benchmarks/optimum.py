@@ -13,13 +13,7 @@ _counts = {"optima": 0, "open": 0}
 
 
 def optimum(trellis: Trellis, rules: RuleSet, time_limit: float = LIMIT, **options: Any) -> Solution:
-    """The engine's solution; a labelling that it calls optimal is rechecked.
-
-    Raises
-    ------
-    Disagreement
-        where the recheck does not confirm the proof.
-    """
+    """The engine's solution; Disagreement where it is called optimal and its certificate does not prove it."""
     return recheck(trellis, rules, ilpinfer.decode(trellis, rules, time_limit=time_limit, **options))
 
 

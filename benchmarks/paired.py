@@ -1,32 +1,27 @@
-"""Means of draws, and differences of two methods on the same draws."""
+"""Measures of draws, and differences of two methods on the same draws."""
 
-from collections.abc import Mapping
-from math import sqrt
-from statistics import fmean, stdev
+from typing import Any
+
+from pandas import DataFrame, Series
 
 from benchmarks.report import signed
 
-Draws = Mapping[int, float]
-"""A measure by the number of the draw."""
+
+def draws_of(frame: DataFrame, measure: str = "tokens", /, **wanted: object) -> Series:
+    """A measure by draw, of the rows with these values."""
+    some: Any = frame
+    for name, value in wanted.items():
+        some = some[some[name] == value]
+    return some.set_index("draw")[measure]
 
 
-def mean(values: Draws) -> float | None:
-    """The mean over draws; None where there is none."""
-    return fmean(values.values()) if values else None
+def difference(values: Series, others: Series) -> Series:
+    """On the draws that both have."""
+    return (values - others).dropna()
 
 
-def difference(values: Draws, others: Draws) -> tuple[float, float | None] | None:
-    """Mean difference on the draws that both have, and its standard error, which takes two draws."""
-    gains = [values[draw] - others[draw] for draw in values if draw in others]
-    if not gains:
-        return None
-    return fmean(gains), stdev(gains) / sqrt(len(gains)) if len(gains) > 1 else None
-
-
-def gain(values: Draws, others: Draws, digits: int = 1) -> str:
-    """The same as text."""
-    result = difference(values, others)
-    if result is None:
-        return "–"
-    error = "" if result[1] is None else f" ± {result[1]:.{digits}f}"
-    return signed(result[0], digits) + error
+def gain(values: Series, others: Series, digits: int = 1) -> str:
+    """Mean difference and its standard error, which takes two draws."""
+    gains = difference(values, others)
+    error = f" ± {gains.sem():.{digits}f}" if len(gains) > 1 else ""
+    return signed(gains.mean(), digits) + error

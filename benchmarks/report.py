@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#7F7F7F")
 """Told apart by the colour-blind (Okabe and Ito 2008)."""
+Cells = Mapping[Any, Callable[[Any], Any]]
+"""By a title, what makes the cell of a group of rows; by a tuple of titles, what makes as many cells."""
 STYLE: dict[str, Any] = {
     "svg.hashsalt": "ilpinfer",
     "axes.spines.top": False,
@@ -50,7 +52,7 @@ class Report:
         self,
         frame: "DataFrame",
         by: Mapping[str, str],
-        cells: Mapping[str | tuple[str, ...], Callable[["DataFrame"], Any]],
+        cells: Cells,
         left: int | None = None,
     ) -> None:
         """A table with a line for each group of rows, in the order of the first ones.
@@ -73,7 +75,8 @@ class Report:
         from cycler import cycler
         from matplotlib.figure import Figure
 
-        with matplotlib.rc_context({**STYLE, "axes.prop_cycle": cycler(color=COLORS)}):
+        style: Any = {**STYLE, "axes.prop_cycle": cycler(color=COLORS)}
+        with matplotlib.rc_context(style):
             drawing = Figure(figsize=size, layout="constrained", facecolor="white")
             yield drawing.subplots(**subplots)
             self.folder.mkdir(parents=True, exist_ok=True)

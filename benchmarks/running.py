@@ -1,13 +1,16 @@
 """The cells of a study, one process a core, or one after the other in this process where times are measured."""
 
 import dataclasses
+import json
 import os
 import time
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context, parent_process
+from pathlib import Path
 from threading import Thread
 
 from benchmarks.journal import Journal
@@ -32,16 +35,31 @@ def cells_of(
     return result
 
 
-def run(name: str, sources: Sources, cells: Sequence[Cell], journal: Journal, processes: int) -> None:
-    """Measure what the journal lacks.
+def estimate(
+    chosen: Sequence[str], parts: Sequence[str], sources: Sources, results: Path, processes: int
+) -> str:
+    """How long a run will take, from the seconds that a cell took in the committed result: one line a study, and the sum."""
+    lines, total, unknown = [], 0.0, []
+    for name in chosen:
+        study = study_named(name)
+        cells = Counter(cell.part for cell in cells_of(name, sources, parts or study.parts))
+        path = results / name / "summary.json"
+        known = json.loads(path.read_text("utf-8"))["parts"] if path.exists() else {}
+        if not cells or cells.keys() - known.keys():
+            unknown.append(name)
+            continue
+        seconds = sum(
+            number * known[part]["seconds"] / known[part]["cells"] for part, number in cells.items()
+        )
+        seconds *= study.growth / (1 if study.timed else processes)
+        total += seconds
+        lines.append(f"{name}: {cells.total()} cells, about {seconds / 60:.0f} min")
+    lines.append(f"in all about {total / 60:.0f} min" + (f", and {', '.join(unknown)}" if unknown else ""))
+    return "\n".join(lines)
 
-    Raises
-    ------
-    Disagreement
-        where two programs cannot both be right.
-    BrokenProcessPool
-        where the process of a cell died; the message names the cells that it may have been.
-    """
+
+def run(name: str, sources: Sources, cells: Sequence[Cell], journal: Journal, processes: int) -> None:
+    """Measure what the journal lacks."""
     todo = [cell for cell in cells if cell not in journal]
     parts = study_named(name).parts
     places = {cell: (parts.index(cell.part), place) for place, cell in enumerate(cells)}

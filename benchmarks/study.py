@@ -20,13 +20,7 @@ SCALES = ("smoke", "sample", "full")
 
 @dataclass(frozen=True)
 class Sources:
-    """What a study is run on.
-
-    Parameters
-    ----------
-    folder : of the corpora
-    scale : how much of them, one of SCALES
-    """
+    """The folder of the corpora, and how much of them is taken."""
 
     folder: Path
     scale: str = "sample"
@@ -39,22 +33,12 @@ class Sources:
         return hashlib.sha256(repr(sizes).encode()).hexdigest()[:6]
 
     def __call__(self, *, smoke: Number, sample: Number, full: Number) -> Number:
-        """The value for the scale."""
         return {"smoke": smoke, "sample": sample, "full": full}[self.scale]
 
 
 @dataclass(frozen=True)
 class Design:
-    """What is measured, written down before it is run; the report begins with it.
-
-    Parameters
-    ----------
-    source : the publication and its tables that are repeated, or nothing
-    corpus, model, rules, methods : what decodes what
-    limits, seeds : of time, and of whatever is random
-    measures : what is reported, with units
-    stand_ins : what cannot be repeated, why, and what takes its place
-    """
+    """What is measured, written down before it is run; the report begins with it."""
 
     corpus: str
     model: str
@@ -67,17 +51,13 @@ class Design:
     stand_ins: str = ""
 
     def lines(self) -> Iterable[tuple[str, str]]:
-        """Names and texts of what is declared."""
         for field in fields(self):
             if text := getattr(self, field.name):
                 yield field.name.replace("_", "-"), text
 
 
 class Cell(Protocol):
-    """What is measured at once, and kept or lost as a whole: a frozen dataclass of texts and numbers.
-
-    The scale decides which cells there are, and not how much work one of them is, so that times can be foretold.
-    """
+    """What is measured at once, a frozen dataclass; the scale decides how many cells there are, not the work of one."""
 
     @property
     def part(self) -> str:
@@ -123,13 +103,11 @@ class Missing(Exception):
 
 @cache
 def names() -> Mapping[str, str]:
-    """The module of each study, by its name."""
     modules = pkgutil.iter_modules(studies.__path__, f"{studies.__name__}.")
     return {module.name.rpartition(".")[2].replace("_", "-"): module.name for module in modules}
 
 
 @cache
 def study_named(name: str) -> Study:
-    """The study of that name."""
     result: Study = import_module(names()[name]).STUDY
     return result

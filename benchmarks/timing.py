@@ -21,12 +21,7 @@ def time_rounds(
     clock: Clock = time.perf_counter,
     choice: Callable[..., Seconds] = np.median,
 ) -> dict[str, Seconds]:
-    """Seconds (N,) of N pieces of work of each name, the median of several rounds after one that is not timed.
-
-    In a round each name's pieces run one after the other, so that its code and tables are at hand as in a program that does
-    nothing else; every other round has the names in reverse. Work of one thread is best timed by processor time, which others
-    do not lengthen; `choice` is then often the least.
-    """
+    """Median seconds (N,) of the N pieces of work of each name, in rounds of alternating order; the first is not timed."""
     spent = {name: np.empty((repeats + 1, len(pieces))) for name, pieces in works.items()}
     for r in range(repeats + 1):
         for name in list(works)[:: -1 if r % 2 else 1]:
@@ -38,11 +33,7 @@ def time_rounds(
 
 
 def least(work: Work, repeats: int) -> float:
-    """Seconds of the quickest of several runs, after one that is not timed.
-
-    Runs shorter than a turn of the scheduler are timed by the clock, since some of them are not interrupted and the clock of
-    processor time is not reliable for them; longer ones by processor time.
-    """
+    """Seconds of the quickest of several runs: short ones by the clock, longer ones by processor time."""
     began = time.perf_counter()
     work()
     clock = time.perf_counter if time.perf_counter() - began < TURN else time.process_time

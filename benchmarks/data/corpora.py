@@ -27,10 +27,7 @@ JOB, COMPANY, DATES, PLACE = "Designation", "Companies_worked_at", "Years_of_Exp
 
 
 def cora(sources: Sources) -> Iterator[DataSet]:
-    """References under the citation rules, with and without ten implications, and each field once as a hard rule.
-
-    Most rivals decode one size of training data only; conin is asked there to say what it cannot state.
-    """
+    """References under the citation rules, with and without ten implications, and each field once as a hard rule."""
     train, dev = (read_labelled(sources.folder / "cora" / f"{name}.tsv") for name in ("train", "dev"))
     dev = dev[: sources(smoke=2, sample=len(dev), full=len(dev))]
     rules, everything = cache(partial(load_rules, "citations")), sources.scale == "full"
@@ -127,10 +124,7 @@ def read_labelled(path: Path) -> list[Labelled]:
 
 
 def soft_rules(examples: Sequence[Labelled], number: int | None = None) -> list[Rule]:
-    """The rules of four families with most evidence: occasions times the log odds of the rule being kept, its penalty.
-
-    Two fields are never together at as many occasions as they would be, were they independent.
-    """
+    """The rules of four families with most evidence: occasions times the log odds of the rule being kept, its penalty."""
     families = "one-run", "requires-present", "never-together", "requires-before"
     table, counted = LabelArrays.of(*encode(examples)), []
     for mined in _mine(examples, families):
@@ -145,10 +139,7 @@ def soft_rules(examples: Sequence[Labelled], number: int | None = None) -> list[
 
 
 def implications(examples: Sequence[Labelled], number: int) -> list[Rule]:
-    """The implications that say most beyond how common the required field is anyway.
-
-    Weighed by their log odds less those of the required field, times the square root of the support.
-    """
+    """The implications that say most beyond how common the required field is anyway."""
     counted = []
     for mined in _mine(examples, ("requires-present",)):
         penalty = _log_odds(mined.held, mined.support)

@@ -1,6 +1,4 @@
-"""Documents drawn by exact arithmetic from `random.Random.random`, the only method that is the same in every version of
-Python: scores are whole numbers of 1/4096 nats times the noise, and the same on every machine.
-"""
+"""Documents drawn by exact arithmetic from `random.Random.random`: the same in every version and on every machine."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -36,22 +34,18 @@ class Document:
 
     @property
     def fields(self) -> list[str]:
-        """Names of all fields but `O`."""
         return [field.name for field in self.labels.each_field]
 
 
 def below(random: Random, end: int) -> int:
-    """A whole number from 0."""
     return int(random.random() * end)
 
 
 def pick(random: Random, options: Sequence[Item]) -> Item:
-    """One of the options."""
     return options[below(random, len(options))]
 
 
 def permutation(random: Random, options: Sequence[Item]) -> list[Item]:
-    """The options in random order."""
     keys = [random.random() for _ in options]
     return [options[i] for i in sorted(range(len(keys)), key=keys.__getitem__)]
 

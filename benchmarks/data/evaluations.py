@@ -33,10 +33,7 @@ def row_of(evaluation: Evaluation, places: Sequence[int], fields: Iterable[str] 
 
 
 def evaluation_of(rows: Sequence[Row]) -> Evaluation:
-    """All sequences of some rows, in the order of places; fields are counted together.
-
-    Counts of a sequence that several rows have are added up; `whole` is then the share of its labellings.
-    """
+    """All sequences of some rows, in the order of places; fields are counted together."""
     order = np.concatenate([row["places"] for row in rows])
     places, where = np.unique(order, return_inverse=True)
 
@@ -78,16 +75,12 @@ def span_measures(counts: Any) -> tuple[str, ...]:
 
 
 def gains(one: Evaluation, other: Evaluation, resamples: int = 1999) -> tuple[str, str, str]:
-    """Points of tokens, F1 of spans and whole sequences, each with its 95 % interval; p stands with F1.
-
-    Intervals are of the paired bootstrap over sequences: they know of other sequences, and not of other training runs.
-    """
+    """Points of tokens, F1 of spans and whole sequences, each with its 95 % interval; p stands with F1."""
     tokens, spans, whole = compare(one, other, resamples=resamples)
     return interval(tokens), f"{interval(spans)}, p = {spans.p:.3f}", interval(whole)
 
 
 def interval(difference: Difference) -> str:
-    """Points and their interval."""
     low, high = (signed(100 * value, 2) for value in (difference.low, difference.high))
     return f"{signed(100 * difference.gain, 2)} [{low}, {high}]"
 

@@ -1,7 +1,4 @@
-"""Hard instances with names: the same name stands for the same bytes, on every machine.
-
-The number of an instance decides how difficult it is: its family's levels take turns.
-"""
+"""Hard instances with names, which stand for the same bytes on every machine; levels of difficulty take turns."""
 
 import hashlib
 import json
@@ -34,15 +31,7 @@ class Level:
 
 @dataclass(frozen=True)
 class Family:
-    """Instances of one kind.
-
-    Parameters
-    ----------
-    about, knob : what its rules are; what `Level.knob` is
-    levels : from the easiest to the most difficult
-    smallest : for tests
-    make : an instance
-    """
+    """Instances of one kind, from the easiest level to the most difficult one; the smallest is for tests."""
 
     about: str
     knob: str
@@ -79,12 +68,10 @@ class Instance:
 
     @cached_property
     def rules_text(self) -> str:
-        """The rules as TOML."""
         return dump_rules(self.rules)
 
     @cached_property
     def digest(self) -> str:
-        """Of the two texts."""
         return hashlib.sha256((self.scores_text + self.rules_text).encode()).hexdigest()[:16]
 
 
@@ -96,7 +83,6 @@ def _plain(scores: Floats) -> list[object]:
 
 
 def instance(family: str, number: int, *, smallest: bool = False) -> Instance:
-    """The instance of a family with that number."""
     one = FAMILIES[family]
     level = one.smallest if smallest else one.levels[number % len(one.levels)]
     name = f"{family}-{level.T}-{level.K}-{number:02}"

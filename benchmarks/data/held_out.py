@@ -1,30 +1,24 @@
 """What studies of decoding under mined rules share: models, rules, and measures in per cent."""
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+import ilpinfer
 from benchmarks import optimum
 from benchmarks.data.corpora import soft_rules
 from benchmarks.data.sets import Labelled
 from benchmarks.study import Row
 from formulations import LabelSet, RuleSet, Trellis
 from ilpinfer.core.solution import Solution
-from ilpinfer.evaluation.evaluation import Pair, evaluate
 from ilpinfer.learning.measures import Measures
 from ilpinfer.models.sequence_model import SequenceModel
 
 
 @dataclass(frozen=True)
 class Setting:
-    """A model, rules, and sequences with gold that neither was made from.
-
-    Parameters
-    ----------
-    name : for tables
-    trellises, gold : N sequences
-    rules : under which they are decoded
-    """
+    """A model, rules, and sequences with gold that neither was made from."""
 
     name: str
     trellises: tuple[Trellis, ...]
@@ -39,39 +33,30 @@ def mined(train: Sequence[Labelled], most: int | None = None) -> RuleSet:
 
 
 def setting_of(name: str, model: SequenceModel, some: Sequence[Labelled], rules: RuleSet) -> Setting:
-    """The setting of scored examples."""
     trellises = tuple(model.trellis(tokens) for tokens, _ in some)
     return Setting(name, trellises, tuple(labels for _, labels in some), rules)
 
 
-def measured(setting: Setting, decode: Callable[[Trellis], Solution], *, recheck: bool = False) -> Row:
-    """Measures of a method on all sequences of a setting; what is missing counts as wrong.
-
-    With `recheck` the proofs of optima are rechecked. The first call, which loads kernels, is not timed.
-    """
-    decode(setting.trellises[0])
-    began = time.process_time()
-    solutions = [decode(trellis) for trellis in setting.trellises]
-    spent = 1000 * (time.process_time() - began) / len(solutions)
+def measured(setting: Setting, method: str, limit: float | None = None, *, recheck: bool = False) -> Row:
+    """Measures of a method on all sequences, compared with gold; what is missing counts as wrong."""
+    ilpinfer.Decoder(setting.rules, method=method, time_limit=limit).decode(setting.trellises[0])  # compiles
+    compared = ilpinfer.compare(
+        setting.trellises, setting.rules, [method], gold=setting.gold, time_limit=limit
+    ).to_pandas()
     if recheck:
-        for trellis, solution in zip(setting.trellises, solutions, strict=True):
-            optimum.recheck(trellis, setting.rules, solution)
-    shares = percentages(setting, [labels_of(solution) for solution in solutions])
+        for trellis in setting.trellises:
+            optimum.optimum(trellis, setting.rules, limit or optimum.LIMIT)
+    fields = compared[["predicted_fields", "gold_fields", "matching_fields"]]
+    whole = compared.solved & (fields.nunique(axis=1) == 1)
+    totals = [*compared[["gold_tokens", "correct"]].sum(), *fields.sum(), whole.sum()]
+    shares = Measures.of_sums(np.array(totals), len(compared))
     return {
-        **dict(zip(("tokens", "spans", "whole"), shares, strict=True)),
-        "milliseconds": spent,
-        "optimal": sum(solution.status == "optimal" for solution in solutions),
-        "sequences": len(solutions),
+        **dict(zip(("tokens", "spans", "whole"), (100 * share for share in shares), strict=True)),
+        "milliseconds": 1000 * float(compared.seconds.mean()),
+        "optimal": int((compared.status == "optimal").sum()),
+        "sequences": len(compared),
     }
 
 
 def labels_of(solution: Solution) -> tuple[str, ...] | None:
-    """T names, or None."""
     return tuple(solution.labels) if solution.has_labelling else None
-
-
-def percentages(setting: Setting, labellings: Sequence[tuple[str, ...] | None]) -> tuple[float, float, float]:
-    """Right tokens, F1 of spans and whole sequences."""
-    pairs = [Pair(gold, labels, gold) for labels, gold in zip(labellings, setting.gold, strict=True)]
-    shares = Measures.of(evaluate(pairs, scheme=setting.trellises[0].labels.scheme))._asdict()
-    return 100 * shares["accuracy"], 100 * shares["f1"], 100 * shares["whole"]

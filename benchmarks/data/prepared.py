@@ -17,13 +17,7 @@ from ilpinfer.models.sequence_model import SequenceModel
 
 @dataclass(frozen=True)
 class Prepared:
-    """Sequences with the same transitions.
-
-    Parameters
-    ----------
-    decoder : of the rules, with the model, where there is one
-    trellises : at least one
-    """
+    """Sequences with the same transitions, and a decoder of the rules."""
 
     decoder: ilpinfer.Decoder
     trellises: Sequence[Trellis]
@@ -39,10 +33,7 @@ class Prepared:
 
 @cache
 def cora(folder: Path, size: int, scheme: str = "") -> Prepared:
-    """The development references under the citation rules, scored by an HMM of so many others.
-
-    With a scheme, which labels are converted to, that it is kept is one more rule.
-    """
+    """The development references under the citation rules, scored by an HMM of so many others."""
     train, dev = _read(folder / "cora")
     rules = load_rules("citations")
     if scheme:

@@ -14,14 +14,7 @@ SOLVERS = ("cbc", "cp-sat", "highs", "scip")
 
 @dataclass(frozen=True)
 class Item:
-    """One sequence.
-
-    Parameters
-    ----------
-    key : names it within its data set, the same in every run
-    make : a fresh trellis, so that nothing that a method keeps with it is timed twice
-    gold : its T labels, where they are known
-    """
+    """A sequence whose trellis is made afresh, so that nothing that a method keeps with it is timed twice."""
 
     key: str
     make: Callable[[], Trellis]
@@ -30,18 +23,7 @@ class Item:
 
 @dataclass(frozen=True, eq=False)
 class DataSet:
-    """Sequences under the same rules; nothing is trained, mined or scored before it is asked for.
-
-    Parameters
-    ----------
-    name, part : its name, and the part of the study that it belongs to
-    items : sequences
-    make_rules : the rules, made once for all sequences
-    rivals : how many sequences each rival of the engine decodes, spread evenly
-    limit : seconds a method has for a sequence
-    budget : seconds a method other than `auto` has for the data set; what is left then is not run, and counted
-    note : how it was made, for the report
-    """
+    """Sequences under the same rules, made when they are asked for; how many of them each rival decodes; limits in seconds."""
 
     name: str
     part: str
@@ -54,11 +36,9 @@ class DataSet:
 
     @cached_property
     def rules(self) -> RuleSet:
-        """The rules of all sequences."""
         return self.make_rules()
 
     def sample(self, method: str) -> tuple[Item, ...]:
-        """The sequences that a method decodes."""
         return spread(self.items, self.rivals.get(method, len(self.items)))
 
 

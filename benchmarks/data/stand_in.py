@@ -119,7 +119,6 @@ def _nested(rng: random.Random) -> Tokens:
 
 
 def _experience(rng: random.Random) -> Tokens:
-    """Jobs, one a block of lines."""
     line: Tokens = [("@newline@", "O")]
     result: Tokens = [("WORK", "O"), ("EXPERIENCE", "O"), *line]
     for _ in range(rng.randint(1, 4)):
@@ -162,6 +161,5 @@ def _news(rng: random.Random) -> Tokens:
 
 
 def _post(rng: random.Random) -> Tokens:
-    """A bid for a hotel."""
     result = _run([f"{rng.randint(2, 5)}*"], "starrating") + _run(rng.choices(COMPANIES, k=2), "hotelname")
     return [*result, *_run([rng.choice(PLACES)], "localarea"), (str(rng.randint(40, 200)), "O")]

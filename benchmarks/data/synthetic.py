@@ -23,10 +23,7 @@ def labels_of_size(K: int) -> LabelSet:
 
 
 def reference(T: int, seed: int, labels: LabelSet, noise: float = 2.0) -> Trellis:
-    """A trellis of T tokens: random fields of 2 to 9 tokens, punctuation at most ends, Gaussian noise on scores.
-
-    A planted label scores 3 nats more than the rest; `noise` is the standard deviation of every emission.
-    """
+    """A trellis of T tokens: random fields of 2 to 9 tokens, punctuation at most ends, Gaussian noise on scores."""
     rng = np.random.default_rng(seed)
     K = len(labels)
     planted, tokens = np.empty(T, np.int64), list(rng.choice(WORDS, T))
@@ -44,11 +41,7 @@ def reference(T: int, seed: int, labels: LabelSet, noise: float = 2.0) -> Trelli
 
 
 def document(T: int, seed: int, labels: LabelSet, noise: float) -> Trellis:
-    """A trellis of T tokens whose planted labelling keeps the rules of `document_rules`, at any length.
-
-    Every field has at most one run, in a random order that begins with the first two fields; runs end with
-    punctuation, and are as long as T asks for. Scores as in `reference`.
-    """
+    """A trellis of T tokens whose planted labelling keeps the rules of `document_rules`, at any length."""
     rng = np.random.default_rng([T, len(labels), seed])
     K, fields = len(labels), len(labels) // 2
     runs = max(2, min(fields, T // 6))

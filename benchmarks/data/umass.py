@@ -37,7 +37,6 @@ def training_part(sources: Sources, number: int) -> list[Labelled]:
 
 
 def crf(examples: Sequence[tuple[Sequence[str], Sequence[str]]]) -> TrainedModel:
-    """The CRF of some references."""
     return trained("crf", examples, **PARAMETERS)
 
 
@@ -48,5 +47,4 @@ def mined_rules(folder: Path, scale: str, number: int, miner: str) -> MinedRules
 
 
 def with_valid(rules: Sequence[object], fields: Sequence[str] = ()) -> RuleSet:
-    """Rules, and that labels keep their scheme."""
     return RuleSet((*rules, VALID), tuple(fields))  # type: ignore[arg-type]

@@ -40,7 +40,6 @@ class Cell:
 
 
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
-    """Every length for every model of Cora; 10 labellings for blocks of UMass."""
     read_labelled(sources.folder / ("cora" if part == CORA else "umass_cfe") / "dev.tsv")
     if part == CORA:
         sizes = sources(smoke=(RIVALS_SIZE,), sample=CORA_SIZES, full=CORA_SIZES)
@@ -51,7 +50,6 @@ def cells(sources: Sources, part: str) -> Iterator[Cell]:
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
-    """Microseconds of each sequence, and whether both ways have the same lists."""
     which = int(cell.data.split()[-1])
     if cell.part == CORA:
         some = prepared.cora(sources.folder, which, "iobes")
@@ -107,7 +105,6 @@ def _compare(expected: Sequence[Solution], solutions: Sequence[Solution]) -> boo
 
 
 def report(rows: Sequence[Row], report: Report) -> None:
-    """Times, and multiples of the best labelling, of the bare pass, and of lists by compiled rules."""
     report.heading("Lists of the best labellings")
     report.text(
         "Microseconds are means of single calls. `arrays` are the same lists from `Decoder.best_labellings`, "
@@ -115,25 +112,20 @@ def report(rows: Sequence[Row], report: Report) -> None:
         "to lists of the same sequences."
     )
     table: list[list[Any]] = []
-    compared = same = 0
     for row in rows:
         bare, best, few = (float(np.mean(row[key])) for key in ("bare", "best", "lists"))
-        ratio = np.sum(row["engine"]) / np.sum([row["lists"][place] for place in row["places"]])
-        compared, same = compared + len(row["engine"]), same + row["same"]
-        name = "Cora" if row["part"] == CORA else "UMass"
-        figures = [
-            *map(number, (bare, best, few, row["arrays"], few / best, few / bare)),
-            number(float(ratio)),
-        ]
-        table.append([f"{name}, {row['data']}", row["top"], len(row["bare"]), *figures])
+        ratio = float(np.sum(row["engine"]) / np.sum([row["lists"][place] for place in row["places"]]))
+        name = f"{'Cora' if row['part'] == CORA else 'UMass'}, {row['data']}"
+        figures = map(number, (bare, best, few, row["arrays"], few / best, few / bare, ratio))
+        table.append([name, row["top"], len(row["bare"]), *figures])
     columns = (
         *("sequences", "labellings", "number", "bare pass, µs", "best, µs", "list, µs", "arrays, µs"),
         *("list × best", "list × bare pass", "engine × list"),
     )
     report.table(columns, table)
     report.text(
-        f"On {compared} lists that the engine made too, without compiled rules, all scores are the same, "
-        f"and {same} lists have the same labellings in the same order."
+        f"On {sum(len(row['engine']) for row in rows)} lists that the engine made too, without compiled rules, all scores are the same, "
+        f"and {sum(row['same'] for row in rows)} lists have the same labellings in the same order."
     )
 
 

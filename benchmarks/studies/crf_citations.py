@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from pandas import DataFrame
 
 from benchmarks.data import umass
 from benchmarks.data.corpora import read_labelled
@@ -48,7 +50,6 @@ class Cell:
 
 
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
-    """Training samples of UMass, and splits of Cora."""
     if part == UMASS:
         umass.part(sources, "dev")
         some = sources(smoke=(ALL,), sample=(ALL, 400), full=(ALL, 100, 200, 400, 800))
@@ -59,7 +60,6 @@ def cells(sources: Sources, part: str) -> Iterator[Cell]:
 
 
 def measure(sources: Sources, cell: Cell) -> Iterator[Row]:
-    """Counts of each reference under each rule set, and how many break a rule without it."""
     if cell.part == UMASS:
         train, dev = umass.training_part(sources, cell.training), umass.part(sources, "dev")
     else:
@@ -92,7 +92,6 @@ def umass_rules(sources: Sources, training: int, name: str) -> RuleSet:
 
 
 def cora_rules(name: str) -> RuleSet:
-    """The rules of that name."""
     if name == CITATIONS:
         return load_rules("citations")
     return RuleSet(() if name == NONE else (umass.VALID,))
@@ -116,7 +115,6 @@ def outcome(trellises: Sequence[Trellis], dev: Sequence[Labelled], rules: RuleSe
 
 
 def report(rows: Sequence[Row], report: Report) -> None:
-    """Published figures beside ours, then training samples and fields."""
     own = {part: [row for row in rows if row["part"] == part] for part in (UMASS, CORA)}
     if own[UMASS]:
         _umass(own[UMASS], report)
@@ -126,69 +124,42 @@ def report(rows: Sequence[Row], report: Report) -> None:
 
 def _umass(rows: Sequence[Row], report: Report) -> None:
     report.heading("UMass: F1 of exact spans at all levels")
-    known = {(row["training"], row["rules"]): row for row in rows}
-    report.table(
-        (
-            "training references",
-            "rules",
-            "number",
-            *MEASURES,
-            "break a rule without them %",
-            "no labelling",
-            "proved",
-            "published F1 %",
-        ),
-        (
-            (
-                _size(row),
-                row["rules"],
-                row["number"],
-                *measures(evaluation_of([row])),
-                percent(row["breaking"] / row["sequences"]),
-                row["missing"],
-                row["optimal"],
-                PUBLISHED.get(row["rules"], "–"),
-            )
-            for row in rows
-        ),
-        left=2,
+    known = {(row["training"] or "all", row["rules"]): row for row in rows}
+    more = ("break a rule without them %", "no labelling", "proved", "published F1 %")
+
+    def line(row: Row) -> tuple[Any, ...]:
+        breaking = percent(row["breaking"] / row["sequences"])
+        own = breaking, row["missing"], row["optimal"], PUBLISHED.get(row["rules"], "–")
+        return row["number"], *measures(evaluation_of([row])), *own
+
+    columns = ("training references", "rules", "number", *MEASURES, *more)
+    report.table(columns, ((*names, *line(row)) for names, row in known.items()), left=2)
+    report.text(
+        f"In the publication, the best labelling without rules breaks a rule on {BREAKING} % of the references."
     )
-    _breaking(rows, report)
     report.heading("Differences on UMass, 95 % intervals", 3)
+    others = {SCHEME: NONE, SOFT: SCHEME, HARD: SCHEME}
     report.table(
         (
             "training references",
             "rules",
             "against",
-            "tokens, points",
-            "F1 of spans, points",
-            "whole references, points",
+            *(f"{n}, points" for n in ("tokens", "F1 of spans", "whole references")),
         ),
         (
-            (
-                _size(row),
-                row["rules"],
-                other,
-                *gains(evaluation_of([row]), evaluation_of([known[row["training"], other]])),
-            )
-            for row in rows
-            if (other := {SCHEME: NONE, SOFT: SCHEME, HARD: SCHEME}.get(row["rules"], ""))
-            and (row["training"], other) in known
+            (size, rules, other, *gains(evaluation_of([row]), evaluation_of([known[size, other]])))
+            for (size, rules), row in known.items()
+            if (other := others.get(rules, "")) and (size, other) in known
         ),
         left=3,
     )
-    if some := [row for row in rows if row["training"] == ALL and row["rules"] in (NONE, SCHEME)]:
-        _fields(some, report)
-
-
-def _fields(some: Sequence[Row], report: Report) -> None:
+    some = [known["all", rules] for rules in (NONE, SCHEME) if ("all", rules) in known]
+    if not some:
+        return
     report.heading("Top fields of UMass, whole training part", 3)
+    titles = (f"{name} %, rules: {row['rules']}" for row in some for name in ("P", "R", "F1"))
     report.table(
-        (
-            "field",
-            "spans",
-            *(f"{name} %, rules: {row['rules']}" for row in some for name in ("P", "R", "F1")),
-        ),
+        ("field", "spans", *titles),
         (
             (field, counts[1], *(text for row in some for text in span_measures(field_counts([row])[field])))
             for field, counts in field_counts(some[:1]).items()
@@ -196,43 +167,22 @@ def _fields(some: Sequence[Row], report: Report) -> None:
     )
 
 
-def _breaking(rows: Sequence[Row], report: Report) -> None:
-    shares = [
-        f"{percent(row['breaking'] / row['sequences'])} % ({row['rules']}, {row['number']} rules)"
-        for row in rows
-        if row["training"] == ALL and row["rules"] in (SOFT, HARD)
-    ]
-    if shares:
-        report.text(
-            f"The best labelling without rules breaks a rule on {' and '.join(shares)} of the references here, and on "
-            f"{BREAKING} % in the publication."
-        )
-
-
-def _size(row: Row) -> str:
-    return str(row["training"] or "all")
-
-
 def _cora(rows: Sequence[Row], report: Report) -> None:
-    draws = sorted({row["training"] for row in rows})
+    draws = {row["training"] for row in rows}
     report.heading("Cora: tokens and whole references")
     report.text(f"Draw 0 is the natural split; the mean is over {len(draws)} draws, with its standard error.")
-    names = [rules for rules in RULES[CORA] if any(row["rules"] == rules for row in rows)]
     lines: list[tuple[str, ...]] = [
         ("Peng and McCallum 2004, CRF, 350 references", "none", f"{PENG['tokens']}", "–", f"{PENG['whole']}")
     ]
-    for rules in names:
+    for rules in dict.fromkeys(row["rules"] for row in rows):
         each = [evaluation_of([row]) for row in rows if row["rules"] == rules]
-        values = np.array(
-            [(one.accuracy, float(span_measures(one.of_all())[2]) / 100, one.whole_sequences) for one in each]
+        values = DataFrame(
+            (one.accuracy, float(span_measures(one.of_all())[2]) / 100, one.whole_sequences) for one in each
         )
-        lines.append(("draw 0", rules, *(percent(value, 2) for value in values[0])))
+        lines.append(("draw 0", rules, *(percent(value, 2) for value in values.iloc[0])))
         if len(each) > 1:
-            errors = values.std(axis=0, ddof=1) / np.sqrt(len(each))
-            texts = (
-                f"{percent(m, 2)} ± {percent(e, 2)}" for m, e in zip(values.mean(axis=0), errors, strict=True)
-            )
-            lines.append(("mean", rules, *texts))
+            both = zip(values.mean(), values.sem(), strict=True)
+            lines.append(("mean", rules, *(f"{percent(m, 2)} ± {percent(e, 2)}" for m, e in both)))
     report.table(("CRF", "rules", "tokens %", "span F1 %", "whole references %"), lines, left=2)
 
 

@@ -8,13 +8,14 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
+from pandas import DataFrame
 
 import ilpinfer
 from benchmarks import optimum
 from benchmarks.data.corpora import read_labelled
 from benchmarks.data.models import crfsuite_file
 from benchmarks.data.sets import Labelled
-from benchmarks.report import Report, number
+from benchmarks.report import Report, groups, number
 from benchmarks.study import Design, Missing, Row, Sources, Study
 from benchmarks.timing import one_core, time_rounds
 from formulations import RuleSet, Trellis, load_rules
@@ -58,7 +59,6 @@ Pair = tuple[tuple[str, ...], Any, Any, Trellis]
 
 
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
-    """Every start; the full scale has a model of all sentences too."""
     if find_spec("pycrfsuite") is None:
         raise Missing("python-crfsuite is not installed")
     corpus = CORPORA[part]
@@ -71,7 +71,6 @@ def cells(sources: Sources, part: str) -> Iterator[Cell]:
 
 
 def measure(sources: Sources, cell: Cell) -> Iterator[Row]:
-    """Seconds of every decoder for all sequences."""
     corpus = CORPORA[cell.part]
     folder = sources.folder / corpus.folder
     train, dev = (read_labelled(folder / f"{name}.tsv") for name in ("train", "dev"))
@@ -160,27 +159,25 @@ def _recheck(model: CRF, pairs: Iterable[Pair], rules: Mapping[str, RuleSet]) ->
 
 def report(rows: Sequence[Row], report: Report) -> None:
     """A table for each corpus and model: multiples of CRFsuite's time, and thousands of tokens a second."""
-    for part, size in dict.fromkeys((row["part"], row["trained"]) for row in rows):
-        some = [row for row in rows if (row["part"], row["trained"]) == (part, size)]
+    for (part, size), some in groups(DataFrame(rows), "part", "trained"):
+        tokens, labels = some.tokens.iloc[0], some.labels.iloc[0]
         name = "Spanish names" if part == "spanish" else "Cora references"
         report.heading(f"{name}, CRF of {size} sequences")
-        report.text(
-            f"{some[0]['tokens']} tokens, {some[0]['labels']} labels; {CRFSUITE}'s tagger on the same start is 1."
+        report.text(f"{tokens} tokens, {labels} labels; {CRFSUITE}'s tagger on the same start is 1.")
+        seconds = some.pivot(index="decoder", columns="start", values="seconds")[some.start.unique()]
+        ratios, rates = seconds / seconds.loc[CRFSUITE], tokens / seconds / 1000
+        titles = (f"{kind} from {start}" for kind in ("×", "1000 tokens/s") for start in seconds)
+        report.table(
+            ("decoder", *titles),
+            (
+                (
+                    decoder,
+                    *(number(ratio, 2 if ratio < 1 else 3) for ratio in ratios.loc[decoder]),
+                    *map(number, rates.loc[decoder]),
+                )
+                for decoder in some.decoder.unique()
+            ),
         )
-        starts = list(dict.fromkeys(row["start"] for row in some))
-        seconds = {(row["start"], row["decoder"]): row["seconds"] for row in some}
-        table = []
-        for decoder in dict.fromkeys(row["decoder"] for row in some):
-            spent = [(seconds.get((start, decoder)), seconds[start, CRFSUITE]) for start in starts]
-            ratios = [
-                number(one / unit if one else None, 2 if one and one < unit else 3) for one, unit in spent
-            ]
-            rates = [number(some[0]["tokens"] / one / 1000 if one else None) for one, _ in spent]
-            table.append([decoder, *ratios, *rates])
-        columns = [f"× from {start}" for start in starts] + [
-            f"1000 tokens/s from {start}" for start in starts
-        ]
-        report.table(("decoder", *columns), table)
 
 
 STUDY = Study(

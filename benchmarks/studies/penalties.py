@@ -1,23 +1,22 @@
 """Penalties as published, as counted from gold labels, and as learnt, beside no rules."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 import numpy as np
+from pandas import DataFrame, Series
 
 from benchmarks.data.corpora import read_labelled
 from benchmarks.data.held_out import measured, setting_of
 from benchmarks.data.models import trained
 from benchmarks.data.sets import Labelled
-from benchmarks.paired import Draws, difference, gain, mean
-from benchmarks.report import Report
+from benchmarks.paired import difference, draws_of, gain
+from benchmarks.report import Report, fixed
 from benchmarks.study import Design, Row, Sources, Study
 from formulations import RuleSet, load_rules
 from formulations import constraints as C
-from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.learning import PenaltyLearner, held_out_examples
 from ilpinfer.learning.perceptron import log_odds
 from ilpinfer.learning.training_set import TrainingSet
@@ -48,7 +47,6 @@ class Cell:
 
 
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
-    """Every model and size for the first draw, then for the others."""
     references(sources.folder)
     sizes = sources(smoke=SIZES[:1], sample=SIZES, full=SIZES)
     models = sources(smoke=["usual HMM"], sample=list(MODELS), full=list(MODELS))
@@ -58,12 +56,10 @@ def cells(sources: Sources, part: str) -> Iterator[Cell]:
 
 
 def references(folder: Path) -> list[Labelled]:
-    """Those of the training and of the development part."""
     return [pair for name in ("train", "dev") for pair in read_labelled(folder / "cora" / f"{name}.tsv")]
 
 
 def measure(sources: Sources, cell: Cell) -> Iterator[Row]:
-    """Measures in per cent of each kind of penalties, with the algorithm that was taken."""
     kind, scheme, options = MODELS[cell.model]
     known, tested = references(sources.folder), sources(smoke=10, sample=TEST, full=TEST)
     order = np.random.default_rng(cell.draw).permutation(len(known)).tolist()
@@ -93,7 +89,7 @@ def measure(sources: Sources, cell: Cell) -> Iterator[Row]:
     )
     results = dict.fromkeys(PENALTIES[3:4], learnt) | dict.fromkeys(PENALTIES[4:], ordered)
     for name, rules in zip(PENALTIES, rule_sets, strict=True):
-        row = measured(replace(unseen, rules=rules), Decoder(rules).decode, recheck=True)
+        row = measured(replace(unseen, rules=rules), "auto", recheck=True)
         row["penalties"] = name
         if name in results:
             verdicts = results[name].verdicts
@@ -103,94 +99,69 @@ def measure(sources: Sources, cell: Cell) -> Iterator[Row]:
 
 
 def report(rows: Sequence[Row], report: Report) -> None:
-    """All measures of each model and size, the gains, what was learnt, and a picture."""
-    groups = [(m, n) for m in MODELS for n in SIZES if draws_of(rows, m, n, PENALTIES[0], "tokens")]
+    frame = DataFrame(rows)
+    some = {
+        (model, size): own
+        for model in MODELS
+        for size in SIZES
+        if len(own := frame[(frame.model == model) & (frame["size"] == size)])
+    }
+
+    def draws(own: DataFrame, name: str, measure: str = "tokens") -> Series:
+        return draws_of(own, measure, penalties=name)
+
+    def gains(own: DataFrame, measure: str) -> list[str]:
+        none = draws(own, PENALTIES[0], measure)
+        return [gain(draws(own, name, measure), none) for name in PENALTIES[1:]]
+
     report.heading("Token accuracy / span F1 / whole references, %")
-    report.table(("model, labelled", "draws", *PENALTIES), _levels(rows, groups))
+    report.table(
+        ("model, labelled", "draws", *PENALTIES),
+        (
+            [
+                f"{model}, {size}",
+                len(draws(own, PENALTIES[0])),
+                *(" / ".join(fixed(draws(own, name, one).mean()) for one in MEASURES) for name in PENALTIES),
+            ]
+            for (model, size), own in some.items()
+        ),
+    )
     report.heading("Gains over no rules")
     report.text("Points, mean over draws ± standard error of the paired difference.")
-    columns = ("model, labelled", "measure", *PENALTIES[1:])
-    report.table(columns, _gains(rows, groups), left=2)
-    _harm(rows, groups, report)
-    _learnt(rows, groups, report)
+    report.table(
+        ("model, labelled", "measure", *PENALTIES[1:]),
+        (
+            [f"{model}, {size}", text, *gains(own, one)]
+            for (model, size), own in some.items()
+            for one, text in MEASURES.items()
+        ),
+        left=2,
+    )
+    report.heading("What was learnt")
+    lines = []
+    for (model, size), own in some.items():
+        learnt = own[own.penalties == PENALTIES[3]]
+        names = ", ".join(
+            f"{each} in {count}" for each, count in learnt.algorithm.value_counts(sort=False).items()
+        )
+        lines.append(
+            f"- {model}, {size} labelled: {names} of {len(learnt)} draws; "
+            f"{learnt.left_out.mean():.1f} of {learnt['rules'].iloc[0]:.0f} rules left out in the mean."
+        )
+    report.text("\n".join(lines))
     with report.picture("gains", "Gain in token accuracy over no rules", ncols=3, sharey=True) as axes:
         for axis, model in zip(axes, MODELS, strict=True):
-            sizes = [size for name, size in groups if name == model]
+            sizes = [size for name, size in some if name == model]
             for name in PENALTIES[1:]:
-                gains = [
-                    difference(*(draws_of(rows, model, size, one, "tokens") for one in (name, PENALTIES[0])))
-                    for size in sizes
+                means = [
+                    difference(draws(own, name), draws(own, PENALTIES[0])).mean()
+                    for own in (some[model, size] for size in sizes)
                 ]
-                axis.plot(
-                    range(len(sizes)),
-                    [one[0] for one in gains if one],
-                    marker="o",
-                    label=name.replace("`", ""),
-                )
+                axis.plot(range(len(sizes)), means, marker="o", label=name.replace("`", ""))
             axis.set(title=model, xlabel="labelled references", xticks=range(len(sizes)), xticklabels=sizes)
             axis.axhline(0, color="black", linewidth=0.6)
         axes[0].set_ylabel("points of token accuracy")
         axes[0].legend(fontsize=7)
-
-
-def draws_of(rows: Iterable[Row], model: str, size: int, penalties: str, name: str) -> Draws:
-    """A measure by draw."""
-    wanted = (model, size, penalties)
-    return {row["draw"]: row[name] for row in rows if (row["model"], row["size"], row["penalties"]) == wanted}
-
-
-def _levels(rows: Sequence[Row], groups: Sequence[tuple[str, int]]) -> Iterator[list[object]]:
-    for model, size in groups:
-        levels = (
-            " / ".join(f"{mean(draws_of(rows, model, size, name, one)):.1f}" for one in MEASURES)
-            for name in PENALTIES
-        )
-        draws = len(draws_of(rows, model, size, PENALTIES[0], "tokens"))
-        yield [f"{model}, {size}", draws, *levels]
-
-
-def _gains(rows: Sequence[Row], groups: Sequence[tuple[str, int]]) -> Iterator[list[str]]:
-    for model, size in groups:
-        for one, text in MEASURES.items():
-            none = draws_of(rows, model, size, PENALTIES[0], one)
-            gains = (gain(draws_of(rows, model, size, name, one), none) for name in PENALTIES[1:])
-            yield [f"{model}, {size}", text, *gains]
-
-
-def _harm(rows: Sequence[Row], groups: Sequence[tuple[str, int]], report: Report) -> None:
-    """Every mean below that of no rules."""
-    report.heading("Where penalties do harm")
-    harm = [
-        f"- {name}, {model}, {size} labelled: {gain(values, none)} points of {text}."
-        for model, size in groups
-        for one, text in MEASURES.items()
-        for none in [draws_of(rows, model, size, PENALTIES[0], one)]
-        for name in PENALTIES[1:]
-        for values in [draws_of(rows, model, size, name, one)]
-        for change in [difference(values, none)]
-        if change and change[0] < 0
-    ]
-    report.text("\n".join(harm) if harm else "Nowhere is the mean below that of no rules.")
-
-
-def _learnt(rows: Sequence[Row], groups: Sequence[tuple[str, int]], report: Report) -> None:
-    """Which algorithm was taken, and how many rules were left out."""
-    report.heading("What was learnt")
-    lines = []
-    for model, size in groups:
-        some = [
-            row
-            for row in rows
-            if (row["model"], row["size"], row["penalties"]) == (model, size, PENALTIES[3])
-        ]
-        taken = [row["algorithm"] for row in some]
-        names = ", ".join(f"{each} in {taken.count(each)}" for each in dict.fromkeys(taken))
-        left = fmean(row["left_out"] for row in some)
-        lines.append(
-            f"- {model}, {size} labelled: {names} of {len(some)} draws; "
-            f"{left:.1f} of {some[0]['rules']} rules left out in the mean."
-        )
-    report.text("\n".join(lines))
 
 
 STUDY = Study(

@@ -3,11 +3,12 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-import ilpinfer
+from pandas import DataFrame
+
 from benchmarks.data.corpora import read_labelled
 from benchmarks.data.held_out import measured, mined, setting_of
 from benchmarks.data.models import trained
-from benchmarks.report import Report, number
+from benchmarks.report import Cells, Report, fixed, groups, number
 from benchmarks.study import Design, Row, Sources, Study
 from formulations import RuleSet, load_rules
 from formulations import constraints as C
@@ -35,7 +36,6 @@ class Cell:
 
 
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
-    """Every method for every model and rule set of a corpus."""
     rules = ("none", "citations") if part == CORA else ("scheme", f"scheme and {MINED} mined rules")
     models = [f"HMM of {size}" for size in SIZES] if part == CORA else ["CRF"]
     read_labelled(sources.folder / ("cora" if part == CORA else "umass_cfe") / "dev.tsv")
@@ -43,7 +43,6 @@ def cells(sources: Sources, part: str) -> Iterator[Cell]:
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
-    """Measures in per cent, milliseconds a sequence and the number of optima."""
     number = sources(smoke=2, sample=60, full=100)
     folder = sources.folder / ("cora" if cell.part == CORA else "umass_cfe")
     train, dev = (read_labelled(folder / f"{name}.tsv") for name in ("train", "dev"))
@@ -55,35 +54,21 @@ def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
         model = trained("crf", train, template="citations", max_iterations=60)
         some = mined(train, MINED) if "mined" in cell.rules else ()
         rules = RuleSet((*some, C.valid_scheme()))
-    decoder = ilpinfer.Decoder(rules, method=METHODS[cell.method], time_limit=LIMIT)
     setting = setting_of(cell.model, model, dev[:number], rules)
-    yield measured(setting, decoder.decode, recheck=cell.method.startswith("most"))
+    yield measured(setting, METHODS[cell.method], LIMIT, recheck=cell.method.startswith("most"))
 
 
 def report(rows: Sequence[Row], report: Report) -> None:
-    """A table for each model and rule set."""
-    for title in dict.fromkeys((row["part"], row["model"], row["rules"]) for row in rows):
-        some = [row for row in rows if (row["part"], row["model"], row["rules"]) == title]
-        report.heading(f"{title[0]}, {title[1]}, rules: {title[2]}")
-        report.table(
-            (
-                "method",
-                "tokens %",
-                "span F1 %",
-                "whole %",
-                "ms a sequence",
-                f"optimal of {some[0]['sequences']}",
-            ),
-            (
-                (
-                    row["method"],
-                    *(f"{row[name]:.1f}" for name in ("tokens", "spans", "whole")),
-                    number(row["milliseconds"]),
-                    row["optimal"],
-                )
-                for row in some
-            ),
-        )
+    for (part, model, rules), some in groups(DataFrame(rows), "part", "model", "rules"):
+        report.heading(f"{part}, {model}, rules: {rules}")
+        cells: Cells = {
+            ("tokens %", "span F1 %", "whole %"): lambda x: [
+                fixed(x[n].iloc[0]) for n in ("tokens", "spans", "whole")
+            ],
+            "ms a sequence": lambda x: number(x.milliseconds.iloc[0]),
+            f"optimal of {some.sequences.iloc[0]}": lambda x: x.optimal.iloc[0],
+        }
+        report.pivot(some, {"method": "method"}, cells)
 
 
 STUDY = Study(

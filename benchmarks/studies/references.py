@@ -3,10 +3,12 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from pandas import DataFrame
+
 import ilpinfer
 from benchmarks import optimum
 from benchmarks.data.runs import ruled
-from benchmarks.report import Report, number
+from benchmarks.report import Cells, Report, number
 from benchmarks.study import Design, Disagreement, Row, Sources, Study
 from benchmarks.timing import least, one_core
 from formulations import RuleSet
@@ -32,14 +34,12 @@ class Cell:
 
 
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
-    """Every size and seed."""
     sizes = sources(smoke=SIZES[:1], sample=SIZES[1:], full=SIZES[1:])
     seeds = range(sources(smoke=1, sample=3, full=20))
     return (Cell(part, *size, seed) for size in sizes for seed in seeds)
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
-    """Milliseconds to decode, make, check from tables, and check with the meaning of rules."""
     trellis, rules = ruled(cell.tokens, cell.labels, cell.noise, cell.seed)
     decoder = ilpinfer.Decoder(RuleSet(tuple(rules)), trellis.labels)
     solution = optimum.recheck(trellis, decoder.rules, decoder.decode(trellis))
@@ -60,26 +60,19 @@ def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
 
 
 def report(rows: Sequence[Row], report: Report) -> None:
-    """Means for each size."""
+    frame = DataFrame(rows)
     report.heading("Milliseconds of processor time")
     report.text("Means over seeds; the ratio is that of the check from tables to decoding.")
-    table = []
-    for size in dict.fromkeys((row["tokens"], row["labels"], row["noise"]) for row in rows):
-        some = [row for row in rows if (row["tokens"], row["labels"], row["noise"]) == size]
-        mean = {name: sum(row[name] for row in some) / len(some) for name in (*TIMES, "leaves")}
-        times = [number(mean[name]) for name in TIMES]
-        table.append(
-            [*size, len(some), number(mean["leaves"]), *times, number(mean["tables"] / mean["decode"])]
-        )
-    columns = (
-        *("tokens", "labels", "noise", "problems", "leaves", "bare pass", "decode", "make"),
-        *("check from tables", "check with the meaning", "tables × decode"),
-    )
-    report.table(columns, table)
-    slowest, other = (max(row[name] for row in rows) for name in ("tables", "meaning"))
+    times = ("bare pass", "decode", "make", "check from tables", "check with the meaning")
+    cells: Cells = {
+        "problems": len,
+        ("leaves", *times): lambda x: map(number, x[["leaves", *TIMES]].mean()),
+        "tables × decode": lambda x: number(x.tables.mean() / x.decode.mean()),
+    }
+    report.pivot(frame, {name: name for name in ("tokens", "labels", "noise")}, cells, left=1)
     report.text(
-        f"All {len(rows)} references are confirmed. The slowest check from tables, in plain Python, takes {number(slowest)} ms, "
-        f"the slowest check with the meaning of rules {number(other)} ms."
+        f"All {len(frame)} references are confirmed. The slowest check from tables, in plain Python, takes {number(frame.tables.max())} ms, "
+        f"the slowest check with the meaning of rules {number(frame.meaning.max())} ms."
     )
 
 

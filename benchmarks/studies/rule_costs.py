@@ -3,13 +3,13 @@
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
+from pandas import DataFrame
 
 import ilpinfer
 from benchmarks import optimum
-from benchmarks.report import Report, number
+from benchmarks.report import Report, groups, number
 from benchmarks.study import Design, Row, Sources, Study
 from benchmarks.timing import least, one_core
 from formulations import LabelSet, RuleSet, Trellis, catalogue, load_rules
@@ -57,7 +57,6 @@ class Cell:
 
 
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
-    """Every rule set at every length."""
     names = list(catalogue()) if part == CATALOGUE else list(KINDS)
     lengths = sources(smoke=LENGTHS[:1], sample=LENGTHS, full=(*LENGTHS, 2 * LENGTHS[-1]))
     names = sources(smoke=names[:3], sample=names, full=names)
@@ -65,7 +64,6 @@ def cells(sources: Sources, part: str) -> Iterator[Cell]:
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
-    """Rows, columns and coefficients that the rules add to the program, and milliseconds."""
     rules = load_rules(cell.rules) if cell.part == CATALOGUE else RuleSet((KINDS[cell.rules],))
     trellis = sequence(cell.length, tuple(field for field in rules.fields or () if field != "O"))
     yield measured(trellis, rules)
@@ -122,70 +120,56 @@ def growth(lengths: Sequence[int], values: Sequence[float]) -> float | None:
 
 def report(rows: Sequence[Row], report: Report) -> None:
     """A table at one length, how rows and milliseconds grow with it, and what stands out."""
-    shown = SHOWN if any(row["length"] == SHOWN for row in rows) else max(row["length"] for row in rows)
-    at = [row for row in rows if row["length"] == shown]
+    frame = DataFrame(rows)
+    shown = SHOWN if SHOWN in set(frame.length) else frame.length.max()
+    at = frame[frame.length == shown]
     report.heading(f"Sequences of {shown} tokens")
     report.text(
         "Rows, columns and coefficients are those beside the path's own. The exponent is that of the length with which rows grow "
         f"at the end: 1 where twice the tokens make twice the rows. Decoding stops after {LIMIT:g} s."
     )
-    table: list[list[Any]] = []
-    for row in at:
-        same = [one for one in rows if (one["part"], one["rules"]) == (row["part"], row["rules"])]
-        power = growth([one["length"] for one in same], [one["rows"] for one in same])
-        sizes = [number(row[key], 6) for key in ("rows", "columns", "entries")]
-        times = [number(row[key]) for key in ("compile", "program")]
-        decode = number(row["decode"] / row["bare"]) + ("" if row["proved"] else ", not proved")
-        name = f"catalogue: {row['rules']}" if row["part"] == CATALOGUE else row["rules"]
-        table.append([name, *sizes, number(power, 2), *times, number(row["program"] / row["path"]), decode])
-    columns = (
-        *("rules", "rows", "columns", "coefficients", "exponent", "compile, ms", "program, ms"),
-        *("program × the path's alone", "decode × bare pass"),
+
+    def exponent(some: DataFrame) -> str:
+        same = frame[(frame.part == some.part.iloc[0]) & (frame.rules == some.rules.iloc[0])]
+        return number(growth(same.length.tolist(), same.rows.tolist()), 2)
+
+    titles = at.rules.where(at.part != CATALOGUE, "catalogue: " + at.rules)
+    report.pivot(
+        at.assign(title=titles),
+        {"rules": "title"},
+        {
+            ("rows", "columns", "coefficients"): lambda x: [
+                number(x[name].iloc[0], 6) for name in ("rows", "columns", "entries")
+            ],
+            "exponent": exponent,
+            ("compile, ms", "program, ms"): lambda x: map(number, x[["compile", "program"]].iloc[0]),
+            "program × the path's alone": lambda x: number((x.program / x.path).iloc[0]),
+            "decode × bare pass": lambda x: (
+                number((x.decode / x.bare).iloc[0]) + ", not proved" * (not x.proved.iloc[0])
+            ),
+        },
     )
-    report.table(columns, table)
-    _sentences(rows, at, shown, report)
-    _picture(rows, report)
-
-
-def _sentences(rows: Sequence[Row], at: Sequence[Row], shown: int, report: Report) -> None:
-    entries = [row for row in at if row["part"] == CATALOGUE]
-    if entries:
-        share = max(row["compile"] / row["program"] for row in entries)
+    entries = at[at.part == CATALOGUE]
+    if len(entries):
         report.text(
-            f"At {shown} tokens, compiling an entry of the catalogue takes at most {100 * share:.0f} % of the time to write its program."
+            f"At {shown} tokens, compiling an entry of the catalogue takes at most {100 * (entries['compile'] / entries.program).max():.0f} % of the time to write its program."
         )
-    bare, path = (float(np.median([row[key] for row in at])) for key in ("bare", "path"))
     report.text(
-        f"The program of the path alone takes {number(path)} ms, and a bare pass {number(bare)} ms (medians)."
+        f"The program of the path alone takes {number(at.path.median())} ms, and a bare pass {number(at.bare.median())} ms (medians)."
     )
-    left = [f"{row['rules']} ({row['length']} tokens)" for row in rows if not row["proved"]]
+    left = [f"{row.rules} ({row.length} tokens)" for row in frame[~frame.proved].itertuples()]
     text = f"{len(rows) - len(left)} of {len(rows)} sequences are decoded with a proof"
     report.text(f"{text}; not so in {LIMIT:g} s: {', '.join(left)}." if left else f"{text}.")
-
-
-def _picture(rows: Sequence[Row], report: Report) -> None:
-    kinds = [row for row in rows if row["part"] == RULES]
-    if not kinds:
+    kinds = frame[frame.part == RULES]
+    if not len(kinds):
         return
-    with report.picture(
-        "growth", "Milliseconds to compile one rule, by the length of the sequence", (8, 5)
-    ) as axes:
-        for n, name in enumerate(dict.fromkeys(row["rules"] for row in kinds)):
-            some = [row for row in kinds if row["rules"] == name]
-            style = "-" if n < 8 else "--"
-            axes.plot(
-                [row["length"] for row in some],
-                [row["compile"] for row in some],
-                style,
-                marker=".",
-                label=name,
-            )
-        axes.set_xscale("log")
-        axes.set_yscale("log")
+    caption = "Milliseconds to compile one rule, by the length of the sequence"
+    with report.picture("growth", caption, (8, 5)) as axes:
+        for n, ((name,), some) in enumerate(groups(kinds, "rules")):
+            axes.plot(some.length, some["compile"], "-" if n < 8 else "--", marker=".", label=name)
+        axes.set(xscale="log", yscale="log", xlabel="tokens", ylabel="milliseconds to compile")
         axes.set_xticks(LENGTHS, map(str, LENGTHS))
         axes.minorticks_off()
-        axes.set_xlabel("tokens")
-        axes.set_ylabel("milliseconds to compile")
         axes.legend(frameon=False, fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5))
 
 

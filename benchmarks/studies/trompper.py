@@ -1,6 +1,6 @@
 """Section titles in Dutch case law: hand-written rules, conditional random fields, and rewards for titles (Trompper 2016)."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +9,7 @@ from benchmarks import optimum
 from benchmarks.data.corpora import read_labelled
 from benchmarks.data.models import trained
 from benchmarks.data.sets import Labelled
-from benchmarks.report import COLORS, Report, percent, signed
+from benchmarks.report import COLORS, Report, percent
 from benchmarks.study import Design, Row, Sources, Study
 from formulations import RuleSet, load_rules
 from formulations import constraints as C
@@ -47,7 +47,6 @@ class Cell:
 
 
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
-    """One cell for the tagger; for fields every condition, shuffle and fold."""
     _documents(sources)
     if part == TAGGER:
         yield Cell(part, "deterministic tagger", "–", 0, 0)
@@ -60,7 +59,6 @@ def cells(sources: Sources, part: str) -> Iterator[Cell]:
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
-    """The confusion matrix of every rule set: tokens [gold, predicted]."""
     documents = _documents(sources)
     if cell.part == TAGGER:
         tagger = CaseLawTagger()
@@ -134,98 +132,72 @@ def chosen(rows: Sequence[Row], beta: float) -> list[Row]:
     return result
 
 
-def _methods(rows: Sequence[Row]) -> Iterator[tuple[str, str, str, list[Row]]]:
-    """(condition, training, rules, rows)."""
-    for condition, training in dict.fromkeys((row["condition"], row["regularisation"]) for row in rows):
-        own = [r for r in rows if (r["condition"], r["regularisation"]) == (condition, training)]
+def _methods(rows: Sequence[Row]) -> Iterator[tuple[tuple[str, str, str], list[Row]]]:
+    """Condition, training and rules, and their rows."""
+    for names in dict.fromkeys((row["condition"], row["regularisation"]) for row in rows):
+        own = [row for row in rows if (row["condition"], row["regularisation"]) == names]
         rewards = [row for row in own if row["rules"] == "reward"]
-        yield (
-            condition,
-            training,
-            "none",
-            [row for row in own if row["reward"] == 0 and row["rules"] != CATALOGUE],
-        )
+        yield (*names, "none"), [row for row in own if row["reward"] == 0 and row["rules"] != CATALOGUE]
         if rewards:
             for name, beta in BETAS.items():
-                yield condition, training, f"title reward chosen for {name}", chosen(rewards, beta)
+                yield (*names, f"title reward chosen for {name}"), chosen(rewards, beta)
         if catalogue := [row for row in own if row["rules"] == CATALOGUE]:
-            yield condition, training, "case-law rules", catalogue
+            yield (*names, "case-law rules"), catalogue
 
 
 def shares(counts: Counts) -> tuple[float, float, float, float]:
-    """Precision, recall, F1 and F0.5."""
     measures = precision(counts), recall(counts), *(f_measure(counts, beta) for beta in BETAS.values())
     return tuple(map(float, measures))  # type: ignore[return-value]
 
 
 def report(rows: Sequence[Row], report: Report) -> None:
-    """Figure 8, the other labels, Figure 9, and the curve over rewards."""
-    methods = list(_methods(rows))
+    methods, names = dict(_methods(rows)), ("condition", "training", "rules")
     _titles(methods, report)
     report.heading("Every label")
-    lines = []
-    for *names, own in methods:
-        for label in LABELS:
-            lines.append((*names, label, *(percent(share) for share in shares(counts_of(own, label)))))
-    report.table(("condition", "training", "rules", "label", "P %", "R %", "F1 %", "F0.5 %"), lines, left=4)
+    lines = (
+        (*name, label, *map(percent, shares(counts_of(own, label))))
+        for name, own in methods.items()
+        for label in LABELS
+    )
+    report.table((*names, "label", "P %", "R %", "F1 %", "F0.5 %"), lines, left=4)
     report.heading("Figure 9: confusion of labels")
     report.text(
         "Tokens by gold label (rows) and label of the method (columns), over all shuffles, without rules."
     )
-    for condition, training, rules, own in methods:
+    for (condition, training, rules), own in methods.items():
         if rules == "none":
             total = np.sum([row["confusion"] for row in own], axis=0).tolist()
-            lines = [(label, *line) for label, line in zip(LABELS, total, strict=True)]
-            report.table((f"{condition}, {training}", *LABELS), lines)
+            table = ((label, *line) for label, line in zip(LABELS, total, strict=True))
+            report.table((f"{condition}, {training}", *LABELS), table)
     _curve(rows, report)
 
 
-def _titles(methods: Sequence[tuple[str, str, str, list[Row]]], report: Report) -> None:
+def _titles(methods: Mapping[tuple[str, str, str], list[Row]], report: Report) -> None:
     report.heading("Figure 8: section titles")
+    lines = []
+    for (condition, training, rules), own in methods.items():
+        figures: tuple[float | None, ...] = (None,) * 7
+        if rules == "none" and training != "L2":
+            figures = (*PUBLISHED[condition]["text"], *PUBLISHED[condition]["file"][:3])
+        shown = ("–" if f is None else f"{f:g}" for f in figures)
+        lines.append((condition, training, rules, *map(percent, shares(counts_of(own))), *shown))
     names = "condition", "training", "rules", "P %", "R %", "F1 %", "F0.5 %"
     published = "published P", "R", "F1", "F0.5", "file P", "R", "F1"
-    lines = []
-    for condition, training, rules, own in methods:
-        figures = (
-            PUBLISHED[condition]
-            if rules == "none" and training != "L2"
-            else {"text": (None,) * 4, "file": (None,) * 4}
-        )
-        shown = ("–" if f is None else f"{f:g}" for f in (*figures["text"], *figures["file"][:3]))
-        lines.append((condition, training, rules, *map(percent, shares(counts_of(own))), *shown))
     report.table((*names, *published), lines, left=3)
-    by_name = {tuple(names): shares(counts_of(own)) for *names, own in methods}
-    for training in REGULARISATION:
-        kept, omitted = (by_name.get((condition, training, "none")) for condition in (KEPT, OMITTED))
-        if kept and omitted:
-            report.text(
-                f"{training}: newlines omitted change F1 of titles by {signed(100 * (omitted[2] - kept[2]))} points, F0.5 by "
-                f"{signed(100 * (omitted[3] - kept[3]))}; published (file): −1.2 points of F1."
-            )
-    plain = {name: values for name, values in by_name.items() if name[2] == "none"}
-    tagger = next((values for name, values in plain.items() if name[1] == "–"), None)
-    best = max(by_name, key=lambda name: by_name[name][2])
-    if tagger:
-        report.text(
-            f"Best F1 of titles: {percent(by_name[best][2])} ({', '.join(best)}), {signed(100 * (by_name[best][2] - tagger[2]))} points "
-            f"against the tagger's {percent(tagger[2])}; recall is {percent(by_name[best][1])} against {percent(tagger[1])}, precision "
-            f"{percent(by_name[best][0])} against {percent(tagger[0])}."
-        )
 
 
 def _curve(rows: Sequence[Row], report: Report) -> None:
     report.heading("Precision and recall by reward")
     report.text(f"Rewards of {', '.join(f'{reward:g}' for reward in REWARDS)} nats for each section title.")
-    with report.picture(
-        "titles", "Precision and recall of section titles, one point a reward", (6.4, 4.4)
-    ) as axes:
+    caption = "Precision and recall of section titles, one point a reward"
+    with report.picture("titles", caption, (6.4, 4.4)) as axes:
         fields = [row for row in rows if row["rules"] == "reward"]
         pairs = dict.fromkeys((row["condition"], row["regularisation"]) for row in fields)
-        for (condition, training), color in zip(pairs, COLORS, strict=False):
-            own = [r for r in fields if (r["condition"], r["regularisation"]) == (condition, training)]
+        for names, color in zip(pairs, COLORS, strict=False):
+            own = [row for row in fields if (row["condition"], row["regularisation"]) == names]
             points = [shares(counts_of(r for r in own if r["reward"] == reward)) for reward in REWARDS]
             x, y = [100 * p[1] for p in points], [100 * p[0] for p in points]
-            axes.plot(x, y, "o-", color=color, markersize=4, label=f"{condition}, {training}")
+            axes.plot(x, y, "o-", color=color, markersize=4, label=", ".join(names))
         for row in rows:
             if row["part"] == TAGGER:
                 p, r, *_ = shares(counts_of([row]))

@@ -5,12 +5,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
+from pandas import DataFrame
 
 from benchmarks.data import umass
 from benchmarks.data.evaluations import MEASURES, evaluation_of, gains, measures, rechecked, row_of
 from benchmarks.data.sets import Labelled
-from benchmarks.report import Report, percent
+from benchmarks.report import Report, groups
 from benchmarks.study import Design, Row, Sources, Study
 from formulations import Rule, RuleSet
 from ilpinfer.decoding.decoder import Decoder
@@ -41,16 +41,7 @@ PUBLISHED = {
 
 @dataclass(frozen=True)
 class Cell:
-    """One half of the development part under one set of rules.
-
-    Parameters
-    ----------
-    part : of the study
-    training : number of references that the CRF and the rules are made from; 0 for all
-    half : of the development part, which is labelled; of the models, the fold that is left out, and -1 for none
-    rules : families switched on, or all of them, pruned
-    penalties : where they come from; what is learnt on training references is tried as hard rules, too
-    """
+    """A half of the development part under rules of so many references (0: all); of models the fold left out, -1 for none."""
 
     part: str
     training: int
@@ -60,7 +51,6 @@ class Cell:
 
 
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
-    """Models come first, so that no two cells train the same one."""
     umass.part(sources, "dev")
     for training in sources(smoke=(0,), sample=(400,), full=(400, 0)):
         if part == MODELS:
@@ -74,7 +64,6 @@ def cells(sources: Sources, part: str) -> Iterator[Cell]:
 
 
 def measure(sources: Sources, cell: Cell) -> Iterator[Row]:
-    """Counts of each reference of the half, how many rules were mined, and how many have a penalty."""
     train = umass.training_part(sources, cell.training)
     if cell.part == MODELS:
         left = set(make_folds(range(len(train)), FOLDS, 0)[cell.half]) if cell.half >= 0 else set()
@@ -112,7 +101,6 @@ def statements(sources: Sources, cell: Cell) -> tuple[RuleSet, dict[str, int]]:
 
 
 def scored(model: SequenceModel, pairs: Sequence[Labelled], places: Iterable[int]) -> list[ScoredExample]:
-    """The references at some places with the scores of a model."""
     return [ScoredExample(model.trellis(pairs[place][0]), pairs[place][1]) for place in places]
 
 
@@ -150,64 +138,42 @@ def _hard(item: Any) -> Any:
 
 
 def report(rows: Sequence[Row], report: Report) -> None:
-    """A table for each number of training references."""
     lines = [row for row in rows if row["part"] != MODELS]
-    for training in dict.fromkeys(row["training"] for row in lines):
+    for (training,), own in groups(DataFrame(lines), "training"):
         report.heading(f"CRF and rules of {training or 'all'} training references")
-        some: dict[tuple[str, str], list[Row]] = {}
-        for row in lines:
-            if row["training"] == training:
-                some.setdefault((row["rules"], row["penalties"]), []).append(row)
+        some = {names: half.to_dict("records") for names, half in groups(own, "rules", "penalties")}
         _table(some, report)
-        _sentences(some, report)
+        for title, rules in ((umass.ALL, umass.ALL), (umass.FOUR, EVERY)):
+            if found := next((half for names, half in some.items() if names[0] == rules), None):
+                counts = ", ".join(f"{number} {family}" for family, number in found[0]["families"].items())
+                report.text(f"{title[0].upper()}{title[1:]}: {counts}.")
 
 
 def _table(some: Mapping[tuple[str, str], Sequence[Row]], report: Report) -> None:
-    base = evaluation_of(some["", SCHEME]) if ("", SCHEME) in some else None
     whole = {names: evaluation_of(rows) for names, rows in some.items()}
+    base = whole.get(("", SCHEME))
+
+    def line(names: tuple[str, str], rows: Sequence[Row]) -> tuple[Any, ...]:
+        gain = gains(whole[names], base)[1] if base is not None and names[0] else "–"
+        kept, proved, none = (sum(row[name] for row in rows) for name in ("kept", "optimal", "infeasible"))
+        figures = rows[0]["mined"], f"{kept / len(rows):.1f}", *measures(whole[names]), gain, proved
+        return *figures, whole[names].missing, none, PUBLISHED.get(names[1], "–")
+
+    more = (
+        "F1, points over the first line",
+        "proved",
+        "no labelling",
+        "proved to have none",
+        "published F1 %",
+    )
     report.table(
+        ("rules", "penalties", "number", "kept", *MEASURES, *more),
         (
-            "rules",
-            "penalties",
-            "number",
-            "kept",
-            *MEASURES,
-            "F1, points over the first line",
-            "proved",
-            "no labelling",
-            "published F1 %",
-        ),
-        (
-            (
-                names[0] or SCHEME,
-                names[1] if names[0] else "–",
-                rows[0]["mined"],
-                f"{np.mean([row['kept'] for row in rows]):.1f}",
-                *measures(whole[names]),
-                gains(whole[names], base)[1] if base is not None and names[0] else "–",
-                sum(row["optimal"] for row in rows),
-                whole[names].missing,
-                PUBLISHED.get(names[1], "–"),
-            )
+            (names[0] or SCHEME, names[1] if names[0] else "–", *line(names, rows))
             for names, rows in some.items()
         ),
         left=2,
     )
-
-
-def _sentences(some: Mapping[tuple[str, str], Sequence[Row]], report: Report) -> None:
-    for title, rules in ((umass.ALL, umass.ALL), (umass.FOUR, EVERY)):
-        rows = next((rows for names, rows in some.items() if names[0] == rules), None)
-        if rows:
-            counts = ", ".join(f"{number} {family}" for family, number in rows[0]["families"].items())
-            report.text(f"{title[0].upper()}{title[1:]}: {counts}.")
-    if rows := some.get((umass.ALL, HARD)):
-        missing, number = sum(row["missing"] for row in rows), sum(len(row["places"]) for row in rows)
-        none = sum(row["infeasible"] for row in rows)
-        report.text(
-            f"As hard rules they leave {missing} of {number} references ({percent(missing / number)} %) without a labelling within "
-            f"{HARD_SECONDS:g} s each; for {none} of these it is proved that there is none."
-        )
 
 
 STUDY = Study(

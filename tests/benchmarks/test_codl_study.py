@@ -5,7 +5,6 @@ from math import inf, log
 import pytest
 
 from benchmarks.data.stand_in import write_corpora
-from benchmarks.studies.codl.draws import draws_of
 from benchmarks.studies.codl.tasks import Cell, post_rules, sequences, task, with_distance, with_factor
 from benchmarks.study import Sources
 from formulations import load_rules
@@ -49,12 +48,3 @@ def test_distances_of_the_citation_rules():
     assert {rule.distance for rule in with_distance(rules, "binary").rules} == {"binary"}
     hamming = with_distance(rules, "hamming").rules
     assert [rule.distance for rule in hamming] == ["hamming"] * 13 + ["count"] * 10
-
-
-def test_draws_are_those_of_the_wanted_rows():
-    rows = [
-        {"draw": 0, "size": 5, "tokens": 60.0},
-        {"draw": 1, "size": 5, "tokens": 70.0},
-        {"draw": 0, "size": 20, "tokens": 80.0},
-    ]
-    assert draws_of(rows, size=5) == {0: 60.0, 1: 70.0}

@@ -5,7 +5,6 @@ import json
 import numpy as np
 import pytest
 
-from benchmarks.data.cross_validation import evaluate
 from benchmarks.data.evaluations import (
     evaluation_of,
     field_counts,
@@ -15,16 +14,19 @@ from benchmarks.data.evaluations import (
     row_of,
     span_measures,
 )
+from ilpinfer.evaluation.evaluation import Pair, evaluate
 from ilpinfer.evaluation.significance import Difference
 
-GOLD = ["B-a", "O", "B-b"]
+GOLD = ("B-a", "O", "B-b")
 
 
 @pytest.fixture
 def rows():
     """Two shuffles of two sections: places 1 and 0, then 0 and 1."""
-    one = evaluate([(GOLD, GOLD), (GOLD, ["O", "O", "B-b"])], "bio")
-    other = evaluate([(GOLD, ["B-a", "O", "O"]), (GOLD, ["O", "O", "O"])], "bio")
+    one, other = (
+        evaluate([Pair(GOLD, labels, GOLD) for labels in some], scheme="bio")
+        for some in ((GOLD, ("O", "O", "B-b")), (("B-a", "O", "O"), ("O", "O", "O")))
+    )
     made = [row_of(one, [1, 0], ["a", "b", "c"]), row_of(other, [0, 1], ["a", "b"])]
     return json.loads(json.dumps(made))
 

@@ -3,8 +3,8 @@
 import pytest
 
 from benchmarks.studies.liao import precision_of
+from benchmarks.studies.liao.report import time_shares
 from benchmarks.studies.liao.rules import company_words, entity_rules
-from benchmarks.studies.liao.text import time_shares
 from benchmarks.studies.liao.ways import check_best
 from benchmarks.study import Disagreement
 from formulations import LabelSet
@@ -55,7 +55,7 @@ def test_precision_counts_tokens_whose_gold_label_is_left():
 
 
 def test_shares_are_of_the_whole_time_of_the_baseline():
-    baseline, row = {"seconds": [0.0, 1.0, 0.5, 0.5]}, {"seconds": [0.2, 0.4, 0.2, 0.2]}
+    baseline, row = [0.0, 1.0, 0.5, 0.5], [0.2, 0.4, 0.2, 0.2]
     assert time_shares(row, baseline) == pytest.approx([0.1, 0.2, 0.1, 0.1, 0.5])
 
 

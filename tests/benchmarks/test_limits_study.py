@@ -3,9 +3,10 @@
 from types import SimpleNamespace
 
 import pytest
+from pandas import Series
 
 from benchmarks.studies.limits import check, is_true
-from benchmarks.studies.limits.tables import high
+from benchmarks.studies.limits.report import high
 from benchmarks.study import Disagreement
 
 BEST = SimpleNamespace(status="optimal", score=-5.0, bound=-5.0)
@@ -42,5 +43,5 @@ def test_falsehoods_stop_the_study():
 
 
 def test_the_percentile_is_one_of_the_values():
-    assert high([float(n) for n in range(1, 21)]) == 19.0
-    assert high([3.0]) == 3.0
+    assert high(Series(range(1, 21))) == 19.0
+    assert high(Series([3.0])) == 3.0

@@ -21,9 +21,9 @@ from benchmarks.studies.peers import (
     instances,
     layer,
     newcomer,
-    text,
     weighted_csp,
 )
+from benchmarks.studies.peers.report import write
 from benchmarks.study import Disagreement, Missing
 from formulations import LabelSet, RuleSet, Trellis, load_rules
 from formulations import constraints as C
@@ -204,7 +204,7 @@ def test_the_report_has_ratios_and_reasons(tmp_path: Path) -> None:
         {**about, "method": "pulp", "item": "2", "status": "cannot state", "note": "my rule"},
     ]
     report = Report(tmp_path)
-    text.write(rows, report)
+    write(rows, report)
     lines = lines_of(report)
     assert "| PuLP, rule by rule | Cora references, citation rules | 1 of 1 | 500 | 500 | 1000 |" in lines
     assert (

@@ -16,11 +16,10 @@ def rows():
             yield row
 
 
-def test_gains_harm_and_what_was_learnt(tmp_path):
+def test_gains_and_what_was_learnt(tmp_path):
     page = Report(tmp_path)
     report(list(rows()), page)
     text = "\n".join(lines_of(page))
     assert "| usual HMM, 5 | token accuracy | +3.0 ± 1.0 | +0.0 ± 1.0 | +4.0 ± 1.0 | +5.0 ± 1.0 |" in text
     assert "perceptron in 2 of 2 draws; 0.5 of 11 rules left out in the mean." in text
-    assert "Nowhere is the mean below that of no rules." in text
     assert (tmp_path / "gains.svg").exists()

@@ -9,7 +9,7 @@ import pytest
 import ilpinfer
 from benchmarks.studies import resumes as study
 from benchmarks.studies.resumes.order import field_order, fields_and_log_odds, rules_of, transition_log_odds
-from benchmarks.studies.resumes.text import COMPARED
+from benchmarks.studies.resumes.report import COMPARED
 from benchmarks.study import Sources
 from formulations import LabelSet, Trellis
 

@@ -1,7 +1,9 @@
 """Rules alone and left out, and what the report says of them."""
 
+from pandas import DataFrame
+
+from benchmarks.studies.rules_alone.report import ALL, sentences, table_of
 from benchmarks.studies.rules_alone.settings import Problems
-from benchmarks.studies.rules_alone.text import ALL, by_model, sentences
 from formulations import RuleSet, Trellis
 from formulations import constraints as C
 
@@ -49,25 +51,22 @@ def test_decoding_is_under_the_chosen_rules():
     assert spent > 0
 
 
-def test_rows_are_sorted_by_model_and_rule():
+def test_rules_that_were_not_tried_alone_are_left_out():
     rows = [row("one"), row("one", without=True), row("two", without=True)]
-    assert list(by_model(rows)["p", "m"]) == ["one"]
+    assert table_of(DataFrame(rows)).rule.tolist() == ["one", "one"]
 
 
 def test_what_stands_out():
-    rules = {
-        ALL: {False: row(ALL, tokens=2.0)},
-        "helps": {False: row("helps"), True: row("helps", without=True, spans=(-1.0, -2.0, -0.5))},
-        "harms": {
-            False: row("harms", spans=(-1.0, -2.0, -0.1)),
-            True: row("harms", without=True, spans=(1.0, 0.1, 2.0)),
-        },
-        "idle": {
-            False: row("idle", spans=(0.0, 0.0, 0.0)),
-            True: row("idle", without=True, spans=(0.0, 0.0, 0.0)),
-        },
-    }
-    together, best, harmful, better, idle = sentences(rules)
+    rows = [
+        row(ALL, tokens=2.0),
+        row("helps"),
+        row("helps", without=True, spans=(-1.0, -2.0, -0.5)),
+        row("harms", spans=(-1.0, -2.0, -0.1)),
+        row("harms", without=True, spans=(1.0, 0.1, 2.0)),
+        row("idle", spans=(0.0, 0.0, 0.0)),
+        row("idle", without=True, spans=(0.0, 0.0, 0.0)),
+    ]
+    together, best, harmful, better, idle = sentences(table_of(DataFrame(rows)))
     assert together.startswith("All 3 rules and features: +2.0 points of tokens")
     assert "at 2 times bare Viterbi; 1 of 4 not proved" in together
     assert "“helps” gains most: +1.0" in best

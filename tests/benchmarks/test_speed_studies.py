@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from pandas import DataFrame
 from support.tables import lines_of
 
 import ilpinfer
@@ -13,9 +14,10 @@ from benchmarks.data import prepared
 from benchmarks.data.runs import repeated
 from benchmarks.report import Report
 from benchmarks.studies import best_few, references, reprocess, rule_costs
-from benchmarks.studies.compiled import calls, text
+from benchmarks.studies.compiled import calls
+from benchmarks.studies.compiled.report import calls as calls_of
 from benchmarks.studies.reprocess import commands
-from benchmarks.studies.reprocess.text import more_megabytes
+from benchmarks.studies.reprocess.report import more_megabytes
 from benchmarks.studies.serving import sentences
 from benchmarks.studies.serving.load import Phase, quantile
 from benchmarks.study import Disagreement
@@ -69,13 +71,9 @@ def test_one_core_is_used_meanwhile():
     assert os.sched_getaffinity(0) == cores
 
 
-def test_multiples_are_those_of_each_sequence_but_for_the_mean():
-    assert text.multiples([1.0, 1.0, 4.0], [2.0, 3.0, 4.0]) == {
-        "median": 2.0,
-        "p90": pytest.approx(2.8),
-        "most": 3.0,
-        "mean": 1.5,
-    }
+def test_multiples_are_those_of_each_sequence():
+    each = calls_of(DataFrame([{"way": "x", "bare": [1.0, 1.0, 4.0], "decoded": [2.0, 3.0, 4.0]}]))
+    assert each.multiple.tolist() == [2.0, 3.0, 1.0]
 
 
 @pytest.mark.parametrize(
@@ -141,8 +139,8 @@ def test_memory_is_that_over_few_sequences():
         {"part": part, "workers": 1, "sequences": size, "megabytes": peak}
         for part, size, peak in (("decode", 100, 80.0), ("reprocess", 100, 10.0), ("decode", 20_000, 110.0))
     )
-    assert more_megabytes([other, few, many], many) == 30.0
-    assert more_megabytes([other, few, many], few) is None
+    more = more_megabytes(DataFrame([other, few, many])).more
+    assert more.isna().tolist() == [True, True, False] and more.iloc[2] == 30.0
 
 
 def test_other_content_is_a_disagreement():

@@ -14,11 +14,11 @@ import pytest
 from support.places import ROOT
 
 from benchmarks import __main__ as program
-from benchmarks import estimate
 from benchmarks.data.stand_in import write_corpora
 from benchmarks.journal import Journal, code_digest
 from benchmarks.optimum import recheck, take_counts
 from benchmarks.report import Report, number, percent, signed
+from benchmarks.running import estimate
 from benchmarks.study import SCALES, Disagreement, Missing, Sources, names, study_named
 from formulations import LabelSet, RuleSet, Trellis
 from ilpinfer.decoding.decode import decode
@@ -173,14 +173,14 @@ def test_an_estimate_multiplies_cells_by_seconds(corpora: Path, tmp_path: Path) 
     (tmp_path / "posterior").mkdir()
     parts = {"cora": {"cells": 4, "seconds": 24.0}}
     (tmp_path / "posterior" / "summary.json").write_text(json.dumps({"parts": parts}))
-    text = estimate.text(["posterior"], ["cora"], Sources(corpora, "full"), tmp_path, 2)
+    text = estimate(["posterior"], ["cora"], Sources(corpora, "full"), tmp_path, 2)
     assert text.splitlines()[0] == "posterior: 20 cells, about 2 min"
-    text = estimate.text(["posterior"], [], Sources(corpora, "full"), tmp_path, 2)
+    text = estimate(["posterior"], [], Sources(corpora, "full"), tmp_path, 2)
     assert text == "in all about 0 min, and posterior"
     (tmp_path / "hard").mkdir()
     parts = {part: {"cells": 10, "seconds": 6.0} for part in study_named("hard").parts}
     (tmp_path / "hard" / "summary.json").write_text(json.dumps({"parts": parts}))
-    text = estimate.text(["hard"], [], Sources(corpora, "full"), tmp_path, 2)
+    text = estimate(["hard"], [], Sources(corpora, "full"), tmp_path, 2)
     assert text.splitlines()[0] == "hard: 1400 cells, about 1400 min", "time limits are 100 times as long"
 
 

@@ -1,7 +1,7 @@
 """Few labelled sequences, many unlabelled ones and rules: constraint-driven learning and its rivals."""
 
 from benchmarks.studies.codl.cells import PARTS, cells, measure
-from benchmarks.studies.codl.text import report
+from benchmarks.studies.codl.report import report
 from benchmarks.study import Design, Study
 
 STUDY = Study(

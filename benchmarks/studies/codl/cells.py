@@ -77,7 +77,6 @@ CITATIONS, POOL, ADVERTISEMENTS, MODELS, VIOLATIONS, ROBUSTNESS = PARTS = (
 
 
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
-    """Every setting for the first draw, then for the others."""
     some = {
         CITATIONS: _citations,
         POOL: _pool,
@@ -150,7 +149,6 @@ def _robustness(sources: Sources) -> Settings:
 
 
 def measure(sources: Sources, cell: Cell) -> Iterator[Row]:
-    """Measures in per cent of a model, without and with rules or under each variant of them."""
     about = task(sources, cell)
     if cell.part == VIOLATIONS:
         yield from _counted(about, cell)

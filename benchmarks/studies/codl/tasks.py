@@ -26,17 +26,7 @@ NAMED = ("starrating", "hotelname", "localarea")
 
 @dataclass(frozen=True)
 class Cell:
-    """What is measured on one draw.
-
-    Parameters
-    ----------
-    part : of the study
-    corpus : where the pool is from
-    kind : of HMM, a name from KINDS
-    size : labelled sequences
-    setting : of learning, or what is varied
-    draw : seed of the draw of sequences
-    """
+    """A setting of learning, or what is varied, on a draw of labelled sequences of a corpus in a kind of HMM."""
 
     part: str
     corpus: str
@@ -65,7 +55,6 @@ class Task:
 
 
 def plain(labels: Sequence[str]) -> tuple[str, ...]:
-    """Fields without prefixes."""
     return strip([labels])[0]
 
 
@@ -99,7 +88,6 @@ def task(sources: Sources, cell: Cell) -> Task:
 
 
 def sequences(folder: Path, corpus: str) -> list[Labelled]:
-    """All labelled ones of a corpus."""
     files = ("hotel_posts/all",) if corpus == POSTS else ("cora/train", "cora/dev")
     return [pair for name in files for pair in read_labelled(folder / f"{name}.tsv")]
 
@@ -133,17 +121,12 @@ def post_rules() -> RuleSet:
 
 
 def with_factor(rules: RuleSet, factor: float) -> RuleSet:
-    """The rules with every penalty multiplied."""
     items = tuple(replace(rule, penalty=factor * rule.penalty) for rule in rules.rules)
     return replace(rules, items=items)
 
 
 def with_distance(rules: RuleSet, distance: str) -> RuleSet:
-    """The rules with violations measured otherwise: `binary` for every rule, `hamming` for those on runs.
-
-    A Hamming distance is that of one field's runs: that of all fields together has no small machine. For rules on single tokens
-    it is the count. Rules on changes keep the count, too: their distances would take seconds a reference.
-    """
+    """The rules with other violations: `binary` for every rule, `hamming` for those on runs, one for each field."""
     items = list[Rule]()
     for rule in rules.rules:
         statement = rule.statement

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from benchmarks.data.corpora import CORA_SIZES, RIVALS_SIZE, read_labelled
 from benchmarks.studies.compiled import calls, files, starting
 from benchmarks.studies.compiled.calls import BLOCKS, LENGTH, NOISES, SIZE, Cell
-from benchmarks.studies.compiled.text import report
+from benchmarks.studies.compiled.report import report
 from benchmarks.study import Design, Row, Sources, Study
 
 CORA, UMASS, LONG, THREADS, FILES, STARTING = PARTS = (
@@ -20,7 +20,6 @@ MEASURES = {CORA: calls.cora, UMASS: calls.umass, LONG: calls.long, THREADS: cal
 
 
 def cells(sources: Sources, part: str) -> Iterable[Cell]:
-    """HMMs of Cora, blocks of UMass, documents, rounds of threads, files, and first calls."""
     if part == STARTING:
         cases = sources(smoke=[starting.NUMBA], sample=list(starting.CASES), full=list(starting.CASES))
         return [Cell(part, case, 0) for case in cases]
@@ -43,7 +42,6 @@ def cells(sources: Sources, part: str) -> Iterable[Cell]:
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
-    """Microseconds of each sequence and of its bare pass; sequences a second; seconds of first calls."""
     if cell.part == STARTING:
         return starting.measure(cell.data, 1 if sources.scale == "smoke" else 5)
     if cell.part == FILES:

@@ -111,10 +111,7 @@ def single(
     repeats: int,
     clock: Clock = time.perf_counter,
 ) -> Iterator[Row]:
-    """A row for each way to begin, with the microseconds of each sequence.
-
-    Reading the processor time takes half a microsecond, too long beside short sequences.
-    """
+    """A row for each way to begin, with the microseconds of each sequence."""
     works = {name: make(some) for name, make in ways.items()}
     with one_core():
         spent = time_rounds({"bare": viterbi_calls(some.trellises, some.rules), **works}, repeats, clock)
@@ -140,17 +137,14 @@ def batches(some: Prepared, number: int, repeats: int) -> Iterator[Row]:
 
 
 def of_tokens(some: Prepared) -> list[Work]:
-    """From token texts to a Solution."""
     return [partial(some.decoder.decode_tokens, trellis.tokens) for trellis in some.trellises]
 
 
 def of_trellises(some: Prepared) -> list[Work]:
-    """From a Trellis to a Solution."""
     return [partial(some.decoder.decode, trellis) for trellis in some.trellises]
 
 
 def of_tokens_to_labels(some: Prepared) -> list[Work]:
-    """From token texts to the names of labels."""
     decode = some.decoder.decode_tokens
 
     def labels(tokens: Sequence[str]) -> object:
@@ -192,7 +186,6 @@ def _about(some: Prepared) -> Row:
 
 
 def _microseconds(bare: Seconds, decoded: Seconds) -> Row:
-    """The unit and the way, sequence by sequence."""
     assert math.isfinite(float(bare.sum() + decoded.sum()))
     return {"bare": np.round(1e6 * bare, 2).tolist(), "decoded": np.round(1e6 * decoded, 2).tolist()}
 

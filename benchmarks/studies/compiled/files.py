@@ -42,7 +42,6 @@ print(time.process_time() - began)
 
 
 def measure(sources: Sources) -> Iterator[Row]:
-    """Seconds of the processor of each command, and of the program, which is warm, in the same round."""
     count = sources(smoke=FEWEST, sample=MOST, full=MOST)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

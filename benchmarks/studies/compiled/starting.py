@@ -38,7 +38,6 @@ PRINT = "print(time.perf_counter() - began, time.process_time() - spent, method)
 
 
 def measure(case: str, repeats: int) -> Iterator[Row]:
-    """Seconds with an empty cache, and medians with the one that it left, beside those of the import of numba alone."""
     with tempfile.TemporaryDirectory() as cache:
         if case != NUMBA:
             yield {"cache": "empty", **first_call(case, cache)}

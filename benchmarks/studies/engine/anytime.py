@@ -24,7 +24,6 @@ FIRST_TRACE, TRACES = 40, 3
 
 
 def cells(sources: Sources) -> Iterator[Cell]:
-    """A document each; memory once, in a process of its own."""
     for seed in range(sources(smoke=1, sample=5, full=20)):
         yield Cell(ANYTIME, OVERSHOOT, "auto", seed)
     for seed in range(FIRST_TRACE, FIRST_TRACE + sources(smoke=1, sample=TRACES, full=TRACES)):
@@ -61,7 +60,7 @@ def trace(trellis: Trellis, rules: RuleSet) -> list[list[float | None]]:
     """Seconds, incumbent and bound, in nats, whenever one of them changes."""
     points: list[list[float | None]] = []
 
-    def keep(seconds: float, incumbent: float | None, bound: float | None) -> None:
+    def keep(seconds: float, incumbent: float, bound: float) -> None:
         points.append([seconds, finite(incumbent), finite(bound)])
 
     solution = recheck(trellis, rules, ilpinfer.decode(trellis, rules, time_limit=5.0, callback=keep))

@@ -21,7 +21,6 @@ def peak() -> float:
 
 
 def main(T: int, K: int, noise: float) -> None:
-    """The trellis first, then the engine on it."""
     labels = labels_of_size(K)
     trellis, rules = document(T, 0, labels, noise), document_rules(labels)
     before = peak()

@@ -31,7 +31,6 @@ CHUNK, MODEL_SIZE = 25, 20
 
 
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
-    """Each solver on one program, or on the references that are left among so many."""
     if part == PROGRAMS:
         yield from (Cell(part, "planted", name) for name in (*SOLVERS, OBJECTS))
         return

@@ -6,7 +6,7 @@ from pandas import Categorical, DataFrame
 
 from benchmarks.data.sets import SOLVERS
 from benchmarks.methods import AGAIN, PLAIN
-from benchmarks.report import Report, fixed, frames, groups, number, percent
+from benchmarks.report import Cells, Report, fixed, frames, groups, number, percent
 from benchmarks.studies.engine import figures
 from benchmarks.studies.engine.anytime import ANYTIME, BOUNDS, MEMORY, OVERSHOOT
 from benchmarks.studies.engine.decoding import CORA, GENERATED, RESUME, UMASS
@@ -66,10 +66,7 @@ def write(rows: Sequence[Row], report: Report) -> None:
 
 
 def decoded(rows: Sequence[Row]) -> DataFrame:
-    """Rows of methods in the order of tables, beside `auto` and the bare pass on the same sequence in the same cell.
-
-    The rows of `auto` itself are those of the largest group of methods.
-    """
+    """Rows of methods in the order of tables, beside `auto` and the bare pass on the same sequence in the same cell."""
     frame, place = DataFrame(rows), ["data", "methods", "item"]
     if not rows:
         return frame
@@ -89,7 +86,6 @@ def of(frame: DataFrame, *methods: str) -> DataFrame:
 
 
 def multiple(frame: DataFrame) -> float | None:
-    """Total time as a multiple of that of `auto`."""
     return float(frame.seconds.sum() / frame.auto_seconds.sum()) if len(frame) else None
 
 
@@ -132,7 +128,7 @@ def _main_table(frame: DataFrame, report: Report) -> None:
 
 def _exact_rivals(frame: DataFrame, report: Report) -> None:
     report.heading("Solvers, and a wide beam")
-    cells = {
+    cells: Cells = {
         "optimal": lambda x: share(x.status.isin(["optimal", "infeasible"]).sum(), x),
         "time / `auto`": lambda x: number(multiple(x)),
     }
@@ -146,7 +142,7 @@ def _exact_rivals(frame: DataFrame, report: Report) -> None:
 
 def _milliseconds(frame: DataFrame, report: Report) -> None:
     report.heading("Milliseconds a sequence")
-    cells = {
+    cells: Cells = {
         "number": len,
         "median": lambda x: number(1000 * x.seconds.median()),
         "90th percentile": lambda x: number(1000 * x.seconds.quantile(0.9)),
@@ -171,7 +167,7 @@ def _losses(frame: DataFrame, report: Report) -> None:
         return number(int(width) * some["T"].sum() / some.seconds.sum() / 1e6, 2) if kind == "beam" else "–"
 
     titles = "optima known", "missed", "no labelling", "mean loss, nats", "largest loss, nats"
-    cells = {
+    cells: Cells = {
         titles: lambda x: (*losses(x)[:3], *map(number, losses(x)[3:])),
         "million prefixes a second": speed,
     }
@@ -281,7 +277,7 @@ def _folded(frame: DataFrame, report: Report) -> None:
         own = 1000 * some.seconds[some.form == form]
         return [fixed(own.median(), 0), fixed(own.max(), 0)]
 
-    cells = {
+    cells: Cells = {
         ("whole, median ms", "largest"): lambda x: spent(x, "whole"),
         ("folded, median ms", "largest"): lambda x: spent(x, "folded"),
         "optimal": lambda x: share((x.status == "optimal").sum(), x),

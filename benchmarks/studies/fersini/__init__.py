@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from benchmarks.studies.fersini import measuring, text, totals
+from benchmarks.studies.fersini import measuring, totals
+from benchmarks.studies.fersini.report import report
 from benchmarks.studies.fersini.settings import (
     BLOCK,
     CONFIDENCE,
@@ -33,7 +34,6 @@ class Cell:
 
 
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
-    """The rules of each model, then every method on each block."""
     numbers = blocks(sources, part)
     for model, rules in pairings(sources, part):
         yield Cell(part, model, rules, RULES, 0)
@@ -41,7 +41,6 @@ def cells(sources: Sources, part: str) -> Iterator[Cell]:
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
-    """Rows by category for the rules, and sums over halves of the block for methods."""
     pairing = Pairing(cell.model, cell.rules)
     if cell.method == RULES:
         return categories(sources.folder, cell.part, pairing)
@@ -78,7 +77,7 @@ STUDY = Study(
     parts=tuple(FOLDERS),
     cells=cells,
     measure=measure,
-    report=text.report,
+    report=report,
     check=totals.check,
     timed=True,
 )

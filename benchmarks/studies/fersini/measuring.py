@@ -36,14 +36,7 @@ Labelling = tuple[str, ...]
 
 
 def floor_of(best: float, log_z: float, tau: float, bound: str) -> float:
-    """The least score of a labelling in the second phase, nats (Fersini et al. 2014, eq. 23).
-
-    Parameters
-    ----------
-    best, log_z : of the sequence
-    tau : of the floor
-    bound : "relative" to the score, to log P = score - log Z, or by "odds"
-    """
+    """The least score in the second phase, nats: relative to the score or to log P, or by odds (Fersini et al. 2014, eq. 23)."""
     if bound == "odds":
         return best + math.log(tau)
     return best - (1 - tau) * abs(best - (log_z if bound == "relative, log P" else 0.0))

@@ -49,12 +49,10 @@ class Pairing(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Sequences that the model is trained on."""
         return int(self.model.split()[-1])
 
     @property
     def rule_size(self) -> int:
-        """Sequences that the rules are mined from."""
         return int(self.rules.split()[-1]) if self.rules.startswith("mined from") else self.size
 
 
@@ -74,7 +72,6 @@ NAMES = (
 
 
 def pairings(sources: Sources, part: str) -> tuple[Pairing, ...]:
-    """Those of a part at a scale."""
     some = {"cora": CORA, "umass": UMASS, "names": NAMES}[part]
     number = {
         "cora": sources(smoke=1, sample=4, full=4),
@@ -85,7 +82,6 @@ def pairings(sources: Sources, part: str) -> tuple[Pairing, ...]:
 
 
 def blocks(sources: Sources, part: str) -> range:
-    """Numbers of the blocks of sequences that are decoded."""
     number = len(_sequences(sources.folder, part, "dev"))
     most = {"cora": 2, "umass": 2, "names": 4}[part]
     return range(sources(smoke=1, sample=min(most, -(-number // BLOCK)), full=-(-number // BLOCK)))
@@ -103,7 +99,6 @@ def setting(sources: Sources, part: str, pairing: Pairing, block: int) -> Settin
 
 
 def soft_rules(folder: Path, part: str, pairing: Pairing) -> tuple[Rule, ...]:
-    """The soft rules of a pairing."""
     if pairing.rules == "catalogue":
         return tuple(load_rules("entities").rules)
     return tuple(one.rule for one in mined(folder, part, pairing.rule_size).rules)

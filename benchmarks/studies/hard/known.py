@@ -1,8 +1,4 @@
-"""What is known of each instance: the best incumbent and the best bound ever seen, and the programs that have them.
-
-`best.json` beside the committed report has both. A report writes the better of it and of the run, so that no value ever
-becomes worse.
-"""
+"""What is known of each instance: the best incumbent and bound ever seen, kept in `best.json` beside the report."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -37,13 +33,7 @@ def better(one: Row, other: Row) -> Row:
 
 
 def best_of(instance: Row, answers: Iterable[Row]) -> Row:
-    """The record of an instance: the best of what is known and of a run's answers.
-
-    Returns
-    -------
-    dict
-        Digest, score, score_by, path, bound, bound_by; None where nothing is known.
-    """
+    """The best of what is known of an instance and of a run's answers; None where nothing is known."""
     empty = dict.fromkeys(("score", "score_by", "path", "bound", "bound_by"))
     records = [instance["known"]] if instance["known"] else []
     for row in answers:
@@ -82,7 +72,6 @@ def by_instance(rows: Sequence[Row]) -> Iterable[tuple[Row, list[Row]]]:
 
 
 def text(best: Mapping[str, Row]) -> str:
-    """As JSON, an instance a line."""
     lines = (f"{json.dumps(name)}: {json.dumps(best[name])}" for name in sorted(best))
     return "{\n" + ",\n".join(lines) + "\n}\n"
 

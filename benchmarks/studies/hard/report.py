@@ -9,7 +9,7 @@ import numpy as np
 from pandas import Categorical, DataFrame, Series
 
 from benchmarks.data.hard import FAMILIES
-from benchmarks.report import COLORS, Report, fixed, groups, number, percent
+from benchmarks.report import COLORS, Cells, Report, fixed, groups, number, percent
 from benchmarks.studies.hard import known
 from benchmarks.studies.hard.methods import ENGINE, METHODS
 from benchmarks.study import Row
@@ -19,7 +19,6 @@ EASY = 1.0
 
 
 def report(rows: Sequence[Row], report: Report) -> None:
-    """Everything, and `best.json` beside it."""
     instances, answers = tables(rows)
     if not len(instances):
         report.text("No instance was measured.")
@@ -63,7 +62,6 @@ def tables(rows: Sequence[Row]) -> tuple[DataFrame, DataFrame]:
 
 
 def status_of(answers: Sequence[Row], best: Row) -> str:
-    """Easy, hard or open."""
     seconds = [row["seconds"] for row in answers if row["method"] == ENGINE and row["status"] == "optimal"]
     if seconds and seconds[0] <= EASY:
         return "easy"
@@ -83,7 +81,7 @@ def _families(instances: DataFrame, report: Report) -> None:
         levels = (f"{one.T}·{one.K}" + (f" ({one.knob:g})" if one.knob else "") for one in family.levels)
         return family.about, family.knob, ", ".join(levels)
 
-    cells = {
+    cells: Cells = {
         ("rules", "knob", "T·K (knob) of the levels"): about,
         ("easy", "hard", "open"): lambda x: [Counter(x.level)[name] for name in ("easy", "hard", "open")],
     }

@@ -10,7 +10,7 @@ from pathlib import Path
 from benchmarks.data.corpora import read_labelled
 from benchmarks.data.models import FOLDER, trained
 from benchmarks.data.sets import Labelled
-from benchmarks.studies.liao import text
+from benchmarks.studies.liao.report import report
 from benchmarks.studies.liao.rules import COMPANY, Pair, company_words, entity_rules
 from benchmarks.studies.liao.ways import Way, check_best, fastest
 from benchmarks.study import Design, Row, Sources, Study
@@ -45,7 +45,6 @@ class Cell:
 
 
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
-    """All rules, or each alone."""
     _corpus(sources.folder)
     sizes = SIZES[: sources(smoke=1, sample=1, full=len(SIZES))]
     some = (ALL,) if part == TABLE else RULES[: sources(smoke=1, sample=5, full=5)]
@@ -53,7 +52,6 @@ def cells(sources: Sources, part: str) -> Iterator[Cell]:
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
-    """A row for each way, and one for each rule."""
     train, test = _corpus(sources.folder)
     train = train[: cell.size]
     by_name = entity_rules(train, companies=TIMES, precision=PRECISION)
@@ -167,6 +165,6 @@ STUDY = Study(
     parts=(TABLE, ALONE),
     cells=cells,
     measure=measure,
-    report=text.report,
+    report=report,
     timed=True,
 )

@@ -1,10 +1,4 @@
-"""High-precision rules about names, mined from labelled text: the five of Liao et al. 2009, section 3.1, adapted.
-
-Rule 1: a word that is always one name by itself is that name. Rule 2: a capitalised word before a suffix of companies, or after
-a word that begins their names, is part of a company. Rule 3: a listed name of more than three words is one. Rule 4: a word
-without a capital that is neither a number nor in the list of exceptions is no part of a name; exceptions that never begin a
-name do not. Rule 5: a capitalised word that is never in a name, with rule 4 fulfilled by what follows, is none.
-"""
+"""High-precision rules about names, mined from labelled text: the five of Liao et al. 2009, section 3.1, adapted."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -30,16 +24,7 @@ def entity_rules(
     companies: int = 3,
     precision: float = 0.95,
 ) -> dict[str, list[Rule]]:
-    """Hard rules on single tokens by the name of the paper's rule, in order of priority.
-
-    Parameters
-    ----------
-    pairs : tokens and BIO labels
-    exception_rate : share of a word's occurrences in names from which it is an exception to rule 4
-    always : occurrences that make a word rule 1's
-    never : occurrences outside names that make a word rule 5's
-    companies, precision : occurrences beside a capitalised word inside a company, and their least share, that make a word rule 2's
-    """
+    """Hard rules on single tokens, in order of priority; `always`, `never` and `companies` are least occurrences."""
     seen, inside, beginning = Counter[str](), Counter[str](), Counter[str]()
     for tokens, labels in pairs:
         for token, label in zip(tokens, labels, strict=True):
@@ -70,10 +55,7 @@ def entity_rules(
 
 
 def company_words(pairs: Iterable[Pair], times: int, precision: float) -> tuple[list[str], list[str]]:
-    """Suffixes of companies after a capitalised word, and first words of companies before one.
-
-    Each is within a company together with that word as often as `times`, and in the share `precision` of all cases.
-    """
+    """Suffixes and first words of companies: so often, and in such a share of cases, within one beside a capitalised word."""
     suffixes: dict[str, list[int]] = {}
     firsts: dict[str, list[int]] = {}
     for tokens, labels in pairs:

@@ -11,7 +11,7 @@ from benchmarks.data.sets import SOLVERS, DataSet, Item
 from benchmarks.studies.limits.cost import SEARCHES as RECORDING
 from benchmarks.studies.limits.cost import cost
 from benchmarks.studies.limits.documents import known, searches, solvers
-from benchmarks.studies.limits.tables import write
+from benchmarks.studies.limits.report import write
 from benchmarks.study import Design, Disagreement, Row, Sources, Study
 from ilpinfer.core.solution import Solution
 
@@ -43,7 +43,6 @@ class Cell:
 
 
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
-    """Every sequence, or every search that keeps records, so many times."""
     calls = range(sources(smoke=1, sample=1, full=20 if part == "searches" else 5))
     if part == COST:
         repeats = range(sources(smoke=1, sample=2, full=5))
@@ -53,7 +52,6 @@ def cells(sources: Sources, part: str) -> Iterator[Cell]:
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
-    """Every method and limit on the sequence, or the cost of one search's records."""
     if cell.part == COST:
         seconds, length = sources(smoke=(0.05, 60), sample=(1.0, 480), full=(1.0, 480))
         yield {"cost": cost(cell.data, seconds, length)}
@@ -79,7 +77,6 @@ def _first_call(method: str, data: DataSet, item: Item) -> None:
 
 
 def _row(data: DataSet, item: Item, method: str, limit: float, best: Solution) -> Row:
-    """One call, timed from outside."""
     trellis = item.make()
     began = time.perf_counter()
     solution = ilpinfer.decode(trellis, data.rules, method=method, time_limit=limit)

@@ -37,12 +37,10 @@ class Problem:
         self.bound, self.path = viterbi(self.folded.lattice)
 
     def population(self, individuals: Individuals, limit: float | None) -> Population:
-        """Individuals that have begun."""
         deadline = Deadline() if limit is None else Deadline(limit)
         return Population(self.folded, Task(deadline), individuals, self.path, self.bound)
 
     def run(self, search: str, limit: float) -> Run:
-        """A search that is set up to run for so many seconds."""
         if search == "lds":
             deep = Discrepancy(variant="textbook", keep_going=True)
             return Search(self.folded, Task(Deadline(limit)), deep).run
@@ -83,10 +81,7 @@ KERNELS: dict[str, tuple[ModuleType, str]] = {
 
 
 def cost(search: str, seconds: float, length: int = LENGTH) -> float:
-    """The share of its processor time that a search spends outside its kernel, which a single long call would not.
-
-    What it takes to hand a kernel its arrays is added for each call, as the time of one that returns at once.
-    """
+    """The share of its processor time that a search spends outside its kernel, which a single long call would not."""
     problem, (kernels, name) = Problem(length), KERNELS[search]
     kernel, inside = getattr(kernels, name), list[float]()
 

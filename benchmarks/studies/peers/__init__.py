@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Sequence
 
 from benchmarks.agreement import check_all
-from benchmarks.studies.peers import decoding, instances, layer, text
+from benchmarks.studies.peers import decoding, instances, layer
 from benchmarks.studies.peers.decoding import Cell
+from benchmarks.studies.peers.report import write
 from benchmarks.study import Design, Disagreement, Row, Sources, Study
 
 SINGLE_PRECISION = 1e-2
@@ -12,14 +13,12 @@ SINGLE_PRECISION = 1e-2
 
 
 def cells(sources: Sources, part: str) -> Iterable[Cell]:
-    """Of a part."""
     if part == layer.LAYER:
         return layer.cells(sources)
     return instances.cells(sources) if part == instances.INSTANCES else decoding.cells(sources, part)
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
-    """The rows of a cell."""
     if cell.part == layer.LAYER:
         return layer.measure(sources, cell)
     return (
@@ -62,7 +61,7 @@ STUDY = Study(
     parts=(*decoding.PEERS, layer.LAYER, instances.INSTANCES),
     cells=cells,
     measure=measure,
-    report=text.write,
+    report=write,
     check=check,
     timed=True,
 )

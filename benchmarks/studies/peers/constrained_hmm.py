@@ -1,9 +1,4 @@
-"""conin on the same problem: a constrained hidden Markov model, by its integer program and by its A* search.
-
-The program goes through Pyomo to CBC, the solver that PuLP brings. The search asks for constraints on whole
-labellings only. conin has hard constraints only, and one matrix of transitions, so that neither soft rules nor
-rules folded into the scores of single steps can be stated.
-"""
+"""conin on the same problem, by integer program and A*: hard constraints and one matrix of transitions only."""
 
 import logging
 import os
@@ -26,13 +21,7 @@ from formulations.problem.problem import GroundRule
 
 
 def decode(trellis: Trellis, rules: RuleSet, time_limit: float) -> Answer:
-    """Build and solve; conin passes no time limit on to its solver, so that none is kept.
-
-    Raises
-    ------
-    CannotState
-        for a soft rule, one that is not a sum over steps, and scores with more than one transition matrix.
-    """
+    """Build and solve; conin passes no time limit on to its solver, so that none is kept."""
     from conin.constraint import PyomoConstraint
     from conin.hidden_markov_model import ConstrainedHiddenMarkovModel
     from conin.hidden_markov_model.inference import ip_inference
@@ -49,13 +38,7 @@ def decode(trellis: Trellis, rules: RuleSet, time_limit: float) -> Answer:
 
 
 def search(trellis: Trellis, rules: RuleSet, time_limit: float) -> Answer:
-    """The same by conin's A* search, which keeps the time limit.
-
-    Raises
-    ------
-    CannotState
-        as above.
-    """
+    """The same by conin's A* search, which keeps the time limit."""
     from conin.constraint import OracleConstraint
     from conin.hidden_markov_model import ConstrainedHiddenMarkovModel
     from conin.hidden_markov_model.inference.a_star import a_star

@@ -8,7 +8,8 @@ from importlib.util import find_spec
 from benchmarks.answers import PACKAGES, CannotState
 from benchmarks.data import corpora, generated
 from benchmarks.data.sets import DataSet, spread
-from benchmarks.methods import PLAIN, side_by_side
+from benchmarks.methods import PLAIN, Worker, side_by_side
+from benchmarks.studies.peers import constrained_hmm, constraint_program, newcomer, weighted_csp
 from benchmarks.study import Disagreement, Missing, Row, Sources
 
 PEERS: Mapping[str, tuple[str, ...]] = {
@@ -18,6 +19,13 @@ PEERS: Mapping[str, tuple[str, ...]] = {
     "pulp": ("pulp",),
 }
 """The methods of each peer."""
+WORKERS: Mapping[str, Worker] = {
+    "toulbar2": weighted_csp.decode,
+    "conin": constrained_hmm.decode,
+    "conin a-star": constrained_hmm.search,
+    "cpmpy": constraint_program.decode,
+    "pulp": newcomer.decode,
+}
 LIMIT = 10.0
 CHUNK = 3
 MOST_COLUMNS = 200_000
@@ -40,13 +48,7 @@ CORPORA: Mapping[str, Callable[[Sources], Iterator[DataSet]]] = {
 
 @dataclass(frozen=True)
 class Cell:
-    """A peer on some sequences.
-
-    Parameters
-    ----------
-    part, data : the peer, and the data set
-    first : the number of the first sequence
-    """
+    """A peer on some sequences of a data set from the first one on."""
 
     part: str
     data: str
@@ -54,7 +56,6 @@ class Cell:
 
 
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
-    """A few sequences of every data set; Missing where the peer is not installed."""
     require(part)
     for name in names(sources):
         for first in range(0, sources(smoke=1, sample=CHUNK, full=10 * CHUNK), CHUNK):
@@ -68,12 +69,11 @@ def names(sources: Sources) -> Iterator[str]:
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
-    """Rows of `auto`, of a bare Viterbi pass, and of the peer; what it cannot state is a row that says why."""
     data = data_set(sources, cell.data)
     items = spread(data.items, sources(smoke=1, sample=CHUNK, full=10 * CHUNK))[
         cell.first : cell.first + CHUNK
     ]
-    for method, item, row in side_by_side(data, items, ("auto", PLAIN, *PEERS[cell.part]), LIMIT):
+    for method, item, row in side_by_side(data, items, ("auto", PLAIN, *PEERS[cell.part]), LIMIT, WORKERS):
         T, K = item.make().lattice.shape
         about = {"method": method, "item": item.key, "T": T, "K": K}
         try:
@@ -99,7 +99,6 @@ def require(part: str) -> None:
 
 @cache
 def data_set(sources: Sources, name: str) -> DataSet:
-    """By name."""
     if name not in CORPORA:
         T, K = map(int, name.split()[1:])
         return generated.planted(T, K, sources)

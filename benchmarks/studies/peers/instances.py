@@ -25,7 +25,6 @@ NOT_WRITTEN = ("umass",)
 
 
 def cells(sources: Sources) -> Iterator[Cell]:
-    """The first sequences of each data set."""
     require(INSTANCES)
     for name in names(sources):
         if name not in NOT_WRITTEN:
@@ -33,7 +32,6 @@ def cells(sources: Sources) -> Iterator[Cell]:
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
-    """A row for each file: what its reader finds."""
     data = data_set(sources, cell.data)
     item = spread(data.items, 5)[cell.first]
     trellis, name = item.make(), f"{cell.data}-{cell.first}".replace(" ", "-")
@@ -51,10 +49,6 @@ def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
 def write(
     folder: Path, name: str, trellis: Trellis, rules: RuleSet, score: float
 ) -> Iterator[tuple[Path, int]]:
-    """NAME.mps, NAME.wcsp where the rules have small machines, and NAME.json; the score of an objective of 0, grid units.
-
-    Both are to be minimised: (ceiling - objective) / 2^20 is a score in nats.
-    """
     folder.mkdir(parents=True, exist_ok=True)
     problem = compile_problem(trellis, rules).fold()
     ceilings = {f"{name}.mps": 0}
@@ -78,12 +72,10 @@ def write(
 
 
 def read(path: Path) -> tuple[str, float]:
-    """The program that reads such a file, and the least objective that it finds."""
     return ("toulbar2", by_toulbar2(path)) if path.suffix == ".wcsp" else ("HiGHS", by_highs(path))
 
 
 def by_toulbar2(path: Path) -> float:
-    """The least cost of a .wcsp file."""
     import pytoulbar2
 
     network = pytoulbar2.CFN(verbose=-1)
@@ -94,7 +86,6 @@ def by_toulbar2(path: Path) -> float:
 
 
 def by_highs(path: Path) -> float:
-    """The least objective of an MPS file."""
     import highspy
 
     solver = highspy.Highs()

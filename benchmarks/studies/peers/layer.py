@@ -25,13 +25,11 @@ BATCHES = (1, 16, 128)
 
 
 def cells(sources: Sources) -> Iterator[Cell]:
-    """A cell for T and K."""
     require(LAYER)
     return (Cell(LAYER, f"generator {T} {K}") for T, K in SIZES[: sources(smoke=1, sample=4, full=4)])
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
-    """Rows of the layer for each size of a batch, and of this library one sequence after the other."""
     T, K = map(int, cell.data.split()[1:])
     number = sources(smoke=4, sample=NUMBER, full=NUMBER)
     labels = labels_of_size(K)
@@ -92,7 +90,6 @@ def scores(trellises: list[Trellis]) -> tuple["Tensor", "Tensor"]:
 
 
 def worth(trellis: Trellis, path: list[int]) -> float:
-    """The score of labels without rules, nats."""
     return nats(compile_problem(trellis, RuleSet(())).value(np.array(path, np.int64)).score)
 
 

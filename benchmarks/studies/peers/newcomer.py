@@ -1,8 +1,4 @@
-"""The citation rules in PuLP, term by term, as a newcomer would write them after reading the manual.
-
-A variable for each edge of the trellis, the path as flow, and each rule by hand; nothing of the compiled form is
-used. Solved by CBC as PuLP calls it.
-"""
+"""The citation rules in PuLP, term by term, as a newcomer would write them after reading the manual."""
 
 import math
 import re
@@ -23,12 +19,7 @@ Edges = list[dict[tuple[int, int], pulp.LpVariable]]
 
 
 class Writer:
-    """The problem so far.
-
-    Parameters
-    ----------
-    trellis : scores (T, K)
-    """
+    """The problem so far."""
 
     def __init__(self, trellis: Trellis) -> None:
         self.tokens, self.labels = trellis.tokens, list(trellis.labels.names)
@@ -80,13 +71,7 @@ class Writer:
 
 
 def decode(trellis: Trellis, rules: RuleSet, time_limit: float) -> Answer:
-    """Write the problem, and solve it with PuLP's CBC.
-
-    Raises
-    ------
-    CannotState
-        for a rule that no newcomer has written here.
-    """
+    """Write the problem, and solve it with PuLP's CBC."""
     writer = Writer(trellis)
     for rule in rules:
         if isinstance(rule, Feature) or rule.distance != "count" or rule.statement.rule_name not in _RULES:

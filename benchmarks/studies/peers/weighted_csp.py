@@ -1,9 +1,4 @@
-"""toulbar2 on the same problem: a weighted constraint satisfaction problem with a variable for each token.
-
-Rules on single tokens and steps go into its unary and binary costs. Each other rule is a regular language, written
-as a chain of state variables and ternary tables: the decomposition of a weighted regular constraint. Of the settings
-that were tried the fastest are used: no preprocessing, depth-first search.
-"""
+"""toulbar2 on the same problem: a variable for each token, and each rule as a chain of states and ternary tables."""
 
 import signal
 import time
@@ -30,13 +25,7 @@ DIRECT = 40
 
 
 def decode(trellis: Trellis, rules: RuleSet, time_limit: float) -> Answer:
-    """Build and solve; the time limit is toulbar2's own and rounded up to whole seconds.
-
-    Raises
-    ------
-    CannotState
-        for a rule without a small machine, and for tables that would be too large.
-    """
+    """Build and solve; the time limit is toulbar2's own and rounded up to whole seconds."""
     from pytoulbar2 import pytb2
 
     try:
@@ -61,13 +50,7 @@ def decode(trellis: Trellis, rules: RuleSet, time_limit: float) -> Answer:
 
 
 def network_of(problem: Problem) -> tuple[Any, int]:
-    """The network of a folded problem, and the score in grid units that a cost of 0 stands for.
-
-    Raises
-    ------
-    CannotState
-        as in `decode`.
-    """
+    """The network of a folded problem, and the score in grid units of a cost of 0; CannotState where tables are too large."""
     import pytoulbar2
 
     chains = [(rule, chain) for rule in problem.rules for chain in _chains(rule, problem)]
@@ -108,10 +91,7 @@ def _scores(network: Any, problem: Problem) -> int:
 
 
 class Chain:
-    """A machine over single labels: its state remembers the class of the label before.
-
-    label_class (K,) ; next_state and emits (P, S, C) for each of P step tables; final (S,); index (T,).
-    """
+    """A machine over single labels whose state remembers the class of the label before; tables are (P, S, C)."""
 
     def __init__(self, machine: Machine, labels: int) -> None:
         values = machine.steps.values

@@ -5,7 +5,7 @@ from importlib.util import find_spec
 
 from benchmarks.studies.reprocess import cluster, commands
 from benchmarks.studies.reprocess.commands import LARGE, SHARD, SMALL, Cell
-from benchmarks.studies.reprocess.text import report
+from benchmarks.studies.reprocess.report import report
 from benchmarks.study import Design, Disagreement, Missing, Row, Sources, Study
 
 DECODE, REPROCESS, KILLS, DASK, DASK_KILLS = PARTS = ("decode", "reprocess", "kills", "dask", "dask-kills")
@@ -14,7 +14,6 @@ MILLION = 1_000_000
 
 
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
-    """Commands on few and many sequences, and kills."""
     for name in NEEDED.get(part, ("pyarrow", "distributed")):
         if find_spec(name) is None:
             raise Missing(f"{name} is not installed")
@@ -35,7 +34,6 @@ def cells(sources: Sources, part: str) -> Iterator[Cell]:
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
-    """Seconds, megabytes, shards and a digest of the content."""
     with commands.workspace(cell.sequences) as folder:
         if cell.part == DECODE:
             yield commands.decode(folder)

@@ -41,7 +41,6 @@ def cluster(folder: Path, number: int) -> Iterator[tuple[str, dict[str, subproce
 
 
 def measure(folder: Path, cell: Cell) -> Row:
-    """A run that is measured; or one of whose processes is killed, and that is resumed until it has ended."""
     shard = SHARD if cell.part == "dask-kills" else commands.SHARD
     result: Row = {}
     began, code = time.perf_counter(), 1

@@ -113,7 +113,6 @@ def rechecked(folder: Path, rows: Iterable[Row]) -> Iterator[tuple[object, objec
 
 
 def digest(answers: Iterable[tuple[object, object]]) -> str:
-    """Of labels and scores."""
     result = hashlib.sha256()
     for answer in answers:
         result.update(json.dumps(answer).encode())
@@ -121,7 +120,6 @@ def digest(answers: Iterable[tuple[object, object]]) -> str:
 
 
 def reprocess(folder: Path, cell: Cell) -> Row:
-    """`ilpinfer reprocess` in so many processes."""
     result = measured(_reprocess(cell.workers), folder, folder / OUTPUT / "part-00000.parquet")
     return result | content(folder / OUTPUT) | {"shard": SHARD}
 
@@ -149,12 +147,10 @@ def wait_for(process: subprocess.Popen[bytes], output: Path, draw: random.Random
 
 
 def shards_in(output: Path) -> int:
-    """Finished shards."""
     return len(list(output.glob("part-*.parquet")))
 
 
 def kill(process: subprocess.Popen[bytes]) -> None:
-    """SIGKILL for a process and its children."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()

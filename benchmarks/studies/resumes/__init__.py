@@ -9,7 +9,7 @@ from benchmarks.data.evaluations import rechecked, row_of
 from benchmarks.data.models import trained
 from benchmarks.data.sets import Labelled
 from benchmarks.studies.resumes.order import Weights, fields_and_log_odds, rules_of
-from benchmarks.studies.resumes.text import report
+from benchmarks.studies.resumes.report import report
 from benchmarks.study import Design, Row, Sources, Study
 from formulations import RuleSet
 from ilpinfer.decoding.decoder import Decoder
@@ -43,7 +43,6 @@ class Cell:
 
 
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
-    """Every fold of every shuffle; weights are learnt in the first one alone."""
     _sections(sources)
     variants = {REWARDED: (KEPT, TAKEN_OUT), ORDER: (KEPT,), LEARNT: (*LEARNERS,)}[part]
     shuffles = sources(smoke=1, sample=1, full=3 if part == ORDER else 1)
@@ -57,7 +56,6 @@ def cells(sources: Sources, part: str) -> Iterator[Cell]:
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
-    """Counts of each section of the fold under each rule set."""
     pairs = _sections(sources)
     folds = make_folds(range(len(pairs)), sources(smoke=2, sample=FOLDS, full=FOLDS), cell.shuffle)
     left_out = set(folds[cell.fold])
@@ -74,12 +72,10 @@ def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
 
 
 def crf(examples: Sequence[Labelled], *, without_line_breaks: bool = False) -> SequenceModel:
-    """The CRF of some sections."""
     return trained("crf", examples, **PARAMETERS, without_line_breaks=without_line_breaks)
 
 
 def rules(cell: Cell, training: Sequence[Labelled]) -> Mapping[str, RuleSet]:
-    """The rule sets of a cell, made of the training sections alone."""
     fields, weights = fields_and_log_odds(training)
     if cell.part == REWARDED:
         return {f"{reward:g}": rules_of(fields, reward, {}) for reward in REWARDS}
@@ -90,7 +86,6 @@ def rules(cell: Cell, training: Sequence[Labelled]) -> Mapping[str, RuleSet]:
 
 
 def log_odds(training: Sequence[Labelled]) -> list[tuple[str, str, float]]:
-    """(field, next field, nats)."""
     return [(*names, nats) for names, nats in fields_and_log_odds(training)[1].items()]
 
 

@@ -19,7 +19,6 @@ Weights = Mapping[tuple[str, str], float]
 
 
 def field_order(labels: LabelSet, gold: Sequence[str]) -> list[str]:
-    """The fields of all runs but those of O, in their order."""
     reading = Reading(gold, gold, labels)
     return [field for _, field in sorted((t, f) for f in reading.fields for t in reading.run_starts(f))]
 
@@ -35,18 +34,13 @@ def transition_log_odds(
 
 
 def fields_and_log_odds(pairs: Sequence[Labelled]) -> tuple[list[str], dict[tuple[str, str], float]]:
-    """The fields of labelled sections, and their log-odds."""
     labels = LabelSet(tuple(sorted({label for _, gold in pairs for label in gold})))
     fields = [field.name for field in labels.each_field]
     return fields, transition_log_odds((field_order(labels, gold) for _, gold in pairs), fields)
 
 
 def rules_of(fields: Sequence[str], reward: float, weights: Weights) -> RuleSet:
-    """Features and soft rules that add up to a reward for each run and the weight of each pair of consecutive fields.
-
-    A negative weight is the penalty of B after A. A positive one is a reward: each run of A gets it, and pays it back where
-    B is not the next run. Features are those of tokens, since no step leads to the first token.
-    """
+    """Features and soft rules that add up to a reward for each run and the weight of each pair of consecutive fields."""
     rewards, rules = dict.fromkeys(fields, reward), list[Rule]()
     for (a, b), weight in weights.items():
         if weight < 0:

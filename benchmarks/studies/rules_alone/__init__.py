@@ -4,15 +4,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from benchmarks import optimum
-from benchmarks.studies.rules_alone import text
+from benchmarks.studies.rules_alone.report import ALL, report
 from benchmarks.studies.rules_alone.settings import MODELS, Problems, pairs_of, problems, rules_of
 from benchmarks.study import Design, Row, Sources, Study
 from formulations import RuleSet
 from formulations.problem.compiled_rules import unique_names
 from ilpinfer.core.solution import Solution
 from ilpinfer.evaluation.significance import compare
-
-ALL = text.ALL
 
 
 @dataclass(frozen=True)
@@ -26,7 +24,6 @@ class Cell:
 
 
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
-    """All rules, and each of them in both ways."""
     pairs_of(part, sources)
     names = tuple(unique_names(rules_of(part, sources)))
     for model in MODELS[part]:
@@ -37,7 +34,6 @@ def cells(sources: Sources, part: str) -> Iterator[Cell]:
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
-    """Gains of accuracy in points, times in units of Viterbi, and how many sequences break the rule."""
     own = problems(cell.part, cell.model, sources)
     bare = own.baseline
     if cell.rule == ALL:
@@ -101,6 +97,6 @@ STUDY = Study(
     parts=tuple(MODELS),
     cells=cells,
     measure=measure,
-    report=text.report,
+    report=report,
     timed=True,
 )

@@ -35,13 +35,7 @@ PASSES, UNIT_PASSES = 3, 20
 
 @dataclass(frozen=True)
 class Problems:
-    """Sequences of one corpus, scored by one model.
-
-    Parameters
-    ----------
-    trellises, pairs : N sequences
-    rules : all that are tried
-    """
+    """Sequences of one corpus, scored by one model, and all rules that are tried."""
 
     trellises: tuple[Trellis, ...]
     pairs: tuple[Labelled, ...]
@@ -49,18 +43,15 @@ class Problems:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Of rules and features."""
         return tuple(unique_names(self.rules))
 
     @cached_property
     def labels(self) -> LabelSet:
-        """Of model and gold."""
         gold = {label for _, labels in self.pairs for label in labels}
         own = self.trellises[0].labels
         return LabelSet((*own.names, *sorted(gold - set(own.names))), own.scheme)
 
     def evaluated(self, labellings: Sequence[Sequence[str] | None]) -> Evaluation:
-        """The measures of labellings."""
         pairs = (
             Pair(tokens, None if own is None else tuple(own), gold)
             for (tokens, gold), own in zip(self.pairs, labellings, strict=True)
@@ -69,7 +60,6 @@ class Problems:
 
     @cached_property
     def baseline(self) -> list[Solution]:
-        """Viterbi's labellings without rules."""
         return [ilpinfer.decode(trellis, method="viterbi") for trellis in self.trellises]
 
     @cached_property
@@ -79,7 +69,6 @@ class Problems:
 
     @cached_property
     def complete(self) -> tuple[list[Solution], float]:
-        """All rules together."""
         return self.decoded(self.rules)
 
     def decoded(self, rules: RuleSet) -> tuple[list[Solution], float]:
@@ -93,7 +82,6 @@ class Problems:
         return 1e6 * least(lambda: [call() for call in calls], passes) / len(calls)
 
     def chosen(self, name: str, without: bool) -> RuleSet:
-        """One rule alone, or all but that one."""
         pairs = zip(self.names, self.rules, strict=True)
         return replace(self.rules, items=tuple(item for own, item in pairs if (own == name) != without))
 
@@ -107,7 +95,6 @@ class Problems:
 
 
 def rules_of(part: str, sources: Sources) -> RuleSet:
-    """The rules that are tried on a corpus."""
     if part == CORA:
         return load_rules("citations", "citations-order", "bio")
     if part == CASE_LAW:

@@ -25,7 +25,6 @@ class Cell:
 
 
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
-    """Every sequence of every data set of the part, or every search at every number of rules."""
     if part == RATES:
         return (Cell(part, name, f"{rules}") for name in rates.SEARCHES for rules in rates.RULES)
     chosen = variants(sources, part)
@@ -33,7 +32,6 @@ def cells(sources: Sources, part: str) -> Iterator[Cell]:
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
-    """The optimum and every contender on the sequence, or one rate."""
     _warm_up()
     if cell.part == RATES:
         yield from rates.rate(sources, cell.data, int(cell.item))

@@ -16,14 +16,7 @@ OPTIMUM = "optimum"
 
 @dataclass(frozen=True)
 class Contender:
-    """A method with its options.
-
-    Parameters
-    ----------
-    method, options : as `decode` takes them
-    timed : whether the time limit changes its result; others run once, at the longest limit
-    seeded : whether it takes a seed
-    """
+    """A method with its options; one that a limit does not change (`timed`) runs once, at the longest limit."""
 
     method: str
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -32,7 +25,6 @@ class Contender:
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """Keyword arguments of `decode`."""
         return {"method": self.method, **self.options, **({"seed": SEED} if self.seeded else {})}
 
 

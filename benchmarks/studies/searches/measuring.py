@@ -30,13 +30,7 @@ Event = tuple[float, float | None, float | None]
 def rows_of(
     data: DataSet, item: Item, runs: Iterable[tuple[str, Contender, float]], longest: float
 ) -> Iterator[Row]:
-    """The optimum, and every contender and limit; nothing but the optimum where it is not proved.
-
-    Raises
-    ------
-    Disagreement
-        where a search has a labelling above the proved optimum.
-    """
+    """The optimum and, where it is proved, every contender and limit; Disagreement where a labelling is above it."""
     judged = Judged(item.make(), data, item)
     best, _, seconds = _decoded(data, item, Contender("auto"), PROOF)
     recheck(judged.trellis, data.rules, best)

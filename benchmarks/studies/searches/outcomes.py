@@ -123,10 +123,7 @@ def _then(trace: Sequence[Sequence[Any]], seconds: float, place: int) -> float:
 
 
 def profiles(frame: DataFrame) -> Iterator[tuple[str, Series, int]]:
-    """Each contender, ascending seconds to the optimum divided by the fastest contender's, and its number of sequences.
-
-    As in the performance profiles of Dolan and Moré 2002, section 2.
-    """
+    """Each contender, ascending seconds to the optimum divided by the fastest contender's, and its number of sequences."""
     seconds = frame.reached.astype(float).clip(lower=SHORTEST).where(frame.optimal)
     ratios = seconds / seconds.groupby(frame.key).transform("min")
     for name in frame.method.unique():

@@ -90,7 +90,7 @@ def _panels(
     report: Report, name: str, caption: str, table: DataFrame
 ) -> Iterator[list[tuple[Any, DataFrame]]]:
     """A panel for each family, with its rows; titles, labels and the legend at the end."""
-    families = {family: own for (family,), own in groups(table.sort_index(), "family")}
+    families = {family: own for (family,), own in groups(table, "family")}
     rows = -(-len(families) // 3)
     shape = {"nrows": rows, "ncols": min(3, len(families)), "squeeze": False, "sharey": True}
     with report.picture(name, caption, (10.5, 0.6 + 2.6 * rows), **shape) as drawn:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from pandas import DataFrame
 
-from benchmarks.report import Report, fixed, groups, number, percent, signed
+from benchmarks.report import Cells, Report, fixed, groups, number, percent, signed
 from benchmarks.studies.searches import rates
 from benchmarks.studies.searches.contenders import BEAMS, DEPTH_FIRST, EXACT, OPTIMUM
 from benchmarks.studies.searches.measuring import NATS
@@ -148,7 +148,7 @@ def _accuracy(last: DataFrame, best: DataFrame, report: Report) -> None:
         f"Accuracy of the optimum: {own[0]:.1f} % of the labels, {own[1]:.1f} % of the fields of tokens, span F1 {own[2]:.1f} %. What a method loses "
         "against it, in points (a plus is better than the optimum; no labelling is all wrong):"
     )
-    cells = {
+    cells: Cells = {
         ("labels %", "fields %", "span F1 %"): lambda x: map(fixed, accuracy(x) or [None] * 3),
         ("labels ±", "fields ±", "span F1 ±"): lambda x: _gains(x, best),
     }
@@ -167,7 +167,7 @@ def _errors(last: DataFrame, report: Report) -> None:
         f"Search errors (the labelling scores below the optimum) and model errors (the gold labelling scores below the optimum, or the "
         f"model has no score for it), in per cent of {own.key.nunique()} sequences:"
     )
-    cells = {
+    cells: Cells = {
         "neither": lambda x: x.optimal & ~x.model_error,
         "model only": lambda x: x.optimal & x.model_error,
         "search only": lambda x: ~x.optimal & ~x.model_error,
@@ -271,12 +271,13 @@ def _hybrids(last: DataFrame, report: Report) -> None:
     lines = [(f"published: {tag}", one, other) for tag, one, other in PUBLISHED]
     for (family,), own in groups(last[last.family.str.startswith("résumés")], "family"):
         for hybrid, search in (("hybrid, printed", "lds, printed"), ("hybrid", "lds")):
-            shares = [accuracy(of(own, name)) for name in (hybrid, "evolutionary", search)]
-            if None not in shares:
-                changes = (signed(shares[0][2] - other[2], 2) for other in shares[1:])
+            whole, one, other = (accuracy(of(own, name)) for name in (hybrid, "evolutionary", search))
+            if whole and one and other:
+                changes = (signed(whole[2] - one[2], 2), signed(whole[2] - other[2], 2))
                 lines.append((f"here: all of {family} ({hybrid})", *changes))
-    columns = ("fields", "against evolution alone (Table 10)", "against discrepancy search alone (Table 11)")
-    report.table(columns, lines)
+    report.table(
+        ("fields", "against evolution alone (Table 10)", "against discrepancy search alone (Table 11)"), lines
+    )
 
 
 def _sizes(rows: Sequence[Row], report: Report) -> None:
@@ -285,29 +286,32 @@ def _sizes(rows: Sequence[Row], report: Report) -> None:
     for level in dict.fromkeys(row["level"] for row in rows):
         own = [row for row in rows if row["level"] == level]
         last, best = longest(outcomes(own)), optima(own)
-        if not len(last):
-            continue
-        exact, bare, beam = (
-            accuracy(some) or (0.0,) * 3 for some in (best, of(last, "Viterbi"), of(last, "beam 10"))
-        )
-        viterbi, narrow, engine = (of(last, name) for name in ("Viterbi", "beam 10", EXACT))
-        report.text(
-            f"**HMM of {level} references.** {(viterbi.violations > 0).sum()} of {len(engine)} Viterbi labellings break a rule. Viterbi misses "
-            f"{(~viterbi.optimal).sum()} optima, a beam of 10 misses {(~narrow.optimal).sum()}, by up to {number(narrow.gap.max())} nats. Accuracy of fields and span F1: "
-            f"Viterbi {bare[1]:.1f} / {bare[2]:.1f}, beam of 10 {beam[1]:.1f} / {beam[2]:.1f}, optimum {exact[1]:.1f} / {exact[2]:.1f} %."
-        )
-        unit = engine.seconds.median()
-        cells = {
-            "optima missed": lambda x: (~x.optimal).sum(),
-            "mean gap": lambda x: number(x.capped.mean()),
-            "largest gap": lambda x: number(x.gap.max()),
-            "with violations": lambda x: (x.violations > 0).sum(),
-            ("labels %", "fields %", "span F1 %"): lambda x: map(fixed, accuracy(x) or ()),
-            ("fields ±", "span F1 ±"): lambda x, best=best: _gains(x, best)[1:],
-            "ms": lambda x: number(1000 * x.seconds.median()),
-            "× exact engine": lambda x, unit=unit: number(x.seconds.median() / unit),
-        }
-        report.pivot(last, METHOD, cells)
+        if len(last):
+            _size(level, last, best, report)
+
+
+def _size(level: str, last: DataFrame, best: DataFrame, report: Report) -> None:
+    exact, bare, beam = (
+        accuracy(some) or (0.0,) * 3 for some in (best, of(last, "Viterbi"), of(last, "beam 10"))
+    )
+    viterbi, narrow, engine = (of(last, name) for name in ("Viterbi", "beam 10", EXACT))
+    report.text(
+        f"**HMM of {level} references.** {(viterbi.violations > 0).sum()} of {len(engine)} Viterbi labellings break a rule. Viterbi misses "
+        f"{(~viterbi.optimal).sum()} optima, a beam of 10 misses {(~narrow.optimal).sum()}, by up to {number(narrow.gap.max())} nats. Accuracy of fields and span F1: "
+        f"Viterbi {bare[1]:.1f} / {bare[2]:.1f}, beam of 10 {beam[1]:.1f} / {beam[2]:.1f}, optimum {exact[1]:.1f} / {exact[2]:.1f} %."
+    )
+    unit = engine.seconds.median()
+    cells: Cells = {
+        "optima missed": lambda x: (~x.optimal).sum(),
+        "mean gap": lambda x: number(x.capped.mean()),
+        "largest gap": lambda x: number(x.gap.max()),
+        "with violations": lambda x: (x.violations > 0).sum(),
+        ("labels %", "fields %", "span F1 %"): lambda x: map(fixed, accuracy(x) or ()),
+        ("fields ±", "span F1 ±"): lambda x: _gains(x, best)[1:],
+        "ms": lambda x: number(1000 * x.seconds.median()),
+        "× exact engine": lambda x: number(x.seconds.median() / unit),
+    }
+    report.pivot(last, METHOD, cells)
 
 
 def _varied(family: str, rows: Sequence[Row], report: Report) -> None:

@@ -18,14 +18,7 @@ FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0, math.inf)
 
 @dataclass(frozen=True)
 class Variant:
-    """A data set.
-
-    Parameters
-    ----------
-    data : sequences and rules
-    family : the data sets that a table or a panel is about
-    level : of what is varied within the family, for tables
-    """
+    """A data set, the family that a table or panel is about, and the level of what is varied within it."""
 
     data: DataSet
     family: str
@@ -34,7 +27,6 @@ class Variant:
 
 @cache
 def variants(sources: Sources, part: str) -> Mapping[str, Variant]:
-    """The data sets of a part, by name."""
     return {variant.data.name: variant for variant in PARTS[part](sources)}
 
 
@@ -111,7 +103,6 @@ PARTS: Mapping[str, Callable[[Sources], Iterator[Variant]]] = {
 
 
 def _named(sources: Sources, name: str) -> DataSet:
-    """References of the development part only."""
     data = next(data for data in corpora.cora(sources) if data.name == name)
     return replace(data, items=tuple(item for item in data.items if item.key.startswith("dev")))
 

@@ -6,11 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from urllib.request import Request, urlopen
 
+from pandas import DataFrame
+
 import ilpinfer
 from benchmarks import optimum
 from benchmarks.data import prepared
 from benchmarks.data.corpora import read_labelled
-from benchmarks.report import Report, number, percent
+from benchmarks.report import Cells, Report, groups, number, percent
 from benchmarks.studies.serving.load import HOST, Load, Phase, service
 from benchmarks.study import Design, Disagreement, Row, Sources, Study
 from benchmarks.timing import time_rounds
@@ -35,7 +37,6 @@ class Cell:
 
 
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
-    """Services with one and two threads."""
     read_labelled(sources.folder / "cora" / "dev.tsv")
     workers = sources(smoke=(2,), sample=(1, 2), full=(1, 2, 4))
     seconds = sources(smoke=0.3, sample=30.0, full=30.0)
@@ -44,7 +45,6 @@ def cells(sources: Sources, part: str) -> Iterator[Cell]:
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
-    """A row for each phase, with the microseconds that the same decoding takes without a service."""
     some = prepared.cora(sources.folder, SIZE)
     model = some.decoder.model
     assert isinstance(model, HMM)
@@ -71,7 +71,6 @@ def _check_answers(some: prepared.Prepared, port: int) -> None:
 
 
 def _microseconds_alone(decoder: ilpinfer.Decoder, texts: Sequence[Sequence[str]]) -> float:
-    """To decode a reference from token texts and read its labels, in this process."""
     works = {"alone": [lambda tokens=tokens: decoder.decode_tokens(tokens).labels for tokens in texts]}
     return 1e6 * float(time_rounds(works, 5)["alone"].mean())
 
@@ -90,30 +89,29 @@ async def _phases(load: Load, cell: Cell) -> list[Phase]:
 
 
 def report(rows: Sequence[Row], report: Report) -> None:
-    """A table for each service, and what became of requests."""
-    for workers, run in dict.fromkeys((row["workers"], row["number"]) for row in rows):
-        some = [row for row in rows if (row["workers"], row["number"]) == (workers, run)]
+    counts = {
+        "answered": "answered",
+        "refused (503)": "refused",
+        "other": "other",
+        "past the deadline": "missed",
+    }
+    times = {
+        "median, ms": "median",
+        "99 %, ms": "p99",
+        "refused: 99 %, ms": "refused_p99",
+        "sent late: 99 %, ms": "late_p99",
+        "slowest, ms": "slowest",
+    }
+    cells: Cells = {
+        "offered/s": lambda x: number(x.offered.iloc[0] or None),
+        "answered/s": lambda x: number(x.rate.iloc[0]),
+        tuple(counts): lambda x: x[[*counts.values()]].iloc[0],
+        tuple(times): lambda x: map(number, x[[*times.values()]].astype(float).iloc[0]),
+    }
+    for (workers, run), some in groups(DataFrame(rows), "workers", "number"):
         report.heading(f"Threads that decode: {workers}" + (f", run {run + 1}" if run else ""))
-        keys = ("answered", "refused", "other", "missed")
-        times = ("median", "p99", "refused_p99", "late_p99", "slowest")
-        columns = (
-            *("phase", "offered/s", "answered/s", "answered", "refused (503)", "other", "past the deadline"),
-            *("median, ms", "99 %, ms", "refused: 99 %, ms", "sent late: 99 %, ms", "slowest, ms"),
-        )
-        report.table(
-            columns,
-            (
-                [
-                    row["phase"],
-                    number(row["offered"] or None),
-                    number(row["rate"]),
-                    *(row[key] for key in keys),
-                    *(number(row[key]) for key in times),
-                ]
-                for row in some
-            ),
-        )
-        for sentence in sentences(some):
+        report.pivot(some, {"phase": "phase"}, cells)
+        for sentence in sentences(some.to_dict("records")):
             report.text(sentence)
 
 

@@ -22,17 +22,7 @@ HOST = "127.0.0.1"
 
 @dataclass
 class Phase:
-    """The answers of a phase.
-
-    Parameters
-    ----------
-    name : of the phase
-    offered : requests a second, 0 where clients wait for answers
-    statuses : of HTTP, and "lost" for connections that broke
-    seconds : from sending each request to its answer, by status
-    late : seconds by which requests were sent late
-    took : seconds, all in all
-    """
+    """Answers by HTTP status or "lost", their seconds, and how late requests were sent; `offered` is 0 where clients wait."""
 
     name: str
     offered: float = 0.0
@@ -42,7 +32,6 @@ class Phase:
     took: float = 0.0
 
     def add(self, status: str, seconds: float) -> None:
-        """Count an answer."""
         self.statuses[status] += 1
         self.seconds.setdefault(status, []).append(seconds)
 
@@ -73,14 +62,7 @@ def quantile(seconds: Sequence[float], share: float) -> float | None:
 
 
 class Load:
-    """Connections to a service, kept open.
-
-    Parameters
-    ----------
-    port : on loopback
-    texts : tokens of requests, taken in turn
-    deadline : of each request, in seconds
-    """
+    """Connections to a service, kept open, and requests that are sent in turn."""
 
     def __init__(self, port: int, texts: Sequence[Sequence[str]], deadline: float) -> None:
         head = "POST /decode HTTP/1.1\r\nHost: service\r\nContent-Length: {}\r\n\r\n"
@@ -91,7 +73,6 @@ class Load:
         self._sent = 0
 
     async def ask(self) -> tuple[str, float]:
-        """The status of the answer to the next request, and its seconds."""
         request = self.requests[self._sent % len(self.requests)]
         self._sent += 1
         connection = self._free.pop() if self._free else await asyncio.open_connection(HOST, self.port)
@@ -139,7 +120,6 @@ class Load:
         return phase
 
     def close(self) -> None:
-        """Close all connections."""
         for _, writer in self._free:
             writer.close()
 
@@ -164,7 +144,6 @@ def service(model: TrainedModel, workers: int) -> Iterator[int]:
 
 
 async def until_ready(port: int) -> None:
-    """Wait for kernels."""
     while True:
         reader, writer = await asyncio.open_connection(HOST, port)
         writer.write(b"GET /ready HTTP/1.1\r\nHost: service\r\nConnection: close\r\n\r\n")

@@ -11,7 +11,6 @@ PARTS = (decoding.TABLES, decoding.STRATEGIES, learning.LEARNING, estimates.ESTI
 
 
 def cells(sources: Sources, part: str) -> Iterator[Any]:
-    """The cells of a part."""
     if part == learning.LEARNING:
         return learning.cells(sources)
     some: Iterator[Any] = (decoding if part in PARTS[:2] else estimates).cells(sources, part)
@@ -19,7 +18,6 @@ def cells(sources: Sources, part: str) -> Iterator[Any]:
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
-    """Rows of whatever the cell is of."""
     if isinstance(cell, decoding.Cell):
         return decoding.measure(sources, cell)
     if isinstance(cell, learning.Learning):

@@ -35,23 +35,13 @@ class Document:
     items: tuple[Segment, ...]
 
     def part(self, item: Segment, breaks: bool) -> list[int]:
-        """The positions of an item that are labelled."""
         places = range(item.first, item.last + 1)
         return [t for t in places if breaks or self.tokens[t] != NEWLINE]
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """Documents of one kind.
-
-    Parameters
-    ----------
-    train, cut, test : to train the tagger on, the segmentation on what the tagger makes of them, and to decode
-    outside : the label of tokens of no interest, and of line breaks
-    fields : names in the corpus of the fields of the thesis; others do not exist
-    kind, options : of the tagger
-    breaks : whether line breaks within items are tokens to be labelled
-    """
+    """Documents to train the tagger and the segmentation on, and to decode; `fields` are named as in the thesis."""
 
     train: Sequence[Document]
     cut: Sequence[Document]
@@ -64,11 +54,9 @@ class Corpus:
 
     @cached_property
     def tagger(self) -> SequenceModel:
-        """The model of items."""
         return trained(self.kind, self.items_of(self.train), **self.options)
 
     def items_of(self, documents: Sequence[Document]) -> list[Labelled]:
-        """Tokens and gold labels of each item."""
         parts = [
             (document, document.part(item, self.breaks)) for document in documents for item in document.items
         ]
@@ -86,7 +74,6 @@ class Corpus:
         return Level(tagger, trained("crf", examples, template="general", max_iterations=60))
 
     def segments(self, document: Document, segmentation: str) -> Sequence[Segment]:
-        """The items of a document, perfect or predicted."""
         return document.items if segmentation == PERFECT else self.level.cut(document.tokens)
 
     def rules(self, name: str) -> RuleSet:
@@ -103,7 +90,6 @@ def renamed(rules: RuleSet, fields: Mapping[str, str]) -> RuleSet:
 
 
 def corpus(name: str, sources: Sources) -> Corpus:
-    """A corpus by name; Missing where its files are not there."""
     trained_items = sources(smoke=30, sample=TRAINED_ITEMS, full=TRAINED_ITEMS)
     result = _made(name, sources.folder, sources(smoke=9, sample=312, full=3120), trained_items)
     return replace(result, test=result.test[:2]) if sources.scale == "smoke" else result
@@ -154,10 +140,7 @@ def generated(number: int, seed: int) -> list[Document]:
 
 
 def document_of(tokens: Sequence[str], labels: Sequence[str], outside: str, body: Sequence[str]) -> Document:
-    """A document whose items begin with each line that has a field of a heading and follows one that has none.
-
-    Labels of headings are all but `outside` and those of the body; lines without any token do not count.
-    """
+    """A document whose items begin with each line that has a field of a heading and follows one that has none."""
     firsts, inside = [0], True
     for line in lines(tokens):
         names = {labels[t] for t in line if tokens[t] != NEWLINE}

@@ -74,7 +74,6 @@ class Cell:
 
 
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
-    """What the tables need; searches, which take all of their time, decode fewer documents."""
     few = sources(smoke=1, sample=2, full=1000)
     for name, segmentation in CORPORA[:: sources(smoke=2, sample=1, full=1)]:
         chunks = -(-len(corpus(name, sources).test) // CHUNK)
@@ -90,7 +89,6 @@ def cells(sources: Sources, part: str) -> Iterator[Cell]:
 
 
 def _settings(name: str, segmentation: str) -> Iterator[tuple[str, str]]:
-    """Rules and methods of the tables."""
     yield "none", NONE
     of_others = (BASE, HARD, NO_FEATURES) if name == DUTCH else (BASE, ONE_ORGANIZATION, *OTHERS)
     for rules in RULES if name == GENERATED else of_others:
@@ -111,15 +109,11 @@ def _strategies() -> Iterator[tuple[str, str, float]]:
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
-    """A row for each document."""
     return decoded(sources, cell, corpus(cell.corpus, sources).rules(cell.rules))
 
 
 def decoded(sources: Sources, cell: Cell, rules: RuleSet) -> Iterator[Row]:
-    """The documents of a cell under rules.
-
-    An item without a labelling gets Viterbi's, as if it were handed on without correction; scores in nats.
-    """
+    """The documents of a cell under rules."""
     chosen = corpus(cell.corpus, sources)
     first = cell.chunk * CHUNK
     limit = sources(smoke=SMOKE_LIMIT, sample=cell.limit, full=cell.limit)

@@ -1,8 +1,4 @@
-"""What two approximations cost: the estimate of a second-order model, and the cutoff of improbable labels.
-
-Stokman 2011 scores labels by a second-order HMM around one labelling (eq. 47-48), and his tagger drops what is less
-probable than a cutoff δ (sections 3.1.2 and 6). Both are held against the exact optimum, on references.
-"""
+"""What two approximations cost: the estimate of a second-order model, and the cutoff of improbable labels."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -53,7 +49,6 @@ class Cutoff:
 
 
 def cells(sources: Sources, part: str) -> Iterator[Estimate | Cutoff]:
-    """Every setting, for each chunk of the references."""
     dev = read_labelled(sources.folder / "cora" / "dev.tsv")
     chunks = range(sources(smoke=1, sample=-(-len(dev) // CHUNK), full=-(-len(dev) // CHUNK)))
     if part == CUTOFFS:
@@ -68,7 +63,6 @@ def cells(sources: Sources, part: str) -> Iterator[Estimate | Cutoff]:
 
 
 def measure(sources: Sources, cell: Estimate | Cutoff) -> Iterator[Row]:
-    """A row for each reference."""
     train, dev = (_references(sources.folder, name) for name in ("train", "dev"))
     number = sources(smoke=1, sample=CHUNK, full=CHUNK)
     first = cell.chunk * CHUNK

@@ -24,12 +24,10 @@ class Learning:
 
 
 def cells(sources: Sources) -> Iterator[Learning]:
-    """Every algorithm."""
     return (Learning(LEARNING, name) for name in ALGORITHMS[: sources(smoke=1, sample=5, full=5)])
 
 
 def measure(sources: Sources, cell: Learning) -> Iterator[Row]:
-    """The learnt weights, then a row for each document."""
     chosen = corpus(GENERATED, sources)
     examples = held_out_examples(chosen.items_of(chosen.train), HMM.train)
     learner = PenaltyLearner(cell.algorithm, folds=2, prune=False)

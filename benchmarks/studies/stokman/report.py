@@ -170,7 +170,7 @@ def _strategies(settings: Settings, report: Report) -> None:
         columns = (f"{kind} {name}" for kind in ("published", *kinds.values()) for name in "PRF")
 
         def line(tag: str, pairs: dict[str, list[Documents]] = pairs) -> list[str]:
-            both = ((_points(change(*each, tag)) if all(each) else ["–"] * 3) for each in pairs.values())
+            both = (_points(change(a, b, tag)) if a and b else ["–"] * 3 for a, b in pairs.values())
             return [cell for cells in both for cell in cells]
 
         report.table(("tag", *columns), ((tag, *_published(figures[tag]), *line(tag)) for tag in P.TAGS))

@@ -39,7 +39,6 @@ class Change(NamedTuple):
 
 
 def by_setting(rows: Iterable[Row]) -> dict[Setting, dict[int, Row]]:
-    """The rows of documents, by setting."""
     result: dict[Setting, dict[int, Row]] = {}
     for row in rows:
         if "document" in row:
@@ -50,7 +49,8 @@ def by_setting(rows: Iterable[Row]) -> dict[Setting, dict[int, Row]]:
 
 def of(settings: Settings, *names: str) -> Documents:
     """The documents of a setting, none if it was not run; without rules and method those that Viterbi labels without rules."""
-    return settings.get(Setting(*(names if len(names) > 2 else (*names, "none", NONE))), {})
+    corpus, segmentation, rules, method = names if len(names) > 2 else (*names, "none", NONE)
+    return settings.get(Setting(corpus, segmentation, rules, method), {})
 
 
 def counts(documents: Documents, chosen: Sequence[int], field: str, unit: str = "characters") -> Any:
@@ -73,12 +73,10 @@ def change(one: Documents, other: Documents, field: str = ALL, unit: str = "char
 
 
 def f_of(documents: Documents, field: str, unit: str = "characters") -> float:
-    """F in per cent."""
     return 100 * float(f_measure(counts(documents, sorted(documents), field, unit).sum(axis=0)))
 
 
 def values(documents: Documents, name: str) -> list[Any]:
-    """What is measured of each item."""
     return [value for n in sorted(documents) for value in documents[n][name]]
 
 
@@ -92,5 +90,4 @@ def reached(one: Documents, best: Documents) -> tuple[int, int, int, float]:
 
 
 def restricted(documents: Documents, to: Documents) -> dict[int, Row]:
-    """The documents that another setting has, too."""
     return {n: row for n, row in documents.items() if n in to}

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from pandas import DataFrame, concat
 
 import ilpinfer
 from benchmarks.report import Report, number, percent
@@ -45,7 +46,6 @@ class Cell:
 
 
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
-    """Trials come first; the full scale has more seeds and more sequences."""
     require_optuna()
     seeds = range(sources(smoke=1, sample=1, full=5))
     if part == TRIALS:
@@ -60,7 +60,6 @@ def cells(sources: Sources, part: str) -> Iterator[Cell]:
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
-    """Options and mean gap of each trial, or the gap of each sequence within each limit."""
     if cell.part == TRIALS:
         yield from trials_of(sources, cell.seed)
         return
@@ -73,16 +72,18 @@ def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
 
 
 def report(rows: Sequence[Row], report: Report) -> None:
-    """Best and usual parameters, which of them mattered, and gaps on what is held out."""
     done = [row for row in rows if row["part"] == TRIALS]
     others = [row for row in rows if row["part"] == HELD_OUT]
     if done:
         _trials(done, report)
     if others:
-        _held_out(others, report)
+        _held_out(DataFrame(others), report)
 
 
 def _trials(rows: Sequence[Row], report: Report) -> None:
+    def shown(value: Any) -> str:
+        return number(value) if isinstance(value, float) else str(value)
+
     report.heading("Trials")
     for seed in sorted({row["seed"] for row in rows}):
         own = [row for row in rows if row["seed"] == seed]
@@ -94,67 +95,37 @@ def _trials(rows: Sequence[Row], report: Report) -> None:
         report.table(
             ("parameter", "published", "best", "share of the variance of gaps %"),
             (
-                (name, _shown(usual["options"][name]), _shown(tuned["options"][name]), percent(share, 0))
+                (name, shown(usual["options"][name]), shown(tuned["options"][name]), percent(share, 0))
                 for name, share in importances(own).items()
             ),
         )
 
 
-def _shown(value: Any) -> str:
-    return number(value) if isinstance(value, float) else str(value)
+def _held_out(frame: DataFrame, report: Report) -> None:
+    contenders = tuple(frame.contender.unique())
 
+    def means(some: DataFrame) -> list[str]:
+        gaps = [some.gap[some.contender == name] for name in contenders]
+        return [
+            f"{number(own.mean())}, {percent((own <= EQUAL).mean(), 0)}" if len(own) else "–" for own in gaps
+        ]
 
-def _held_out(rows: Sequence[Row], report: Report) -> None:
     report.heading("Held-out sequences")
-    limits = sorted({row["limit"] for row in rows})
-    contenders = list(dict.fromkeys(row["contender"] for row in rows))
-    sets = list(dict.fromkeys(row["data"] for row in rows))
+    sequences = {"sequences": lambda x: len(x[["set", "chunk", "place"]].drop_duplicates())}
+    limits = sorted(frame.limit.unique())
     for limit in limits:
+        own = frame[frame.limit == limit].assign(set=frame.data)
         report.text(f"Mean gap in nats with {1000 * limit:g} ms, and the share of optima in per cent:")
-        report.table(
-            ("data", "sequences", *contenders),
-            (
-                (
-                    data,
-                    len({(row["data"], row["chunk"], row["place"]) for row in some}),
-                    *(_cell(_of(some, name, limit)) for name in contenders),
-                )
-                for data in [*sets, "all"]
-                if (some := [row for row in rows if data in (row["data"], "all")])
-            ),
+        report.pivot(
+            concat([own, own.assign(data="all")]), {"data": "data"}, {**sequences, contenders: means}
         )
-    _sentence(rows, limits[-1], report)
-    _picture(rows, sets, contenders, limits[-1], report)
-
-
-def _of(rows: Sequence[Row], contender: str, limit: float) -> list[float]:
-    return [row["gap"] for row in rows if (row["contender"], row["limit"]) == (contender, limit)]
-
-
-def _cell(gaps: Sequence[float]) -> str:
-    if not gaps:
-        return "–"
-    return f"{number(float(np.mean(gaps)))}, {percent(float(np.mean(np.array(gaps) <= EQUAL)), 0)}"
-
-
-def _sentence(rows: Sequence[Row], limit: float, report: Report) -> None:
-    means = {name: float(np.mean(gaps)) for name in (*CONTENDERS, TUNED) if (gaps := _of(rows, name, limit))}
-    report.text(
-        f"With {1000 * limit:g} ms the mean gap over all held-out sequences is "
-        + ", ".join(f"{number(mean)} nats ({name})" for name, mean in means.items())
-        + "."
-    )
-
-
-def _picture(
-    rows: Sequence[Row], sets: Sequence[str], contenders: Sequence[str], limit: float, report: Report
-) -> None:
-    with report.picture("gaps", f"Mean gap of each contender with {1000 * limit:g} ms") as axes:
+    last = frame[frame.limit == limits[-1]].pivot_table("gap", "data", "contender", sort=False)
+    with report.picture("gaps", f"Mean gap of each contender with {1000 * limits[-1]:g} ms") as axes:
         width = 0.8 / len(contenders)
         for n, name in enumerate(contenders):
-            means = [np.mean(_of([row for row in rows if row["data"] == data], name, limit)) for data in sets]
-            axes.bar(np.arange(len(sets)) + n * width, means, width, label=name)
-        axes.set_xticks(np.arange(len(sets)) + 0.4 - width / 2, [data.replace(", ", "\n") for data in sets])
+            axes.bar(np.arange(len(last)) + n * width, last[name], width, label=name)
+        names = [data.replace(", ", "\n") for data in last.index]
+        axes.set_xticks(np.arange(len(last)) + 0.4 - width / 2, names)
         axes.set_ylabel("mean gap, nats")
         axes.legend(frameon=False)
 

@@ -1,9 +1,10 @@
-"""Tables and sentences."""
+"""Commands, processes and workers, and kills."""
 
 from collections.abc import Sequence
-from typing import Any
 
-from benchmarks.report import Report, number
+from pandas import DataFrame
+
+from benchmarks.report import Report, groups, number
 from benchmarks.studies.reprocess.commands import SMALL
 from benchmarks.study import Row
 
@@ -17,50 +18,50 @@ COMPARED = (
 
 
 def report(rows: Sequence[Row], report: Report) -> None:
-    """Commands, processes and workers, and kills."""
-    _commands([row for row in rows if "megabytes" in row], report)
-    _workers([row for row in rows if row["part"] in ("reprocess", "dask")], report)
+    frame = DataFrame(rows)
+    if "megabytes" in frame:
+        _commands(frame[frame.megabytes.notna()], report)
+    _workers(frame[frame.part.isin(["reprocess", "dask"])], report)
     _kills([row for row in rows if row.get("kept")], report)
-    contents = [row for row in rows if "content" in row]
-    kinds = {(row["sequences"], row["shard"]): row["content"] for row in contents}
-    same = sum(row["content"] == kinds[row["sequences"], row["shard"]] for row in contents)
+    contents = frame[frame.content.notna()] if "content" in frame else frame[:0]
+    same = sum(
+        (own.content == own.content.iloc[0]).sum() for _, own in groups(contents, "sequences", "shard")
+    )
     report.text(f"{same} of {len(contents)} runs have the content of the other runs on the same sequences.")
 
 
-def more_megabytes(rows: Sequence[Row], row: Row) -> float | None:
-    """The peak over that of the same command on few sequences; None for these."""
-    for few in rows:
-        if few["sequences"] == SMALL != row["sequences"] and _command(few) == _command(row):
-            return float(row["megabytes"] - few["megabytes"])
-    return None
+def more_megabytes(frame: DataFrame) -> DataFrame:
+    """The peak of each row over that of the same command on few sequences; NaN for these."""
+    few = frame[frame.sequences == SMALL].set_index(["part", "workers"]).megabytes.rename("few")
+    more = frame.join(few, on=["part", "workers"])
+    return frame.assign(more=(more.megabytes - more.few).where(frame.sequences != SMALL))
 
 
-def _command(row: Row) -> tuple[str, int]:
-    return row["part"], row["workers"]
-
-
-def _commands(rows: Sequence[Row], report: Report) -> None:
-    if not rows:
-        return
+def _commands(frame: DataFrame, report: Report) -> None:
     report.heading("First row, memory, speed")
     report.text(
         f"Commands with the start of Python; the memory is that over the same command on {SMALL} sequences."
     )
-    table: list[list[Any]] = []
-    for row in rows:
-        name = f"`{row['part']}`" + (f", {row['workers']} processes" if row["workers"] > 1 else "")
-        speed = None if row["sequences"] == SMALL else row["sequences"] / row["seconds"]
-        more = more_megabytes(rows, row)
-        figures = [number(row["first"], 2), number(row["seconds"]), number(speed)]
-        table.append([name, row["sequences"], *figures, number(row["megabytes"]), number(more)])
-    columns = ("command", "sequences", "first row, s", "all, s", "sequences/s", "peak, MB", "more MB")
-    report.table(columns, table)
+    names = [f"`{row.part}`" + f", {row.workers} processes" * (row.workers > 1) for row in frame.itertuples()]
+    rate = (frame.sequences / frame.seconds).where(frame.sequences != SMALL)
+    report.pivot(
+        more_megabytes(frame).assign(command=names, rate=rate),
+        {"command": "command", "sequences": "sequences"},
+        {
+            "first row, s": lambda x: number(x["first"].iloc[0], 2),
+            ("all, s", "sequences/s", "peak, MB", "more MB"): lambda x: map(
+                number, x[["seconds", "rate", "megabytes", "more"]].iloc[0]
+            ),
+        },
+        left=1,
+    )
 
 
-def _workers(rows: Sequence[Row], report: Report) -> None:
+def _workers(frame: DataFrame, report: Report) -> None:
     """Two processes beside one, and Dask beside processes, on the same sequences."""
-    for count in sorted({row["sequences"] for row in rows} - {SMALL}):
-        seconds = {_command(row): row["seconds"] for row in rows if row["sequences"] == count}
+    for count in sorted(set(frame.sequences) - {SMALL}):
+        own = frame[frame.sequences == count]
+        seconds = {(row.part, row.workers): row.seconds for row in own.itertuples()}
         for one, other, text in COMPARED:
             if one in seconds and other in seconds:
                 ratio = number(seconds[one] / seconds[other])
@@ -80,7 +81,7 @@ def _kills(rows: Sequence[Row], report: Report) -> None:
         end = "resumed" if alone or row["exit"] else "ended in spite of it"
         table.append([killed, row["sequences"] // row["shard"], kept, end])
     report.table(("killed", "shards in all", "shards when killed", "the run"), table)
-    resumed = sum(row["part"] == "kills" or bool(row["exit"]) for row in rows)
+    resumed = sum(line[-1] == "resumed" for line in table)
     report.text(
         f"Of {len(rows)} runs with kills {len(rows) - resumed} ended in spite of them, and {resumed} were resumed."
     )

@@ -1,0 +1,170 @@
+"""Rules, methods, the curve over tau, and frontiers."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pandas import DataFrame, Series
+
+from benchmarks.report import COLORS, Report, number, percent
+from benchmarks.studies.fersini.measuring import FRONTIER, TAUS
+from benchmarks.studies.fersini.totals import (
+    CHOSEN_WEIGHT,
+    best_score,
+    by_title,
+    measures,
+    methods_of,
+    of,
+    sums,
+)
+from benchmarks.study import Row
+
+PUBLISHED = (
+    ("Cora", "CRF of 350, 150 to test (Peng and McCallum 2004)", "95.37", "–", "77.33"),
+    ("UMass, test part", "CRF (Anzaroot et al. 2014)", "–", "94.44", "–"),
+    ("UMass, test part", "CRF, learnt soft rules (Anzaroot et al. 2014)", "–", "95.39", "–"),
+)
+"""Corpus, method, tokens, F1, whole; per cent."""
+PANELS = 4
+Groups = Mapping[str, DataFrame]
+
+
+def report(rows: Sequence[Row], report: Report) -> None:
+    some = by_title(rows)
+    _rules(some, report)
+    _methods(some, report)
+    _taus(some, report)
+    _frontiers(some, report)
+
+
+def _rules(some: Groups, report: Report) -> None:
+    report.heading("Rules by category")
+    report.text("Number of rules, and their least and greatest cost of eq. 30 in nats.")
+    lines = {title: own[own.category.notna()] for title, own in some.items()}
+    names = dict.fromkeys(name for own in lines.values() for name in own.category)
+
+    def text(row: Any) -> str:
+        span = f": {number(row.least, 2)}–{number(row.greatest, 2)}" if row.number else ""
+        return f"{row.number:.0f}{span}"
+
+    report.table(
+        ("", *names, "all"),
+        ((title, *map(text, own.itertuples()), f"{own.number.sum():.0f}") for title, own in lines.items()),
+    )
+
+
+def _methods(some: Groups, report: Report) -> None:
+    report.heading("Methods")
+    report.text(
+        "Cost and loss are nats a sequence: penalties of the soft rules, and score below the best under the hard rules. Milliseconds are "
+        "those of a sequence, and of one tau. Values of tau and weight are those chosen for the two halves."
+    )
+
+    def line(title: str, best: float, name: str, total: Series, values: Sequence[float]) -> Sequence[str]:
+        count = total.sequences
+        return (
+            title,
+            name,
+            *map(percent, measures(total)),
+            number(total.cost / count),
+            f"{max(0.0, (best - total.score) / count):.2f}",
+            number(total.milliseconds / count) if total.milliseconds else "–",
+            f"{total.proved:.0f} of {count:.0f}" if name != CHOSEN_WEIGHT else "–",
+            ", ".join(f"{value:g}" for value in values) or "–",
+        )
+
+    lines = [
+        *(line(title, best_score(own), *one) for title, own in some.items() for one in methods_of(own)),
+        *((f"published: {corpus}", name, *figures, *"–––––") for corpus, name, *figures in PUBLISHED),
+    ]
+    columns = "", "method", "tokens %", "span F1 %", "whole %", "cost", "loss", "ms", "proved", "values"
+    report.table(columns, lines, left=2)
+    proofs = [own[(own.kind == "method") & own.method.isin(["one phase", *TAUS])] for own in some.values()]
+    proved, unchecked = (sum(one[name].sum() for one in proofs) for name in ("proved", "unchecked"))
+    report.text(
+        f"Of {proved:.0f} labellings of one and two phases that the engine calls optimal, "
+        f"{unchecked:.0f} have a proof that is too large for the checker."
+    )
+
+
+def _taus(some: Groups, report: Report) -> None:
+    report.heading("Accuracy against tau")
+    for bound, taus in TAUS.items():
+        report.text(
+            f"{bound.capitalize()}; right tokens in per cent / span F1, and the number of labellings not proved."
+        )
+        lines = []
+        for title, own in some.items():
+            totals = [sums(of(own, bound, tau)) for tau in taus]
+            shown = (" / ".join(map(percent, measures(total)[:2])) for total in totals)
+            lines.append((title, *shown, f"{sum(t.sequences - t.proved for t in totals):.0f}"))
+        report.table(("", *(f"{tau:g}" for tau in taus), "not proved"), lines)
+    panels = _panels(some)
+    caption = "Right tokens by tau, relative and by odds, beside Viterbi and one phase"
+    grid = {"nrows": 2, "ncols": len(panels), "squeeze": False, "sharey": "col"}
+    with report.picture("tau", caption, (2.7 * len(panels) + 0.6, 5.0), **grid) as axes:
+        for column, (title, own) in enumerate(panels):
+            for row, bound in enumerate(("relative", "odds")):
+                one = axes[row][column]
+                y = [100 * measures(sums(of(own, bound, tau))).accuracy for tau in TAUS[bound]]
+                label = f"two phases, {bound}"
+                one.plot(TAUS[bound], y, "o-", color=COLORS[row], markersize=4, label=label)
+                for name, dash in (("Viterbi", ":"), ("one phase", "--")):
+                    level = 100 * measures(sums(own[own.method == name])).accuracy
+                    one.axhline(level, color="#7F7F7F", linestyle=dash, linewidth=1, label=name)
+                one.set_xlabel(f"tau, {bound}")
+                one.invert_xaxis()
+            axes[1][column].set_xscale("log")
+            axes[0][column].set_title(title.replace(", ", "\n", 1), fontsize=9)
+        for row in axes:
+            row[0].set_ylabel("right tokens, per cent")
+            row[0].legend(frameon=False, fontsize=7)
+
+
+def _panels(some: Groups) -> list[tuple[str, DataFrame]]:
+    return list(some.items())[:: -(-len(some) // PANELS)]
+
+
+def _frontiers(some: Groups, report: Report) -> None:
+    report.heading("Pareto frontiers of score and cost of violations")
+    sizes = {title: own[own.kind == "sizes"] for title, own in some.items()}
+    lines = []
+    for title, own in sizes.items():
+        multiples = sorted(value for row in own.multiples for value in row)
+        points, unsupported, complete, sequences = own[
+            ["points", "unsupported", "complete", "sequences"]
+        ].sum()
+        lines.append(
+            (
+                title,
+                f"{points / sequences:.1f}",
+                f"{own.most.max():.0f}",
+                f"{unsupported:.0f} of {points:.0f}",
+                f"{complete:.0f} of {sequences:.0f}",
+                number(float(Series(multiples).median())),
+                number(multiples[int(0.9 * len(multiples))]),
+            )
+        )
+    columns = ("", "points a sequence", "at most", "unsupported", "complete")
+    report.table((*columns, "bare Viterbi passes a point", "90th percentile"), lines)
+    agreed = sum((own.complete == own.sequences).all() for own in sizes.values())
+    report.text(
+        f"All frontiers of {agreed} of {len(some)} models are complete; there, two phases have the cost of the frontier at every floor "
+        "whose labellings are all proved."
+    )
+    panels, caption = _panels(some), "Mean cost of violations against the mean loss of score"
+    grid = {"ncols": len(panels), "squeeze": False}
+    with report.picture("frontier", caption, (2.7 * len(panels) + 0.6, 3.2), **grid) as axes:
+        curves = {"one phase, by weight": FRONTIER, **{f"two phases, {b}": b for b in TAUS}}
+        for one, (title, own) in zip(axes[0], panels, strict=True):
+            best = best_score(own)
+            for (label, method), mark in zip(curves.items(), ("-", "o", "s", "D"), strict=True):
+                totals = [sums(of(own, method, value)) for value in of(own, method).value.unique()]
+                x, y = (
+                    [(best - t.score) / t.sequences for t in totals],
+                    [t.cost / t.sequences for t in totals],
+                )
+                one.plot(x, y, mark, markersize=3.5, linewidth=1, label=label)
+            one.set_title(title.replace(", ", "\n", 1), fontsize=9)
+            one.set_xlabel("loss of score, nats")
+        axes[0][0].set_ylabel("cost of violations, nats")
+        axes[0][0].legend(frameon=False, fontsize=7)

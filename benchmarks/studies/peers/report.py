@@ -1,0 +1,139 @@
+"""The report: tables and sentences from rows alone."""
+
+from collections.abc import Sequence
+
+from pandas import DataFrame
+
+from benchmarks.agreement import NATS
+from benchmarks.methods import PLAIN
+from benchmarks.report import Cells, Report, fixed, frames, groups, number
+from benchmarks.studies.peers.decoding import PEERS
+from benchmarks.studies.peers.instances import INSTANCES
+from benchmarks.studies.peers.layer import LAYER
+from benchmarks.study import Row
+
+NAMES = {
+    "toulbar2": "toulbar2",
+    "conin": "conin, integer program",
+    "conin a-star": "conin, A*",
+    "cpmpy": "CPMpy",
+    "pulp": "PuLP, rule by rule",
+}
+TITLES = {
+    "cora 20": "Cora references, citation rules",
+    "cora 20 once": "Cora references, each field once, hard",
+    "cora 20 implications": "Cora references, ten implications more",
+    "resume soft": "résumé sections, soft rules",
+    "resume hard": "résumé sections, hard rules",
+    "umass": "UMass references, 240 mined rules",
+}
+DONE = ("optimal", "infeasible")
+
+
+PROGRAM = {"program": "program", "instances": "title"}
+
+
+def write(rows: Sequence[Row], report: Report) -> None:
+    decoded = DataFrame([row for row in rows if row["part"] in PEERS])
+    if len(decoded):
+        auto = decoded[decoded.method == "auto"]
+        _times(beside(decoded), int(auto.proved.sum()), len(auto), report)
+        _cannot(beside(decoded), report)
+    parts = frames(rows)
+    if LAYER in parts:
+        _layer(parts[LAYER], report)
+    if INSTANCES in parts:
+        _instances(parts[INSTANCES], report)
+
+
+def title(name: str) -> str:
+    if name.startswith("generator "):
+        T, K = name.split()[1:]
+        return f"documents, T = {T}, K = {K}"
+    return TITLES[name]
+
+
+def beside(frame: DataFrame) -> DataFrame:
+    """Rows of peers, with the seconds of `auto` and of a bare pass on the same sequence in the same part."""
+    place = ["part", "data", "item"]
+    for method, name in (("auto", "auto"), (PLAIN, "bare")):
+        own = frame[frame.method == method].set_index(place).seconds.rename(name)
+        frame = frame.join(own, on=place)
+    frame = frame[frame.method.isin(list(NAMES))]
+    return frame.assign(program=frame.method.map(NAMES), title=frame.data.map(title))
+
+
+def _times(frame: DataFrame, proved: int, count: int, report: Report) -> None:
+    ran = frame[frame.seconds.notna()] if "seconds" in frame else frame[:0]
+    report.heading("The same instances")
+    report.pivot(
+        ran,
+        PROGRAM,
+        {
+            "optimal": lambda x: f"{x.status.isin(DONE).sum()} of {len(x)}",
+            "median ms": lambda x: number(1000 * x.seconds.median()),
+            "time / `auto`": lambda x: number(x.seconds.sum() / x.auto.sum()),
+            "bare Viterbi passes": lambda x: number(x.seconds.sum() / x.bare.sum()),
+        },
+    )
+    report.text(
+        f"The other programs end with an optimum on {ran.status.isin(DONE).sum()} of the {len(ran)} instances that they can state, and each equals "
+        f"that of `auto`, which proves {proved} of {count}; proofs of `auto` are rechecked. "
+        "Times include building the model, and are multiples of totals on the same instances in the same run, of `auto` and of "
+        "bare compiled Viterbi passes over the same scores without rules. "
+        "Where fewer are optimal than were tried, multiples are lower bounds."
+    )
+
+
+def _cannot(frame: DataFrame, report: Report) -> None:
+    without = frame[frame.status.isin(["cannot state", "failed"])]
+    if not len(without):
+        return
+    counts = frame.groupby(["program", "title"]).size()
+    without = without.assign(kind=without.status + without.note.str.replace(r"\d+", "", regex=True))
+    lines = (
+        (*names[:2], f"{own.status.iloc[0]}: {own.note.iloc[0]}", f"{len(own)} of {counts[names[:2]]}")
+        for names, own in groups(without, "program", "title", "kind")
+    )
+    report.heading("What they cannot state")
+    report.table((*PROGRAM, "reason", "sequences"), lines, left=3)
+
+
+def _layer(frame: DataFrame, report: Report) -> None:
+    report.heading("The decoder of a CRF layer")
+    auto = {"auto": "`auto`", "auto without rules": "`auto`, without rules"}
+    names = [auto.get(row.method, f"PyTorch, batches of {row.batch}") for row in frame.itertuples()]
+    unit = frame[frame.method == "auto"].set_index(["T", "K"]).seconds.rename("unit")
+    cells: Cells = {
+        "µs a sequence": lambda x: number(1e6 * x.seconds.iloc[0]),
+        "time / `auto` with rules": lambda x: number((x.seconds / x.unit).iloc[0]),
+    }
+    own = frame.assign(name=names).join(unit, on=["T", "K"])
+    report.pivot(own, {"T": "T", "K": "K", "decoder": "name"}, cells, left=0)
+    report.text(
+        f"Viterbi of {frame.sequences.iloc[0]} generated documents on one thread; the layer is a batched Viterbi in single precision, which is "
+        "given no rules and proves nothing. `auto` decodes the same documents one by one in one call, without rules and with those "
+        f"of the documents. In single precision the layer's labels are at most {number(frame.lost.max(), 2)} nats from the optimum without rules."
+    )
+
+
+def _instances(frame: DataFrame, report: Report) -> None:
+    report.heading("Instances in other formats")
+    place = ["data", "item"]
+    best = frame[frame.file.isna()].set_index(place).score.rename("best")
+    files = frame[frame.file.notna()].join(best, on=place)
+    cells: Cells = {
+        ("T", "K"): lambda x: [int(x[name].iloc[0]) for name in "TK"],
+        "KiB": lambda x: int(x.bytes.iloc[0]) // 1024,
+        "read by": lambda x: x.method.iloc[0],
+        "optimum, nats": lambda x: fixed(x.score.iloc[0], 4),
+    }
+    report.pivot(files, {"file": "file"}, cells)
+    same = (files.score - files.best).abs() <= NATS
+    counts = " and ".join(
+        f"{name} in {same[own.index].sum()} of {len(own)} files" for (name,), own in groups(files, "method")
+    )
+    report.text(
+        "`python -m benchmarks run peers --parts instances` writes these files to `benchmarks/rows/peers-instances`, each with "
+        f"the least objective in a JSON file beside it. The reader finds the optimum that is certified and rechecked: {counts}."
+    )
