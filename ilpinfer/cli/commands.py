@@ -8,7 +8,7 @@ from ilpinfer.cli.command import build
 from ilpinfer.cli.tree import Group
 
 
-class Entry(NamedTuple):
+class CommandEntry(NamedTuple):
     """A command: its name, the module and function of its work, the title of its group, and the first sentence of its help."""
 
     name: str
@@ -26,7 +26,7 @@ class Entry(NamedTuple):
 class Commands(Mapping[str, Any]):
     """Commands by name, loaded when they are asked for."""
 
-    def __init__(self, entries: Sequence[Entry]) -> None:
+    def __init__(self, entries: Sequence[CommandEntry]) -> None:
         self.entries = {entry.name: entry for entry in entries}
         self._loaded: dict[str, Any] = {}
 
@@ -49,8 +49,8 @@ class Commands(Mapping[str, Any]):
         return len(self.entries)
 
 
-def _group(panel: str, *commands: tuple[str, str, str]) -> list[Entry]:
-    return [Entry(name, place, panel, summary) for name, place, summary in commands]
+def _group(panel: str, *commands: tuple[str, str, str]) -> list[CommandEntry]:
+    return [CommandEntry(name, place, panel, summary) for name, place, summary in commands]
 
 
 REFERENCES = Group(

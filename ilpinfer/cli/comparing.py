@@ -102,8 +102,8 @@ def compare(options: CompareOptions) -> None:
     from ilpinfer.comparison.comparison import Comparison, check_cap, check_predictions
     from ilpinfer.comparison.plan import Case
     from ilpinfer.comparison.report import report_of
-    from ilpinfer.comparison.rows import Disagreement
-    from ilpinfer.comparison.running import Run
+    from ilpinfer.comparison.rows import Contradiction
+    from ilpinfer.comparison.running import ComparisonRun
     from ilpinfer.comparison.table_files import write_tables
     from ilpinfer.pipelines.predicted import read_predictions
 
@@ -144,11 +144,11 @@ def compare(options: CompareOptions) -> None:
                 advance()
 
             errors: OnError = "raise" if traceback_wanted() else "record"
-            run = Run(cases, compiler_of(rules), plan, errors, raise_interrupt, watch)
+            run = ComparisonRun(cases, compiler_of(rules), plan, errors, raise_interrupt, watch)
             try:
                 baseline = run.fill(checkpoint)
-            except Disagreement as disagreement:
-                raise Failure(f"{disagreement}; the rows are in {checkpoint.place.part}", 1) from None
+            except Contradiction as error:
+                raise Failure(f"{error}; the rows are in {checkpoint.place.part}", 1) from None
         comparison = Comparison(checkpoint, plan, cases, rules, baseline, options.cap, about)
         summary = comparison.summary()
         record = {

@@ -9,7 +9,7 @@ from formulations import Trellis
 from ilpinfer.comparison.plan import Case, Labelling, plan_of
 from ilpinfer.comparison.report import html_of, report_of
 from ilpinfer.comparison.results import Results
-from ilpinfer.comparison.running import OnError, RowList, Run, cases_of
+from ilpinfer.comparison.running import ComparisonRun, OnError, RowList, cases_of
 from ilpinfer.comparison.summary import CAP
 from ilpinfer.comparison.table_files import write_tables
 from ilpinfer.core.rule_compiler import Rules, compiler_of
@@ -146,7 +146,7 @@ def compare(
         For unknown methods and options, and for gold labels or predictions that do not fit the trellises.
     MethodError
         If a method raises an error, with `on_error="raise"`.
-    Disagreement
+    Contradiction
         If two exact methods contradict each other.
 
     Examples
@@ -165,7 +165,7 @@ def compare(
     plan = plan_of(methods, time_limit=time_limit, seeds=seeds, predictions=predictions)
     check_predictions(cases, predictions or {})
     store = RowList()
-    baseline = Run(cases, compiler, plan, on_error, watch=watch).fill(store)
+    baseline = ComparisonRun(cases, compiler, plan, on_error, watch=watch).fill(store)
     about = {"source": "", "rules": compiler.rules.name, "limits": plan.to_dict()}
     return Comparison(store, plan, cases, compiler.rules, baseline, cap, about)
 
