@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from formulations.arguments import positive
 from ilpinfer import __version__
 from ilpinfer.cli import completion
 from ilpinfer.cli.arguments import AsJson, First, Limit, Threads, Width, output_folder, value_option
@@ -99,7 +100,7 @@ class CompareOptions:
 )
 def compare(options: CompareOptions) -> None:
     """Decode with several methods, and report the gap of each to the proved optimum."""
-    from ilpinfer.comparison.comparison import Comparison, check_cap, check_predictions
+    from ilpinfer.comparison.comparison import Comparison, check_predictions
     from ilpinfer.comparison.plan import Case
     from ilpinfer.comparison.report import report_of
     from ilpinfer.comparison.rows import Contradiction
@@ -115,7 +116,7 @@ def compare(options: CompareOptions) -> None:
     places = [output_path(Path(output, name), inputs) for name in (*FILES, *tables)]
     if places[0].direct:
         raise OutputError(f"{places[0].name}: the rows are read back, so the output must be a file; name one")
-    check_cap(options.cap)
+    positive(options.cap, "cap", "nats")
     with_report = _report_possible()
     _plan(options, dict.fromkeys(files, ()))
     reading = options.input.reading
