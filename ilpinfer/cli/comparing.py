@@ -186,7 +186,7 @@ def _report_possible() -> bool:
 
 def _tables(name: str) -> list[str]:
     """The files of the tables; ValueError for an unknown format."""
-    from ilpinfer.comparison.results import COLUMNS
+    from ilpinfer.comparison.columns import COLUMNS
     from ilpinfer.comparison.table_files import SUFFIXES, check_format
 
     if not name:
