@@ -56,6 +56,14 @@ def number(value: Any, what: str, least: float = -math.inf, most: float = math.i
     return result
 
 
+def positive(value: Any, what: str, of: str = "a number") -> float:
+    """A finite number above 0, `of` something in messages."""
+    if not (real(value) and 0 < value < math.inf):
+        shown = f"{value:g}" if real(value) else brief(value)
+        raise ValueError(f"{what} is {shown}; expected {of} above 0")
+    return float(value)
+
+
 def seconds(value: Any, what: str = "time_limit") -> float | None:
     """Seconds above 0, or None for no limit, as for a limit beyond `MOST_SECONDS`."""
     if value is None:

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 from typer.exceptions import TyperException
 
+from ilpinfer import __version__
 from ilpinfer.cli import config, settings
 from ilpinfer.cli.command import Config, NoColor, NoConfig, Quiet, set_up
 from ilpinfer.cli.commands import COMMANDS, Commands
@@ -41,12 +42,34 @@ def _program(
 ) -> None:
     set_up(quiet, no_color)
     if version:
-        from ilpinfer.cli.versions import show_versions
-
-        show_versions(bool(as_json))
+        _show_versions(bool(as_json))
         raise typer.Exit
     if context.invoked_subcommand is None:
         print(context.get_help())
+
+
+def versions() -> dict[str, Any]:
+    """The versions of ilpinfer, Python, the libraries that compute, and the solvers."""
+    import platform
+    from importlib.metadata import version
+
+    from ilpinfer.system.solver_versions import VERSIONS
+
+    libraries = {name: version(name) for name in ("numpy", "numba")}
+    solvers = {name: find() for name, find in VERSIONS.items()}
+    return {"ilpinfer": __version__, "python": platform.python_version(), **libraries, "solvers": solvers}
+
+
+def _show_versions(as_json: bool) -> None:
+    found = versions()
+    if as_json:
+        from ilpinfer.cli.screen import print_json
+
+        print_json(found)
+        return
+    solvers = found.pop("solvers")
+    for text in (*(f"{name} {number}" for name, number in found.items()), *solvers.values()):
+        print(text)
 
 
 def group() -> Any:

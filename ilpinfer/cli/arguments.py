@@ -9,37 +9,29 @@ from ilpinfer.cli import completion
 from ilpinfer.cli.streams import STDOUT
 
 Value = TypeVar("Value", str, str | None)
-Names = TypeVar("Names", list[str], list[str] | None)
 
 
 def _stream(value: Value) -> Value:
     return STDOUT if value == "-" else value
 
 
-def _folder(value: Value) -> Value:
-    if value == "-":
-        raise typer.BadParameter("several files are written, which - cannot stand for; name a folder")
-    return value
+def _no_stream(reason: str) -> Any:
+    """A check that refuses - as a file."""
+
+    def check(value: Any) -> Any:
+        if "-" in (value if isinstance(value, list) else [value]):
+            raise typer.BadParameter(reason)
+        return value
+
+    return check
 
 
-def _rows(value: Value) -> Value:
-    if value == "-":
-        raise typer.BadParameter("the rows are read back, which - cannot stand for; name a file")
-    return value
-
-
-def _model(value: Value) -> Value:
-    if value == "-":
-        raise typer.BadParameter("a model is not read from standard input; name a file")
-    return value
-
-
-def _solutions(values: Names) -> Names:
-    if "-" in (values or ()):
-        raise typer.BadParameter(
-            "the name of a solution file says which sequence it is of, and standard input has none; name a file"
-        )
-    return values
+_folder = _no_stream("several files are written, which - cannot stand for; name a folder")
+_rows = _no_stream("the rows are read back, which - cannot stand for; name a file")
+_model = _no_stream("a model is not read from standard input; name a file")
+_solutions = _no_stream(
+    "the name of a solution file says which sequence it is of, and standard input has none; name a file"
+)
 
 
 def argument(metavar: str, help_text: str, **more: Any) -> Any:

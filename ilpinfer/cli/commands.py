@@ -8,7 +8,7 @@ from ilpinfer.cli.command import build
 from ilpinfer.cli.tree import Group
 
 
-class Entry(NamedTuple):
+class CommandEntry(NamedTuple):
     """A command: its name, the module and function of its work, the title of its group, and the first sentence of its help."""
 
     name: str
@@ -26,7 +26,7 @@ class Entry(NamedTuple):
 class Commands(Mapping[str, Any]):
     """Commands by name, loaded when they are asked for."""
 
-    def __init__(self, entries: Sequence[Entry]) -> None:
+    def __init__(self, entries: Sequence[CommandEntry]) -> None:
         self.entries = {entry.name: entry for entry in entries}
         self._loaded: dict[str, Any] = {}
 
@@ -49,130 +49,59 @@ class Commands(Mapping[str, Any]):
         return len(self.entries)
 
 
-def _group(panel: str, *commands: tuple[str, str, str]) -> list[Entry]:
-    return [Entry(name, place, panel, summary) for name, place, summary in commands]
+def _read(table: str) -> Iterator[CommandEntry]:
+    """The entries of a table: a line for each command, below the title of its group."""
+    panel = ""
+    for line in table.strip().splitlines():
+        name, *others = (cell.strip() for cell in line.split("|"))
+        if others:
+            yield CommandEntry(name, others[0], panel, others[1])
+        else:
+            panel = name
 
 
+REFERENCE_TABLE = """
+Commands
+  make     | referencing:make_references         | Decode each sequence, and write it with all optima, the next best score, and proofs.
+  verify   | referencing:verify_references       | Verify references.
+  show     | referencing:show_references         | Show labellings, scores, the margin to the next best score, rules, and the size of the proofs.
+  generate | generating:generate_references      | Generate references with random scores and rules.
+  programs | generating:write_reference_programs | Write the integer program of each reference, as LP and as MPS.
+"""
+TABLE = """
+Decode
+  demo            | demo:demo                  | Run an embedded example: train an HMM on generated résumé items, and compare exact and heuristic decoding.
+  decode          | decoding:decode            | Label sequences.
+  reprocess       | reprocessing:reprocess     | Label a corpus of any size into Parquet files.
+Models and rules
+  train           | training:train             | Train a model on labelled sequences, and evaluate it.
+  codl            | codl:codl                  | Train a model on few labelled sequences, many unlabelled sequences, and rules (constraint-driven learning).
+  mine            | mining:mine                | Mine soft rules from labelled sequences.
+  learn           | learning:learn             | Learn the penalties of rules from labelled sequences, by their effect on held-out labellings.
+  check           | checking:check             | Count how often each rule applies, holds and is broken in gold labels; show examples and suggest a penalty.
+Compare and explain
+  compare         | comparing:compare          | Decode with several methods, and report the gap of each to the proved optimum.
+  evaluate        | evaluating:evaluate        | Evaluate predicted labels against gold labels: fields, tokens, whole sequences and confusions.
+  explain         | explaining:explain         | Explain each rule: its kind (local, linear, regular, auxiliary), its size, and how searches can prune with it.
+  pareto          | pareto:pareto              | Compute all trade-offs between score and violation cost (the Pareto frontier), for each sequence and in total.
+Programs and proofs
+  export          | exporting:export           | Write the integer program of each sequence for other solvers, with named columns and rows.
+  import-solution | importing:import_solutions | Read solutions of other solvers: their labellings, scores, and gaps to the proved optimum.
+  reference       | commands:REFERENCES        | Make and verify reference solutions: problems with their optima, in files that contain the proof.
+Services and tools
+  serve           | serving:serve              | Serve decoding over HTTP, with a deadline for each request.
+  methods         | show:show_methods          | List the decoding methods, exact and heuristic, with their options.
+  schema          | explaining:print_schema    | Print the JSON Schema of rule files, for editors.
+  warm-up         | warming:warm_up            | Compile the kernels in advance and store them, so that the first decoding does not wait for them.
+  convert         | converting:convert         | Convert labelled sequences, or write predicted labels into the documents that they are about.
+"""
 REFERENCES = Group(
     name="reference",
-    commands=Commands(  # type: ignore[arg-type]
-        _group(
-            "Commands",
-            (
-                "make",
-                "referencing:make_references",
-                "Decode each sequence, and write it with all optima, the next best score, and proofs.",
-            ),
-            ("verify", "referencing:verify_references", "Verify references."),
-            (
-                "show",
-                "referencing:show_references",
-                "Show labellings, scores, the margin to the next best score, rules, and the size of the proofs.",
-            ),
-            (
-                "generate",
-                "generating:generate_references",
-                "Generate references with random scores and rules.",
-            ),
-            (
-                "programs",
-                "generating:write_reference_programs",
-                "Write the integer program of each reference, as LP and as MPS.",
-            ),
-        )
-    ),
+    commands=Commands(list(_read(REFERENCE_TABLE))),  # type: ignore[arg-type]
     help="Make and verify reference solutions: problems with their optima, in files that contain the proof.",
     epilog="ilpinfer reference make scores.jsonl --rules rules.toml --output references.jsonl\n"
     "ilpinfer reference verify references.jsonl",
     rich_help_panel="Programs and proofs",
     rich_markup_mode=None,
 )
-COMMANDS = (
-    *_group(
-        "Decode",
-        (
-            "demo",
-            "demo:demo",
-            "Run an embedded example: train an HMM on generated résumé items, and compare exact and heuristic decoding.",
-        ),
-        ("decode", "decoding:decode", "Label sequences."),
-        ("reprocess", "reprocessing:reprocess", "Label a corpus of any size into Parquet files."),
-    ),
-    *_group(
-        "Models and rules",
-        ("train", "training:train", "Train a model on labelled sequences, and evaluate it."),
-        (
-            "codl",
-            "codl:codl",
-            "Train a model on few labelled sequences, many unlabelled sequences, and rules (constraint-driven learning).",
-        ),
-        ("mine", "mining:mine", "Mine soft rules from labelled sequences."),
-        (
-            "learn",
-            "learning:learn",
-            "Learn the penalties of rules from labelled sequences, by their effect on held-out labellings.",
-        ),
-        (
-            "check",
-            "checking:check",
-            "Count how often each rule applies, holds and is broken in gold labels; show examples and suggest a penalty.",
-        ),
-    ),
-    *_group(
-        "Compare and explain",
-        (
-            "compare",
-            "comparing:compare",
-            "Decode with several methods, and report the gap of each to the proved optimum.",
-        ),
-        (
-            "evaluate",
-            "evaluating:evaluate",
-            "Evaluate predicted labels against gold labels: fields, tokens, whole sequences and confusions.",
-        ),
-        (
-            "explain",
-            "explaining:explain",
-            "Explain each rule: its kind (local, linear, regular, auxiliary), its size, and how searches can prune with it.",
-        ),
-        (
-            "pareto",
-            "pareto:pareto",
-            "Compute all trade-offs between score and violation cost (the Pareto frontier), for each sequence and in total.",
-        ),
-    ),
-    *_group(
-        "Programs and proofs",
-        (
-            "export",
-            "exporting:export",
-            "Write the integer program of each sequence for other solvers, with named columns and rows.",
-        ),
-        (
-            "import-solution",
-            "importing:import_solutions",
-            "Read solutions of other solvers: their labellings, scores, and gaps to the proved optimum.",
-        ),
-        ("reference", "commands:REFERENCES", REFERENCES.help or ""),
-    ),
-    *_group(
-        "Services and tools",
-        ("serve", "serving:serve", "Serve decoding over HTTP, with a deadline for each request."),
-        (
-            "methods",
-            "show:show_methods",
-            "List the decoding methods, exact and heuristic, with their options.",
-        ),
-        ("schema", "explaining:print_schema", "Print the JSON Schema of rule files, for editors."),
-        (
-            "warm-up",
-            "warming:warm_up",
-            "Compile the kernels in advance and store them, so that the first decoding does not wait for them.",
-        ),
-        (
-            "convert",
-            "converting:convert",
-            "Convert labelled sequences, or write predicted labels into the documents that they are about.",
-        ),
-    ),
-)
+COMMANDS = tuple(_read(TABLE))

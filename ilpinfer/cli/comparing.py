@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from formulations.arguments import positive
 from ilpinfer import __version__
 from ilpinfer.cli import completion
 from ilpinfer.cli.arguments import AsJson, First, Limit, Threads, Width, output_folder, value_option
@@ -99,11 +100,11 @@ class CompareOptions:
 )
 def compare(options: CompareOptions) -> None:
     """Decode with several methods, and report the gap of each to the proved optimum."""
-    from ilpinfer.comparison.comparison import Comparison, check_cap, check_predictions
+    from ilpinfer.comparison.comparison import Comparison, check_predictions
     from ilpinfer.comparison.plan import Case
     from ilpinfer.comparison.report import report_of
-    from ilpinfer.comparison.rows import Disagreement
-    from ilpinfer.comparison.running import Run
+    from ilpinfer.comparison.rows import Contradiction
+    from ilpinfer.comparison.running import ComparisonRun
     from ilpinfer.comparison.table_files import write_tables
     from ilpinfer.pipelines.trellises import read_predictions
 
@@ -115,7 +116,7 @@ def compare(options: CompareOptions) -> None:
     places = [output_path(Path(output, name), inputs) for name in (*FILES, *tables)]
     if places[0].direct:
         raise OutputError(f"{places[0].name}: the rows are read back, so the output must be a file; name one")
-    check_cap(options.cap)
+    positive(options.cap, "cap", "nats")
     with_report = _report_possible()
     _plan(options, dict.fromkeys(files, ()))
     reading = options.input.reading
@@ -144,11 +145,11 @@ def compare(options: CompareOptions) -> None:
                 advance()
 
             errors: OnError = "raise" if traceback_wanted() else "record"
-            run = Run(cases, compiler_of(rules), plan, errors, raise_interrupt, watch)
+            run = ComparisonRun(cases, compiler_of(rules), plan, errors, raise_interrupt, watch)
             try:
                 baseline = run.fill(checkpoint)
-            except Disagreement as disagreement:
-                raise Failure(f"{disagreement}; the rows are in {checkpoint.place.part}", 1) from None
+            except Contradiction as error:
+                raise Failure(f"{error}; the rows are in {checkpoint.place.part}", 1) from None
         comparison = Comparison(checkpoint, plan, cases, rules, baseline, options.cap, about)
         summary = comparison.summary()
         record = {
@@ -185,7 +186,7 @@ def _report_possible() -> bool:
 
 def _tables(name: str) -> list[str]:
     """The files of the tables; ValueError for an unknown format."""
-    from ilpinfer.comparison.results import COLUMNS
+    from ilpinfer.comparison.columns import COLUMNS
     from ilpinfer.comparison.table_files import SUFFIXES, check_format
 
     if not name:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any
 
 from formulations import RuleSet, parse_rules
@@ -91,7 +92,7 @@ def make_references(options: MakeOptions) -> None:
     first = next(references, None)
     written = 0
     if first is not None:
-        written = write(options.output, _chained(first, references), inputs)
+        written = write(options.output, chain([first], references), inputs)
     notice(
         f"{options.output}: {written} reference{'s' * (written != 1)}" if written else "no reference was made"
     )
@@ -101,11 +102,6 @@ def make_references(options: MakeOptions) -> None:
         raise Failure(
             f"{len(work.failures)} of {len(scored)} sequences have no reference: first {work.failures[0]}", 1
         )
-
-
-def _chained(first: "Reference", others: "Iterator[Reference]") -> "Iterator[Reference]":
-    yield first
-    yield from others
 
 
 @command("ilpinfer reference verify references.jsonl", "ilpinfer reference verify - <references.jsonl")

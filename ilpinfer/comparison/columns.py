@@ -1,8 +1,7 @@
-"""Columns of tables: a field of a record says in its annotation how its values are shown."""
+"""The columns of all tables, in one table."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from typing import Any, get_type_hints
+from dataclasses import dataclass
+from typing import Any
 
 ALL, SOLVED, COMMON = "all", "solved", "common"
 """Groups of columns: over all sequences with a known optimum, and over those of them that the method solves, or that every
@@ -20,11 +19,11 @@ UNITS = {
 
 @dataclass(frozen=True)
 class Column:
+    field: str
     title: str
-    form: str = "text"
-    group: str = ""
-    help: str = ""
-    field: str = ""
+    form: str
+    group: str
+    help: str
 
     @property
     def unit(self) -> str:
@@ -44,13 +43,74 @@ class Column:
         return 100 * value if scaled and value is not None else value
 
 
-def columns_of(record: type, fields: Iterable[str] = ()) -> tuple[Column, ...]:
-    """The columns of a record: those of some of its fields, or of all that have one."""
-    hints = get_type_hints(record, include_extras=True)
-    known = {
-        name: replace(each, field=name)
-        for name, hint in hints.items()
-        for each in getattr(hint, "__metadata__", ())
-        if isinstance(each, Column)
-    }
-    return tuple(known[name] for name in fields or known)
+TABLE = """
+field                | tables                             | title                     | form     | group     | help
+method               | summary gaps errors matches fields | method                    | text     |           |
+rank                 | summary                            | rank                      | count    |           | by the share solved, then the mean gap, then the time
+kind                 | summary                            | kind                      | text     |           |
+seeds                | summary                            | seeds                     | count    |           |
+solved               | summary                            | solved                    | percent  |           | sequences with a labelling that keeps the hard rules
+proved               | summary                            | proved                    | percent  |           | proved optimal, or proved to have no labelling
+failed               | summary gaps errors                | failed                    | count    |           | sequences on which the method raised an error; other figures leave them out
+optimum_known        | summary gaps                       | sequences                 | count    | all       | those with a proved optimum on which the method did not fail
+cap                  | gaps                               | cap                       | nats     | all       | stands for a missing labelling, and for nothing else
+reaches              | summary                            | reaches optimum           | percent  | all       | share on which the score is the proved optimum
+missed               | summary                            | missed                    | count    | all       | sequences on which the score is not the proved optimum, or missing
+mean_gap             | summary gaps                       | mean gap                  | nats     | all       | below the proved optimum; the cap stands for a missing labelling
+gap_low              | summary gaps                       | 95 % from                 | nats     | all       | interval of the mean gap by the bootstrap over sequences
+gap_high             | summary gaps                       | 95 % to                   | nats     | all       | interval of the mean gap by the bootstrap over sequences
+gap_spread           | summary gaps                       | ± seeds                   | nats     | all       | standard deviation of the mean gap between seeds
+relative_gap         | gaps                               | relative gap              | relative | all       | divided by the absolute value of the optimum
+gap_per_token        | gaps                               | gap per token             | small    | all       | divided by the tokens of the sequence
+solved_gap           | summary gaps                       | mean gap                  | nats     | solved    | over the sequences that it solves; no cap
+common               | summary gaps                       | sequences                 | count    | common    | those of them that every method solves with every seed
+common_gap           | summary gaps                       | mean gap                  | nats     | common    | nothing is missing here
+common_relative_gap  | gaps                               | relative gap              | relative | common    | nothing is missing here
+common_gap_per_token | gaps                               | gap per token             | small    | common    | nothing is missing here
+largest_gap          | summary gaps                       | largest gap               | nats     |           | of a labelling that keeps the hard rules
+violations           | summary                            | violations                | count    |           | sum over rules and sequences
+breaking             | summary                            | sequences with violations | count    |           |
+accuracy             | summary                            | accuracy                  | percent  |           | of the fields of tokens with gold, prefixes left out; missing labellings are wrong
+f1                   | summary                            | F1                        | percent  |           | of whole fields with gold; missing labellings are wrong
+search_errors        | errors                             | search                    | count    | sequences | gold scores higher: the method has missed it
+model_errors         | errors                             | model                     | count    | sequences | gold scores lower: the scores prefer another one
+rule_errors          | errors                             | rule                      | count    | sequences | gold breaks a hard rule: no method can find it
+ties                 | errors                             | tie                       | count    | sequences | gold and the labelling score the same
+label_accuracy       | errors                             | accuracy                  | percent  | labels    | of labels as they are, with their prefixes
+search_error_tokens  | errors                             | search                    | count    | tokens    | wrong labels of these sequences
+model_error_tokens   | errors                             | model                     | count    | tokens    | wrong labels of these sequences
+rule_error_tokens    | errors                             | rule                      | count    | tokens    | wrong labels of these sequences
+tie_tokens           | errors                             | tie                       | count    | tokens    | wrong labels of these sequences
+median_ms            | summary                            | median                    | ms       |           | time of a sequence
+p90_ms               | summary                            | 90th percentile           | ms       |           | time of a sequence
+bare_passes          | summary                            | bare Viterbi passes       | times    |           | median time as a multiple of a bare compiled Viterbi pass over the same scores without rules
+other                | matches                            | other                     | text     |           |
+wins                 | matches                            | wins                      | count    |           | sequences on which the first method is better
+ties                 | matches                            | ties                      | count    |           |
+losses               | matches                            | losses                    | count    |           | sequences on which the other one is better
+failed               | matches                            | failed                    | count    |           | sequences left out, on which one of the two failed
+p                    | matches                            | p                         | p        |           | two-sided sign test; not corrected for the number of pairs
+field                | fields                             | field                     | text     |           |
+failed               | fields                             | failed                    | count    |           | sequences on which the method raised an error; other figures leave them out
+gold                 | fields                             | gold fields               | count    |           |
+precision            | fields                             | precision                 | percent  |           |
+recall               | fields                             | recall                    | percent  |           |
+f1                   | fields                             | F1                        | percent  |           |
+precision_gain       | fields                             | precision gain            | points   |           | over Viterbi without rules
+recall_gain          | fields                             | recall gain               | points   |           | over Viterbi without rules
+f1_gain              | fields                             | F1 gain                   | points   |           | over Viterbi without rules
+"""
+"""Where the columns stand, and how their values are shown: `field` is that of a record, such as `Summary`."""
+
+
+def _read(text: str) -> dict[str, list[Column]]:
+    """The columns of each table, in order."""
+    result: dict[str, list[Column]] = {}
+    for line in text.strip().splitlines()[1:]:
+        field, tables, *others = (cell.strip() for cell in line.split("|"))
+        for table in tables.split():
+            result.setdefault(table, []).append(Column(field, *others))
+    return result
+
+
+COLUMNS = _read(TABLE)

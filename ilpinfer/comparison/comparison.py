@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any, get_args
 
 from formulations import Trellis
+from formulations.arguments import positive
 from ilpinfer.comparison.plan import Case, Labelling, plan_of
 from ilpinfer.comparison.report import html_of, report_of
 from ilpinfer.comparison.results import Results
-from ilpinfer.comparison.running import OnError, RowList, Run, cases_of
+from ilpinfer.comparison.running import ComparisonRun, OnError, RowList, cases_of
 from ilpinfer.comparison.summary import CAP
 from ilpinfer.comparison.table_files import write_tables
 from ilpinfer.core.rule_compiler import Rules, compiler_of
@@ -146,7 +147,7 @@ def compare(
         For unknown methods and options, and for gold labels or predictions that do not fit the trellises.
     MethodError
         If a method raises an error, with `on_error="raise"`.
-    Disagreement
+    Contradiction
         If two exact methods contradict each other.
 
     Examples
@@ -160,20 +161,14 @@ def compare(
     if on_error not in get_args(OnError):
         expected = " or ".join(map(repr, get_args(OnError)))
         raise ValueError(f"on_error is {on_error!r}; expected {expected}")
-    check_cap(cap)
+    positive(cap, "cap", "nats")
     cases, compiler = cases_of(trellises, gold), compiler_of(rules)
     plan = plan_of(methods, time_limit=time_limit, seeds=seeds, predictions=predictions)
     check_predictions(cases, predictions or {})
     store = RowList()
-    baseline = Run(cases, compiler, plan, on_error, watch=watch).fill(store)
+    baseline = ComparisonRun(cases, compiler, plan, on_error, watch=watch).fill(store)
     about = {"source": "", "rules": compiler.rules.name, "limits": plan.to_dict()}
     return Comparison(store, plan, cases, compiler.rules, baseline, cap, about)
-
-
-def check_cap(cap: float) -> None:
-    """Raise ValueError unless the cap is a positive number of nats."""
-    if isinstance(cap, bool) or not isinstance(cap, int | float) or not 0 < cap < float("inf"):
-        raise ValueError(f"cap is {cap!r}; expected nats above 0")
 
 
 def check_predictions(cases: Sequence[Case], predictions: Mapping[str, Sequence[Labelling]]) -> None:

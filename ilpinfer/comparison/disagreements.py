@@ -23,7 +23,7 @@ WIDTH = 26
 
 
 @dataclass(frozen=True)
-class Candidate:
+class RowPair:
     """Two rows of a sequence by their places among all, and by how many nats the other one is below; the cap where it has no score."""
 
     below: float
@@ -34,7 +34,7 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Cost:
+class RuleCost:
     """A rule that a labelling breaks: how often, at what cost in nats (inf for a hard rule), and at which tokens."""
 
     rule: str
@@ -52,7 +52,7 @@ class Path:
     status: str
     labels: tuple[str, ...]
     worth: Solution
-    costs: tuple[Cost, ...]
+    costs: tuple[RuleCost, ...]
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def disagreements(results: Results, most: int = MOST) -> list[PathPair]:
     return result
 
 
-def candidates(rows: Iterable[Row], cap: float) -> list[Candidate]:
+def candidates(rows: Iterable[Row], cap: float) -> list[RowPair]:
     """Labellings with a lower score than the best one of the sequence, in the order of their gaps, largest first."""
     result = []
     for sequence, group in groupby(enumerate(rows), key=lambda item: item[1]["sequence"]):
@@ -104,14 +104,14 @@ def candidates(rows: Iterable[Row], cap: float) -> list[Candidate]:
         for place, row in own:
             below = cap if row["score"] is None else first["score"] - row["score"]
             if below > 0:
-                result.append(Candidate(below, sequence, best, place, row["method"]))
+                result.append(RowPair(below, sequence, best, place, row["method"]))
     return sorted(result, key=lambda candidate: (-candidate.below, candidate.sequence, candidate.other))
 
 
-def choose(ordered: Sequence[Candidate], most: int = MOST) -> list[tuple[Candidate, str]]:
+def choose(ordered: Sequence[RowPair], most: int = MOST) -> list[tuple[RowPair, str]]:
     """Candidates to draw, each of another sequence, and why: the largest gaps, the first of each method before others, and the
     median of all."""
-    chosen: list[tuple[Candidate, str]] = []
+    chosen: list[tuple[RowPair, str]] = []
     sequences, methods = set[int](), set[str]()
     for fresh in (True, False):
         for candidate in ordered:
@@ -158,7 +158,7 @@ def _path(trellis: Trellis, rules: RuleCompiler, row: Row) -> Path:
     return Path(row["method"], row["seed"], row["status"], labels, worth, _costs(worth, labels))
 
 
-def _costs(worth: Solution, labels: Sequence[str]) -> tuple[Cost, ...]:
+def _costs(worth: Solution, labels: Sequence[str]) -> tuple[RuleCost, ...]:
     context = worth.context
     assert context is not None
     named = context.named()
@@ -167,5 +167,5 @@ def _costs(worth: Solution, labels: Sequence[str]) -> tuple[Cost, ...]:
         if count:
             rule = named[name]
             price = float("inf") if rule.hard else nats(rule.units * count)
-            costs.append(Cost(name, count, price, context.places(name, labels)))
+            costs.append(RuleCost(name, count, price, context.places(name, labels)))
     return tuple(sorted(costs, key=lambda cost: -cost.nats))

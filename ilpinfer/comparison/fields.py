@@ -2,12 +2,9 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated
 
 import numpy as np
 
-from ilpinfer.comparison.columns import Column
-from ilpinfer.comparison.summary import FAILED
 from ilpinfer.evaluation.counts import f_measure, precision, recall
 from ilpinfer.system.checkpoint import Row
 
@@ -24,16 +21,16 @@ MEASURES = (precision, recall, f_measure)
 class FieldGain:
     """A field under one method, against Viterbi without rules on the same sequences; `failed` is a mean over seeds."""
 
-    method: Annotated[str, Column("method")]
-    field: Annotated[str, Column("field")]
-    gold: Annotated[int, Column("gold fields", "count")]
-    precision: Annotated[float, Column("precision", "percent")]
-    recall: Annotated[float, Column("recall", "percent")]
-    f1: Annotated[float, Column("F1", "percent")]
-    precision_gain: Annotated[float, Column("precision gain", "points", "", "over Viterbi without rules")]
-    recall_gain: Annotated[float, Column("recall gain", "points", "", "over Viterbi without rules")]
-    f1_gain: Annotated[float, Column("F1 gain", "points", "", "over Viterbi without rules")]
-    failed: Annotated[float, FAILED]
+    method: str
+    field: str
+    gold: int
+    precision: float
+    recall: float
+    f1: float
+    precision_gain: float
+    recall_gain: float
+    f1_gain: float
+    failed: float
 
 
 def field_gains(rows: Iterable[Row], without_rules: Sequence[FieldCounts]) -> list[FieldGain]:

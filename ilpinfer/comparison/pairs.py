@@ -3,11 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import numpy as np
-
-from ilpinfer.comparison.columns import Column
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,15 +19,13 @@ class Match:
     solved is compared, then the mean score. Sequences on which one of the two failed are counted by `failed` only.
     """
 
-    method: Annotated[str, Column("method")]
-    other: Annotated[str, Column("other")]
-    wins: Annotated[int, Column("wins", "count", "", "sequences on which the first method is better")]
-    ties: Annotated[int, Column("ties", "count")]
-    losses: Annotated[int, Column("losses", "count", "", "sequences on which the other one is better")]
-    failed: Annotated[
-        int, Column("failed", "count", "", "sequences left out, on which one of the two failed")
-    ]
-    p: Annotated[float, Column("p", "p", "", "two-sided sign test; not corrected for the number of pairs")]
+    method: str
+    other: str
+    wins: int
+    ties: int
+    losses: int
+    failed: int
+    p: float
 
 
 def matches(frame: "pd.DataFrame", methods: Sequence[str]) -> list[Match]:

@@ -29,7 +29,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Entry:
+class PlannedMethod:
     """A method with its options, for one seed. Entries that differ only in the seed share the name; predictions have no request."""
 
     name: str
@@ -55,7 +55,7 @@ class Entry:
 class Plan:
     """Every entry, in the order of the table; those of one name follow each other."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[PlannedMethod, ...]
 
     @property
     def kinds(self) -> dict[str, str]:
@@ -82,21 +82,21 @@ def plan_of(
     chosen = _seeds(seeds)
     if isinstance(methods, str):
         methods = methods.split(",")
-    entries: list[Entry] = []
+    entries: list[PlannedMethod] = []
     for given in methods:
         name, request = _request(given, time_limit, options)
         _check_new(name, entries)
         kind = "exact" if request.method.exact else "heuristic"
         if not request.method.seeded or ":seed=" in name:
-            entries.append(Entry(name, kind, request, _seed_of(request)))
+            entries.append(PlannedMethod(name, kind, request, _seed_of(request)))
             continue
         record = request.settings["parameters"]
         for seed in chosen:
             settings = {**request.settings, "parameters": replace(record, seed=seed)}
-            entries.append(Entry(name, kind, replace(request, settings=settings), seed))
+            entries.append(PlannedMethod(name, kind, replace(request, settings=settings), seed))
     for name, labellings in (predictions or {}).items():
         _check_new(name, entries)
-        entries.append(Entry(name, PREDICTIONS, None, None, tuple(labellings)))
+        entries.append(PlannedMethod(name, PREDICTIONS, None, None, tuple(labellings)))
     if not entries:
         raise ValueError("no methods to compare")
     return Plan(tuple(entries))
@@ -114,7 +114,7 @@ def _request(
     return name, Request.for_method(outside_method(name, given), limit, {})
 
 
-def _check_new(name: str, entries: Sequence[Entry]) -> None:
+def _check_new(name: str, entries: Sequence[PlannedMethod]) -> None:
     if not isinstance(name, str) or not name:
         raise ValueError(f"method {name!r} has no name")
     if any(entry.name == name for entry in entries):

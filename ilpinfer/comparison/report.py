@@ -9,10 +9,10 @@ from importlib import metadata, resources
 from typing import TYPE_CHECKING, Any
 
 from ilpinfer.comparison import curves, plots
-from ilpinfer.comparison.columns import ALL, COMMON, SOLVED, Column
+from ilpinfer.comparison.columns import ALL, COLUMNS, COMMON, SOLVED, Column
 from ilpinfer.comparison.disagreements import Path, PathPair, disagreements
 from ilpinfer.comparison.fields import f1_without_rules
-from ilpinfer.comparison.results import COLUMNS, LISTS, Results, lines_of
+from ilpinfer.comparison.results import Results, lines_of
 from ilpinfer.comparison.summary import Summary
 from ilpinfer.comparison.text import missing, readable, shown
 from ilpinfer.comparison.trellis_picture import letters, trellis_picture
@@ -106,7 +106,7 @@ def _failures(frame: "pd.DataFrame") -> list[tuple[str, str, int]]:
 
 def _table(results: Results, name: str, summary: Sequence[Summary]) -> dict[str, Any]:
     """Heads and cells of a table; columns without any value are left out."""
-    lines = summary if name in LISTS else lines_of(results, name)
+    lines = lines_of(results, name, summary)
     failed = any(line.failed for line in summary)
     hidden = (*ELSEWHERE, *(() if failed else ("failed", "optimum_known")))
     values = {column: [column.value(line) for line in lines] for column in COLUMNS[name]}

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from formulations import RuleSet
-from ilpinfer.comparison.columns import Column, columns_of
+from ilpinfer.comparison.columns import COLUMNS
 from ilpinfer.comparison.fields import FieldGain, field_gains
 from ilpinfer.comparison.frame import frame_of
 from ilpinfer.comparison.pairs import Match, matches
@@ -16,24 +16,6 @@ from ilpinfer.system.checkpoint import Row
 
 if TYPE_CHECKING:
     import pandas as pd
-
-GAPS = "mean_gap gap_low gap_high gap_spread"
-LISTS = {
-    "summary": f"method rank kind seeds solved proved failed optimum_known reaches missed {GAPS} solved_gap common common_gap "
-    "largest_gap violations breaking accuracy f1 median_ms p90_ms bare_passes",
-    "gaps": f"method failed optimum_known cap {GAPS} relative_gap gap_per_token solved_gap common common_gap "
-    "common_relative_gap common_gap_per_token largest_gap",
-    "errors": "method failed search_errors model_errors rule_errors ties label_accuracy search_error_tokens "
-    "model_error_tokens rule_error_tokens tie_tokens",
-}
-"""Fields of `Summary` by table."""
-FIELDS = "method field failed gold precision recall f1 precision_gain recall_gain f1_gain"
-COLUMNS: Mapping[str, Sequence[Column]] = {
-    **{name: columns_of(Summary, fields.split()) for name, fields in LISTS.items()},
-    "matches": columns_of(Match),
-    "fields": columns_of(FieldGain, FIELDS.split()),
-}
-"""Of each table, by its name."""
 
 
 @dataclass(frozen=True)
@@ -119,18 +101,20 @@ class Results:
         return table_of(name, lines_of(self, name))
 
 
-def lines_of(results: Results, name: str) -> Sequence[object]:
+def lines_of(results: Results, name: str, summary: Sequence[Summary] | None = None) -> Sequence[object]:
     """The records that the lines of a table are made from; ValueError for the name of no table."""
     if name not in COLUMNS:
         raise ValueError(f"table is {name!r}; expected one of {', '.join(COLUMNS)}")
     if name == "matches":
         return results.matches()
-    return results.field_gains() if name == "fields" else results.summary()
+    if name == "fields":
+        return results.field_gains()
+    return results.summary() if summary is None else summary
 
 
 def tables_of(results: Results) -> dict[str, "pd.DataFrame"]:
     summary = results.summary()
-    return {name: table_of(name, summary if name in LISTS else lines_of(results, name)) for name in COLUMNS}
+    return {name: table_of(name, lines_of(results, name, summary)) for name in COLUMNS}
 
 
 def table_of(name: str, lines: Sequence[object]) -> "pd.DataFrame":

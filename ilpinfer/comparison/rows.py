@@ -7,7 +7,7 @@ from typing import Any
 
 from formulations import LabelSet, Trellis
 from formulations.errors import InferenceError
-from ilpinfer.comparison.plan import Entry
+from ilpinfer.comparison.plan import PlannedMethod
 from ilpinfer.core.rule_compiler import RuleCompiler
 from ilpinfer.core.solution import Solution, finite
 from ilpinfer.decoding.evaluation import evaluate_labelling
@@ -22,7 +22,7 @@ class MethodError(InferenceError, RuntimeError):
     """A method raised an error; the message names sequence and method, and the cause is the error itself."""
 
 
-class Disagreement(InferenceError):
+class Contradiction(InferenceError):
     """Two exact methods cannot both be right; the message names sequence, methods and scores."""
 
 
@@ -79,7 +79,9 @@ def field_counts(predicted: Sequence[str] | None, gold: Sequence[str], scheme: s
     }
 
 
-def row_of(sequence: int, entry: Entry, solution: Solution, gold: ScoredGold | None, scheme: str) -> Row:
+def row_of(
+    sequence: int, entry: PlannedMethod, solution: Solution, gold: ScoredGold | None, scheme: str
+) -> Row:
     """The row of `results.jsonl` for one sequence and method; a failure has no account against gold."""
     labels = solution.labels if solution.has_labelling else None
     account = None
@@ -103,7 +105,7 @@ def row_of(sequence: int, entry: Entry, solution: Solution, gold: ScoredGold | N
 
 
 def check_agreement(rows: Sequence[Row], where: str) -> None:
-    """Raise Disagreement if a proved optimum, or a score, is above a bound that another method has proved.
+    """Raise Contradiction if a proved optimum, or a score, is above a bound that another method has proved.
 
     Scores lie on a grid that floats hold exactly, so that this comparison needs no tolerance.
     """
@@ -112,7 +114,7 @@ def check_agreement(rows: Sequence[Row], where: str) -> None:
         limit = -math.inf if row_with_bound["bound"] is None else row_with_bound["bound"]
         for row in rows:
             if row["score"] is not None and row["score"] > limit:
-                raise Disagreement(
+                raise Contradiction(
                     f"{where}: {row['method']} found a labelling of score {row['score']!r}, but {row_with_bound['method']} "
                     f"claims that none is above {limit!r}"
                 )

@@ -11,7 +11,7 @@ from formulations import Trellis
 from formulations.dtypes import Floats
 from formulations.grid import is_forbidden
 from ilpinfer.comparison.fields import FieldCounts
-from ilpinfer.comparison.plan import Case, Entry, Plan
+from ilpinfer.comparison.plan import Case, Plan, PlannedMethod
 from ilpinfer.comparison.rows import MethodError, ScoredGold, check_agreement, field_counts, row_of
 from ilpinfer.core.rule_compiler import RuleCompiler
 from ilpinfer.core.solution import Solution
@@ -61,7 +61,7 @@ class Baseline:
 
 
 @dataclass(frozen=True)
-class Run:
+class ComparisonRun:
     """Sequences, rules and methods; `checked` sees each solution before it becomes a row, `watch` each row, also of an earlier run."""
 
     cases: Sequence[Case]
@@ -97,7 +97,7 @@ class Run:
             check_agreement(own, f"sequence {number}{f' ({case.where})' if case.where else ''}")
         return Baseline(seconds, fields)
 
-    def _row(self, number: int, case: Case, entry: Entry, gold: ScoredGold | None) -> Row:
+    def _row(self, number: int, case: Case, entry: PlannedMethod, gold: ScoredGold | None) -> Row:
         tokens, scheme = 0, ""
         if case.trellis is None:
             assert case.error is not None
@@ -111,7 +111,7 @@ class Run:
             place = f"{place}, method {entry.name}"
         return {**row, "length": tokens, "reason": f"{place}{place and ': '}{row['reason']}"}
 
-    def _attempt(self, number: int, case: Case, trellis: Trellis, entry: Entry) -> Solution:
+    def _attempt(self, number: int, case: Case, trellis: Trellis, entry: PlannedMethod) -> Solution:
         """The solution of a method, which records the error if it raises one."""
         began = time.perf_counter()
         try:
@@ -124,7 +124,7 @@ class Run:
                 'on_error="record" records it as a failure, and goes on'
             ) from error
 
-    def _solution(self, number: int, trellis: Trellis, entry: Entry) -> Solution:
+    def _solution(self, number: int, trellis: Trellis, entry: PlannedMethod) -> Solution:
         if entry.request is not None:
             return Runner(self.rules, entry.request, decode).best(trellis)
         labels = entry.labellings[number]

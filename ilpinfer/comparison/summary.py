@@ -2,12 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from formulations.dtypes import Floats
-from ilpinfer.comparison.columns import ALL, COMMON, SOLVED, Column
 from ilpinfer.comparison.rows import ERRORS
 from ilpinfer.evaluation.counts import f_measure
 
@@ -18,15 +17,6 @@ CAP = 50.0
 """Gap in nats that stands for a missing labelling in means over all sequences."""
 RESAMPLES, SEED = 9999, 0
 """Of the bootstrap."""
-FAILED = Column(
-    "failed",
-    "count",
-    "",
-    "sequences on which the method raised an error; other figures leave them out",
-)
-INTERVAL = "interval of the mean gap by the bootstrap over sequences"
-COMPLETE = "nothing is missing here"
-WRONG = "wrong labels of these sequences"
 
 
 @dataclass(frozen=True)
@@ -38,105 +28,47 @@ class Summary:
     `infeasible`, and not by `sequences`. `accuracy`, `label_accuracy` and `f1` count missing labellings as wrong.
     """
 
-    method: Annotated[str, Column("method")]
-    kind: Annotated[str, Column("kind")]
-    rank: Annotated[int, Column("rank", "count", "", "by the share solved, then the mean gap, then the time")]
-    seeds: Annotated[int, Column("seeds", "count")]
+    method: str
+    kind: str
+    rank: int
+    seeds: int
     sequences: int
     infeasible: int
-    solved: Annotated[
-        float, Column("solved", "percent", "", "sequences with a labelling that keeps the hard rules")
-    ]
-    failed: Annotated[float, FAILED]
-    proved: Annotated[
-        float, Column("proved", "percent", "", "proved optimal, or proved to have no labelling")
-    ]
-    optimum_known: Annotated[
-        int,
-        Column("sequences", "count", ALL, "those with a proved optimum on which the method did not fail"),
-    ]
-    reaches: Annotated[
-        float | None,
-        Column("reaches optimum", "percent", ALL, "share on which the score is the proved optimum"),
-    ]
-    missed: Annotated[
-        float,
-        Column("missed", "count", ALL, "sequences on which the score is not the proved optimum, or missing"),
-    ]
-    mean_gap: Annotated[
-        float | None,
-        Column("mean gap", "nats", ALL, "below the proved optimum; the cap stands for a missing labelling"),
-    ]
-    relative_gap: Annotated[
-        float | None, Column("relative gap", "relative", ALL, "divided by the absolute value of the optimum")
-    ]
-    gap_per_token: Annotated[
-        float | None, Column("gap per token", "small", ALL, "divided by the tokens of the sequence")
-    ]
-    gap_low: Annotated[float | None, Column("95 % from", "nats", ALL, INTERVAL)]
-    gap_high: Annotated[float | None, Column("95 % to", "nats", ALL, INTERVAL)]
-    gap_spread: Annotated[
-        float | None, Column("± seeds", "nats", ALL, "standard deviation of the mean gap between seeds")
-    ]
-    cap: Annotated[float, Column("cap", "nats", ALL, "stands for a missing labelling, and for nothing else")]
-    solved_gap: Annotated[
-        float | None, Column("mean gap", "nats", SOLVED, "over the sequences that it solves; no cap")
-    ]
-    common: Annotated[
-        int,
-        Column("sequences", "count", COMMON, "those of them that every method solves with every seed"),
-    ]
-    common_gap: Annotated[float | None, Column("mean gap", "nats", COMMON, COMPLETE)]
-    common_relative_gap: Annotated[float | None, Column("relative gap", "relative", COMMON, COMPLETE)]
-    common_gap_per_token: Annotated[float | None, Column("gap per token", "small", COMMON, COMPLETE)]
-    largest_gap: Annotated[
-        float | None, Column("largest gap", "nats", "", "of a labelling that keeps the hard rules")
-    ]
-    violations: Annotated[float, Column("violations", "count", "", "sum over rules and sequences")]
-    breaking: Annotated[float, Column("sequences with violations", "count")]
-    accuracy: Annotated[
-        float | None,
-        Column(
-            "accuracy",
-            "percent",
-            "",
-            "of the fields of tokens with gold, prefixes left out; missing labellings are wrong",
-        ),
-    ]
-    label_accuracy: Annotated[
-        float | None, Column("accuracy", "percent", "labels", "of labels as they are, with their prefixes")
-    ]
-    f1: Annotated[
-        float | None, Column("F1", "percent", "", "of whole fields with gold; missing labellings are wrong")
-    ]
-    search_errors: Annotated[
-        float | None, Column("search", "count", "sequences", "gold scores higher: the method has missed it")
-    ]
-    model_errors: Annotated[
-        float | None,
-        Column("model", "count", "sequences", "gold scores lower: the scores prefer another one"),
-    ]
-    rule_errors: Annotated[
-        float | None, Column("rule", "count", "sequences", "gold breaks a hard rule: no method can find it")
-    ]
-    ties: Annotated[
-        float | None, Column("tie", "count", "sequences", "gold and the labelling score the same")
-    ]
-    search_error_tokens: Annotated[float | None, Column("search", "count", "tokens", WRONG)]
-    model_error_tokens: Annotated[float | None, Column("model", "count", "tokens", WRONG)]
-    rule_error_tokens: Annotated[float | None, Column("rule", "count", "tokens", WRONG)]
-    tie_tokens: Annotated[float | None, Column("tie", "count", "tokens", WRONG)]
-    median_ms: Annotated[float | None, Column("median", "ms", "", "time of a sequence")]
-    p90_ms: Annotated[float | None, Column("90th percentile", "ms", "", "time of a sequence")]
-    bare_passes: Annotated[
-        float | None,
-        Column(
-            "bare Viterbi passes",
-            "times",
-            "",
-            "median time as a multiple of a bare compiled Viterbi pass over the same scores without rules",
-        ),
-    ]
+    solved: float
+    failed: float
+    proved: float
+    optimum_known: int
+    reaches: float | None
+    missed: float
+    mean_gap: float | None
+    relative_gap: float | None
+    gap_per_token: float | None
+    gap_low: float | None
+    gap_high: float | None
+    gap_spread: float | None
+    cap: float
+    solved_gap: float | None
+    common: int
+    common_gap: float | None
+    common_relative_gap: float | None
+    common_gap_per_token: float | None
+    largest_gap: float | None
+    violations: float
+    breaking: float
+    accuracy: float | None
+    label_accuracy: float | None
+    f1: float | None
+    search_errors: float | None
+    model_errors: float | None
+    rule_errors: float | None
+    ties: float | None
+    search_error_tokens: float | None
+    model_error_tokens: float | None
+    rule_error_tokens: float | None
+    tie_tokens: float | None
+    median_ms: float | None
+    p90_ms: float | None
+    bare_passes: float | None
 
 
 def summarise(

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ilpinfer.comparison.results import COLUMNS, Results, tables_of
+from ilpinfer.comparison.columns import COLUMNS
+from ilpinfer.comparison.results import Results, tables_of
 from ilpinfer.comparison.text import readable, shown
 from ilpinfer.system.extras import require
 from ilpinfer.system.files import write_atomically

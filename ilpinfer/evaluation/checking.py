@@ -55,40 +55,9 @@ class Breach:
 class RuleReport:
     """Counts of one rule on gold labels, and its relations to other rules.
 
-    Parameters
-    ----------
-    rule : str
-        Name of the rule.
-    hard, penalty : bool or float or None
-        Whether the rule is hard, and its penalty in nats; None for a hard rule.
-    sequences, broken, share : int or float
-        Number of sequences, number of those that break the rule, and their share.
-    violations : int
-        Number of violations.
-    applies, holds, breaks : int
-        Number of places where the rule applies, where it holds and where it is broken.
-    applicable : int
-        Number of sequences in which the rule applies.
-    suggested_penalty : float or None
-        Penalty in nats by `smoothed_penalty` of sequences; None if it never applies.
-    examples : tuple of str
-        Places of the first violations.
-    breaches : tuple of Breach
-        The first violations.
-    implied_by : tuple of str, optional
-        Rules that imply this one on all sequences that were examined.
-    contradicts : tuple of str, optional
-        Rules that no labelling keeps together with this one, on some sequence that was examined.
-    overruled : int, default 0
-        Number of tokens at which an earlier rule has priority.
-
-    Examples
-    --------
-    >>> from formulations import LabelSet, RuleSet, constraints as C
-    >>> gold = [Gold(("Ada", "1815"), ("name", "year"), "line 1")]
-    >>> [report] = check_rules(RuleSet((C.starts_with("name"),)), gold, LabelSet(("name", "year")))
-    >>> report.applies, report.breaks
-    (1, 0)
+    Counts are of sequences (`sequences`, `broken`, `applicable`), of places (`applies`, `holds`, `breaks`) and of violations; `share` is
+    broken / sequences. Penalties are in nats: None for a hard rule, and for one that never applies. Relations are those on the
+    sequences that were examined.
     """
 
     rule: str
@@ -114,34 +83,12 @@ class RuleReport:
         return self.applies == 0
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values.
-
-        Returns
-        -------
-        dict of str to object
-            Values for JSON.
-        """
+        """As plain values."""
         return {**asdict(self), "never_fires": self.never_fires}
 
     @classmethod
     def from_dict(cls, values: Any) -> "RuleReport":
-        """The report of the values that `to_dict` returns.
-
-        Parameters
-        ----------
-        values : object
-            A dictionary as `to_dict` returns it.
-
-        Returns
-        -------
-        RuleReport
-            The report.
-
-        Raises
-        ------
-        ValueError
-            For other values.
-        """
+        """The report of the values that `to_dict` returns; ValueError for others."""
         return record(cls, values, "the report", derived=("never_fires",))
 
 
@@ -180,32 +127,7 @@ def smoothed_penalty(broken: int, applicable: int, given: float = CRUDE) -> floa
 def check_rules(
     rules: RuleSet, gold: Sequence[Gold], labels: LabelSet, advance: Callable[[], None] = lambda: None
 ) -> list[RuleReport]:
-    """Check every rule against gold labels with the plain checker.
-
-    Parameters
-    ----------
-    rules : RuleSet
-        Rules; features are ignored.
-    gold : sequence of Gold
-        Labelled sequences, at least one.
-    labels : LabelSet
-        Label set of the sequences, with declared fields.
-    advance : callable, optional
-        Function that is called after each sequence.
-
-    Returns
-    -------
-    list of RuleReport
-        One report for each rule.
-
-    Examples
-    --------
-    >>> from formulations import LabelSet, RuleSet, constraints as C
-    >>> gold = [Gold(("Ada", "1815"), ("name", "year"), "line 1")]
-    >>> reports = check_rules(RuleSet((C.starts_with("name"),)), gold, LabelSet(("name", "year")))
-    >>> [(report.rule, report.holds) for report in reports]
-    [('starts_with(name)', 1)]
-    """
+    """Check every rule, but no feature, against at least one labelled sequence with the plain checker."""
     names = [n for n, item in zip(unique_names(rules), rules, strict=True) if isinstance(item, Rule)]
     tallies = [_Tally(name, rule) for name, rule in zip(names, rules.rules, strict=True)]
     compiled = compiler_of(rules).compiled(labels)

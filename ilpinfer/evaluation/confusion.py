@@ -9,28 +9,7 @@ from ilpinfer.evaluation.pictures import silent_figures, svg
 
 
 def mistakes(names: Sequence[str], confusion: Integers, most: int) -> list[tuple[str, str, int]]:
-    """The most frequent confusions of labels.
-
-    Parameters
-    ----------
-    names : sequence of str
-        K labels.
-    confusion : ndarray of int, shape (K, K)
-        Number of tokens [gold, predicted].
-    most : int
-        Largest number of confusions.
-
-    Returns
-    -------
-    list of tuple of (str, str, int)
-        Gold label, predicted label and number of tokens of each confusion.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> mistakes(["a", "b"], np.array([[5, 2], [0, 3]]), 1)
-    [('a', 'b', 2)]
-    """
+    """Gold label, predicted label and number of tokens of the most frequent confusions of K labels (K, K)."""
     wrong = confusion.copy()
     np.fill_diagonal(wrong, 0)
     places = np.argsort(-wrong, axis=None, kind="stable")[:most]

@@ -164,45 +164,12 @@ def shares(totals: Totals, sequences: int = 1) -> Floats:
 
 
 def precision(counts: Counts) -> Floats:
-    """``|F ∩ G| / |F|``; 0 where nothing is predicted (Stokman 2011, eq. 68).
-
-    Parameters
-    ----------
-    counts : Counts
-        (..., 3) predicted, gold and both.
-
-    Returns
-    -------
-    ndarray of float
-        Precision, without the last axis.
-
-    Examples
-    --------
-    >>> float(precision(np.array([4, 2, 1])))
-    0.25
-    """
+    """``|F ∩ G| / |F|`` of counts (..., 3); 0 where nothing is predicted (Stokman 2011, eq. 68)."""
     return _share(counts[..., 2], counts[..., 0])
 
 
 def recall(counts: Counts) -> Floats:
-    """``|F ∩ G| / |G|``; 0 where there is no gold (Stokman 2011, eq. 69).
-
-    Parameters
-    ----------
-    counts : Counts
-        (..., 3) predicted, gold and both.
-
-    Returns
-    -------
-    ndarray of float
-        Recall, without the last axis.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> float(recall(np.array([4, 2, 1])))
-    0.5
-    """
+    """``|F ∩ G| / |G|`` of counts (..., 3); 0 where there is no gold (Stokman 2011, eq. 69)."""
     return _share(counts[..., 2], counts[..., 1])
 
 

@@ -167,26 +167,7 @@ class Evaluation:
 
 
 def measures(counts: Counts, beta: float = 1.0) -> dict[str, Any]:
-    """Measures of counts over the corpus, and their means over sequences with a nonzero count.
-
-    Parameters
-    ----------
-    counts : Counts
-        (N, 3) predicted, gold and both.
-    beta : float, default 1.0
-        Weight of recall in the F measure.
-
-    Returns
-    -------
-    dict of str to object
-        Measures by name.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> measures(np.array([[4, 2, 1]]))["precision"]
-    0.25
-    """
+    """Measures of counts (N, 3) over the corpus, and their means over sequences with a nonzero count."""
     total = counts.sum(axis=0)
     there = counts[counts[:, :2].any(axis=1)]
     sums = dict(zip(("predicted", "gold", "both"), total.tolist(), strict=True))

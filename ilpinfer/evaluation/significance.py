@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from formulations.arguments import whole
 from formulations.dtypes import Floats, Integers
 from ilpinfer.evaluation.counts import f_measure
 from ilpinfer.evaluation.evaluation import Evaluation
@@ -104,8 +105,7 @@ def compare(
         raise ValueError("the two systems have labelled different sequences")
     if len(one.tokens) < 2:
         raise ValueError("one sequence shows no significance; expected at least two")
-    if resamples < 1:
-        raise ValueError(f"resamples is {resamples}; expected at least 1")
+    whole(resamples, "resamples", 1)
 
     def sums(system: Evaluation) -> Mapping[str, tuple[NDArray[Any], Measure]]:
         right = np.stack([system.correct, system.tokens], axis=-1)

@@ -12,7 +12,7 @@ from random import Random
 
 from formulations import LabelSet, Rule, RuleSet, Trellis
 from formulations import constraints as C
-from formulations.arguments import whole
+from formulations.arguments import number, whole
 from formulations.labels.reading import Reading
 from formulations.messages import suggestion
 from ilpinfer.decoding.decode import decode
@@ -122,10 +122,8 @@ def generate(
         ("seed", seed, 0),
     ):
         whole(value, what, least)
-    if isinstance(hardness, bool) or not isinstance(hardness, int | float) or not 0 <= hardness <= 1:
-        raise ValueError(f"hardness is {hardness!r}; expected a number from 0 to 1")
-    share = float(hardness)
-    return (_instance(kind, f"{kind}-{seed}-{number}", T, K, rules, share) for number in range(count))
+    share = number(hardness, "hardness", 0, 1)
+    return (_instance(kind, f"{kind}-{seed}-{place}", T, K, rules, share) for place in range(count))
 
 
 def _instance(kind: str, name: str, T: int, K: int, rules: int, hardness: float) -> Instance:

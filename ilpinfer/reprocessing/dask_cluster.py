@@ -6,10 +6,18 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError
 from importlib.metadata import version
 from platform import python_version
-from typing import Any, Self, cast
+from typing import Any, cast
 
 from ilpinfer.errors import describe
-from ilpinfer.reprocessing.executors import TRIES, Budget, BudgetSpent, Done, ShardError, sequence_range
+from ilpinfer.reprocessing.executors import (
+    TRIES,
+    Budget,
+    BudgetSpent,
+    Done,
+    Executor,
+    ShardError,
+    sequence_range,
+)
 from ilpinfer.reprocessing.manifest import own_versions
 from ilpinfer.reprocessing.shards import Shard, Work, decode_shard
 from ilpinfer.system.extras import require
@@ -25,7 +33,7 @@ class ClusterError(OutputError):
     """Error of a scheduler or of workers that cannot be used; the message gives the reason and a remedy."""
 
 
-class DaskCluster:
+class DaskCluster(Executor):
     """Decodes shards on the workers of a Dask scheduler, which get model and rules by a task of their own."""
 
     def __init__(self, address: str, work: Work) -> None:
@@ -50,7 +58,6 @@ class DaskCluster:
         self._work = self._client.submit(pickle.loads, pickle.dumps(work), pure=False, retries=TRIES)
 
     def submit(self, shard: Shard) -> Callable[[Budget], Done]:
-        """Send a shard to the scheduler; the function returned waits for its result. ShardError if the scheduler has ended."""
         future = self._client.submit(decode_shard, shard, self._work, pure=False, retries=TRIES)
 
         def result(budget: Budget) -> Done:
@@ -70,9 +77,6 @@ class DaskCluster:
             return done
 
         return result
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self._client.close()

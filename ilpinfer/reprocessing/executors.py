@@ -1,10 +1,10 @@
 """Executors that decode shards: in this process or in several."""
 
 import time
+from abc import abstractmethod
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Protocol, Self
 
 from formulations.errors import InferenceError
 from ilpinfer.decoding.workers import WorkerError, Workers
@@ -47,41 +47,29 @@ class Budget:
             raise BudgetSpent
 
 
-class Executor(Protocol):
+class Executor(AbstractContextManager["Executor"]):
     """Decodes shards, of which `width` may be submitted at the same time."""
 
-    width: int
+    width = 1
 
+    @abstractmethod
     def submit(self, shard: Shard) -> Callable[[Budget], Done]:
         """Submit a shard; the function returned waits for its result, and raises BudgetSpent or ShardError."""
-        ...
 
-    def __enter__(self) -> Self: ...
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
+    def __exit__(self, *_: object) -> None: ...
 
 
-class LocalExecutor:
+class LocalExecutor(Executor):
     """Decodes shards in this process."""
-
-    width = 1
 
     def __init__(self, work: Work) -> None:
         self._work = work
 
     def submit(self, shard: Shard) -> Callable[[Budget], Done]:
-        """Prepare a shard, which is decoded when the result is requested."""
         return lambda budget: decode_shard(shard, self._work, budget.check)
 
-    def __enter__(self) -> Self:
-        return self
 
-    def __exit__(self, *_: object) -> None: ...
-
-
-class Processes:
+class Processes(Executor):
     """Decodes shards in several processes of this machine."""
 
     def __init__(self, work: Work, number: int) -> None:
@@ -89,7 +77,6 @@ class Processes:
         self._workers = Workers(number, decode_shard, (work,))
 
     def submit(self, shard: Shard) -> Callable[[Budget], Done]:
-        """Send a shard to the next idle process; ShardError if the processes have ended."""
         future = self._workers.submit(shard)
 
         def result(budget: Budget) -> Done:
@@ -107,9 +94,6 @@ class Processes:
             raise AssertionError
 
         return result
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self._workers.end()

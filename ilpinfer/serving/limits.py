@@ -1,9 +1,8 @@
 """Limits of a service."""
 
-import math
 from dataclasses import dataclass, fields
 
-from formulations.arguments import whole
+from formulations.arguments import positive, whole
 
 WORKERS = 2
 """Threads that decode, if not given."""
@@ -71,8 +70,7 @@ class Limits:
         for each in fields(self):
             value = getattr(self, each.name)
             if each.type is float:
-                if not 0 < value < math.inf:
-                    raise ValueError(f"{each.name} is {value!r}; expected seconds above 0")
+                positive(value, each.name, "seconds")
             else:
                 whole(value, each.name, 1)
         if self.deadline > self.longest_deadline:

@@ -38,6 +38,11 @@ class Context(NamedTuple):
     where: str = "body"
 
 
+def _context(info: ValidationInfo) -> Context:
+    assert isinstance(info.context, Context)
+    return info.context
+
+
 class RequestOptions(BaseModel):
     """Options of a request."""
 
@@ -53,7 +58,7 @@ class RequestOptions(BaseModel):
     @field_validator("deadline", "top")
     @classmethod
     def _limited(cls, value: float | None, info: ValidationInfo) -> float | None:
-        limits: Limits = info.context.limits
+        limits = _context(info).limits
         if value is not None and value > (
             limits.top if info.field_name == "top" else limits.longest_deadline
         ):
@@ -107,14 +112,14 @@ class Sequence(BaseModel):
     @model_validator(mode="after")
     def _within_limits(self, info: ValidationInfo) -> Self:
         """Read the example; Refusal for keys that exclude each other, and for a sequence that is too large."""
-        limits, where = info.context
-        _check_length(len(self.tokens or ()), info.context)
+        limits, where = context = _context(info)
+        _check_length(len(self.tokens or ()), context)
         own = self.model_fields_set - RequestOptions.model_fields.keys()
         try:
             self._example = example({key: value for key, value in self if key in own}, where, None)
         except InputError as error:
             raise invalid(str(error)) from None
-        _check_length(self.length, info.context)
+        _check_length(self.length, context)
         if self.label_count > limits.labels:
             raise too_large(
                 f"{where}: scores of {self.label_count} labels; at most {limits.labels} are decoded here"
@@ -147,7 +152,7 @@ class BatchRequest(RequestOptions):
     @classmethod
     def _each(cls, records: Any, info: ValidationInfo) -> list[Sequence | Refusal]:
         """The sequences, with a refusal in the place of each invalid one."""
-        limits: Limits = info.context.limits
+        limits = _context(info).limits
         if not isinstance(records, list) or not records:
             raise ValueError
         if len(records) > limits.sequences:

@@ -32,7 +32,7 @@ def test_versions(capsys):
 
 
 def test_versions_are_those_that_solvers_state_with_their_answers():
-    from ilpinfer.cli.versions import versions
+    from ilpinfer.cli.app import versions
     from ilpinfer.solvers import cbc, cp_sat, highs, scip
 
     stated = dict(

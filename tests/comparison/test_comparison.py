@@ -15,7 +15,7 @@ import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
 from ilpinfer.comparison import running
-from ilpinfer.comparison.rows import Disagreement, MethodError, ScoredGold, error_of
+from ilpinfer.comparison.rows import Contradiction, MethodError, ScoredGold, error_of
 from ilpinfer.core import registry
 from ilpinfer.exact import bare
 from ilpinfer.exact.bare import bare_pass, bare_seconds
@@ -334,7 +334,7 @@ def test_methods_that_disagree_are_an_error(monkeypatch):
         return {**row, "bound": row["bound"] - 2.0**-20} if entry.name == "highs" else row
 
     monkeypatch.setattr(running, "row_of", lying)
-    with pytest.raises(Disagreement, match=r"sequence 0: auto found a labelling .* but highs claims"):
+    with pytest.raises(Contradiction, match=r"sequence 0: auto found a labelling .* but highs claims"):
         ilpinfer.compare(TRELLISES, RULES, ["auto", "highs"])
 
 

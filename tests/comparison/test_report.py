@@ -13,10 +13,10 @@ from support.comparisons import ODD, SCRIPT, TOKENS, odd, ordinary, trellises
 
 from formulations import constraints as C
 from ilpinfer.comparison.comparison import Comparison, compare
-from ilpinfer.comparison.disagreements import Candidate, choose, disagreements, window
+from ilpinfer.comparison.disagreements import RowPair, choose, disagreements, window
 from ilpinfer.comparison.plan import Case, plan_of
 from ilpinfer.comparison.report import report_of
-from ilpinfer.comparison.running import RowList, Run
+from ilpinfer.comparison.running import ComparisonRun, RowList
 from ilpinfer.comparison.text import readable
 from ilpinfer.core.rule_compiler import compiler_of
 
@@ -177,7 +177,7 @@ def test_sequences_without_a_labelling_are_named():
 def test_sequences_that_could_not_be_scored_are_named():
     cases = [Case(trellises(1)[0], None, "x:1"), Case(None, None, "x:2", ValueError("no scores"))]
     plan, rules, store = plan_of(["auto", "viterbi"]), compiler_of([]), RowList()
-    baseline = Run(cases, rules, plan).fill(store)
+    baseline = ComparisonRun(cases, rules, plan).fill(store)
     comparison = Comparison(store, plan, cases, rules.rules, baseline, 50.0, {"source": "x", "version": "9"})
     text = report_of(comparison)
     assert ["sequences without scores, on which every method fails", "1"] in table(text, "input")
@@ -239,7 +239,7 @@ def test_the_window_leaves_something_to_read_on_both_sides():
 
 
 def test_each_method_is_drawn_before_one_is_drawn_twice():
-    ordered = [Candidate(9.0 - i, i, 0, 1, "bad") for i in range(6)] + [Candidate(1.0, 7, 0, 1, "good")]
+    ordered = [RowPair(9.0 - i, i, 0, 1, "bad") for i in range(6)] + [RowPair(1.0, 7, 0, 1, "good")]
     chosen = choose(ordered, 4)
     assert [candidate.sequence for candidate, _ in chosen] == [0, 1, 7, 3]
     assert chosen[-1][1].startswith("a typical gap")

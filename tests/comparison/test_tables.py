@@ -3,12 +3,16 @@
 import csv
 import io
 import re
+from dataclasses import fields
 
 import pandas as pd
 import pytest
 from support.comparisons import ODD, odd, ordinary
 
-from ilpinfer.comparison.results import COLUMNS
+from ilpinfer.comparison.columns import COLUMNS
+from ilpinfer.comparison.fields import FieldGain
+from ilpinfer.comparison.pairs import Match
+from ilpinfer.comparison.summary import Summary
 from ilpinfer.comparison.table_files import SUFFIXES, write_tables
 from ilpinfer.comparison.text import readable, shown
 from ilpinfer.system.extras import MissingLibrary
@@ -46,6 +50,13 @@ def test_names_of_columns_are_unique():
     for columns in COLUMNS.values():
         names = [column.name for column in columns]
         assert len(set(names)) == len(names)
+
+
+def test_every_column_is_a_field_of_its_record():
+    records = {"matches": Match, "fields": FieldGain}
+    for table, columns in COLUMNS.items():
+        known = {field.name for field in fields(records.get(table, Summary))}
+        assert {column.field for column in columns} <= known
 
 
 def test_an_unknown_table_or_format_is_named(comparison, tmp_path):

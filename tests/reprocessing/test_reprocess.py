@@ -367,11 +367,23 @@ def test_what_is_not_proved_is_taken_up(corpus, capsys, monkeypatch):
         n: c for n, c in before.items() if n != "manifest.json"
     }
     monkeypatch.setattr("ilpinfer.decoding.decoder.Decoder", _exact)
+    with monkeypatch.context() as patch:
+        patch.setattr(executors.Budget, "check", _spent)
+        code, _, err = run([*again, "--budget", "1000"], capsys)
+    assert code == 1 and "--budget 1000 s are over; continue with --only-unproved" in err
+    kept = contents("out")
+    assert {n: c for n, c in kept.items() if n != "manifest.json"} == {
+        n: c for n, c in before.items() if n != "manifest.json"
+    }
     assert run(again, capsys)[0] == 0
     manifest = json.loads(Path("out/manifest.json").read_text())
-    assert manifest["retries"] == [60.0, 60.0]
+    assert manifest["retries"] == [60.0, 60.0, 60.0] and manifest["finished"]
     assert sum(shard["unproved"] for shard in manifest["shards"]) == 0
     assert Path("out/unproved.jsonl").read_bytes() == b""
+
+
+def _spent(_):
+    raise executors.BudgetSpent
 
 
 def _exact(rules, *, method, **options):

@@ -104,7 +104,12 @@ BAD = [
     (b'{"emissions": [[0, 1e300]], "transitions": [[0, 0], [0, 0]]}', "1e+300"),
     (b'{"emissions": [[0, 1]]}', "expected start and edges, or emissions and transitions"),
     (b'{"emissions": [[0, 1], [0]], "transitions": [[0, 0], [0, 0]]}', "emissions"),
-    (b'{"emissions": 3, "transitions": 4}', "emissions"),
+    (b'{"emissions": 3, "transitions": 4}', "emissions is 3; expected a list"),
+    (
+        b'{"emissions": [[0, true]], "transitions": [[0, 0], [0, 0]]}',
+        "emissions, item 1, item 2 is true; expected a number",
+    ),
+    (b'{"start": [0], "edges": [[["a"]]]}', 'edges, item 1, item 1, item 1 is "a"; expected a number'),
 ]
 
 
