@@ -12,8 +12,7 @@ import numpy as np
 from formulations.messages import brief
 
 Kind = TypeVar("Kind")
-MOST_SECONDS = 1e6
-"""A longer time limit counts as no limit."""
+MOST_SECONDS = 1e6  # a longer time limit counts as no limit
 
 
 def whole(
@@ -28,9 +27,8 @@ def whole(
     if not good or (least is not None and int(value) < least) or (most is not None and int(value) > most):
         low = "" if least is None else f" from {_power(least)}"
         high = "" if most is None else f" to {_power(most)}"
-        raise ValueError(
-            f"{what} is {brief(value) if good else shown(value)}; expected a whole number{low}{high}"
-        )
+        given = brief(value) if good else shown(value)
+        raise ValueError(f"{what} is {given}; expected a whole number{low}{high}")
     return int(value)
 
 
@@ -126,9 +124,8 @@ def names(value: Any, what: str) -> frozenset[str]:
 
 
 def instances(value: Any, kind: type[Kind], what: str, expected: str) -> list[Kind]:
-    return [
-        instance(each, kind, f"{what}[{place}]", expected) for place, each in enumerate(items(value, what))
-    ]
+    places = enumerate(items(value, what))
+    return [instance(each, kind, f"{what}[{place}]", expected) for place, each in places]
 
 
 def instance(value: Any, kind: type[Kind], what: str, expected: str) -> Kind:

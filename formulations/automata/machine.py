@@ -16,8 +16,7 @@ from formulations.errors import InferenceError
 MOST_STATES = 50_000
 """Largest number of states of a machine. Larger rules are evaluated by rows of programs and on complete labellings."""
 
-_SWEEPS = 8
-"""Sweeps over all states before single steps."""
+_SWEEPS = 8  # sweeps over all states before single steps
 
 
 class TooManyStates(InferenceError, ValueError):

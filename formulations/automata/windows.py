@@ -67,8 +67,7 @@ class Literal:
     holds: bool = True  # False for the second of each
 
 
-Condition = tuple[Literal, ...]
-"""Literals that all hold; the empty one always does."""
+Condition = tuple[Literal, ...]  # literals that all hold; the empty one always does
 FIRST, LAST = Literal(-1, None, False), Literal(1, None, False)
 LATER, EARLIER = Literal(-1), Literal(1)
 

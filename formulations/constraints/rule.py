@@ -114,9 +114,8 @@ class Rule:
     @property
     def title(self) -> str:
         """The given name, or the statement."""
-        return self.name or cut(self.statement.sentence(), LONGEST_NAME) + (
-            f" for {self.scope}" if self.scope else ""
-        )
+        scope = f" for {self.scope}" if self.scope else ""
+        return self.name or cut(self.statement.sentence(), LONGEST_NAME) + scope
 
     @property
     def hard(self) -> bool:
@@ -148,11 +147,8 @@ class Rule:
 
     def _expand_scope(self, names: tuple[str, ...]) -> list[Template]:
         places = SCOPES[self.scope]
-        clashes = [place for place in places if place in names]
-        if clashes:
-            raise ValueError(
-                f"scope {self.scope!r} uses {clashes[0]!r} as a placeholder, but a field is named so"
-            )
+        for place in (place for place in places if place in names):
+            raise ValueError(f"scope {self.scope!r} uses {place!r} as a placeholder, but a field is named so")
         choices = permutations(names, len(places))
         scoped = [self.statement.bind(dict(zip(places, c, strict=True))) for c in choices if places]
         return [each for s in (scoped if places else [self.statement]) for each in each_field(s, names)]
@@ -216,9 +212,8 @@ class Rule:
     def _regular(self, components: Iterable[Component]) -> list[Machine]:
         result = [component.machines for component in components]
         if None in result:
-            raise ValueError(
-                'distance "hamming" is for rules that have a small machine, which this one has not: use "count"'
-            )
+            what = "rules that have a small machine, which this one has not"
+            raise ValueError(f'distance "hamming" is for {what}: use "count"')
         return [machine for machines in result for machine in machines or ()]
 
     def trials(self, reading: Reading) -> list[Trial]:

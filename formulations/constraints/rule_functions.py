@@ -81,9 +81,8 @@ def template(
     if text or "rule_name" in vars(statement):
         attributes = {"__doc__": text or statement.__doc__, "__module__": statement.__module__, **variant}
         attributes["__reduce__"] = _pickled
-        made = new_class(
-            name.title().replace("_", ""), (statement,), exec_body=lambda body: body.update(attributes)
-        )
+        title = name.title().replace("_", "")
+        made = new_class(title, (statement,), exec_body=lambda body: body.update(attributes))
     made.rule_name = name
     made.__doc__ = _documentation(made)
     plain_signature(made)

@@ -61,8 +61,7 @@ else:
 
 TEMPLATES: dict[str, type["Template"]] = {}
 """Every template by its name."""
-LONGEST_NAME = 160
-"""Characters of a name that is made from a statement."""
+LONGEST_NAME = 160  # characters of a name that is made from a statement
 
 
 @dataclass_transform(frozen_default=True)

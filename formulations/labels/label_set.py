@@ -18,8 +18,7 @@ from formulations.labels.selectors import EACH_FIELD, Group, Selector, holds
 from formulations.labels.selectors import selector as check_selector
 from formulations.messages import brief, suggestion
 
-MOST_LABELS = 2**11
-"""Labels of a set; tables of steps grow with their square."""
+MOST_LABELS = 2**11  # labels of a set; tables of steps grow with their square
 
 
 @dataclass(frozen=True)
@@ -146,15 +145,10 @@ class LabelSet:
             if label not in self._index:
                 raise ValueError(f"token {position}: no label {brief(label)}{suggestion(label, self.names)}")
             return self._index[label]
-        if (
-            isinstance(label, int | np.integer)
-            and not isinstance(label, bool)
-            and 0 <= int(label) < len(self)
-        ):
+        if isinstance(label, int | np.integer) and not isinstance(label, bool) and 0 <= label < len(self):
             return int(label)
-        raise ValueError(
-            f"token {position}: {brief(label)} is neither a label name nor an id from 0 to {len(self) - 1}"
-        )
+        expected = f"neither a label name nor an id from 0 to {len(self) - 1}"
+        raise ValueError(f"token {position}: {brief(label)} is {expected}")
 
     @cached_property
     def _index(self) -> dict[str, int]:
@@ -227,9 +221,8 @@ class LabelSet:
             selector = check_selector(selector, "field")
             if isinstance(selector, str | Group):
                 return self.field(selector)
-            return self._group(
-                Group(brief(" or ".join(map(str, selector)), quoted=False) or "nothing", tuple(selector))
-            )
+            name = brief(" or ".join(map(str, selector)), quoted=False) or "nothing"
+            return self._group(Group(name, tuple(selector)))
         if selector in self.fields:
             return self.fields[selector]
         if selector == EACH_FIELD:
@@ -280,8 +273,7 @@ def check_label_count(labels: int) -> None:
         raise ValueError(f"{labels} labels; expected at most {MOST_LABELS}, as steps between them are tables")
 
 
-_extended = Recent[LabelSet](MOST_LABEL_SETS)
-"""The latest label sets with optional fields."""
+_extended = Recent[LabelSet](MOST_LABEL_SETS)  # the latest label sets with optional fields
 
 
 def _maximal(member: Booleans) -> Booleans:

@@ -51,9 +51,9 @@ class Reading:
         return result
 
     def _belongs(self, label: str, name: str) -> bool:
-        return (
-            name in dict(schemes.levels(label, self.labels.scheme)) if self._is_field(name) else label == name
-        )
+        if not self._is_field(name):
+            return label == name
+        return name in dict(schemes.levels(label, self.labels.scheme))
 
     def positions(self, selector: Selector) -> list[int]:
         members = {label for label in set(self.names) if self._carries(label, selector)}

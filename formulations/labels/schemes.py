@@ -18,12 +18,10 @@ MARKS = {
 }
 """For each scheme with prefixes the roles of its letters: B begins a run, I continues it, E ends it, S is a run of one token."""
 SCHEMES = ("plain", *MARKS)
-CLOSED = ("iobes", "bilou", "bmes")
-"""Schemes that mark the ends of runs, too."""
+CLOSED = ("iobes", "bilou", "bmes")  # schemes that mark the ends of runs, too
 WRITABLE = ("bio", "iob1", *CLOSED)
 """Schemes of one level with prefixes; labellings can be converted between them."""
-ALIASES = {"iob2": "bio", "bioes": "iobes", "biluo": "bilou"}
-"""Other names of schemes."""
+ALIASES = {"iob2": "bio", "bioes": "iobes", "biluo": "bilou"}  # other names of schemes
 OUTSIDE = "O"
 
 
@@ -49,10 +47,8 @@ def check(names: Sequence[str], scheme: str) -> None:
         return
     for name in names:
         if name != OUTSIDE and not _fits(name, scheme):
-            marks = ", ".join(f"{p}-" for p in MARKS[scheme])
-            raise ValueError(
-                f"label {name!r} does not fit scheme {scheme}: expected O or a prefix of {marks}"
-            )
+            expected = f"O or a prefix of {', '.join(f'{p}-' for p in MARKS[scheme])}"
+            raise ValueError(f"label {name!r} does not fit scheme {scheme}: expected {expected}")
 
 
 def _fits(name: str, scheme: str) -> bool:

@@ -12,8 +12,7 @@ from formulations.parameters import KINDS, Kind, ParameterError
 
 EACH_FIELD = "each field"
 """Value in place of a field: one ground rule for every field but `O`."""
-DEEPEST = 100
-"""Largest depth of nested groups."""
+DEEPEST = 100  # largest depth of nested groups
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -75,9 +74,8 @@ class Group:
     _key: bytes = field(init=False, default=b"")
 
     def _digest(self) -> bytes:
-        digest = hashlib.sha256(
-            f"{self.complement} {len(self.name)} {self.name}".encode("utf-8", "surrogatepass")
-        )
+        head = f"{self.complement} {len(self.name)} {self.name}"
+        digest = hashlib.sha256(head.encode("utf-8", "surrogatepass"))
         for member in self.members:
             if isinstance(member, Group):
                 digest.update(b"group" + member._key)

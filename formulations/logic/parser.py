@@ -6,10 +6,8 @@ from typing import Any
 
 from formulations.errors import InferenceError
 
-LONGEST = 20_000
-"""Characters of a formula."""
-DEEPEST = 150
-"""Largest depth of a syntax tree."""
+LONGEST = 20_000  # characters of a formula
+DEEPEST = 150  # largest depth of a syntax tree
 
 
 class FormulaError(InferenceError, ValueError):

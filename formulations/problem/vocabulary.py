@@ -10,12 +10,9 @@ from formulations.automata.windows import Condition, Pattern
 from formulations.dtypes import Integers, Small
 from formulations.errors import InferenceError
 
-MOST_TOKENS = 1 << 16
-"""Largest number of distinct tokens of a vocabulary; beyond it, a new one is made."""
-MOST_CHARACTERS = 1 << 24
-"""Largest number of characters of these tokens."""
-MOST_CLASSES = 1 << 22
-"""Places in the table of classes for one purpose."""
+MOST_TOKENS = 1 << 16  # largest number of distinct tokens of a vocabulary; beyond it, a new one is made
+MOST_CHARACTERS = 1 << 24  # largest number of characters of these tokens
+MOST_CLASSES = 1 << 22  # places in the table of classes for one purpose
 
 
 class TooManyClasses(InferenceError, ValueError):

@@ -8,7 +8,9 @@ from formulations.constraints.defining import named_formula
 from formulations.errors import InferenceError
 from formulations.labels.schemes import OUTSIDE
 from formulations.labels.selectors import EACH_FIELD, Group, Selector, alternatives
-from formulations.logic.syntax import FormulaError, NamedFormula, check_named_formulas
+from formulations.logic.names import NamedFormula
+from formulations.logic.parser import FormulaError
+from formulations.logic.syntax import check_named_formulas
 from formulations.messages import brief, suggestion
 from formulations.parameters import KEY, KeyPath
 
@@ -34,17 +36,13 @@ class Declarations:
         if isinstance(value, list) and value:
             return tuple(self.selector(v, what, (*path, i), placeholders) for i, v in enumerate(value))
         if isinstance(value, dict) and value.keys() == {"not"}:
-            members = (
-                self.selector(value["not"], what, (*path, "not"), placeholders) if value["not"] != [] else ()
-            )
-            if not members:
+            if value["not"] == []:
                 raise DocumentError(f"{what}: not of nothing; name at least one field", *path, "not")
-            inner = alternatives(members)
+            inner = alternatives(self.selector(value["not"], what, (*path, "not"), placeholders))
             return Group(f"other than {', '.join(map(str, inner))}", inner, complement=True)
         if not isinstance(value, str):
-            raise DocumentError(
-                f"{what} is {brief(value)}; expected a field, a list of fields, or {{ not = [...] }}", *path
-            )
+            expected = "a field, a list of fields, or { not = [...] }"
+            raise DocumentError(f"{what} is {brief(value)}; expected {expected}", *path)
         if value in self.groups:
             return self.groups[value]
         if value not in (*self.fields, OUTSIDE, EACH_FIELD, *placeholders):

@@ -173,9 +173,8 @@ def as_pattern(value: Any, what: str) -> TokenPattern:
     if isinstance(value, str) and value:
         return TokenPattern((value,))
     if not isinstance(value, Mapping):
-        raise ParameterError(
-            f"{what} is {brief(value)}; expected a word, or a table with words, pattern, token_class or unless"
-        )
+        expected = "a word, or a table with words, pattern, token_class or unless"
+        raise ParameterError(f"{what} is {brief(value)}; expected {expected}")
     known = [f.name for f in fields(TokenPattern)]
     for key in value:
         if key not in known:

@@ -6,8 +6,7 @@ from formulations.dtypes import Integers
 from ilpinfer.exact.ground import Ground
 from ilpinfer.kernels.machines import Joint, Symbols, joint_of
 
-_MOST_SYMBOLS = 256
-"""Joint symbols beyond which those that never occur are left out."""
+_MOST_SYMBOLS = 256  # joint symbols beyond which those that never occur are left out
 
 
 def joint_symbols(one: Ground) -> Symbols:

@@ -17,8 +17,7 @@ from ilpinfer.kernels.warming import Stage
 from ilpinfer.search.best_first import better_first_labelling
 from ilpinfer.search.population import Individuals, Population, Stretches, example, population_search
 
-_HARD = min(LIMIT // 4, 1000 * UNITS_PER_NAT)
-"""Weight of a hard violation during repair, grid units."""
+_HARD = min(LIMIT // 4, 1000 * UNITS_PER_NAT)  # weight of a hard violation during repair, grid units
 
 
 def repair(
@@ -48,11 +47,7 @@ def improve_individual(population: Population) -> None:
         stretches.end(valued, valued, full=code == kernels.FULL)
 
 
-def _example() -> None:
-    improve_individual(example(Individuals()))
-
-
-REPAIR = Stage("repair", "repair of labellings", _example)
+REPAIR = Stage("repair", "repair of labellings", lambda: improve_individual(example(Individuals())))
 
 
 def greedy(problem: Problem, task: Task, name: str) -> Iterator[Result]:

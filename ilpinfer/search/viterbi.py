@@ -70,10 +70,8 @@ def post_correction(problem: Problem, task: Task, name: str) -> Iterator[Result]
     allowed = allowed_labels(problem)
     wrong = [t for t in range(len(path)) if not allowed[t, path[t]] and allowed[t].any()]
     for t in wrong:
-        choices = [
-            (problem.lattice.score(_with(path, t, k)), -k) for k in np.flatnonzero(allowed[t]).tolist()
-        ]
-        path = _with(path, t, -max(choices)[1])
+        choices = (_with(path, t, k) for k in np.flatnonzero(allowed[t]).tolist())
+        path = max(choices, key=problem.lattice.score)
     yield Result(path, bound, f"{name}: {len(wrong)} tokens overwritten", VITERBI_BOUND)
 
 
