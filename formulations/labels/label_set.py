@@ -12,8 +12,7 @@ from formulations.arguments import names as frozen_names
 from formulations.caches import MOST_LABEL_SETS, Recent
 from formulations.dtypes import Booleans, Integers
 from formulations.labels import schemes
-from formulations.labels.scheme_notices import remark
-from formulations.labels.schemes import OUTSIDE
+from formulations.labels.schemes import OUTSIDE, remark
 from formulations.labels.selectors import EACH_FIELD, Group, Selector, holds
 from formulations.labels.selectors import selector as check_selector
 from formulations.messages import brief, suggestion

@@ -56,12 +56,7 @@ class Formulation:
         return program.with_row(at, self.cost[at] // divisor, upper=cost_ceiling // divisor)
 
     def least_cost(self, score_floor: int | None) -> IntegerProgram:
-        """maximise -Σ c·σ subject to score >= floor (Fersini et al. 2014, eq. 22-29).
-
-        The floor is written as a limit on losses. The loss of an edge is its difference from the best completion of
-        the state that it leaves. On paths that is the same row, with small coefficients; an edge whose loss alone
-        passes the budget is boxed to 0.
-        """
+        """maximise -Σ c·σ subject to score >= floor (Fersini et al. 2014, eq. 22-29), a limit on losses; see `formulate`."""
         program = replace(self.program, objective=-self.cost)
         if score_floor is None:
             return program
@@ -112,11 +107,10 @@ def formulate(problem: Problem) -> Formulation:
 
 
 def _add_path(lattice: Lattice, program: ProgramBuilder) -> None:
-    """Add the path's columns and its T·S + 2 rows, one for each node.
+    """Add the path: S start edges, (T-1)·S·K steps and S end edges, a forbidden one boxed to 0; and T·S + 2 rows, one for each node.
 
     maximise Σ score(e)·e subject to one start edge, one end edge, and as much into each node as out of it
     (Fersini et al. 2014, eq. 12-16; Stokman 2011, eq. 39-46, where the label before token 0 is `start`).
-    Columns: S start edges, (T-1)·S·K steps, S end edges; a forbidden edge is boxed to 0.
     """
     (T, K), S = lattice.shape, lattice.states
     columns, rows, labels = program.columns, program.rows, program.labels

@@ -60,12 +60,10 @@ class ReducedProgram:
 def reduce(
     program: IntegerProgram, lattice: Lattice, path: LabelIds | None, value: int, bound: int | None = None
 ) -> ReducedProgram:
-    """Remove the steps that no labelling with a score of at least `value` takes, and require that score.
+    """Remove the steps that no labelling with a score of at least `value` takes, grid units, and require that score of `path` (T,).
 
-    A step whose loss against the best completion of its own start passes best - value cannot be part of such a
-    labelling, since losses add up and rules only take away. The lattice has the scores, or others at which no labelling
-    that keeps to them is worth more than `bound`, by default its best score, less its losses. The search starts from
-    `path` (T,), whose score `value` is, in grid units, if it is not None.
+    Losses add up and rules only take away. The lattice has the scores, or others at which no labelling that keeps to them is worth more
+    than `bound`, by default its best score, less its losses.
     """
     best, loss = losses(lattice)
     best = best if bound is None else bound

@@ -138,10 +138,9 @@ def _agreement(component: Agreement, part: _Part) -> tuple[Integers, Integers, I
 
 
 def _flow(machine: Machine, part: _Part, *, backward: bool = False) -> tuple[Integers, Integers, Integers]:
-    """Add w[t, q, s], 1 where the machine is in state q and reads symbol s at token t.
+    """Add w[t, q, s], 1 where the machine is in state q and reads symbol s at token t; token, column and violations of those that emit.
 
     Flow through the states, and for each symbol but one: Σ_q w[t, q, s] = Σ of the edges that carry s.
-    Returns token, column and violations of each w that emits; those at the end count for the last token read.
     """
     of, program, rows = part.of, part.program, part.program.rows
     T, (Q, S) = program.shape[0], machine.emits.shape

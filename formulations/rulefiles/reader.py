@@ -20,9 +20,8 @@ from formulations.labels.selectors import EACH_FIELD
 from formulations.logic.parser import FormulaError
 from formulations.messages import brief, suggestion
 from formulations.parameters import KEY, WORDS, KeyPath, ParameterError, kinds
-from formulations.rulefiles.declarations import Declarations, DocumentError, check_keys
+from formulations.rulefiles.declarations import Declarations, DocumentError, check_keys, with_word_files
 from formulations.rulefiles.toml_text import NotToml, loads, locate
-from formulations.rulefiles.word_files import with_word_files
 
 TOP = ("title", "source", "fields", "groups", "template", "rule", "feature")
 FORMS = ("template", "linear", "logic")

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from formulations import RuleSet
 from formulations.labels.label_set import LabelSet
-from formulations.labels.scheme_notices import remark
+from formulations.labels.schemes import remark
 from formulations.problem.compiled_rules import notices
 from ilpinfer.core.rule_compiler import compiler_of
 from ilpinfer.corpus.examples import InputError

@@ -1,8 +1,7 @@
 """The check of a leaf: prices are moved from the scores to machines, and machines are followed, stage by stage.
 
-A multiplier is a price for each unit of a sum, and a share is a price for each kind of a token. The lattice pays them, and the bound
-gets back the most that a machine can gain by itself. A machine that is followed, in the product or in a stage, gives its prices back
-to each labelling, and takes its costs.
+The lattice pays a price for each unit of a sum, or a share for each kind of a token, and the bound gets back the most that a machine
+can gain by itself. A machine that is followed gives its prices back to each labelling, and takes its costs.
 """
 
 from collections.abc import Iterator, Sequence

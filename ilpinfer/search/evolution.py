@@ -88,14 +88,10 @@ EVOLUTION = Stage("evolution", "the evolutionary algorithm", _example)
 
 @dataclass(frozen=True)
 class Border(Parameters):
-    """Parameters of the hybrid; the border is that of Stokman 2011, Table 6.
-
-    "strong" has admissible discrepancy search that goes on, and the varied evolutionary algorithm; "published" both as
-    published (section 4.2).
-    """
+    """Parameters of the hybrid: "strong" has the admissible and the varied search, "published" both as in Stokman 2011, section 4.2."""
 
     variant: str = one_of("strong", "published")
-    border: int = within(60, 0, 1e9)  # tokens up to which discrepancy search is used
+    border: int = within(60, 0, 1e9)  # tokens up to which discrepancy search is used (Stokman 2011, Table 6)
     zero: str = one_of("score", "best")  # of discrepancy search, where it is the published one
     seed: int = within(0, 0, 2**63 - 1)
 

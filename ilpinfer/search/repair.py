@@ -56,10 +56,7 @@ def greedy(problem: Problem, task: Task, name: str) -> Iterator[Result]:
 
 
 def relaxation_guided(problem: Problem, task: Task, name: str) -> Iterator[Result]:
-    """The labelling of the engine's Lagrangian relaxation, repaired (Rush and Collins 2012, section 7).
-
-    Rules that Viterbi's labelling breaks have multipliers, or lead a beam of one prefix through the product with their machines.
-    """
+    """The labelling of the engine's Lagrangian relaxation, by a beam of one prefix, repaired (Rush and Collins 2012, section 7)."""
     task.deadline.excuse(LABEL_SETTING.warm())
 
     def relaxed(folded: Problem, path: LabelIds, task: Task) -> LabelIds | None:
