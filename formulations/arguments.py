@@ -54,12 +54,12 @@ def number(value: Any, what: str, least: float = -math.inf, most: float = math.i
     return result
 
 
-def seconds(value: Any, what: str = "time_limit") -> float | None:
+def seconds(value: Any) -> float | None:
     """Seconds above 0, or None for no limit, as for a limit beyond `MOST_SECONDS`."""
     if value is None:
         return None
     if not real(value) or not value > 0:
-        raise ValueError(f"{what} is {brief(value)}; expected seconds above 0, or None for no limit")
+        raise ValueError(f"time_limit is {brief(value)}; expected seconds above 0, or None for no limit")
     return None if value > MOST_SECONDS else float(value)
 
 
@@ -80,9 +80,9 @@ def text(value: Any, what: str, shown: Callable[[Any], str] = brief) -> str:
     return value
 
 
-def choice(value: Any, what: str, options: Collection[str], more: str = "") -> str:
+def choice(value: Any, what: str, options: Collection[str]) -> str:
     if not isinstance(value, str) or value not in options:
-        raise ValueError(f"{what} is {brief(value)}; expected {' or '.join(map(repr, options))}{more}")
+        raise ValueError(f"{what} is {brief(value)}; expected {' or '.join(map(repr, options))}")
     return value
 
 

@@ -243,7 +243,8 @@ def unroll(
     symbols: Sequence[Sequence[int]],
     final: Callable[[Any], int] = lambda state: 0,
     certain: int = 0,
-    most: int = MOST_STATES,
+    *,
+    most: int,
 ) -> Machine:
     """A machine from `read(token, state, symbol) -> (state, violations)`; TooManyStates beyond `most`."""
     width = max(len(s) for s in symbols)

@@ -1,4 +1,4 @@
-"""Conditions on a token and its two neighbours, and components of rules before the sequence is known."""
+"""Components of rules, on a sequence and before it is known, and conditions on a token and its two neighbours."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

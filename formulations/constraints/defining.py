@@ -23,7 +23,7 @@ def named_formula(
     parameters: Sequence[str],
     formula_text: str,
     kind: str,
-    resolve: Callable[[str], Selector] = str,
+    resolve: Callable[[str], Selector],
     named: Sequence[NamedFormula] = (),
 ) -> NamedFormula:
     """A named formula that may call others; ValueError for a name that means something already, and a text that is no formula."""

@@ -5,9 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import permutations
-from numbers import Real
 
-from formulations.arguments import items, text, texts
+from formulations.arguments import items, real, text, texts
 from formulations.automata.hamming import MOST_PLACES, HammingDistance
 from formulations.automata.machine import Machine, TooManyStates
 from formulations.automata.windows import Component, UnboundComponent
@@ -83,7 +82,7 @@ class Rule:
         for parameter in ("name", "distance", "scope", "partial", "reason"):
             text(getattr(self, parameter), parameter)
         where = f"rule {self.title!r}: penalty"
-        if not isinstance(self.penalty, Real) or isinstance(self.penalty, bool):
+        if not real(self.penalty):
             raise ValueError(f"{where} is {brief(self.penalty)}: give nats, or inf for a hard rule")
         if self.penalty <= 0:
             shown = f"{self.penalty:g}" if isinstance(self.penalty, float) else str(self.penalty)

@@ -1,13 +1,13 @@
 """Labels, and the fields that a scheme reads from their names."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Protocol
 
 import numpy as np
 
-from formulations.arguments import items, text
+from formulations.arguments import items, iterable, text
 from formulations.arguments import names as frozen_names
 from formulations.caches import MOST_LABEL_SETS, Recent
 from formulations.dtypes import Booleans, Integers
@@ -254,16 +254,15 @@ class Labelled(Protocol):
     def labels(self) -> LabelSet: ...
 
 
-def label_set(value: object, what: str = "labels") -> LabelSet:
+def label_set(value: object) -> LabelSet:
     """The label set of a label set, of a trellis, or of K names; ValueError for anything else."""
     if isinstance(value, LabelSet):
         return value
     inner = getattr(value, "labels", None)
     if isinstance(inner, LabelSet):
         return inner
-    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
-        raise ValueError(f"{what} is {brief(value)}; expected a label set, a trellis or a list of names")
-    return LabelSet(tuple(items(value, what, "names")))
+    names = iterable(value, "labels", "a label set, a trellis or a list of names")
+    return LabelSet(tuple(items(names, "labels", "names")))
 
 
 def check_label_count(labels: int) -> None:

@@ -1,4 +1,4 @@
-"""Names of columns and rows, created at first access."""
+"""Names of columns and rows, created at first access, and how files write them."""
 
 import json
 import re

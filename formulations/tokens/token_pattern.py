@@ -1,11 +1,12 @@
 """Predicates on tokens: words, regular expressions, classes, exceptions; item numbers such as `1.`, `2.3`, `IV)`, `(b)`."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Annotated, Any, Literal, get_args
 
+from formulations.arguments import iterable
 from formulations.caches import LONGEST_TEXT, make_room, remembered
 from formulations.messages import brief, suggestion
 from formulations.parameters import KEY, KINDS, Kind, ParameterError, check_parameters, describe, described
@@ -234,10 +235,8 @@ def as_pattern(value: Any, what: str) -> TokenPattern:
 
 
 def _patterns(value: Any, what: str) -> tuple[TokenPattern, ...]:
-    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
-        raise ParameterError(f"{what} is {brief(value)}; expected a list of patterns, one for each token")
     result = []
-    for number, each in enumerate(value):
+    for number, each in enumerate(iterable(value, what, "a list of patterns, one for each token")):
         try:
             result.append(as_pattern(each, f"{what}[{number}]"))
         except ParameterError as error:

@@ -1,4 +1,4 @@
-"""The check of a proof tree: leaves bound the labellings of cases that cover all of them, in integer arithmetic."""
+"""The check of a proof tree: leaves bound the labellings of cases that cover all of them; and of the trees of two-phase inference."""
 
 import math
 from collections.abc import Iterator

@@ -24,7 +24,7 @@ from ilpinfer.kernels.machines import joint_of, vector_size
 from ilpinfer.kernels.tables import integers, small
 from ilpinfer.kernels.warming import Stage, example_problem
 from ilpinfer.search.incumbents import Incumbents, complete_search
-from ilpinfer.search.joint_symbols import joint
+from ilpinfer.search.joint_symbols import joint_symbols
 from ilpinfer.search.parameters import Parameters, by_variant, one_of, parameters_of, within
 
 _LABELLINGS = 64  # for which there is room in a call
@@ -101,7 +101,7 @@ class Search:
         self.incumbents = Incumbents(self.folded, self.task)
         early, late = _apart(self.folded, all_early=self.parameters.variant != "published")
         one, rules = ground(early), ground(late).rules
-        self.chain, self.joint = one.chain, joint(one)
+        self.chain, self.joint = one.chain, joint_of(one.rules, joint_symbols(one))
         self.late = kernels.LateMachines(rules, small(vector_size(rules)), small(vector_size(rules)))
         self.shift = self._shift() if self.parameters.zero == "best" else integers(len(lattice.node))
         self.speed = 1e5

@@ -1,4 +1,4 @@
-"""The evolutionary algorithm of Stokman 2011, section 4.2.3."""
+"""The evolutionary algorithm of Stokman 2011, section 4.2.3, and the hybrid with discrepancy search, section 4.2."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
