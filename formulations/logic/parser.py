@@ -50,17 +50,7 @@ _SIGNS = {
     "_MATCHES": "matches",
     "_IMPLIES": "->",
     "_IFF": "<->",
-    "LPAR": "(",
-    "RPAR": ")",
-    "COLON": ":",
     "COMMA": "a comma",
-    "__ANON_0": "..",
-    "LBRACE": "{",
-    "RBRACE": "}",
-    "LSQB": "[",
-    "RSQB": "]",
-    "STAR": "*",
-    "COUNT": "count",
     "$END": "the end",
 }
 
@@ -78,7 +68,9 @@ def parse(text: str, start: str) -> Any:
         what = "an unmatched quotation mark" if text[at] in "\"'" else f"{text[at]!r} does not belong here"
         raise FormulaError(what, text, at) from None
     except UnexpectedToken as error:
-        expected = sorted({_SIGNS.get(name, name.lower()) for name in error.expected})
+        expected = sorted(
+            {_SIGNS.get(name) or _parser().get_terminal(name).pattern.value for name in error.expected}
+        )
         result = "the end" if error.token.type == "$END" else f"{str(error.token)!r}"
         at = len(text) if error.token.type == "$END" else int(error.token.start_pos or 0)
         if not expected:
