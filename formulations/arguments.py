@@ -12,8 +12,7 @@ import numpy as np
 from formulations.messages import brief
 
 Kind = TypeVar("Kind")
-MOST_SECONDS = 1e6
-"""A longer time limit counts as no limit."""
+MOST_SECONDS = 1e6  # a longer time limit counts as no limit
 
 
 def whole(
@@ -28,9 +27,8 @@ def whole(
     if not good or (least is not None and int(value) < least) or (most is not None and int(value) > most):
         low = "" if least is None else f" from {_power(least)}"
         high = "" if most is None else f" to {_power(most)}"
-        raise ValueError(
-            f"{what} is {brief(value) if good else shown(value)}; expected a whole number{low}{high}"
-        )
+        given = brief(value) if good else shown(value)
+        raise ValueError(f"{what} is {given}; expected a whole number{low}{high}")
     return int(value)
 
 
@@ -69,7 +67,7 @@ def seconds(value: Any, what: str = "time_limit") -> float | None:
     if value is None:
         return None
     if not real(value) or not value > 0:
-        raise ValueError(f"{what} is {brief(value)}; expected seconds above 0, or None for no limit")
+        raise ValueError(f"time_limit is {brief(value)}; expected seconds above 0, or None for no limit")
     return None if value > MOST_SECONDS else float(value)
 
 
@@ -90,9 +88,9 @@ def text(value: Any, what: str, shown: Callable[[Any], str] = brief) -> str:
     return value
 
 
-def choice(value: Any, what: str, options: Collection[str], more: str = "") -> str:
+def choice(value: Any, what: str, options: Collection[str]) -> str:
     if not isinstance(value, str) or value not in options:
-        raise ValueError(f"{what} is {brief(value)}; expected {' or '.join(map(repr, options))}{more}")
+        raise ValueError(f"{what} is {brief(value)}; expected {' or '.join(map(repr, options))}")
     return value
 
 
@@ -134,9 +132,8 @@ def names(value: Any, what: str) -> frozenset[str]:
 
 
 def instances(value: Any, kind: type[Kind], what: str, expected: str) -> list[Kind]:
-    return [
-        instance(each, kind, f"{what}[{place}]", expected) for place, each in enumerate(items(value, what))
-    ]
+    places = enumerate(items(value, what))
+    return [instance(each, kind, f"{what}[{place}]", expected) for place, each in places]
 
 
 def instance(value: Any, kind: type[Kind], what: str, expected: str) -> Kind:

@@ -9,10 +9,8 @@ Value = TypeVar("Value")
 
 MOST_LABEL_SETS = 4
 """Label sets for which rules, and what follows from them, are kept. One of 200 labels takes about 10 MB."""
-MOST_TEXTS = 1 << 14
-"""Texts for which a function of texts keeps its values."""
-LONGEST_TEXT = 256
-"""Characters of the texts that caches keep, so that a number of texts bounds their memory."""
+MOST_TEXTS = 1 << 14  # texts for which a function of texts keeps its values
+LONGEST_TEXT = 256  # characters of the texts that caches keep, so that a number of texts bounds their memory
 
 
 class Recent(Generic[Item]):

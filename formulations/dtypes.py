@@ -7,5 +7,4 @@ Integers = NDArray[np.int64]
 Small = NDArray[np.int32]
 Floats = NDArray[np.float64]
 Booleans = NDArray[np.bool_]
-LabelIds = NDArray[np.int64]
-"""(T,) a label of each token, by its id."""
+LabelIds = NDArray[np.int64]  # (T,) a label of each token, by its id

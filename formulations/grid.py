@@ -12,8 +12,7 @@ from formulations.messages import brief
 Grid = Integers
 
 UNITS_PER_NAT = 2**20
-LIMIT = 2**31 * UNITS_PER_NAT
-"""Largest total that input may reach: 2^31 nats, in units."""
+LIMIT = 2**31 * UNITS_PER_NAT  # largest total that input may reach: 2^31 nats, in units
 
 SPARE = 2**24 * UNITS_PER_NAT
 """Largest sum of weights and penalties of rules that does not count towards that total, in units."""
@@ -21,8 +20,7 @@ SPARE = 2**24 * UNITS_PER_NAT
 FORBIDDEN = -(2**60)
 """Stands for -inf. Numbers below `FORBIDDEN // 2` count as forbidden."""
 
-HARD = -FORBIDDEN
-"""The penalty of a hard rule, and the cost of breaking it, however often."""
+HARD = -FORBIDDEN  # the penalty of a hard rule, and the cost of breaking it, however often
 
 
 def snap(values: ArrayLike, what: str = "score") -> Grid:

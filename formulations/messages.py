@@ -4,8 +4,7 @@ import difflib
 from collections.abc import Iterable
 from typing import Any
 
-LONGEST = 60
-"""Characters of a value in a message."""
+LONGEST = 60  # characters of a value in a message
 
 
 def brief(value: Any, longest: int = LONGEST, *, quoted: bool = True) -> str:
@@ -22,10 +21,8 @@ def brief(value: Any, longest: int = LONGEST, *, quoted: bool = True) -> str:
         inner = ", ".join(brief(item, longest // 2) for item in value)
         return cut(f"[{inner}]" if isinstance(value, list) else f"({inner})", 2 * longest)
     if isinstance(value, dict):
-        inner = ", ".join(
-            f"{brief(k, 20, quoted=False)} = {brief(v, longest // 2)}" for k, v in value.items()
-        )
-        return cut("{" + inner + "}", 2 * longest)
+        pairs = (f"{brief(k, 20, quoted=False)} = {brief(v, longest // 2)}" for k, v in value.items())
+        return cut("{" + ", ".join(pairs) + "}", 2 * longest)
     if isinstance(value, int) and value.bit_length() > 200:
         return f"a number of {value.bit_length()} bits"
     return cut(repr(value), 2 * longest)

@@ -18,10 +18,8 @@ from formulations.arguments import text
 from formulations.errors import InferenceError
 from formulations.messages import brief, cut, suggestion
 
-KEY = object()
-"""Last element of a path that refers to a key and not to its value."""
-KeyPath = tuple[object, ...]
-"""Path to a value in a document: keys of tables and numbers of list elements."""
+KEY = object()  # last element of a path that refers to a key and not to its value
+KeyPath = tuple[object, ...]  # path to a value in a document: keys of tables and numbers of list elements
 Position = Annotated[int, "Number of the token; negative numbers count from the end, -1 is the last."]
 """A token by its number. The text of an annotated type describes parameters of that type in documentation."""
 

@@ -11,8 +11,7 @@ from formulations.automata.lattice import StepTable
 from formulations.automata.machine import Automaton, Machine, TooManyStates, unroll
 from formulations.dtypes import Integers, LabelIds
 
-MOST_STATES = 5_000
-"""States of the deterministic machine; beyond them, only rows state the distance."""
+MOST_STATES = 5_000  # states of the deterministic machine; beyond them, only rows state the distance
 MOST_PLACES = 2_000
 """Places at one token: states of the product of the rule's machines with a second labelling."""
 
@@ -20,8 +19,7 @@ Place = tuple[int, ...]
 """The label class of a repaired labelling's last token, and the states of the rule's machines."""
 
 
-Costs = frozenset[tuple[Place, int]]
-"""The cost of each place so far, less the least of these costs."""
+Costs = frozenset[tuple[Place, int]]  # the cost of each place so far, less the least of these costs
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,7 +158,6 @@ def label_classes(machines: Sequence[Machine], labels: int) -> tuple[Integers, I
         rows.append(values.reshape(-1, labels).T)
         if values.shape[1] > 1:
             rows.append(values[:, 1:].transpose(1, 0, 2).reshape(labels, -1))
-    _, member, classes = np.unique(
-        np.concatenate(rows, axis=1), axis=0, return_index=True, return_inverse=True
-    )
+    table = np.concatenate(rows, axis=1)
+    _, member, classes = np.unique(table, axis=0, return_index=True, return_inverse=True)
     return classes.reshape(-1).astype(np.int64), member.astype(np.int64)

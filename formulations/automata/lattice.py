@@ -105,9 +105,8 @@ class Lattice:
     def score(self, path: LabelIds) -> int:
         """Grid score of label ids (T,), `FORBIDDEN` where a step is."""
         states = self.states_of(path)
-        components = np.concatenate(
-            [self.node[np.arange(len(path)), states], self.pool[self.step, states[:-1], path[1:]]]
-        )
+        edges = self.pool[self.step, states[:-1], path[1:]]
+        components = np.concatenate([self.node[np.arange(len(path)), states], edges])
         return FORBIDDEN if is_forbidden(components).any() else int(components.sum())
 
     def plus(self, tables: Iterable[StepTable]) -> "Lattice":

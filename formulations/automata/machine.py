@@ -16,8 +16,7 @@ from formulations.errors import InferenceError
 MOST_STATES = 50_000
 """Largest number of states of a machine. Larger rules are evaluated by rows of programs and on complete labellings."""
 
-_SWEEPS = 8
-"""Sweeps over all states before single steps."""
+_SWEEPS = 8  # sweeps over all states before single steps
 
 
 class TooManyStates(InferenceError, ValueError):
@@ -244,7 +243,8 @@ def unroll(
     symbols: Sequence[Sequence[int]],
     final: Callable[[Any], int] = lambda state: 0,
     certain: int = 0,
-    most: int = MOST_STATES,
+    *,
+    most: int,
 ) -> Machine:
     """A machine from `read(token, state, symbol) -> (state, violations)`; TooManyStates beyond `most`."""
     width = max(len(s) for s in symbols)

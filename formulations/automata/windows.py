@@ -1,4 +1,4 @@
-"""Conditions on a token and its two neighbours, and components of rules before the sequence is known."""
+"""Components of rules, on a sequence and before it is known, and conditions on a token and its two neighbours."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -67,8 +67,7 @@ class Literal:
     holds: bool = True  # False for the second of each
 
 
-Condition = tuple[Literal, ...]
-"""Literals that all hold; the empty one always does."""
+Condition = tuple[Literal, ...]  # literals that all hold; the empty one always does
 FIRST, LAST = Literal(-1, None, False), Literal(1, None, False)
 LATER, EARLIER = Literal(-1), Literal(1)
 

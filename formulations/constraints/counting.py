@@ -19,10 +19,8 @@ from formulations.labels.selectors import EACH_FIELD, Selector, alternatives
 
 class Counting(Template):
     field: EveryField
-    unit: ClassVar[str]
-    """What is counted: "runs" or "tokens"."""
-    sides: ClassVar[tuple[str, str]]
-    """The parameters for the least and the most; empty for an open side."""
+    unit: ClassVar[str]  # what is counted: "runs" or "tokens"
+    sides: ClassVar[tuple[str, str]]  # the parameters for the least and the most; empty for an open side
 
     @property
     def _range(self) -> list[int | None]:

@@ -9,14 +9,13 @@ from formulations.constraints.rule import COMMON, Rule
 from formulations.constraints.rule_functions import pop_common
 from formulations.constraints.template import TEMPLATES
 from formulations.labels.selectors import Group, Selector
-from formulations.logic.names import POSITIONS
+from formulations.logic.names import POSITIONS, NamedFormula
 from formulations.logic.resolver import ATOMS
-from formulations.logic.syntax import NamedFormula, check_body, check_named_formulas
+from formulations.logic.syntax import check_body, check_named_formulas
 from formulations.messages import brief
 
 RESERVED = (*ATOMS, *POSITIONS, "true", "false", "count", "runs", "tokens", "changes", "steps", "at")
-KEYS = ("template", "linear", "logic", *COMMON)
-"""Parameters of every rule, beside a template's own."""
+KEYS = ("template", "linear", "logic", *COMMON)  # parameters of every rule, beside a template's own
 
 
 def named_formula(
@@ -24,7 +23,7 @@ def named_formula(
     parameters: Sequence[str],
     formula_text: str,
     kind: str,
-    resolve: Callable[[str], Selector] = str,
+    resolve: Callable[[str], Selector],
     named: Sequence[NamedFormula] = (),
 ) -> NamedFormula:
     """A named formula that may call others; ValueError for a name that means something already, and a text that is no formula."""

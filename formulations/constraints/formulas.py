@@ -23,7 +23,9 @@ from formulations.labels.reading import Reading
 from formulations.labels.selectors import Group, Selector, selector
 from formulations.logic import ast, semantics
 from formulations.logic.grounding import Grounder
-from formulations.logic.syntax import FormulaError, NamedFormula, mentions, read
+from formulations.logic.names import NamedFormula
+from formulations.logic.parser import FormulaError
+from formulations.logic.syntax import mentions, read
 
 Arguments = tuple[tuple[str, Selector], ...]
 
@@ -144,9 +146,8 @@ class Linear(Text):
     def _truth(self, grounder: Grounder, term: ast.Term, token: int) -> Booleans:
         gates = grounder.gates
         node = grounder.node(term.formula, {term.variable: token})
-        if node > 1 and (
-            gates.last[node] > token or gates.first[node] < token - 1 or not gates.is_local(node)
-        ):
+        near = token - 1 <= gates.first[node] and gates.last[node] <= token
+        if node > 1 and not (near and gates.is_local(node)):
             message = "count(…) looks beyond the tokens t and t-1: state it as a logic rule"
             raise FormulaError(message, self.text, max(0, self.text.find("count")))
         return gates.truth(node, token)

@@ -68,8 +68,7 @@ def _too_far(n: int, longest: int) -> Automaton:
 class RunLength(Template):
     field: EveryField
     n: Annotated[int, "Number of tokens of a run."]
-    sign: ClassVar[int]
-    """1 where more are violations, -1 where fewer are."""
+    sign: ClassVar[int]  # 1 where more are violations, -1 where fewer are
 
     def components(self, labels: LabelSet) -> list[UnboundComponent]:
         broken = counting_machine(_too_long if self.sign > 0 else _too_short, self.n)

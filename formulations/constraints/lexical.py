@@ -19,8 +19,7 @@ from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
 from formulations.labels.schemes import strip
 from formulations.labels.selectors import Selector
-from formulations.tokens.item_numbers import continues, item_numbers
-from formulations.tokens.token_pattern import TokenPattern
+from formulations.tokens.token_pattern import TokenPattern, continues, item_numbers
 
 
 class _Required(Matching):

@@ -18,8 +18,7 @@ from formulations.labels.selectors import Selector
 from formulations.parameters import Position
 from formulations.tokens.token_pattern import TokenPattern
 
-_ENDS = {0: FIRST, -1: LAST}
-"""Positions that a condition on a token and its neighbours can express."""
+_ENDS = {0: FIRST, -1: LAST}  # positions that a condition on a token and its neighbours can express
 
 
 class ForbiddenTransition(Template):

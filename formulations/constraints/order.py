@@ -34,14 +34,10 @@ def _successor(labels: LabelSet, field: Selector, other: Selector, *, forbid: bo
     return UnboundComponent(everywhere(table), counting_machine(_successors, forbid, overlap))
 
 
-def _enclosure(labels: LabelSet, field: Selector, span: Selector) -> UnboundComponent:
-    """Counts the runs of a field that have no token of the span before them, or none after them."""
-    table, overlap = _symbols(labels, field, span)
-    return UnboundComponent(everywhere(table), counting_machine(_enclosures, overlap))
-
-
 @lru_cache(maxsize=64)
 def _enclosures(overlap: bool, longest: int) -> Automaton:
+    """Counts the runs that have no token of the span before them, or none after them."""
+
     def pending(state: tuple[bool, int, bool]) -> int:
         return min(state[1] + state[2], longest)
 
@@ -203,7 +199,8 @@ class Inside(Template):
     span: Annotated[Selector, "The field whose first and last token enclose them."]
 
     def components(self, labels: LabelSet) -> list[UnboundComponent]:
-        return [_enclosure(labels, self.field, self.span)]
+        table, overlap = _symbols(labels, self.field, self.span)
+        return [UnboundComponent(everywhere(table), counting_machine(_enclosures, overlap))]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         span = reading.positions(self.span)

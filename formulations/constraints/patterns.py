@@ -93,9 +93,8 @@ class Matches(Template):
         yield Trial((), int(len(positions) not in ends(frozenset([0]))))
 
     def bind(self, names: Mapping[str, Selector]) -> Template:
-        bindings = tuple(
-            Group(name, alternatives(value)) for name, value in names.items() if name in self._names
-        )
+        known = ((name, value) for name, value in names.items() if name in self._names)
+        bindings = (Group(name, alternatives(value)) for name, value in known)
         return replace(self, groups=(*(bind_selector(g, names) for g in self.groups), *bindings))
 
     def selectors(self) -> list[Selector]:
@@ -118,8 +117,7 @@ def _automaton(statement: Matches, labels: LabelSet) -> tuple[Integers, Integers
     return symbols.reshape(-1).astype(np.int64), result.next_state, result.accepting
 
 
-Places = frozenset[int]
-"""Places between the letters of a word."""
+Places = frozenset[int]  # places between the letters of a word
 
 
 def _reader(statement: Matches, reading: Reading, positions: Sequence[int]) -> Callable[[Places], Places]:
@@ -127,9 +125,8 @@ def _reader(statement: Matches, reading: Reading, positions: Sequence[int]) -> C
     selectors, stack = statement._names, list[Callable[[Places], Places]]()
     for step in statement._expression:
         if isinstance(step, regular.Letter):
-            fits = [
-                step.name is None or reading.has(t, selectors[step.name]) != step.negated for t in positions
-            ]
+            name, negated = step.name, step.negated
+            fits = [name is None or reading.has(t, selectors[name]) != negated for t in positions]
             stack.append(partial(_after_letter, fits))
         elif isinstance(step, regular.Join):
             components = stack[len(stack) - step.operands :]

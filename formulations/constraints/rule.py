@@ -5,9 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import permutations
-from numbers import Real
 
-from formulations.arguments import items, text, texts
+from formulations.arguments import items, real, text, texts
 from formulations.automata.hamming import MOST_PLACES, HammingDistance
 from formulations.automata.machine import Machine, TooManyStates
 from formulations.automata.windows import Component, UnboundComponent
@@ -83,7 +82,7 @@ class Rule:
         for parameter in ("name", "distance", "scope", "partial", "reason"):
             text(getattr(self, parameter), parameter)
         where = f"rule {self.title!r}: penalty"
-        if not isinstance(self.penalty, Real) or isinstance(self.penalty, bool):
+        if not real(self.penalty):
             raise ValueError(f"{where} is {brief(self.penalty)}: give nats, or inf for a hard rule")
         if self.penalty <= 0:
             shown = f"{self.penalty:g}" if isinstance(self.penalty, float) else str(self.penalty)
@@ -114,9 +113,8 @@ class Rule:
     @property
     def title(self) -> str:
         """The given name, or the statement."""
-        return self.name or cut(self.statement.sentence(), LONGEST_NAME) + (
-            f" for {self.scope}" if self.scope else ""
-        )
+        scope = f" for {self.scope}" if self.scope else ""
+        return self.name or cut(self.statement.sentence(), LONGEST_NAME) + scope
 
     @property
     def hard(self) -> bool:
@@ -148,11 +146,8 @@ class Rule:
 
     def _expand_scope(self, names: tuple[str, ...]) -> list[Template]:
         places = SCOPES[self.scope]
-        clashes = [place for place in places if place in names]
-        if clashes:
-            raise ValueError(
-                f"scope {self.scope!r} uses {clashes[0]!r} as a placeholder, but a field is named so"
-            )
+        for place in (place for place in places if place in names):
+            raise ValueError(f"scope {self.scope!r} uses {place!r} as a placeholder, but a field is named so")
         choices = permutations(names, len(places))
         scoped = [self.statement.bind(dict(zip(places, c, strict=True))) for c in choices if places]
         return [each for s in (scoped if places else [self.statement]) for each in each_field(s, names)]
@@ -216,9 +211,8 @@ class Rule:
     def _regular(self, components: Iterable[Component]) -> list[Machine]:
         result = [component.machines for component in components]
         if None in result:
-            raise ValueError(
-                'distance "hamming" is for rules that have a small machine, which this one has not: use "count"'
-            )
+            what = "rules that have a small machine, which this one has not"
+            raise ValueError(f'distance "hamming" is for {what}: use "count"')
         return [machine for machines in result for machine in machines or ()]
 
     def trials(self, reading: Reading) -> list[Trial]:

@@ -81,9 +81,8 @@ def template(
     if text or "rule_name" in vars(statement):
         attributes = {"__doc__": text or statement.__doc__, "__module__": statement.__module__, **variant}
         attributes["__reduce__"] = _pickled
-        made = new_class(
-            name.title().replace("_", ""), (statement,), exec_body=lambda body: body.update(attributes)
-        )
+        title = name.title().replace("_", "")
+        made = new_class(title, (statement,), exec_body=lambda body: body.update(attributes))
     made.rule_name = name
     made.__doc__ = _documentation(made)
     plain_signature(made)
@@ -94,7 +93,8 @@ def template(
         try:
             stated = made(*arguments, **parameters)
         except TypeError as error:
-            raise TypeError(f"{name}: {str(error).replace(f'{made.__name__}.__init__()', 'it')}") from None
+            called = f"{made.__init__.__qualname__}()"
+            raise TypeError(f"{name}: {str(error).replace(called, 'it')}") from None
         except ValueError as error:
             raise ValueError(f"{name}: {error}") from None
         return Rule(stated, **common)
@@ -133,6 +133,11 @@ def _documentation(statement: type[Template]) -> str:
 
 def _signature(statement: type[Template]) -> inspect.Signature:
     own = [each for name, each in inspect.signature(statement).parameters.items() if name not in INTERNAL]
-    rule = inspect.signature(Rule).parameters
-    common = [rule[name].replace(kind=inspect.Parameter.KEYWORD_ONLY) for name in COMMON]
-    return inspect.Signature([*own, *common], return_annotation=Rule)
+    return inspect.Signature([*own, *_COMMON_PARAMETERS], return_annotation=Rule)
+
+
+_COMMON_PARAMETERS = [
+    parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+    for name, parameter in inspect.signature(Rule).parameters.items()
+    if name in COMMON
+]

@@ -10,11 +10,10 @@ from formulations.constraints.rule import Rule
 from formulations.errors import InferenceError
 from formulations.labels.label_set import LabelSet, label_set
 from formulations.labels.selectors import Group
-from formulations.logic.syntax import NamedFormula
+from formulations.logic.names import NamedFormula
 from formulations.messages import brief, cut
 
-LONGEST_MESSAGE = 2000
-"""Characters of a message about a rule file."""
+LONGEST_MESSAGE = 2000  # characters of a message about a rule file
 
 
 class RuleError(InferenceError, ValueError):
@@ -169,9 +168,8 @@ def join_rules(rule_sets: Iterable[RuleSet]) -> RuleSet:
     templates = _united(sets, "template", lambda each: {pair[0].name: pair for pair in each.templates})
     for name in templates:
         if name in groups:
-            raise RuleError(
-                f'"{name}" is a group in one rule set and a template in another: rename one of them'
-            )
+            what = f'"{name}" is a group in one rule set and a template in another'
+            raise RuleError(f"{what}: rename one of them")
     kinds = dict.fromkeys(templates, "template") | dict.fromkeys(groups, "group")
     for source, name in ((each.name, name) for each in sets for name in each.fields if name in kinds):
         raise RuleError(

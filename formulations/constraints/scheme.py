@@ -31,9 +31,8 @@ class ValidScheme(Template):
             return
         marks = _MARKS.get(scheme, {})
         labels = [_levels(name, scheme, marks) for name in reading.names]
-        broken = {"bio": _broken_levels, "paths": _broken_levels, "iob1": _broken_begins}.get(
-            scheme, _broken_entities
-        )
+        known = {"bio": _broken_levels, "paths": _broken_levels, "iob1": _broken_begins}
+        broken = known.get(scheme, _broken_entities)
         where = broken(labels)
         for t in range(len(reading) + (broken is _broken_entities)):
             yield Trial((min(t, len(reading) - 1),), int(t in where))

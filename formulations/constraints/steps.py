@@ -91,9 +91,8 @@ class Matching(Template, kw_only=True):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self._own_pattern and self._default is None:
-            raise ValueError(
-                f"{self.rule_name} names no token: give words or a pattern, a token_class, or unless"
-            )
+            ways = "give words or a pattern, a token_class, or unless"
+            raise ValueError(f"{self.rule_name} names no token: {ways}")
 
     @property
     def _own_pattern(self) -> TokenPattern:

@@ -3,7 +3,8 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
+from inspect import get_annotations
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, dataclass_transform
 
 from formulations.automata.windows import Component, Condition, UnboundComponent, Window
@@ -61,8 +62,7 @@ else:
 
 TEMPLATES: dict[str, type["Template"]] = {}
 """Every template by its name."""
-LONGEST_NAME = 160
-"""Characters of a name that is made from a statement."""
+LONGEST_NAME = 160  # characters of a name that is made from a statement
 
 
 @dataclass_transform(frozen_default=True)
@@ -87,7 +87,8 @@ class Template(ABC, _Common):
 
     def __init_subclass__(cls, *, kw_only: bool = False) -> None:
         super().__init_subclass__()
-        dataclass(frozen=True, kw_only=kw_only)(cls)
+        if get_annotations(cls) or not is_dataclass(cls):  # any other one inherits what takes long to make
+            dataclass(frozen=True, kw_only=kw_only)(cls)
 
     def __post_init__(self) -> None:
         check_parameters(self)

@@ -1,25 +1,23 @@
 """Labels, and the fields that a scheme reads from their names."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Protocol
 
 import numpy as np
 
-from formulations.arguments import items, text
+from formulations.arguments import items, iterable, text
 from formulations.arguments import names as frozen_names
 from formulations.caches import MOST_LABEL_SETS, Recent
 from formulations.dtypes import Booleans, Integers
 from formulations.labels import schemes
-from formulations.labels.scheme_notices import remark
-from formulations.labels.schemes import OUTSIDE
+from formulations.labels.schemes import OUTSIDE, remark
 from formulations.labels.selectors import EACH_FIELD, Group, Selector, holds
 from formulations.labels.selectors import selector as check_selector
 from formulations.messages import brief, suggestion
 
-MOST_LABELS = 2**11
-"""Labels of a set; tables of steps grow with their square."""
+MOST_LABELS = 2**11  # labels of a set; tables of steps grow with their square
 
 
 @dataclass(frozen=True)
@@ -146,15 +144,10 @@ class LabelSet:
             if label not in self._index:
                 raise ValueError(f"token {position}: no label {brief(label)}{suggestion(label, self.names)}")
             return self._index[label]
-        if (
-            isinstance(label, int | np.integer)
-            and not isinstance(label, bool)
-            and 0 <= int(label) < len(self)
-        ):
+        if isinstance(label, int | np.integer) and not isinstance(label, bool) and 0 <= label < len(self):
             return int(label)
-        raise ValueError(
-            f"token {position}: {brief(label)} is neither a label name nor an id from 0 to {len(self) - 1}"
-        )
+        expected = f"neither a label name nor an id from 0 to {len(self) - 1}"
+        raise ValueError(f"token {position}: {brief(label)} is {expected}")
 
     @cached_property
     def _index(self) -> dict[str, int]:
@@ -227,9 +220,8 @@ class LabelSet:
             selector = check_selector(selector, "field")
             if isinstance(selector, str | Group):
                 return self.field(selector)
-            return self._group(
-                Group(brief(" or ".join(map(str, selector)), quoted=False) or "nothing", tuple(selector))
-            )
+            name = brief(" or ".join(map(str, selector)), quoted=False) or "nothing"
+            return self._group(Group(name, tuple(selector)))
         if selector in self.fields:
             return self.fields[selector]
         if selector == EACH_FIELD:
@@ -262,16 +254,15 @@ class Labelled(Protocol):
     def labels(self) -> LabelSet: ...
 
 
-def label_set(value: object, what: str = "labels") -> LabelSet:
+def label_set(value: object) -> LabelSet:
     """The label set of a label set, of a trellis, or of K names; ValueError for anything else."""
     if isinstance(value, LabelSet):
         return value
     inner = getattr(value, "labels", None)
     if isinstance(inner, LabelSet):
         return inner
-    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
-        raise ValueError(f"{what} is {brief(value)}; expected a label set, a trellis or a list of names")
-    return LabelSet(tuple(items(value, what, "names")))
+    names = iterable(value, "labels", "a label set, a trellis or a list of names")
+    return LabelSet(tuple(items(names, "labels", "names")))
 
 
 def check_label_count(labels: int) -> None:
@@ -280,8 +271,7 @@ def check_label_count(labels: int) -> None:
         raise ValueError(f"{labels} labels; expected at most {MOST_LABELS}, as steps between them are tables")
 
 
-_extended = Recent[LabelSet](MOST_LABEL_SETS)
-"""The latest label sets with optional fields."""
+_extended = Recent[LabelSet](MOST_LABEL_SETS)  # the latest label sets with optional fields
 
 
 def _maximal(member: Booleans) -> Booleans:

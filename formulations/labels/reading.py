@@ -51,9 +51,9 @@ class Reading:
         return result
 
     def _belongs(self, label: str, name: str) -> bool:
-        return (
-            name in dict(schemes.levels(label, self.labels.scheme)) if self._is_field(name) else label == name
-        )
+        if name not in self._field_names:
+            return label == name
+        return name in dict(schemes.levels(label, self.labels.scheme))
 
     def positions(self, selector: Selector) -> list[int]:
         members = {label for label in set(self.names) if self._carries(label, selector)}
@@ -80,16 +80,13 @@ class Reading:
     def _field_names(self) -> frozenset[str]:
         return frozenset(self._all_fields)
 
-    def _is_field(self, name: str) -> bool:
-        return name in self._field_names
-
     def begins(self, t: int, selector: Selector) -> bool:
         if not self.has(t, selector):
             return False
         if t == 0 or not self.has(t - 1, selector):
             return True
         if isinstance(selector, str):
-            return self._is_field(selector) and self._restarts(t, selector)
+            return selector in self._field_names and self._restarts(t, selector)
         leaves = (
             leaf for m in alternatives(selector) for leaf in (m.leaves if isinstance(m, Group) else (m,))
         )

@@ -6,14 +6,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from formulations.arguments import flag, items, text
+from formulations.arguments import flag, items, iterable, text
 from formulations.messages import brief
 from formulations.parameters import KINDS, Kind, ParameterError
 
 EACH_FIELD = "each field"
 """Value in place of a field: one ground rule for every field but `O`."""
-DEEPEST = 100
-"""Largest depth of nested groups."""
+DEEPEST = 100  # largest depth of nested groups
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -75,9 +74,8 @@ class Group:
     _key: bytes = field(init=False, default=b"")
 
     def _digest(self) -> bytes:
-        digest = hashlib.sha256(
-            f"{self.complement} {len(self.name)} {self.name}".encode("utf-8", "surrogatepass")
-        )
+        head = f"{self.complement} {len(self.name)} {self.name}"
+        digest = hashlib.sha256(head.encode("utf-8", "surrogatepass"))
         for member in self.members:
             if isinstance(member, Group):
                 digest.update(b"group" + member._key)
@@ -192,17 +190,13 @@ def selector(value: Any, what: str) -> Selector:
         return value
     if isinstance(value, str) and value:
         return text(value, what)
-    flat = getattr(value, "ndim", 1) == 0
-    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable) or flat:
-        raise ParameterError(
-            f"{what} is {brief(value)}; expected a field, a label, a group, or a list of them"
-        )
+    expected = "a field, a label, a group, or a list of them"
     result: list[str | Group] = []
-    for number, member in enumerate(value):
+    for number, member in enumerate(iterable(value, what, expected)):
         try:
             inner = selector(member, what)
-        except ParameterError as error:
-            raise ParameterError(str(error), number, *error.path) from None
+        except ValueError as error:
+            raise ParameterError(str(error), number, *getattr(error, "path", ())) from None
         result += [inner] if isinstance(inner, str | Group) else inner
     if not result:
         raise ParameterError(f"{what} is an empty list; expected at least one field")

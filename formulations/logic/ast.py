@@ -1,8 +1,9 @@
 """Records of formulas, which the parser builds and checker and compiler read."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from functools import cached_property
+from inspect import get_annotations
 from typing import dataclass_transform
 
 from formulations.labels.selectors import Selector
@@ -55,7 +56,8 @@ class Formula:
     """A formula about a labelling; `free` are its free variables. Its subclasses are frozen dataclasses."""
 
     def __init_subclass__(cls) -> None:
-        dataclass(frozen=True)(cls)
+        if get_annotations(cls) or not is_dataclass(cls):
+            dataclass(frozen=True)(cls)
 
     def children(self) -> tuple["Formula | Position | Name", ...]:
         return tuple(v for v in vars(self).values() if isinstance(v, Formula | Position | Name))

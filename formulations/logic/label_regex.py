@@ -83,9 +83,8 @@ def parse(text: str) -> Expression:
             items[-1] += 1
         elif token["repeat"]:
             expect(items[-1], f"nothing to repeat: expected a name, '.' or ')' before {sign}", here)
-            expect(
-                not isinstance(steps[-1], Repeat), f"expected parentheses around what {sign} repeats", here
-            )
+            once = not isinstance(steps[-1], Repeat)
+            expect(once, f"expected parentheses around what {sign} repeats", here)
             least, comma, most = {"*": "0,", "+": "1,", "?": "0,1"}.get(sign, sign.strip("{}")).partition(",")
             low = int(least)
             high = int(most) if most.strip() else None if comma else low

@@ -6,10 +6,8 @@ from typing import Any
 
 from formulations.errors import InferenceError
 
-LONGEST = 20_000
-"""Characters of a formula."""
-DEEPEST = 150
-"""Largest depth of a syntax tree."""
+LONGEST = 20_000  # characters of a formula
+DEEPEST = 150  # largest depth of a syntax tree
 
 
 class FormulaError(InferenceError, ValueError):
@@ -52,17 +50,7 @@ _SIGNS = {
     "_MATCHES": "matches",
     "_IMPLIES": "->",
     "_IFF": "<->",
-    "LPAR": "(",
-    "RPAR": ")",
-    "COLON": ":",
     "COMMA": "a comma",
-    "__ANON_0": "..",
-    "LBRACE": "{",
-    "RBRACE": "}",
-    "LSQB": "[",
-    "RSQB": "]",
-    "STAR": "*",
-    "COUNT": "count",
     "$END": "the end",
 }
 
@@ -80,7 +68,9 @@ def parse(text: str, start: str) -> Any:
         what = "an unmatched quotation mark" if text[at] in "\"'" else f"{text[at]!r} does not belong here"
         raise FormulaError(what, text, at) from None
     except UnexpectedToken as error:
-        expected = sorted({_SIGNS.get(name, name.lower()) for name in error.expected})
+        expected = sorted(
+            {_SIGNS.get(name) or _parser().get_terminal(name).pattern.value for name in error.expected}
+        )
         result = "the end" if error.token.type == "$END" else f"{str(error.token)!r}"
         at = len(text) if error.token.type == "$END" else int(error.token.start_pos or 0)
         if not expected:

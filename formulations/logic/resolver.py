@@ -114,9 +114,8 @@ class Formulas(Names):
                 "=": ast.PositionBinder(name, at, at),
                 "!=": ast.PositionBinder(name, unequal=at),
             }[str(relation)]
-        if (result.low.base == result.high.base and result.low.shift > result.high.shift) or (
-            result.high.base == "" and result.high.shift < 0
-        ):
+        low, high = result.low, result.high
+        if (low.base == high.base and low.shift > high.shift) or (high.base == "" and high.shift < 0):
             raise self.fail(f"an empty range: there is no token for {node.children[0]}", node)
         return result
 

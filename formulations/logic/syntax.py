@@ -22,9 +22,8 @@ class Inequalities(Formulas):
         others, other = self._side(right, -1)
         terms, bound = terms + others, -(constant + other)
         if not any(tree.data in ("call", "counted") for tree in node.iter_subtrees()):
-            raise self.fail(
-                "nothing is counted: use runs(…), tokens(…), at(…), steps(…), changes() or count(…)", node
-            )
+            ways = "runs(…), tokens(…), at(…), steps(…), changes() or count(…)"
+            raise self.fail(f"nothing is counted: use {ways}", node)
         sides = {
             "<=": (None, bound),
             "<": (None, bound - 1),

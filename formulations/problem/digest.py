@@ -12,8 +12,7 @@ from formulations.dtypes import Integers
 from formulations.grid import Grid
 from formulations.labels.selectors import Group
 
-SILENT = ("reason", "title", "source")
-"""Fields of records that change nothing that is computed."""
+SILENT = ("reason", "title", "source")  # fields of records that change nothing that is computed
 
 
 def digest(*components: Any) -> str:

@@ -106,9 +106,8 @@ def _separator(like: Trellis, text: str) -> Trellis:
     """One token that is `O`."""
     labels = like.labels
     if OUTSIDE not in labels.names:
-        raise ValueError(
-            f"no label {OUTSIDE!r} for the tokens between sequences; separator=None puts none there"
-        )
+        what = f"no label {OUTSIDE!r} for the tokens between sequences"
+        raise ValueError(f"{what}; separator=None puts none there")
     start = [0.0 if name == OUTSIDE else -math.inf for name in labels.names]
     if like.order == 2:
         return Trellis.second_order(start, None, [], labels, [text])

@@ -23,8 +23,7 @@ NODES, EDGES, MACHINES = range(3)
 FEATURES, MODEL = -1, -2
 """Numbers of features, and of the scores that a model adds for every sequence, beside the places of rules."""
 
-Truth = tuple[bool, ...]
-"""Which of the conditions for a purpose hold at the tokens of a class."""
+Truth = tuple[bool, ...]  # which of the conditions for a purpose hold at the tokens of a class
 
 
 @dataclass(frozen=True)
@@ -120,9 +119,8 @@ class Folding:
         elif once and len(ground.machines) > 1:
             self.excluded[place] = "it counts once over several machines"
         elif all(component.is_local for component in ground.components) and not once:
-            for component, machine, scores in zip(
-                components, ground.machines, ground.as_scores(), strict=True
-            ):
+            made = zip(components, ground.machines, ground.as_scores(), strict=True)
+            for component, machine, scores in made:
                 counts = machine.emits[0][machine.steps.values]
                 self._add(StepChoice(scores.values, component.steps.condition), place, counts)
         elif rule.demands:
@@ -182,10 +180,8 @@ class Folding:
                 for machine in machines:
                     automaton = machine.automaton.once if once else machine.automaton
                     steps = StepChoice(machine.steps.values, component.steps.condition)
-                    key, penalty = (place, count), rule.rule.units
-                    result.append(
-                        MachineTemplate(key, steps, automaton.early, penalty, (place, number), total)
-                    )
+                    whose = rule.rule.units, (place, number), total
+                    result.append(MachineTemplate((place, count), steps, automaton.early, *whose))
                     count += 1
         return result
 

@@ -171,9 +171,8 @@ def factored(
             expected = f"{shape}, as emissions has {K} labels"
             _need(extra[name].shape == shape, name, extra[name], expected)
     if first is not None and order == 1:
-        raise ValueError(
-            f"first goes with transitions of shape {(K,) * 3}, and those given have shape {(K,) * 2}"
-        )
+        what = f"{(K,) * 3}, and those given have shape {(K,) * 2}"
+        raise ValueError(f"first goes with transitions of shape {what}")
     node = with_ends(node, extra, order)
     if order == 1:
         return Lattice(node, pool[None], np.zeros(T - 1, np.int64))

@@ -19,8 +19,7 @@ from formulations.plain_values import parse_json, strings, table, text
 from formulations.problem import score_arrays as arrays
 
 Labels = LabelSet | Sequence[str] | None
-LARGEST_FILE = 2**31
-"""Bytes that a file of a trellis may have."""
+LARGEST_FILE = 2**31  # bytes that a file of a trellis may have
 
 
 @dataclass(frozen=True, init=False)

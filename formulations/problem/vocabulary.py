@@ -1,21 +1,18 @@
 """Distinct tokens, each looked at once, and the classes of tokens that they make with their neighbours."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from operator import itemgetter
 from sys import byteorder
 
 import numpy as np
 
-from formulations.automata.windows import Condition, Pattern
+from formulations.automata.windows import Condition, Literal, Pattern
 from formulations.dtypes import Booleans, Integers, Small
 from formulations.errors import InferenceError
 
-MOST_TOKENS = 1 << 16
-"""Largest number of distinct tokens of a vocabulary; beyond it, a new one is made."""
-MOST_CHARACTERS = 1 << 24
-"""Largest number of characters of these tokens."""
-MOST_CLASSES = 1 << 22
-"""Places in the table of classes for one purpose."""
+MOST_TOKENS = 1 << 16  # largest number of distinct tokens of a vocabulary; beyond it, a new one is made
+MOST_CHARACTERS = 1 << 24  # largest number of characters of these tokens
+MOST_CLASSES = 1 << 22  # places in the table of classes for one purpose
 
 
 class TooManyClasses(InferenceError, ValueError):
@@ -23,36 +20,20 @@ class TooManyClasses(InferenceError, ValueError):
 
 
 class Vocabulary:
-    """Distinct tokens and the truth of the conditions of each purpose at them.
+    """Distinct tokens and the truth of the conditions of each purpose at them; one thread at a time may add to it.
 
-    The class of a token for a purpose determines which of the purpose's conditions hold there. It is looked up by
-    three numbers: of the token before, the token itself, and the token after it; 0 is no token. One thread at a time
-    may add to it. `changes` is updated before the values that others copy, so that an interrupt at any line is
-    harmless.
+    The class of a token for a purpose determines which of the purpose's conditions hold there. It is looked up by three numbers: of
+    the token before, the token itself, and the token after it; 0 is no token. `changes` is updated before the values that others
+    copy, so that an interrupt at any line is harmless.
     """
 
     def __init__(self, purposes: Sequence[Sequence[Condition]]) -> None:
         self.purposes = [tuple(conditions) for conditions in purposes]
         literals = [literal for each in self.purposes for condition in each for literal in condition]
-        self.patterns: list[Pattern] = list(
-            dict.fromkeys(literal.pattern for literal in literals if literal.pattern is not None)
-        )
-        place = {pattern: i for i, pattern in enumerate(self.patterns)}
-        self._read = [
-            [
-                sorted(
-                    {
-                        place[literal.pattern]
-                        for c in conditions
-                        for literal in c
-                        if literal.place == at and literal.pattern is not None
-                    }
-                )
-                for at in (-1, 0, 1)
-            ]
-            for conditions in self.purposes
-        ]
-        self._place = place
+        patterns = (literal.pattern for literal in literals if literal.pattern is not None)
+        self.patterns: list[Pattern] = list(dict.fromkeys(patterns))
+        self._place = {pattern: i for i, pattern in enumerate(self.patterns)}
+        self._read = [[self._patterns_at(at, each) for at in (-1, 0, 1)] for each in self.purposes]
         self._row: dict[str, bytes] = {}
         """The row of each token as the bytes of an int64, as joining them takes less time than counting."""
         self._characters = 0
@@ -66,6 +47,11 @@ class Vocabulary:
         self.classes = [np.full((2, 2, 2), -1, np.int32) for _ in self.purposes]
         self.truths: list[list[tuple[bool, ...]]] = [[] for _ in self.purposes]
         self._known: list[dict[tuple[bool, ...], int]] = [{} for _ in self.purposes]
+
+    def _patterns_at(self, place: int, conditions: Iterable[Condition]) -> list[int]:
+        """Numbers of the patterns that conditions compare with the token at a place of the window."""
+        literals = (literal for condition in conditions for literal in condition if literal.place == place)
+        return sorted({self._place[literal.pattern] for literal in literals if literal.pattern is not None})
 
     def __len__(self) -> int:
         return len(self._row)
@@ -154,18 +140,13 @@ class Vocabulary:
             read, bits = self._read[purpose][place], self._bits[purpose][place]
             there = np.frombuffer(bits[number - 1], bool).tolist() if number else None
             held.append(None if there is None else dict(zip(read, there, strict=True)))
-        return tuple(
-            all(self._holds(literal.place, literal.pattern, literal.holds, held) for literal in c)
-            for c in self.purposes[purpose]
-        )
+        return tuple(all(self._holds(literal, held) for literal in c) for c in self.purposes[purpose])
 
-    def _holds(
-        self, place: int, pattern: Pattern | None, wanted: bool, held: list[dict[int, bool] | None]
-    ) -> bool:
-        there = held[place + 1]
-        if pattern is None or there is None:
-            return pattern is None and (there is not None) == wanted
-        return there[self._place[pattern]] == wanted
+    def _holds(self, literal: Literal, held: list[dict[int, bool] | None]) -> bool:
+        there = held[literal.place + 1]
+        if literal.pattern is None or there is None:
+            return literal.pattern is None and (there is not None) == literal.holds
+        return there[self._place[literal.pattern]] == literal.holds
 
 
 def _larger(table: Small, key: Sequence[int]) -> Small:

@@ -20,8 +20,7 @@ from formulations.problem.problem import GroundRule
 from formulations.problem.trellis import Trellis
 from formulations.programs.formulation import formulate
 
-SAMPLE, MOST_COMPARED = 6, 20_000
-"""Tokens on which formulas are looked at, and how many joint states."""
+SAMPLE, MOST_COMPARED = 6, 20_000  # tokens on which formulas are looked at, and how many joint states
 
 
 @dataclass(frozen=True)

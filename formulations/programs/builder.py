@@ -1,7 +1,6 @@
 """The program under construction: its rows and columns, and columns that rules share."""
 
 from collections import Counter
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -10,72 +9,59 @@ from numpy.typing import NDArray
 from formulations import time_limits
 from formulations.automata.lattice import StepTable
 from formulations.automata.sums import Sum
-from formulations.dtypes import Booleans, Integers
+from formulations.dtypes import Integers
 from formulations.problem.problem import Problem
 from formulations.programs.names import Blocks, LabelNames, Meaning, Namer, bracketed
 from formulations.programs.record import UNBOUNDED, stable_order
 
-_SECONDS_AN_ENTRY = 1.2e-7
-"""To compress rows that memory caches do not hold."""
+_SECONDS_AN_ENTRY = 1.2e-7  # to compress rows that memory caches do not hold
 
 
-@dataclass
 class Columns:
     """Columns so far: boxes from 0 to `upper`, and score and penalty of a unit of each in grid units."""
 
-    count: int = 0
-    upper: list[Integers] = field(default_factory=list)
-    score: list[Integers] = field(default_factory=list)
-    cost: list[Integers] = field(default_factory=list)
-    names: Blocks = field(default_factory=Blocks)
+    def __init__(self) -> None:
+        self.count, self.names = 0, Blocks()
+        self.upper, self.score, self.cost = list[Integers](), list[Integers](), list[Integers]()
 
     def add(
         self, upper: Integers, name: Namer, score: Integers | int = 0, cost: Integers | int = 0
     ) -> Integers:
         n = len(upper)
         self.names.add(n, name)
-        self.upper.append(upper)
-        self.score.append(np.broadcast_to(np.asarray(score, np.int64), n))
-        self.cost.append(np.broadcast_to(np.asarray(cost, np.int64), n))
+        for values, given in ((self.upper, upper), (self.score, score), (self.cost, cost)):
+            values.append(np.broadcast_to(np.asarray(given, np.int64), n))
         self.count += n
         return np.arange(self.count - n, self.count)
 
 
-@dataclass
 class Rows:
     """Rows gathered so far, as coordinates."""
 
-    count: int = 0
-    row: list[Integers] = field(default_factory=list)
-    column: list[Integers] = field(default_factory=list)
-    value: list[Integers] = field(default_factory=list)
-    lower: list[Integers] = field(default_factory=list)
-    upper: list[Integers] = field(default_factory=list)
-    names: Blocks = field(default_factory=Blocks)
+    def __init__(self) -> None:
+        self.count, self.names = 0, Blocks()
+        self.lower, self.upper = list[Integers](), list[Integers]()
+        self.entries: tuple[list[Integers], ...] = ([], [], [])  # row, column and value of each
 
     def add(
         self, n: int, name: Namer, lower: int | Integers = -UNBOUNDED, upper: int | Integers = UNBOUNDED
     ) -> Integers:
         """Indices of n new, empty rows."""
         self.names.add(n, name)
-        self.lower.append(np.broadcast_to(np.asarray(lower, np.int64), n))
-        self.upper.append(np.broadcast_to(np.asarray(upper, np.int64), n))
+        for values, given in ((self.lower, lower), (self.upper, upper)):
+            values.append(np.broadcast_to(np.asarray(given, np.int64), n))
         self.count += n
         return np.arange(self.count - n, self.count)
 
     def put(self, row: Integers | int, column: Integers | int, value: Integers | int = 1) -> None:
         """Coefficients; the three are broadcast against each other."""
-        rows, columns, values = np.broadcast_arrays(row, column, value)
-        self.row.append(rows.reshape(-1))
-        self.column.append(columns.reshape(-1))
-        self.value.append(values.reshape(-1))
+        for entries, given in zip(self.entries, np.broadcast_arrays(row, column, value), strict=True):
+            entries.append(given.reshape(-1))
 
     def compress(self) -> tuple[Integers, Integers, Integers]:
         """indptr, indices, data; OutOfTime where a time limit leaves too little for them."""
-        time_limits.check(_SECONDS_AN_ENTRY * sum(map(len, self.row)))
-        row, column, value = (
-            np.concatenate(component).astype(np.int64) for component in (self.row, self.column, self.value)
-        )
+        time_limits.check(_SECONDS_AN_ENTRY * sum(map(len, self.entries[0])))
+        row, column, value = (np.concatenate(entries).astype(np.int64) for entries in self.entries)
         time_limits.check()
         order = stable_order(row)
         time_limits.check()
@@ -131,21 +117,18 @@ class ProgramBuilder:
 
     def weighted_columns(self, steps: StepTable) -> tuple[Integers, Integers]:
         """Columns and weights whose sum is that of the steps."""
-        filled: Booleans = np.array([table.any() for table in steps.values], bool)
-        weight = [self._shared_weight(table) for table in steps.values]
-        if not any(weight):
+        shared = [self._shared_weight(table) for table in steps.values]
+        if not any(shared):
             values = on_edges(steps, self.shape, self.states)
             at = np.flatnonzero(values)
             return at, values[at]
-        columns: list[Integers] = []
-        weights: list[Integers] = []
-        for token in np.flatnonzero(filled[steps.index]).tolist():
-            which = int(steps.index[token])
+        columns, weights = list[Integers](), list[Integers]()
+        for token, which in enumerate(steps.index.tolist()):
             table = steps.values[which]
-            if weight[which]:
+            if shared[which]:
                 columns.append(np.array([self.indicator(token, table)]))
-                weights.append(np.array([weight[which]]))
-            else:
+                weights.append(np.array([shared[which]]))
+            elif table.any():
                 columns.append(self.edges(token, table))
                 values = self._values(token, table)
                 weights.append(values[values != 0])

@@ -35,17 +35,14 @@ class _Writer:
     def __init__(self, circuit: Circuit, of: Owner, program: ProgramBuilder) -> None:
         self.gates, self.of, self.program = circuit.gates, of, program
         self.column: dict[int, int] = {}
-        self.row: list[int] = []
-        self.at: list[int] = []
-        self.value: list[int] = []
+        self.entries: list[tuple[int, int, int]] = []  # row, column and value
         self.lower: list[int] = []
         self.owner: list[Owner | int] = []
-        uses = Counter(circuit.roots)
+        self.uses = Counter(circuit.roots)
         for node in self.gates.below(circuit.roots):
             kind, a, b = self.gates.nodes[node]
             if kind != LITERAL:
-                uses.update((a, b))
-        self.uses = uses
+                self.uses.update((a, b))
 
     def require(self, root: int, slack: int | None, of: Owner) -> None:
         """Clauses that make a node true unless the slack is 1."""
@@ -93,29 +90,22 @@ class _Writer:
                 continue
             name = self.of.one("gate", "gate", n)
             z = self.column[n] = int(self.program.columns.add(np.ones(1, np.int64), name)[0])
-            columns = [self.column[i] for i in inputs]
-            if kind == AND:
-                for c in columns:
-                    self._clause([(c, 1), (z, -1)], 0, n)
-            else:
-                self._clause([*((c, 1) for c in columns), (z, -1)], 0, n)
+            columns = [(self.column[i], 1) for i in inputs]
+            for terms in [[column] for column in columns] if kind == AND else [columns]:
+                self._clause([*terms, (z, -1)], 0, n)
         return self.column[node]
 
     def _clause(self, terms: list[tuple[int, int]], least: int, owner: Owner | int) -> None:
         """A row of a root, or a row that defines a gate, by its number."""
-        self.row += [len(self.lower)] * len(terms)
-        self.at += [at for at, _ in terms]
-        self.value += [value for _, value in terms]
+        self.entries += [(len(self.lower), at, value) for at, value in terms]
         self.lower.append(least)
         self.owner.append(owner)
 
     def finish(self) -> None:
         rows = self.program.rows
-        first = rows.count
-        rows.add(len(self.lower), self._names, lower=np.array(self.lower, np.int64))
-        rows.put(
-            first + np.array(self.row, np.int64), np.array(self.at, np.int64), np.array(self.value, np.int64)
-        )
+        new = rows.add(len(self.lower), self._names, lower=np.array(self.lower, np.int64))
+        row, at, value = np.array(self.entries, np.int64).reshape(-1, 3).T
+        rows.put(new[row], at, value)
 
     def _names(self) -> Iterator[Meaning]:
         """`rule["r",numbers,clause]` and `link["r",numbers,gate,clause]`; without the clause where there is one."""

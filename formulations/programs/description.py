@@ -45,19 +45,11 @@ class Description:
 
     def __str__(self) -> str:
         total = Part("total", "", self.columns, self.rows, self.entries)
-        lines = [
-            (part.rule or "-", part.kind, str(part.columns), str(part.rows), str(part.entries))
-            for part in (*self.parts, total)
-        ]
-        lines = [("rule", "kind", "columns", "rows", "entries"), *lines]
-        width = [max(len(line[i]) for line in lines) for i in range(5)]
-        return "\n".join(
-            "  ".join(
-                cell.ljust(w) if i < 2 else cell.rjust(w)
-                for i, (cell, w) in enumerate(zip(line, width, strict=True))
-            )
-            for line in lines
-        )
+        parts = ((p.rule or "-", p.kind, p.columns, p.rows, p.entries) for p in (*self.parts, total))
+        lines = [("rule", "kind", "columns", "rows", "entries"), *(tuple(map(str, part)) for part in parts)]
+        rule, kind, *numbers = (max(map(len, column)) for column in zip(*lines, strict=True))
+        widths = (f"<{rule}", f"<{kind}", *(f">{width}" for width in numbers))
+        return "\n".join("  ".join(map(format, line, widths)) for line in lines)
 
 
 def describe(columns: Iterable[Meaning], rows: Iterable[Meaning], row_lengths: Integers) -> Description:

@@ -19,7 +19,7 @@ from formulations.problem.problem import Problem
 from formulations.programs.builder import ProgramBuilder
 from formulations.programs.loss_bounds import losses
 from formulations.programs.names import END, START, Blocks, LabelNames, Meaning, bracketed
-from formulations.programs.record import UNBOUNDED, IntegerProgram
+from formulations.programs.record import IntegerProgram
 from formulations.programs.rule_rows import add_rule
 
 FloorKind = Literal["relative", "odds"]
@@ -53,27 +53,22 @@ class Formulation:
             return program
         at = np.flatnonzero(self.cost)
         divisor = int(np.gcd.reduce(self.cost[at])) if len(at) else 1
-        return with_row(program, at, self.cost[at] // divisor, upper=cost_ceiling // divisor)
+        return program.with_row(at, self.cost[at] // divisor, upper=cost_ceiling // divisor)
 
     def least_cost(self, score_floor: int | None) -> IntegerProgram:
-        """maximise -Σ c·σ subject to score >= floor (Fersini et al. 2014, eq. 22-29).
-
-        The floor is written as a limit on losses. The loss of an edge is its difference from the best completion of
-        the state that it leaves. On paths that is the same row, with small coefficients; an edge whose loss alone
-        passes the budget is boxed to 0.
-        """
+        """maximise -Σ c·σ subject to score >= floor (Fersini et al. 2014, eq. 22-29), a limit on losses; see `formulate`."""
         program = replace(self.program, objective=-self.cost)
         if score_floor is None:
             return program
         best, loss = losses(self.lattice)
         budget = best - score_floor
         if budget < 0:
-            return with_row(program, np.zeros(0, np.int64), np.zeros(0, np.int64), lower=1)
+            return program.with_row(*np.zeros((2, 0), np.int64), lower=1)
         keeps = loss <= budget
         upper = program.upper.copy()
         upper[: len(loss)] *= keeps
         at = np.flatnonzero(keeps & (loss > 0))
-        return with_row(replace(program, upper=upper), at, loss[at], upper=budget)
+        return replace(program, upper=upper).with_row(at, loss[at], upper=budget)
 
 
 def formulate(problem: Problem) -> Formulation:
@@ -112,11 +107,10 @@ def formulate(problem: Problem) -> Formulation:
 
 
 def _add_path(lattice: Lattice, program: ProgramBuilder) -> None:
-    """Add the path's columns and its T·S + 2 rows, one for each node.
+    """Add the path: S start edges, (T-1)·S·K steps and S end edges, a forbidden one boxed to 0; and T·S + 2 rows, one for each node.
 
     maximise Σ score(e)·e subject to one start edge, one end edge, and as much into each node as out of it
     (Fersini et al. 2014, eq. 12-16; Stokman 2011, eq. 39-46, where the label before token 0 is `start`).
-    Columns: S start edges, (T-1)·S·K steps, S end edges; a forbidden edge is boxed to 0.
     """
     (T, K), S = lattice.shape, lattice.states
     columns, rows, labels = program.columns, program.rows, program.labels
@@ -160,28 +154,10 @@ def _edges(T: int, labels: LabelNames) -> Iterator[Meaning]:
         yield Meaning(bracketed("x", T, state, END), "path", token=T, labels=(name, END))
 
 
-def with_row(
-    program: IntegerProgram,
-    at: Integers,
-    weights: Integers,
-    *,
-    lower: int = -UNBOUNDED,
-    upper: int = UNBOUNDED,
-) -> IntegerProgram:
-    return replace(
-        program,
-        indptr=np.append(program.indptr, program.indptr[-1] + len(at)),
-        indices=np.concatenate([program.indices, at]),
-        data=np.concatenate([program.data, weights]),
-        row_lower=np.append(program.row_lower, lower),
-        row_upper=np.append(program.row_upper, upper),
-    )
-
-
 def exclude_labelling(program: IntegerProgram, path: LabelIds) -> IntegerProgram:
     """The program with a no-good row: not this labelling, label ids (T,), again."""
     T = program.tokens
-    return with_row(program, program.columns_of(path)[:T], np.ones(T, np.int64), upper=T - 1)
+    return program.with_row(program.columns_of(path)[:T], np.ones(T, np.int64), upper=T - 1)
 
 
 def score_floor(best: int, tau: float, bound: str) -> int | None:

@@ -9,7 +9,6 @@ from typing import Literal, get_args
 from formulations.arguments import flag, number
 from formulations.constraints.feature import Feature
 from formulations.constraints.rule import Rule
-from formulations.constraints.rule_set import RuleSet
 from formulations.grid import UNITS_PER_NAT, is_forbidden, nats, snap
 from formulations.messages import brief
 from formulations.problem.compiled_rules import CompiledRules, compile_rules, unique_names
@@ -95,14 +94,13 @@ def formulate(
         raise ValueError(f"best_score is for two-phase programs; leave it out for {program}")
     score_floor(0, tau, bound)
     folded = flag(folded, "folded")
-    problem = _problem(trellis, rules, program)
-    base = problem.fold(soft=program != "two-phase") if folded else problem
+    problem, two_phases = _problem(trellis, rules, program), program == "two-phase"
+    base = problem.fold(soft=not two_phases) if folded else problem
     formulation = rows_and_columns(base)
     columns, rows = formulation.column_names.meanings, formulation.row_names.meanings
-    if program != "two-phase":
-        return Program(formulation.soft(), trellis.labels.names, program, folded, columns, rows)
-    floor = _floor(base, tau, bound, best_score)
-    made = Program(formulation.least_cost(floor), trellis.labels.names, program, folded, columns, rows)
+    floor = _floor(base, tau, bound, best_score) if two_phases else None
+    integer = formulation.least_cost(floor) if two_phases else formulation.soft()
+    made = Program(integer, trellis.labels.names, program, folded, columns, rows)
     if floor is None:
         return made
     return replace(made, _row_meanings=partial(_and_floor, rows), floor=floor / UNITS_PER_NAT)
@@ -121,8 +119,7 @@ def with_hard_rules(compiled: CompiledRules) -> CompiledRules:
 
 
 def _problem(trellis: Trellis, rules: Iterable[Rule | Feature] | CompiledRules, program: str) -> Problem:
-    if program == "shortest-path":
-        rules = RuleSet(())
+    rules = () if program == "shortest-path" else rules
     compiled = rules if isinstance(rules, CompiledRules) else compile_rules(rules, trellis.labels)
     return (with_hard_rules(compiled) if program == "hard" else compiled).problem(trellis)
 
@@ -130,22 +127,20 @@ def _problem(trellis: Trellis, rules: Iterable[Rule | Feature] | CompiledRules, 
 def _floor(problem: Problem, tau: float, bound: str, best_score: float | None) -> int | None:
     """The floor of a two-phase program, grid units; None for none, also where no labelling is possible."""
     folded = problem.fold(soft=False)
-    highest = best_of_lattice(folded.lattice)
+    best = highest = best_of_lattice(folded.lattice)
     hard = [rule.name for rule in folded.rules if rule.hard]
-    if best_score is None:
-        if hard:
-            raise ValueError(
-                f"the floor of a two-phase program needs the best score under the hard rule {brief(hard[0])}: give "
-                "best_score=ilpinfer.decode_two_phase(...).best_score"
-            )
-        best = highest
-    else:
+    if best_score is None and hard:
+        raise ValueError(
+            f"the floor of a two-phase program needs the best score under the hard rule {brief(hard[0])}: give "
+            "best_score=ilpinfer.decode_two_phase(...).best_score"
+        )
+    if best_score is not None:
         best = int(snap(number(best_score, "best_score"), "best_score"))
-        if best > highest:
-            raise ValueError(
-                f"best_score is {best_score:.9g} nats, but no labelling scores more than {nats(highest):.9g}: give "
-                "ilpinfer.decode_two_phase(...).best_score of the same trellis and rules"
-            )
+    if best > highest:
+        raise ValueError(
+            f"best_score is {best_score:.9g} nats, but no labelling scores more than {nats(highest):.9g}: give "
+            "ilpinfer.decode_two_phase(...).best_score of the same trellis and rules"
+        )
     return None if is_forbidden(best) else score_floor(best, tau, bound)
 
 

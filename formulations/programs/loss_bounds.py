@@ -1,11 +1,13 @@
 """Bounds by the scores alone: the best score, and the loss of each step against it."""
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 
 from formulations.automata.lattice import Lattice
-from formulations.dtypes import Integers
+from formulations.dtypes import Integers, LabelIds
 from formulations.grid import FORBIDDEN, Grid, is_forbidden
-from formulations.programs.record import UNBOUNDED
+from formulations.programs.record import UNBOUNDED, IntegerProgram
 
 
 def best_score(lattice: Lattice) -> int:
@@ -39,3 +41,59 @@ def _through(lattice: Lattice, t: int, completion: Grid) -> Grid:
     ahead = np.maximum(lattice.node[t + 1] + completion, FORBIDDEN)
     through: Grid = lattice.pool[lattice.step[t]] + lattice.at_targets(ahead)
     return through
+
+
+@dataclass(frozen=True)
+class ReducedProgram:
+    """A program on fewer columns, with their places in the whole program."""
+
+    program: IntegerProgram
+    places: Integers  # (n,)
+    columns: int  # of the whole program
+
+    def expand(self, x: Integers) -> Integers:
+        whole = np.zeros(self.columns, np.int64)
+        whole[self.places] = x
+        return whole
+
+
+def reduce(
+    program: IntegerProgram, lattice: Lattice, path: LabelIds | None, value: int, bound: int | None = None
+) -> ReducedProgram:
+    """Remove the steps that no labelling with a score of at least `value` takes, grid units, and require that score of `path` (T,).
+
+    Losses add up and rules only take away. The lattice has the scores, or others at which no labelling that keeps to them is worth more
+    than `bound`, by default its best score, less its losses.
+    """
+    best, loss = losses(lattice)
+    best = best if bound is None else bound
+    upper = program.upper.copy()
+    if path is not None:
+        upper[: len(loss)] *= loss <= best - value
+        at = np.flatnonzero(program.objective)
+        program = program.with_row(at, program.objective[at], lower=value)
+    places = np.flatnonzero((upper > 0) | (program.lower > 0))
+    place = np.full(program.n_columns, -1)
+    place[places] = np.arange(len(places))
+    start = None
+    if path is not None:  # -1 for the columns that it does not determine
+        start = np.full(program.n_columns, -1)
+        start[: program.n_edges] = 0
+        start[program.columns_of(path)] = 1
+        start = start[places]
+    stays = place[program.indices] >= 0
+    filled = np.bincount(program.row_of_entry[stays], minlength=program.n_rows)
+    rows = np.flatnonzero((filled > 0) | (program.row_lower > 0) | (program.row_upper < 0))
+    smaller = replace(
+        program,
+        objective=program.objective[places],
+        lower=program.lower[places],
+        upper=upper[places],
+        indptr=np.concatenate([[0], np.cumsum(filled[rows])]).astype(np.int64),
+        indices=place[program.indices[stays]],
+        data=program.data[stays],
+        row_lower=program.row_lower[rows],
+        row_upper=program.row_upper[rows],
+        start=start,
+    )
+    return ReducedProgram(smaller, places, program.n_columns)

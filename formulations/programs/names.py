@@ -1,9 +1,9 @@
-"""Names of columns and rows, created at first access."""
+"""Names of columns and rows, created at first access, and how files write them."""
 
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
@@ -14,8 +14,7 @@ import numpy as np
 from formulations.dtypes import Booleans
 from formulations.labels.label_set import LabelSet
 
-START, END = "START", "END"
-"""Names of the states before the first token and after the last one."""
+START, END = "START", "END"  # names of the states before the first token and after the last one
 PLAIN = re.compile(r"[\w.+/@-]+")
 
 
@@ -30,8 +29,7 @@ class Meaning:
     labels: tuple[str, ...] = ()  # from and to, of a path column; `START` and `END` among them
 
 
-Namer = Callable[[], Iterable[Meaning]]
-"""The meanings of a block of columns or rows."""
+Namer = Callable[[], Iterable[Meaning]]  # the meanings of a block of columns or rows
 
 
 @dataclass
@@ -45,22 +43,17 @@ class Blocks:
 
     def meanings(self) -> tuple[Meaning, ...]:
         """All of them; a name that occurs again gets a number."""
-        return tuple(_numbered(each for count, namer in self.namers for each in _all(count, namer)))
-
-
-def _all(count: int, namer: Namer) -> list[Meaning]:
-    result = list(namer())
-    if len(result) != count:
-        raise ArithmeticError(f"{len(result)} names for a block of {count}")
-    return result
-
-
-def _numbered(meanings: Iterable[Meaning]) -> Iterator[Meaning]:
-    times: Counter[str] = Counter()
-    for meaning in meanings:
-        times[meaning.name] += 1
-        again = times[meaning.name]
-        yield meaning if again == 1 else replace(meaning, name=f"{meaning.name[:-1]},#{again}]")
+        result, times = list[Meaning](), Counter[str]()
+        for count, namer in self.namers:
+            block = list(namer())
+            if len(block) != count:
+                raise ArithmeticError(f"{len(block)} names for a block of {count}")
+            for meaning in block:
+                times[meaning.name] += 1
+                if (again := times[meaning.name]) > 1:
+                    meaning = replace(meaning, name=f"{meaning.name[:-1]},#{again}]")
+                result.append(meaning)
+        return tuple(result)
 
 
 def bracketed(word: str, *items: str | int) -> str:
@@ -175,16 +168,17 @@ class LabelNames:
         return Meaning(bracketed(word, *items, token), "indicator", token=token)
 
 
-LONGEST = 100
-"""Characters of a name: CBC's reader of LP files takes no more, others 255."""
+LONGEST = 100  # characters: CBC's reader of LP files takes no more, others 255
 SIGNS = {s: f"_{c}" for s, c in zip(" _-\"/.+|>!*@,()\\#'&:;=<", "_umqfdpotnwaclrbhskjyeg", strict=True)}
-SHORTENED = ".."
-"""No other name has it, as no item is empty."""
+SHORTENED = ".."  # no other name has it, as no item is empty
 _ITEMS = re.compile(r'((?:"(?:[^"\\]|\\.)*"|[^,"])*)(?:,|$)')
 
 
 def escape(name: str) -> str:
-    """The name in files, not shortened: `rule["one title",high]` is `rule._qone__title_q.high`."""
+    """The name in files, not shortened: `rule["one title",high]` is `rule._qone__title_q.high`, `start` is `start_`.
+
+    There are letters, digits, `_` and `.` only, as every reader takes them, and no name is a keyword such as `end`.
+    """
     word, bracket, items = name.partition("[")
     if not bracket:
         return f"{_escape(word)}_"

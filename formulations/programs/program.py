@@ -206,9 +206,8 @@ class Program:
             For a name of no column, a column without a value, NaN, a value more than 1e-5 from a whole number
             or outside its box, and for a row that is broken, such as those that make the columns `x` a path.
         """
-        return feasible_values(
-            by_column(values, self.column_names), self.integer, self.column_names, self.rows
-        )
+        names = self.column_names
+        return feasible_values(by_column(values, names), self.integer, names, self.rows)
 
     def labelling(self, values: Mapping[str, float] | ArrayLike) -> list[str]:
         """The T labels of the path that a solution takes. Parameters and errors as for `read`.
@@ -261,10 +260,8 @@ class Program:
         ]
         if "floor" in self.row_names:
             remarks.append("the row floor_ counts grid units of 2^-20 nats")
-        style = Style(
-            self.file_columns, self.file_rows, UNITS[units], f"ilpinfer_{self.digest[:16]}", tuple(remarks)
-        )
-        return FORMATS[format](self.integer, style)
+        names, title = (self.file_columns, self.file_rows), f"ilpinfer_{self.digest[:16]}"
+        return FORMATS[format](self.integer, Style(*names, UNITS[units], title, tuple(remarks)))
 
     def write(self, path: str | Path, *, units: str = "nats") -> None:
         """Write the program as an LP or MPS file.
@@ -286,9 +283,8 @@ class Program:
         target = check_path(path)
         suffix = Path(plain_name(target)).suffix.lower().removeprefix(".")
         if suffix not in FORMATS:
-            raise ValueError(
-                f"{target}: programs are written as .lp or .mps, or either with .gz; name such a file"
-            )
+            what = "programs are written as .lp or .mps, or either with .gz"
+            raise ValueError(f"{target}: {what}; name such a file")
         write_whole(target, self.text(suffix, units=units).encode("ascii"))
 
     def general(self) -> "Program":

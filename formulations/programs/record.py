@@ -8,8 +8,7 @@ import numpy as np
 from formulations.automata.lattice import states_of
 from formulations.dtypes import Booleans, Floats, Integers, LabelIds
 
-UNBOUNDED = 2**62
-"""Marks a side that a row does not have: `row_upper = UNBOUNDED`, `row_lower = -UNBOUNDED`."""
+UNBOUNDED = 2**62  # marks a side that a row does not have: `row_upper = UNBOUNDED`, `row_lower = -UNBOUNDED`
 
 
 @dataclass(frozen=True)
@@ -99,6 +98,18 @@ class IntegerProgram:
         steps = S + (np.arange(T - 1) * S + states[:-1]) * K + path[1:]
         return np.concatenate([states[:1], steps, S + (T - 1) * S * K + states[-1:]])
 
+    def with_row(
+        self, at: Integers, weights: Integers, *, lower: int = -UNBOUNDED, upper: int = UNBOUNDED
+    ) -> "IntegerProgram":
+        return replace(
+            self,
+            indptr=np.append(self.indptr, self.indptr[-1] + len(at)),
+            indices=np.concatenate([self.indices, at]),
+            data=np.concatenate([self.data, weights]),
+            row_lower=np.append(self.row_lower, lower),
+            row_upper=np.append(self.row_upper, upper),
+        )
+
     @property
     def canonical_rows(self) -> Integers:
         """The row of this program that each row of the canonical form comes from."""
@@ -108,13 +119,11 @@ class IntegerProgram:
     def canonical(self) -> "IntegerProgram":
         """The same program with `>=` and `=` rows only: a row with two different sides becomes two, and `<=` is negated."""
         equal, above, below = self._sides
-        rows = self.canonical_rows
-        sign = np.concatenate([np.ones(above.sum(), np.int64), -np.ones(below.sum(), np.int64)])
-        entries, indptr = _gather(self.indptr, rows)
+        sign = np.repeat([1, -1], [above.sum(), below.sum()])
+        entries, indptr = _gather(self.indptr, self.canonical_rows)
         lower = np.concatenate([self.row_lower[above], -self.row_upper[below]])
-        upper = np.concatenate(
-            [np.where(equal[above], self.row_upper[above], UNBOUNDED), np.full(below.sum(), UNBOUNDED)]
-        )
+        upper = np.full(len(sign), UNBOUNDED)
+        upper[: above.sum()][equal[above]] = self.row_upper[equal]
         return replace(
             self,
             indptr=indptr,

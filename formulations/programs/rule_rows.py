@@ -1,9 +1,4 @@
-"""Rows and σ columns of a compiled rule.
-
-A sum is one row; a local machine one row, or one a token where the rule counts at most once; tokens that agree a column
-for each pair; any other machine a unit flow through its states, linked to the path by the symbols that the path's edges carry; a circuit a
-column for each gate.
-"""
+"""Rows and σ columns of a compiled rule: a row for a sum or a local machine, a unit flow through the states of another machine."""
 
 from dataclasses import dataclass, replace
 
@@ -130,10 +125,8 @@ def _local(machine: Machine, program: ProgramBuilder) -> tuple[Integers, Integer
 def _agreement(component: Agreement, part: _Part) -> tuple[Integers, Integers, Integers]:
     """Add d >= [it has the kind] - [the one before has it] for each token and kind; token, column and violations of each d."""
     program, kinds = part.program, range(component.kinds)
-    table = [component.kind == f for f in kinds]
-    has = np.array(
-        [[program.indicator(t, table[f][None, :]) for f in kinds] for t in component.tokens.tolist()]
-    )
+    tables = [(component.kind == f)[None, :] for f in kinds]
+    has = np.array([[program.indicator(t, table) for table in tables] for t in component.tokens.tolist()])
     count, tokens = component.most, component.tokens[1:].tolist()
     differ = program.columns.add(np.ones(count, np.int64), part.of.each("differ", "differ", tokens))
     row = program.rows.add(count * len(kinds), part.of.each("link", "link", tokens, kinds), lower=0)
@@ -145,10 +138,9 @@ def _agreement(component: Agreement, part: _Part) -> tuple[Integers, Integers, I
 
 
 def _flow(machine: Machine, part: _Part, *, backward: bool = False) -> tuple[Integers, Integers, Integers]:
-    """Add w[t, q, s], 1 where the machine is in state q and reads symbol s at token t.
+    """Add w[t, q, s], 1 where the machine is in state q and reads symbol s at token t; token, column and violations of those that emit.
 
     Flow through the states, and for each symbol but one: Σ_q w[t, q, s] = Σ of the edges that carry s.
-    Returns token, column and violations of each w that emits; those at the end count for the last token read.
     """
     of, program, rows = part.of, part.program, part.program.rows
     T, (Q, S) = program.shape[0], machine.emits.shape

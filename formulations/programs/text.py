@@ -1,12 +1,9 @@
 """Integer programs as MPS and LP text, whole arrays at a time."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import chain, repeat
 
 import numpy as np
-from numpy.typing import NDArray
 
 from formulations.dtypes import Integers
 from formulations.programs.record import UNBOUNDED, IntegerProgram, stable_order
@@ -28,16 +25,17 @@ PLAIN = Style()
 
 def mps(program: IntegerProgram, style: Style = PLAIN) -> str:
     """Free MPS text that MINIMISES the negated objective, in grid units; rows without a side are left out."""
+    columns, rows = _names(program, style)
     comment = "".join(f"* {line}\n" for line in style.remarks)
-    head = [f"{comment}NAME {style.title} FREE\nROWS\n N obj\n", *_row_kinds(program, style)]
-    columns = ["COLUMNS\n MARKER 'MARKER' 'INTORG'\n", *_columns(program, style)]
-    middle = [" MARKER 'MARKER' 'INTEND'\nRHS\n", *_sides(program, style)]
-    return "".join([*head, *columns, *middle, "BOUNDS\n", *_bounds(program, style), "ENDATA\n"])
+    head = [f"{comment}NAME {style.title} FREE\nROWS\n N obj\n", *_row_kinds(program, rows)]
+    entries = ["COLUMNS\n MARKER 'MARKER' 'INTORG'\n", *_entries(program, columns, rows, style.scale)]
+    middle = [" MARKER 'MARKER' 'INTEND'\nRHS\n", *_sides(program, rows)]
+    return "".join([*head, *entries, *middle, "BOUNDS\n", *_bounds(program, columns), "ENDATA\n"])
 
 
 def lp(program: IntegerProgram, style: Style = PLAIN) -> str:
     """CPLEX LP text that maximises the objective, in grid units; one line for each side of a row."""
-    columns, names = _columns_as("{}", program, style).tolist(), _rows_as("{}", program, style).tolist()
+    columns, names = _names(program, style)
     remarks = "".join(f"\\ {line}\n" for line in style.remarks)
     empty = [("+", "0", columns[0])]
     rows: list[str] = []
@@ -56,16 +54,14 @@ def lp(program: IntegerProgram, style: Style = PLAIN) -> str:
         if upper < UNBOUNDED:
             rows.append(f" {names[row]}{'.upper' * several}: {terms} <= {upper}\n")
     binary = (program.lower == 0) & (program.upper == 1)
-    objective = [
-        (sign, weight, name)
-        for sign, weight, name in _terms(_objective(program.objective, style), columns)
-        if weight != "0"
-    ]
+    weights = _objective(program.objective, style.scale)
+    objective = [term for term in _terms(weights, columns) if term[1] != "0"]
+    others = np.flatnonzero(~binary).tolist()
     sections = {
         "Subject To": rows,
-        "Bounds": [_box(program, columns[c], c) for c in np.flatnonzero(~binary).tolist()],
+        "Bounds": [_box(program, columns[c], c) for c in others],
         "Binary": [f" {columns[c]}\n" for c in np.flatnonzero(binary).tolist()],
-        "General": [f" {columns[c]}\n" for c in np.flatnonzero(~binary).tolist()],
+        "General": [f" {columns[c]}\n" for c in others],
     }
     body = "".join(f"{title}\n{''.join(lines)}" for title, lines in sections.items() if lines)
     return f"{remarks}Maximize\n obj: {_sum(objective or empty)}\n{body}End\n"
@@ -76,30 +72,20 @@ def _box(program: IntegerProgram, name: str, column: int) -> str:
     return f" {name} = {low}\n" if low == high else f" {low} <= {name} <= {high}\n"
 
 
-def _columns_as(pattern: str, program: IntegerProgram, style: Style) -> NDArray[np.object_]:
-    if style.columns is None:
-        n = program.n_columns
-        return _numbered(pattern.format("c{}"), 1 << max(n - 1, 0).bit_length())[:n]
-    return np.array([pattern.format(name) for name in style.columns], object)
+def _names(program: IntegerProgram, style: Style) -> tuple[Sequence[str], Sequence[str]]:
+    columns, rows = style.columns, style.rows
+    return (
+        _numbered("c", program.n_columns) if columns is None else columns,
+        _numbered("r", program.n_rows) if rows is None else rows,
+    )
 
 
-def _rows_as(pattern: str, program: IntegerProgram, style: Style) -> NDArray[np.object_]:
-    return np.array(_some(np.arange(program.n_rows), pattern, "r", style.rows), object)
-
-
-def _some(at: Integers, pattern: str, letter: str, names: Sequence[str] | None) -> list[str]:
-    before, after = pattern.split("{}")
-    if names is None:
-        return [f"{before}{letter}{place}{after}" for place in at.tolist()]
-    return [f"{before}{names[place]}{after}" for place in at.tolist()]
-
-
-def _objective(units: Integers, style: Style) -> list[str]:
+def _objective(units: Integers, scale: int) -> list[str]:
     """Entries of an objective as exact decimals."""
-    if style.scale == 1:
+    if scale == 1:
         return list(map(str, units.tolist()))
     distinct, which = np.unique(units, return_inverse=True)
-    texts = [exact_decimal(int(value), style.scale) for value in distinct]
+    texts = [exact_decimal(int(value), scale) for value in distinct]
     return [texts[place] for place in which.tolist()]
 
 
@@ -116,25 +102,24 @@ def _has_side(program: IntegerProgram) -> np.ndarray:
     return (program.row_lower > -UNBOUNDED) | (program.row_upper < UNBOUNDED)
 
 
-def _row_kinds(program: IntegerProgram, style: Style) -> list[str]:
+def _row_kinds(program: IntegerProgram, names: Sequence[str]) -> list[str]:
     rows = np.flatnonzero(_has_side(program))
     lower, upper = program.row_lower[rows], program.row_upper[rows]
     kinds = np.select([lower == upper, upper < UNBOUNDED], ["E", "L"], "G").tolist()
-    names = _some(rows, "{}", "r", style.rows)
-    return [f" {kind} {name}\n" for kind, name in zip(kinds, names, strict=True)]
+    return [f" {kind} {names[row]}\n" for kind, row in zip(kinds, rows.tolist(), strict=True)]
 
 
-def _columns(program: IntegerProgram, style: Style) -> list[str]:
+def _entries(program: IntegerProgram, names: Sequence[str], rows_: Sequence[str], scale: int) -> list[str]:
     """Lines `column row value`, the entries of a column together and its objective first."""
     kept = _has_side(program)[program.row_of_entry]
     columns = np.concatenate([np.arange(program.n_columns), program.indices[kept]])
     rows = np.concatenate([np.zeros(program.n_columns, np.int64), program.row_of_entry[kept] + 1])
     order = stable_order(columns)
-    column_names = _columns_as(" {} ", program, style)
-    row_names = np.concatenate([np.array(["obj "], object), _rows_as("{} ", program, style)])
+    column_names = np.array([f" {name} " for name in names], object)
+    row_names = np.array(["obj ", *(f"{name} " for name in rows_)], object)
     distinct = np.unique(program.data[kept])
-    own = [f"{value}\n" for value in _objective(-program.objective, style)]
-    value_names = np.array(own + [f"{value}\n" for value in distinct.tolist()], object)
+    values = [*_objective(-program.objective, scale), *distinct.tolist()]
+    value_names = np.array([f"{value}\n" for value in values], object)
     which = program.n_columns + np.searchsorted(distinct, program.data[kept])
     which = np.concatenate([np.arange(program.n_columns), which])
     pieces = np.empty((len(order), 3), object)
@@ -145,7 +130,7 @@ def _columns(program: IntegerProgram, style: Style) -> list[str]:
     return text
 
 
-def _sides(program: IntegerProgram, style: Style) -> list[str]:
+def _sides(program: IntegerProgram, names: Sequence[str]) -> list[str]:
     """The sections RHS and RANGES."""
     lower, upper = program.row_lower, program.row_upper
     above, below = lower > -UNBOUNDED, upper < UNBOUNDED
@@ -153,45 +138,42 @@ def _sides(program: IntegerProgram, style: Style) -> list[str]:
     ranged = np.flatnonzero(above & below & (lower != upper))
     sides = np.where(below, upper, lower)[right]
     return [
-        *_interleave(_some(right, " RHS {} ", "r", style.rows), sides),
+        *_lines("RHS", names, right, sides),
         *(["RANGES\n"] if len(ranged) else []),
-        *_interleave(_some(ranged, " RNG {} ", "r", style.rows), (upper - lower)[ranged]),
+        *_lines("RNG", names, ranged, (upper - lower)[ranged]),
     ]
 
 
-def _bounds(program: IntegerProgram, style: Style) -> list[str]:
+def _bounds(program: IntegerProgram, names: Sequence[str]) -> list[str]:
     binary = (program.lower == 0) & (program.upper == 1)
     below, other = np.flatnonzero(program.lower), np.flatnonzero(~binary)
     return [
-        *_columns_as(" BV BND {}\n", program, style)[binary],
-        *_interleave(_some(below, " LO BND {} ", "c", style.columns), program.lower[below]),
-        *_interleave(_some(other, " UP BND {} ", "c", style.columns), program.upper[other]),
+        *(f" BV BND {names[c]}\n" for c in np.flatnonzero(binary).tolist()),
+        *_lines("LO BND", names, below, program.lower[below]),
+        *_lines("UP BND", names, other, program.upper[other]),
     ]
 
 
-@lru_cache(maxsize=4)
-def _numbered(pattern: str, count: int) -> NDArray[np.object_]:
-    """The pattern filled with 0 … count - 1, which all programs share; cached for each power of two."""
-    return np.array([pattern.format(number) for number in range(count)], object)
+def _numbered(letter: str, count: int) -> list[str]:
+    return [f"{letter}{number}" for number in range(count)]
 
 
-def _interleave(starts: list[str], values: Integers) -> list[str]:
-    return list(chain.from_iterable(zip(starts, map(str, values.tolist()), repeat("\n"), strict=False)))
+def _lines(word: str, names: Sequence[str], at: Integers, values: Integers) -> Iterator[str]:
+    return (f" {word} {names[c]} {x}\n" for c, x in zip(at.tolist(), values.tolist(), strict=True))
 
 
-Term = tuple[str, str, str]
-"""Sign, weight and column."""
+Term = tuple[str, str, str]  # sign, weight and column
 
 
 def _terms(weights: Iterable[str], columns: Sequence[str]) -> list[Term]:
-    return [
-        ("-" if w[0] == "-" else "+", w.removeprefix("-"), c) for w, c in zip(weights, columns, strict=True)
-    ]
+    pairs = zip(weights, columns, strict=True)
+    return [("-" if weight[0] == "-" else "+", weight.removeprefix("-"), c) for weight, c in pairs]
 
 
 def _sum(terms: list[Term]) -> str:
     """`+ 3 c0 - c4`, at most four terms a line, as readers limit its length."""
     texts = [
-        f"{sign} {column}" if weight == "1" else f"{sign} {weight} {column}" for sign, weight, column in terms
+        " ".join((sign, column) if weight == "1" else (sign, weight, column))
+        for sign, weight, column in terms
     ]
     return "\n  ".join(" ".join(texts[at : at + 4]) for at in range(0, len(texts), 4))

@@ -11,8 +11,7 @@ from formulations.messages import brief, suggestion
 from formulations.programs.names import Meaning, file_names
 from formulations.programs.record import UNBOUNDED, IntegerProgram
 
-TOLERANCE = 1e-5
-"""How far a value may be from a whole number."""
+TOLERANCE = 1e-5  # how far a value may be from a whole number
 
 
 def by_column(values: Any, names: Sequence[str]) -> Floats:
@@ -26,9 +25,8 @@ def by_column(values: Any, names: Sequence[str]) -> Floats:
         c = place.get(name) if isinstance(name, str) else None
         if c is None:
             near = suggestion(name, names) if isinstance(name, str) and len(names) < 1000 else ""
-            raise ValueError(
-                f"{brief(name)} is no column of this program{near}: are these values of another program?"
-            )
+            what = f"{brief(name)} is no column of this program{near}"
+            raise ValueError(f"{what}: are these values of another program?")
         if result[c] is not None:
             raise ValueError(f"column {names[c]} has two values: by its name, and by its name in files")
         result[c] = _number(value, names[c])
@@ -43,9 +41,8 @@ def _array(values: Any, names: Sequence[str]) -> Floats:
     try:
         array = np.asarray(values, float)
     except (TypeError, ValueError, OverflowError):
-        raise ValueError(
-            f"values are {brief(values)}; expected a mapping from columns to numbers, or an array"
-        ) from None
+        expected = "a mapping from columns to numbers, or an array"
+        raise ValueError(f"values are {brief(values)}; expected {expected}") from None
     if array.shape != (len(names),):
         raise ValueError(f"values have the shape {array.shape}, but the program has {len(names)} columns")
     return array
@@ -65,10 +62,8 @@ def feasible_values(
     """Values (n,) as whole numbers in their boxes that keep every row exactly; ValueError for the first that does not."""
     for c in np.flatnonzero(~(np.abs(values - np.rint(values)) <= TOLERANCE))[:1]:
         value = float(values[c])
-        what = "not whole" if math.isfinite(value) else "not finite"
-        raise ValueError(
-            f"column {columns[c]} is {value:.9g}, which is {what}: give a solution in whole numbers"
-        )
+        what = f"which is not {'whole' if math.isfinite(value) else 'finite'}"
+        raise ValueError(f"column {columns[c]} is {value:.9g}, {what}: give a solution in whole numbers")
     low, high = program.lower, program.upper
     for c in np.flatnonzero((values < low - 0.5) | (values > high + 0.5))[:1]:
         raise ValueError(f"column {columns[c]} is {values[c]:.9g}, outside {low[c]} to {high[c]}")
@@ -76,18 +71,8 @@ def feasible_values(
     activity = program.activity(x)
     for r in np.flatnonzero((activity < program.row_lower) | (activity > program.row_upper))[:1]:
         path = ", so that the columns x are no path" if rows[r].kind == "flow" else ""
-        raise ValueError(
-            f"row {rows[r].name} is broken: its sum is {activity[r]}, {_sides(program, r)}{path}"
-        )
+        least, most = int(program.row_lower[r]), int(program.row_upper[r])
+        sides = [f"at least {least}"] * (least > -UNBOUNDED) + [f"at most {most}"] * (most < UNBOUNDED)
+        expected = f"{least}" if least == most else " and ".join(sides)
+        raise ValueError(f"row {rows[r].name} is broken: its sum is {activity[r]}, expected {expected}{path}")
     return x
-
-
-def _sides(program: IntegerProgram, row: int) -> str:
-    low, high = int(program.row_lower[row]), int(program.row_upper[row])
-    if low == high:
-        return f"expected {low}"
-    lower, upper = (
-        (f"at least {low}" if low > -UNBOUNDED else ""),
-        (f"at most {high}" if high < UNBOUNDED else ""),
-    )
-    return f"expected {' and '.join(filter(None, (lower, upper)))}"

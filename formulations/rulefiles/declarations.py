@@ -1,16 +1,24 @@
-"""The declarations of a rule file: fields, groups and templates."""
+"""The declarations of a rule file: fields, groups and templates; and lists of words in files of their own."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from formulations.constraints.defining import named_formula
 from formulations.errors import InferenceError
+from formulations.files import Unreadable, read_text
 from formulations.labels.schemes import OUTSIDE
 from formulations.labels.selectors import EACH_FIELD, Group, Selector, alternatives
-from formulations.logic.syntax import FormulaError, NamedFormula, check_named_formulas
+from formulations.logic.names import NamedFormula
+from formulations.logic.parser import FormulaError
+from formulations.logic.syntax import check_named_formulas
 from formulations.messages import brief, suggestion
-from formulations.parameters import KEY, KeyPath
+from formulations.parameters import KEY, WORDS, KeyPath, ParameterError, Words, kinds
+from formulations.parameters import words as check_words
+from formulations.tokens.token_pattern import TokenPattern
+
+MOST_WORDS = 64 * 2**20  # bytes of a file of words
 
 
 class DocumentError(InferenceError, ValueError):
@@ -34,17 +42,13 @@ class Declarations:
         if isinstance(value, list) and value:
             return tuple(self.selector(v, what, (*path, i), placeholders) for i, v in enumerate(value))
         if isinstance(value, dict) and value.keys() == {"not"}:
-            members = (
-                self.selector(value["not"], what, (*path, "not"), placeholders) if value["not"] != [] else ()
-            )
-            if not members:
+            if value["not"] == []:
                 raise DocumentError(f"{what}: not of nothing; name at least one field", *path, "not")
-            inner = alternatives(members)
+            inner = alternatives(self.selector(value["not"], what, (*path, "not"), placeholders))
             return Group(f"other than {', '.join(map(str, inner))}", inner, complement=True)
         if not isinstance(value, str):
-            raise DocumentError(
-                f"{what} is {brief(value)}; expected a field, a list of fields, or {{ not = [...] }}", *path
-            )
+            expected = "a field, a list of fields, or { not = [...] }"
+            raise DocumentError(f"{what} is {brief(value)}; expected {expected}", *path)
         if value in self.groups:
             return self.groups[value]
         if value not in (*self.fields, OUTSIDE, EACH_FIELD, *placeholders):
@@ -130,3 +134,47 @@ def check_keys(table: Mapping[str, Any], known: Iterable[str], path: KeyPath) ->
     for key in table:
         if key not in known:
             raise DocumentError(f'nothing is called "{key}"{suggestion(key, known)}', *path, key, KEY)
+
+
+def with_word_files(value: Any, name: str, path: KeyPath, folder: Path, words: bool) -> Any:
+    """The value of a parameter with the words from files in the folder, also inside token patterns."""
+    if words:
+        return _words(value, name, path, folder)
+    if isinstance(value, list):
+        return [with_word_files(v, name, (*path, i), folder, False) for i, v in enumerate(value)]
+    if not isinstance(value, dict):
+        return value
+    own = kinds(TokenPattern)
+    return {k: with_word_files(v, k, (*path, k), folder, own.get(k) is WORDS) for k, v in value.items()}
+
+
+def _words(value: Any, name: str, path: KeyPath, folder: Path) -> Any:
+    """A list of words, or those in the file of `{ file = "words.txt" }`; the file is not read where words stand beside it."""
+    if not isinstance(value, dict):
+        return value
+    if not {"file"} <= value.keys() <= {"file", "words"} or not isinstance(value["file"], str):
+        raise DocumentError(f'{name}: expected a list of words, or {{ file = "words.txt" }}', *path)
+    if "words" in value:
+        try:
+            words = Words(check_words(value["words"], name))
+        except ParameterError as error:
+            raise DocumentError(str(error), *path, "words", *error.path) from None
+        words.source = value["file"]
+        return words
+    try:
+        return read_words(folder, value["file"])
+    except Unreadable as error:
+        shown = brief(value["file"], quoted=False)
+        raise DocumentError(f"{name}: {shown} cannot be read: {error}", *path, "file") from None
+
+
+def read_words(folder: Path, name: str) -> Words:
+    """Words of a file, one a line; empty lines and those that begin with # are left out. Unreadable for a file that cannot be read."""
+    try:
+        text = read_text(folder / name, MOST_WORDS)
+    except FileNotFoundError as error:
+        raise Unreadable(error.strerror) from None
+    lines = (line.strip() for line in text.splitlines())
+    words = Words(line for line in lines if line and not line.startswith("#"))
+    words.source = name
+    return words

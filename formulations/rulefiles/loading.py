@@ -18,8 +18,7 @@ from formulations.rulefiles.reader import read
 from formulations.rulefiles.writer import write
 
 CATALOGUE = Path(__file__).parents[1] / "catalogue"
-LARGEST = 4 * 2**20
-"""Bytes of a rule file; long lists of words go into files of their own."""
+LARGEST = 4 * 2**20  # bytes of a rule file; long lists of words go into files of their own
 
 
 def catalogue() -> list[str]:

@@ -17,12 +17,11 @@ from formulations.constraints.template import TEMPLATES, Template
 from formulations.labels.label_set import LabelSet
 from formulations.labels.schemes import OUTSIDE
 from formulations.labels.selectors import EACH_FIELD
-from formulations.logic.syntax import FormulaError
+from formulations.logic.parser import FormulaError
 from formulations.messages import brief, suggestion
 from formulations.parameters import KEY, WORDS, KeyPath, ParameterError, kinds
-from formulations.rulefiles.declarations import Declarations, DocumentError, check_keys
+from formulations.rulefiles.declarations import Declarations, DocumentError, check_keys, with_word_files
 from formulations.rulefiles.toml_text import NotToml, loads, locate
-from formulations.rulefiles.word_files import with_word_files
 
 TOP = ("title", "source", "fields", "groups", "template", "rule", "feature")
 FORMS = ("template", "linear", "logic")

@@ -47,7 +47,7 @@ def schema() -> dict[str, Any]:
     return {**about, **closed, "properties": properties, "definitions": definitions}
 
 
-def _object(required: list[str], **properties: Any) -> dict[str, Any]:
+def _object(required: list[str], /, **properties: Any) -> dict[str, Any]:
     closed = {"type": "object", "required": required, "additionalProperties": False}
     return {**closed, "properties": properties}
 
@@ -86,7 +86,7 @@ def _user_template() -> dict[str, Any]:
     return {**_object(["template"], template=name, **_COMMON), "additionalProperties": _SELECTOR}
 
 
-def _record(record: type[Any], **more: Any) -> dict[str, Any]:
+def _record(record: type[Any], /, **more: Any) -> dict[str, Any]:
     known = {f.name.rstrip("_"): f for f in fields(record) if f.name != "groups"}
     required = [name for name in ("template",) if name in more]
     required += [name for name, f in known.items() if f.default is MISSING]

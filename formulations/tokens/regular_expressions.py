@@ -13,15 +13,12 @@ from formulations.caches import remembered
 from formulations.errors import InferenceError
 from formulations.messages import brief
 
-TIME_LIMIT = 1.0
-"""Seconds of processor time for one token."""
+TIME_LIMIT = 1.0  # seconds of processor time for one token
 FIRST_ATTEMPT, LEAST_ATTEMPT = 0.02, 0.005
 """Seconds of processor time for a first match, which tells the pace of the processor, and for any, where a time limit is set. The
 engine knows processor time alone, of which a busy machine grants little and several threads use much."""
-LONGEST = 200_000
-"""Characters of an expression."""
-DEEPEST = 200
-"""Groups inside one another."""
+LONGEST = 200_000  # characters of an expression
+DEEPEST = 200  # groups inside one another
 LARGEST = 100_000
 """Largest number of parts that repetitions, expanded to their least count, add to an expression."""
 
@@ -94,12 +91,10 @@ def _check_syntax(pattern: str) -> None:
         raise ValueError(f"pattern {brief(pattern)} is not a regular expression: {what}") from None
     if _depth(pattern) > DEEPEST:
         raise ValueError(f"pattern {brief(pattern)} is not a regular expression: too deep")
-    if max(map(_size, {pattern, _COMMENT.sub("", pattern) if "x" in pattern else pattern})) > LARGEST + len(
-        pattern
-    ):
-        raise ValueError(
-            f"pattern {brief(pattern)} is too large: its repetitions, written out, have more than {LARGEST} parts"
-        )
+    without = _COMMENT.sub("", pattern) if "x" in pattern else pattern
+    if max(map(_size, {pattern, without})) > LARGEST + len(pattern):
+        size = f"its repetitions, written out, have more than {LARGEST} parts"
+        raise ValueError(f"pattern {brief(pattern)} is too large: {size}")
 
 
 def _depth(pattern: str) -> int:

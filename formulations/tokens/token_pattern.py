@@ -1,16 +1,59 @@
-"""Predicates on tokens: words, regular expressions, classes, and exceptions."""
+"""Predicates on tokens: words, regular expressions, classes, exceptions; item numbers such as `1.`, `2.3`, `IV)`, `(b)`."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Annotated, Any, Literal, get_args
 
+from formulations.arguments import iterable
 from formulations.caches import LONGEST_TEXT, make_room, remembered
 from formulations.messages import brief, suggestion
 from formulations.parameters import KEY, KINDS, Kind, ParameterError, check_parameters, describe, described
-from formulations.tokens.item_numbers import item_numbers
 from formulations.tokens.regular_expressions import Expression
+
+_FRAME = re.compile(r"[(\[]?(\d+(?:\.\d+)*|[A-Za-z]+)[.)\]]?")
+_ROMAN = re.compile(r"M{0,3}(CM|CD|D?C{0,3})(XC|XL|L?X{0,3})(IX|IV|V?I{0,3})")
+_VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
+
+ItemNumber = tuple[str, tuple[int, ...]]
+"""A kind ("digits", "roman", "letter") and the numbers, outermost first."""
+
+
+@remembered
+def item_numbers(token: str) -> tuple[ItemNumber, ...]:
+    """The item numbers that a token may stand for: none, one, or two for a letter that is a roman numeral as well."""
+    match = _FRAME.fullmatch(token)
+    if match is None:
+        return ()
+    body = match[1]
+    if body[0].isdigit():
+        return (("digits", tuple(int(part) for part in body.split("."))),) if len(body) < 100 else ()
+    result: list[ItemNumber] = []
+    if body in (body.upper(), body.lower()) and _ROMAN.fullmatch(body.upper()):
+        values = [_VALUES[c] for c in body.upper()]
+        smaller = (v < w for v, w in zip(values, [*values[1:], 0], strict=True))
+        result.append(("roman", (sum(-v if s else v for v, s in zip(values, smaller, strict=True)),)))
+    if len(body) == 1 and body.isascii():
+        result.append(("letter", (ord(body.lower()) - ord("a") + 1,)))
+    return tuple(result)
+
+
+def continues(before: str, token: str) -> bool:
+    """Whether the item number of a token follows that of the token before: 2 after 1, 1.3 or 2 or 1.2.1 after 1.2."""
+    return any(
+        kind == other and _follows(a, b)
+        for kind, a in item_numbers(before)
+        for other, b in item_numbers(token)
+    )
+
+
+def _follows(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
+    if len(b) == len(a) + 1:
+        return b == (*a, 1)
+    k = len(b)
+    return k <= len(a) and b[:-1] == a[: k - 1] and b[-1] == a[k - 1] + 1
+
 
 PUNCTUATION = r"[^\w\s]+|_+"
 """A token without a letter or digit."""
@@ -173,9 +216,8 @@ def as_pattern(value: Any, what: str) -> TokenPattern:
     if isinstance(value, str) and value:
         return TokenPattern((value,))
     if not isinstance(value, Mapping):
-        raise ParameterError(
-            f"{what} is {brief(value)}; expected a word, or a table with words, pattern, token_class or unless"
-        )
+        expected = "a word, or a table with words, pattern, token_class or unless"
+        raise ParameterError(f"{what} is {brief(value)}; expected {expected}")
     known = [f.name for f in fields(TokenPattern)]
     for key in value:
         if key not in known:
@@ -193,10 +235,8 @@ def as_pattern(value: Any, what: str) -> TokenPattern:
 
 
 def _patterns(value: Any, what: str) -> tuple[TokenPattern, ...]:
-    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
-        raise ParameterError(f"{what} is {brief(value)}; expected a list of patterns, one for each token")
     result = []
-    for number, each in enumerate(value):
+    for number, each in enumerate(iterable(value, what, "a list of patterns, one for each token")):
         try:
             result.append(as_pattern(each, f"{what}[{number}]"))
         except ParameterError as error:

@@ -127,7 +127,7 @@ BUILT_IN = (
     _search("tabu", "tabu:tabu", "tabu search on the runs of a labelling", "Tabu"),
     _search(
         "hybrid",
-        "hybrid:hybrid",
+        "evolution:hybrid",
         "lds for short sequences, evolutionary for long ones, strong or as published",
         "Border",
     ),

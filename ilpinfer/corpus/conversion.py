@@ -4,8 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from formulations import LabelSet
 from formulations.labels import schemes
-from formulations.labels.scheme_notices import remark
-from formulations.labels.schemes import CLOSED, WRITABLE
+from formulations.labels.schemes import CLOSED, WRITABLE, remark
 
 
 def convert(labels: Sequence[str], source: str, target: str) -> tuple[str, ...]:

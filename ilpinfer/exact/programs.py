@@ -9,9 +9,8 @@ from formulations.automata.lattice import Lattice
 from formulations.dtypes import LabelIds
 from formulations.problem.problem import Problem
 from formulations.programs.formulation import exclude_labelling, formulate
-from formulations.programs.loss_bounds import best_score
+from formulations.programs.loss_bounds import best_score, reduce
 from formulations.programs.record import IntegerProgram
-from formulations.programs.reduction import reduce
 from ilpinfer import solvers
 from ilpinfer.core.certificate import VITERBI_BOUND, Certificate
 from ilpinfer.core.deadline import Deadline

@@ -8,7 +8,7 @@ import numpy as np
 
 from formulations import LabelSet, Trellis
 from formulations.problem.token_scores import check_tokens
-from formulations.tokens.item_numbers import continues, item_numbers
+from formulations.tokens.token_pattern import continues, item_numbers
 from ilpinfer.corpus import NEWLINE
 
 NUMBER, TITLE, TEXT, BREAK = LABELS = ("NR", "SECTION_TITLE", "TEXT_BLOCK", "NEWLINE")

@@ -6,7 +6,7 @@ from typing import Protocol, Self, TypeVar
 
 from formulations import RuleSet, Trellis
 from formulations.labels.label_set import LabelSet
-from formulations.labels.scheme_notices import remark
+from formulations.labels.schemes import remark
 from formulations.problem.compiled_rules import notices
 from ilpinfer.core.rule_compiler import compiler_of
 from ilpinfer.corpus.examples import Example, InputError, Notify, Rejection

@@ -16,10 +16,9 @@ from formulations.problem.compiled_rules import CompiledRules
 from formulations.problem.problem import Problem, Value
 from formulations.programs.formulation import score_floor
 from ilpinfer.proof.meter import CheckFailure
-from ilpinfer.proof.phases import PhasesClaim
+from ilpinfer.proof.tree import PhasesClaim
 
-Path = tuple[int, ...]
-"""Label ids (T,)."""
+Path = tuple[int, ...]  # label ids (T,)
 
 
 @dataclass(frozen=True)

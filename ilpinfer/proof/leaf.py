@@ -1,8 +1,7 @@
 """The check of a leaf: prices are moved from the scores to machines, and machines are followed, stage by stage.
 
-A multiplier is a price for each unit of a sum, and a share is a price for each kind of a token. The lattice pays them, and the bound
-gets back the most that a machine can gain by itself. A machine that is followed, in the product or in a stage, gives its prices back
-to each labelling, and takes its costs.
+The lattice pays a price for each unit of a sum, or a share for each kind of a token, and the bound gets back the most that a machine
+can gain by itself. A machine that is followed gives its prices back to each labelling, and takes its costs.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,8 +22,7 @@ from ilpinfer.proof.meter import RULE, CheckFailure, Meter
 from ilpinfer.proof.shares import Share, drop_states, read_share
 from ilpinfer.proof.stages import Account, Stage, remains
 
-FINE = 2**10
-"""Units of multipliers in a grid unit."""
+FINE = 2**10  # units of multipliers in a grid unit
 LARGEST = 2**57
 """All numbers of a leaf taken together stay below: no sum of four such totals overflows, or looks forbidden."""
 OVERFLOW = f"more than the {LARGEST} that are checked without overflow"
@@ -103,15 +101,13 @@ def check_leaf(
         if account is not None and last:
             _check_account(rules, multipliers, gains)
             if remains(this, account.scale_by(scale), sum(gains.values())):
-                raise CheckFailure(
-                    "leaf: labellings that cost less, or score more at that cost, are not excluded"
-                )
+                what = "labellings that cost less, or score more at that cost"
+                raise CheckFailure(f"leaf: {what}, are not excluded")
             return
         graph = this.graph()
     if (bound := int(graph.ahead(0)[0]) + sum(gains.values())) > limit:
-        raise CheckFailure(
-            f"leaf: claims {nats(claim)!r} nats, but labellings up to {nats(bound // scale)!r} are not excluded"
-        )
+        words = f"claims {nats(claim)!r} nats, but labellings up to {nats(bound // scale)!r}"
+        raise CheckFailure(f"leaf: {words} are not excluded")
 
 
 def _key(rules: Sequence[GroundRule], key: Any, what: str) -> MachineKey:
@@ -122,9 +118,8 @@ def _key(rules: Sequence[GroundRule], key: Any, what: str) -> MachineKey:
     ground = rules[rule]
     if ground.folds:
         raise CheckFailure(f"leaf: {ground.name!r} has folded into the scores, and has no {what} left")
-    return rule, whole(
-        key[1], f"leaf: a place among the {what} of {ground.name!r}", 0, len(getattr(ground, what)) - 1
-    )
+    last = len(getattr(ground, what)) - 1
+    return rule, whole(key[1], f"leaf: a place among the {what} of {ground.name!r}", 0, last)
 
 
 def _machine_keys(rules: Sequence[GroundRule], stages: Sequence[Any]) -> list[list[MachineKey]]:
@@ -154,9 +149,8 @@ def _multiplier(rules: Sequence[GroundRule], key: Any, value: Any) -> Multiplier
     what = f"leaf: the multiplier of {ground.name!r}"
     value = whole(value, what)
     if not isinstance(component, Sum) or ground.once:
-        raise CheckFailure(
-            f"leaf: {ground.name!r} has a multiplier, but is no sum whose violations count singly"
-        )
+        no_sum = "is no sum whose violations count singly"
+        raise CheckFailure(f"leaf: {ground.name!r} has a multiplier, but {no_sum}")
     value = value if ground.penalty else 0
     if (value > 0 and component.high is None) or (value < 0 and component.low is None):
         raise CheckFailure(f"{what} is {value}: the wrong sign, as that side is open")
@@ -217,9 +211,8 @@ def _check_account(
     for number, multiplier in enumerate(multipliers):
         rule = rules[multiplier.rule]
         if not rule.hard and (multiplier.machine or number) in gains:
-            raise CheckFailure(
-                f"leaf: {rule.name!r} has a multiplier, but does not follow where account is kept"
-            )
+            late = "does not follow where account is kept"
+            raise CheckFailure(f"leaf: {rule.name!r} has a multiplier, but {late}")
 
 
 def _check_size(

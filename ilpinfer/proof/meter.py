@@ -5,16 +5,11 @@ from dataclasses import dataclass, field
 
 MAX_STEPS = 1_000_000_000
 """Steps that the check of a solution may take where nothing else is said: about half a minute."""
-OVERHEAD = 2_000
-"""Steps that a token of a pass costs, however few edges it has."""
-RULE = 200
-"""Steps to look at a rule for a leaf."""
-SORT = 8
-"""Steps for each number of an array that is sorted."""
-MOST_CELLS = 2**24
-"""Largest size of a temporary array."""
-MOST_STORED = 2**26
-"""Largest number of values of 8 bytes that a leaf may store."""
+OVERHEAD = 2_000  # steps that a token of a pass costs, however few edges it has
+RULE = 200  # steps to look at a rule for a leaf
+SORT = 8  # steps for each number of an array that is sorted
+MOST_CELLS = 2**24  # largest size of a temporary array
+MOST_STORED = 2**26  # largest number of values of 8 bytes that a leaf may store
 
 
 class CheckFailure(ValueError):

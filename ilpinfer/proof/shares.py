@@ -16,10 +16,8 @@ from ilpinfer.proof.machines import add
 from ilpinfer.proof.meter import CheckFailure, Meter
 
 LARGEST_SHARE = 2**56
-ROUNDS = 100
-"""In which states are dropped with the same shares, at most."""
-TOKEN = 200
-"""Steps that a token of a chain costs."""
+ROUNDS = 100  # in which states are dropped with the same shares, at most
+TOKEN = 200  # steps that a token of a chain costs
 
 
 class Share(NamedTuple):
@@ -65,13 +63,11 @@ class Share(NamedTuple):
 def read_share(rule: GroundRule, component: Any, rows: Any, scale: int) -> Share:
     """The share of a component, checked; in units `scale` times as fine as the grid's."""
     if not isinstance(component, Agreement) or rule.once:
-        raise CheckFailure(
-            f"leaf: {rule.name!r} has shares, but is no list of tokens whose violations count singly"
-        )
-    if len(rows) != len(component.tokens) or any(len(row) != component.kinds for row in rows):
-        raise CheckFailure(
-            f"leaf: the shares of {rule.name!r} are not {len(component.tokens)} rows of {component.kinds}"
-        )
+        no_list = "is no list of tokens whose violations count singly"
+        raise CheckFailure(f"leaf: {rule.name!r} has shares, but {no_list}")
+    n, F = len(component.tokens), component.kinds
+    if len(rows) != n or any(len(row) != F for row in rows):
+        raise CheckFailure(f"leaf: the shares of {rule.name!r} are not {n} rows of {F}")
     what, most = f"leaf: a share of {rule.name!r}", LARGEST_SHARE // scale
     scores = scale * np.array([[whole(value, what, -most, most) for value in row] for row in rows], np.int64)
     return Share(component, scores, HARD if rule.hard else scale * rule.penalty)

@@ -1,9 +1,7 @@
 """Stages: the labellings of a graph are read by further machines, and what cannot pass the limit is pruned.
 
-A prefix is a node of the graph with the states of the machines, and with the penalty so far of each rule that counts once for
-several of them. Of equal prefixes, the best stays. A prefix is dropped where the best that can follow in the graph, and in each
-machine by itself, does not take it past the limit. Where account is kept of costs, prefixes with the same key stay that
-beat each other in cost and score (Handler and Zang 1980).
+A prefix is a node of the graph with the states of machines, and with what rules that count once have paid. Of equal prefixes, the best
+stays; where account is kept of costs, those that beat each other in cost and score (Handler and Zang 1980).
 """
 
 from collections.abc import Iterator, Sequence

@@ -13,11 +13,9 @@ from ilpinfer.core.certificate import KINDS, Phases
 from ilpinfer.core.rule_compiler import Rules, compiler_of
 from ilpinfer.proof.claims import Case, Claims, Path, units_of
 from ilpinfer.proof.meter import MAX_STEPS, OVERHEAD, RULE, CheckFailure, Meter
-from ilpinfer.proof.phases import check_phases
-from ilpinfer.proof.tree import check_tree
+from ilpinfer.proof.tree import check_phases, check_tree
 
-LONGEST = 200
-"""Largest number of characters of an error in a message."""
+LONGEST = 200  # largest number of characters of an error in a message
 
 
 @dataclass(frozen=True)
@@ -233,7 +231,6 @@ def _excluded(claims: Claims, meter: Meter) -> tuple[Path, ...]:
         raise CheckFailure("certificate: it excludes a labelling twice, or the solution's own")
     for place, each in enumerate(excluded):
         if path is not None and claims.rank(each) > claims.rank(path):
-            raise CheckFailure(
-                f"certificate: labelling {place} of those it excludes is worse than the solution's"
-            )
+            what = f"labelling {place} of those it excludes"
+            raise CheckFailure(f"certificate: {what} is worse than the solution's")
     return excluded

@@ -33,11 +33,8 @@ def annealing(problem: Problem, task: Task, name: str) -> Iterator[Result]:
     """The best labelling of the walk that keeps the hard rules."""
     parameters = parameters_of(task, Annealing)
     individuals = Individuals(iterations=parameters.iterations, seed=parameters.seed)
-
-    def run(population: Population) -> str:
-        return f"{cool(population, parameters)} steps"
-
-    yield from population_search(problem, task, name, (ANNEALING,), individuals, better_first_labelling, run)
+    how = individuals, better_first_labelling, lambda a: f"{cool(a, parameters)} steps"
+    yield from population_search(problem, task, name, (ANNEALING,), *how)
 
 
 def cool(population: Population, parameters: Annealing) -> int:
@@ -54,15 +51,11 @@ def cool(population: Population, parameters: Annealing) -> int:
             work, length = stretches.work, deadline.limit - begun
             shares = ((stretches.began - begun) / length, (stretches.ends - begun) / length)
         heat = np.array([hot * (cold / hot) ** min(1.0, share) for share in shares])
-        code, steps = kernels.anneal(
-            a.scores, a.machines, a.arrays, a.seed, a.runs, moves, weight, heat, a.records, a.counts, work
-        )
+        code, steps = kernels.anneal(*a.walker, moves, weight, heat, a.records, a.counts, work)
         stretches.end(steps, steps, full=code == kernels.FULL)
     return stretches.done
 
 
-def _example() -> None:
-    cool(example(Individuals()), Annealing(iterations=1))
-
-
-ANNEALING = Stage("annealing", "simulated annealing", _example)
+ANNEALING = Stage(
+    "annealing", "simulated annealing", lambda: cool(example(Individuals()), Annealing(iterations=1))
+)

@@ -45,14 +45,8 @@ def search(folded: Problem, width: int, deadline: Deadline, copies: int = 1) -> 
     if is_forbidden(best):
         return Hypotheses([], [], FORBIDDEN, FORBIDDEN)
     T, K = folded.shape
-    state = kernels.Beam(
-        integers(width),
-        small(width, vector_size(one.rules) + 1),
-        small(T, width),
-        small(T, width),
-        np.ones(1, np.int64),
-        np.full(1, FORBIDDEN),
-    )
+    prefixes = integers(width), small(width, vector_size(one.rules) + 1), small(T, width), small(T, width)
+    state = kernels.Beam(*prefixes, np.ones(1, np.int64), np.full(1, FORBIDDEN))
     stretch = max(1, _WORK_PER_CALL // (width * K * (len(one.plain) + 1)))
     for first in range(0, T, stretch):
         if deadline.passed:
@@ -103,13 +97,9 @@ def beam_search(problem: Problem, task: Task, name: str) -> Iterator[Result]:
         yield Result(path, max(result.left_out, score) if apart else bound, method, own)
         before.append(tuple(path.tolist()))
     if not result.paths:
-        none_left = apart and is_forbidden(bound)
-        yield Result(
-            None,
-            bound,
-            method,
-            complete_search(problem, COMPLETE_BEAM, feasible=False) if none_left else proof,
-        )
+        if apart and is_forbidden(bound):
+            proof = complete_search(problem, COMPLETE_BEAM, feasible=False)
+        yield Result(None, bound, method, proof)
 
 
 def with_forced_rules(problem: Problem) -> Problem:

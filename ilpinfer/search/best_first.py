@@ -13,7 +13,7 @@ from ilpinfer.core.result import Result, Task
 from ilpinfer.exact.viterbi import completions
 from ilpinfer.kernels.evolution import VALUED
 from ilpinfer.search.discrepancy import RUN_TIME, Discrepancy, Search
-from ilpinfer.search.population import Individuals, Population, population_search
+from ilpinfer.search.population import Individuals, population_search
 
 _MOST_NODES = 200_000
 """Nodes of the best-first labelling without a time limit, so that it is the same on every machine."""
@@ -55,7 +55,5 @@ def best_first(problem: Problem, task: Task, name: str) -> Iterator[Result]:
         labelling = best_first_labelling(folded, task.deadline)
         return path if labelling is None else labelling
 
-    def run(population: Population) -> str:
-        return f"{population.counts[VALUED]} labellings"
-
-    yield from population_search(problem, task, name, (), Individuals(), first, run)
+    how = Individuals(), first, lambda population: f"{population.counts[VALUED]} labellings"
+    yield from population_search(problem, task, name, (), *how)

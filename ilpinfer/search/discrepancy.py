@@ -24,16 +24,12 @@ from ilpinfer.kernels.machines import joint_of, vector_size
 from ilpinfer.kernels.tables import integers, small
 from ilpinfer.kernels.warming import Stage, example_problem
 from ilpinfer.search.incumbents import Incumbents, complete_search
-from ilpinfer.search.joint_symbols import joint
+from ilpinfer.search.joint_symbols import joint_symbols
 from ilpinfer.search.parameters import Parameters, by_variant, one_of, parameters_of, within
 
-_LABELLINGS = 64
-"""Room for labellings in a call."""
+_LABELLINGS = 64  # for which there is room in a call
 _LARGEST_MEMO = 2_000_000
-
-
-RUN_TIME = 0.8
-"""Seconds that a search has where no limit is given (Stokman 2011, Table 6)."""
+RUN_TIME = 0.8  # seconds that a search has where no limit is given (Stokman 2011, Table 6)
 
 
 @dataclass(frozen=True)
@@ -76,14 +72,11 @@ def limited_discrepancy(problem: Problem, task: Task, name: str) -> Iterator[Res
     if is_forbidden(search.best):
         yield Result(None, FORBIDDEN, f"{name}: no labelling is possible", VITERBI_BOUND)
         return
-    complete = search.run()
-    result = search.incumbents
+    complete, result = search.run(), search.incumbents
     method = f"{name}: {parameters.variant}, {search.rounds} rounds, {search.nodes} nodes"
     if complete:
-        words = "depth-first search to the end"
-        yield result.best(
-            result.value, method, complete_search(problem, words, feasible=result.path is not None)
-        )
+        proof = complete_search(problem, "depth-first search to the end", feasible=result.path is not None)
+        yield result.best(result.value, method, proof)
     else:
         yield result.best(search.best, method)
 
@@ -108,11 +101,9 @@ class Search:
         self.incumbents = Incumbents(self.folded, self.task)
         early, late = _apart(self.folded, all_early=self.parameters.variant != "published")
         one, rules = ground(early), ground(late).rules
-        self.chain, self.joint = one.chain, joint(one)
+        self.chain, self.joint = one.chain, joint_of(one.rules, joint_symbols(one))
         self.late = kernels.LateMachines(rules, small(vector_size(rules)), small(vector_size(rules)))
-        self.shift = (
-            self._shift() if self.parameters.zero == "best" else np.zeros(len(lattice.node), np.int64)
-        )
+        self.shift = self._shift() if self.parameters.zero == "best" else integers(len(lattice.node))
         self.speed = 1e5
 
     def _shift(self) -> Integers:
@@ -173,19 +164,11 @@ class Search:
         """Run a round; whether it cut anything, None where the time is over or the first labelling suffices."""
         lattice, incumbents = self.folded.lattice, self.incumbents
         T, width = len(lattice.node), int(limits[2])
-        stack = kernels.Stack(
-            small(T, width),
-            small(T, width),
-            integers(T, width),
-            integers(T, width),
-            integers(T),
-            np.full(T, -1),
-            integers(T),
-        )
+        tables = small(T, width), small(T, width), integers(T, width), integers(T, width)
+        stack = kernels.Stack(*tables, integers(T), np.full(T, -1), integers(T))
         records = kernels.Records(integers(_LABELLINGS), integers(_LABELLINGS), integers(_LABELLINGS, T))
         counts = np.array([0, 0, 0, 0, incumbents.value, 0])
-        chain, ahead = self.chain, kernels.Ahead(self.completion, self.shift)
-        rule = discrepancies, monotone
+        ahead, rule = kernels.Ahead(self.completion, self.shift), (discrepancies, monotone)
         code = kernels.WORKED
         while code != kernels.DONE:
             if self.task.deadline.passed or counts[kernels.NODES] >= self.most:
@@ -194,21 +177,16 @@ class Search:
             began, before = self.task.deadline.elapsed, int(counts[kernels.NODES])
             worked = int(counts[kernels.WORK])
             work = min(max(1, int(STRETCH * self.speed)), self.most - before)
-            code = kernels.dive(
-                chain, ahead, self.joint, self.late, stack, limits, counts, records, rule, work
-            )
+            given = self.chain, ahead, self.joint, self.late
+            code = kernels.dive(*given, stack, limits, counts, records, rule, work)
             ended, after = self.task.deadline.elapsed, int(counts[kernels.NODES])
             done = int(counts[kernels.WORK]) - worked
             if done > 100:
                 self.speed = done / max(1e-6, ended - began)
             for n in range(counts[kernels.COMPLETE]):
                 share = (int(records.when[n]) - before) / max(1, after - before)
-                incumbents.offer(
-                    lattice.labels_of(records.paths[n]),
-                    int(records.values[n]),
-                    began + share * (ended - began),
-                    self.best,
-                )
+                path, seconds = lattice.labels_of(records.paths[n]), began + share * (ended - began)
+                incumbents.offer(path, int(records.values[n]), seconds, self.best)
             counts[kernels.COMPLETE] = 0
             if first and incumbents.path is not None:
                 return None
@@ -248,8 +226,7 @@ def _apart(folded: Problem, *, all_early: bool) -> tuple[Problem, Problem]:
 
 
 def _example() -> None:
-    problem = example_problem(C.at_most_runs("0", 1, penalty=1))
-    Search(problem, Task(Deadline()), Discrepancy()).run()
+    Search(example_problem(C.at_most_runs("0", 1, penalty=1)), Task(Deadline()), Discrepancy()).run()
 
 
 DISCREPANCY = Stage("discrepancy", "limited discrepancy search", _example)

@@ -1,7 +1,7 @@
-"""The evolutionary algorithm of Stokman 2011, section 4.2.3."""
+"""The evolutionary algorithm of Stokman 2011, section 4.2.3, and the hybrid with discrepancy search, section 4.2."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from formulations.dtypes import LabelIds
 from formulations.grid import LIMIT, UNITS_PER_NAT
@@ -10,6 +10,7 @@ from ilpinfer.core.result import Result, Task
 from ilpinfer.kernels import evolution as kernels
 from ilpinfer.kernels.warming import Stage
 from ilpinfer.search.best_first import best_first_labelling
+from ilpinfer.search.discrepancy import Discrepancy, limited_discrepancy
 from ilpinfer.search.parameters import Parameters, by_variant, one_of, parameters_of, within
 from ilpinfer.search.population import Individuals, Population, Stretches, example, population_search
 
@@ -40,14 +41,9 @@ class Evolution(Parameters):
     @property
     def individuals(self) -> Individuals:
         ranked, both = self.parents == "ranked", self.shift == "both"
-        return Individuals(
-            self.population,
-            self.offspring,
-            self.start_mutations,
-            self.iterations,
-            self.seed,
-            kernels.Settings(self.mutation_rate, self.selection_pressure, self.shift_rate, ranked, both),
-        )
+        rates = self.mutation_rate, self.selection_pressure, self.shift_rate
+        numbers = self.population, self.offspring, self.start_mutations, self.iterations, self.seed
+        return Individuals(*numbers, kernels.Settings(*rates, ranked, both))
 
 
 def evolutionary(problem: Problem, task: Task, name: str) -> Iterator[Result]:
@@ -75,19 +71,9 @@ def run_generations(population: Population, parameters: Evolution) -> None:
     stretches = Stretches(a, parameters.iterations, speed=100.0)
     while stretches.begin():
         before = int(a.counts[kernels.GENERATION])
-        code = kernels.evolve(
-            a.scores,
-            a.machines,
-            a.arrays,
-            a.places,
-            a.seed,
-            a.runs,
-            a.individuals.settings,
-            units,
-            a.records,
-            a.counts,
-            before + min(stretches.work, stretches.most - stretches.done),
-        )
+        last = before + min(stretches.work, stretches.most - stretches.done)
+        state = a.scores, a.machines, a.arrays, a.places, a.seed, a.runs
+        code = kernels.evolve(*state, a.individuals.settings, units, a.records, a.counts, last)
         generations = int(a.counts[kernels.GENERATION]) - before
         stretches.end(generations, generations, full=code == kernels.FULL)
 
@@ -98,3 +84,25 @@ def _example() -> None:
 
 
 EVOLUTION = Stage("evolution", "the evolutionary algorithm", _example)
+
+
+@dataclass(frozen=True)
+class Border(Parameters):
+    """Parameters of the hybrid: "strong" has the admissible and the varied search, "published" both as in Stokman 2011, section 4.2."""
+
+    variant: str = one_of("strong", "published")
+    border: int = within(60, 0, 1e9)  # tokens up to which discrepancy search is used (Stokman 2011, Table 6)
+    zero: str = one_of("score", "best")  # of discrepancy search, where it is the published one
+    seed: int = within(0, 0, 2**63 - 1)
+
+
+def hybrid(problem: Problem, task: Task, name: str) -> Iterator[Result]:
+    """Discrepancy search up to a number of tokens, else the evolutionary algorithm, each with the parameters of its variant."""
+    border = parameters_of(task, Border)
+    depth_first, breeding = ("published",) * 2 if border.variant == "published" else ("admissible", "varied")
+    if problem.shape[0] <= border.border:
+        short = replace(task, parameters=Discrepancy(depth_first, zero=border.zero))
+        yield from limited_discrepancy(problem, short, f"{name}: lds")
+    else:
+        long = replace(task, parameters=Evolution(breeding, seed=border.seed))
+        yield from evolutionary(problem, long, f"{name}: evolutionary")

@@ -4,10 +4,9 @@ import numpy as np
 
 from formulations.dtypes import Integers
 from ilpinfer.exact.ground import Ground
-from ilpinfer.kernels.machines import Joint, Symbols, joint_of
+from ilpinfer.kernels.machines import Symbols
 
-_MOST_SYMBOLS = 256
-"""Joint symbols beyond which those that never occur are left out."""
+_MOST_SYMBOLS = 256  # joint symbols beyond which those that never occur are left out
 
 
 def joint_symbols(one: Ground) -> Symbols:
@@ -29,8 +28,3 @@ def joint_symbols(one: Ground) -> Symbols:
             kinds = int(used.sum())
     shape = len(one.plain), kinds
     return Symbols(code.astype(np.int32), classes, np.array(read, np.int32).reshape(shape))
-
-
-def joint(one: Ground) -> Joint:
-    """The machines with room for joint states."""
-    return joint_of(one.rules, joint_symbols(one))

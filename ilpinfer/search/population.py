@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -95,9 +96,8 @@ class Population:
         self.rules, self.symbols = one.rules, joint_symbols(one)
         self.memo = self._memo(1024 + 8 * T)
         N = mu + lam
-        self.arrays = kernels.IndividualArrays(
-            small(N, T), small(N, T), integers(N, T), integers(N, T), integers(N), integers(N)
-        )
+        tables = small(N, T), small(N, T), integers(N, T), integers(N, T)
+        self.arrays = kernels.IndividualArrays(*tables, integers(N), integers(N))
         self.places = kernels.Places(np.arange(mu), np.arange(mu, N))
         self.seed = np.array([p.seed], np.uint64)
         self.runs = Runs(self.folded.labels.joins, self.folded.labels.run_forms)
@@ -107,12 +107,16 @@ class Population:
         self._begin()
 
     def _memo(self, n: int) -> Memo:
-        """Room for n joint states, with their hard violations."""
         return memo_of(self.rules, self.symbols, n, counting=True)
 
     @property
     def machines(self) -> Joint:
         return Joint(self.rules, self.symbols, self.memo)
+
+    @property
+    def walker(self) -> tuple[Any, ...]:
+        """What every kernel that walks from an individual takes first."""
+        return self.scores, self.machines, self.arrays, self.seed, self.runs
 
     def _begin(self) -> None:
         """Create the first individuals; past the deadline, only one."""
@@ -170,10 +174,8 @@ class Stretches:
         deadline = self.population.task.deadline
         if self.done >= self.most or deadline.passed:
             return False
-        self.work, self._valued = (
-            max(1, int(self.speed * STRETCH)),
-            int(self.population.counts[kernels.VALUED]),
-        )
+        self.work = max(1, int(self.speed * STRETCH))
+        self._valued = int(self.population.counts[kernels.VALUED])
         self.began = deadline.elapsed
         self.ends = self.began + self.work / self.speed
         return True
@@ -197,8 +199,6 @@ def example(individuals: Individuals) -> Population:
     return Population(problem, Task(Deadline()), individuals, np.zeros(3, np.int64), 0)
 
 
-def _example() -> None:
-    example(Individuals()).make_room()
-
-
-POPULATION = Stage("population", "labellings that a search changes", _example)
+POPULATION = Stage(
+    "population", "labellings that a search changes", lambda: example(Individuals()).make_room()
+)

@@ -1,8 +1,7 @@
-"""Minimum-risk decoding: the labelling of greatest expected token or span score, not the most probable one.
+"""Minimum-risk decoding: the labelling of greatest expected token or span score, by p(y) ∝ exp(score(y)) under the hard rules.
 
-p(y) ∝ exp(score(y)), penalties included, over the labellings that keep the hard rules. Tokens: max Σ_t p(y_t = k_t)
-(posterior decoding, Rabiner 1989, eq. 27, here over whole labellings that are possible). Spans: greatest expected F1 against a
-labelling drawn from p (minimum Bayes risk over a list of candidates: Goel and Byrne 2000; Kumar and Byrne 2004).
+Tokens: max Σ_t p(y_t = k_t) over possible labellings (posterior decoding, Rabiner 1989, eq. 27). Spans: greatest expected F1 (minimum
+Bayes risk over a list of candidates: Goel and Byrne 2000; Kumar and Byrne 2004).
 """
 
 import math
@@ -27,10 +26,8 @@ from ilpinfer.exact.viterbi import VITERBI, viterbi
 from ilpinfer.search.beam import beam_search
 from ilpinfer.search.parameters import Parameters, one_of, parameters_of, within
 
-A_SECOND = 3_000_000
-"""Joint states times machines that a second is enough for."""
-SHARE = 2**32
-"""Grid units of a probability of 1, where expected tokens are decoded."""
+A_SECOND = 3_000_000  # joint states times machines that a second is enough for
+SHARE = 2**32  # grid units of a probability of 1, where expected tokens are decoded
 
 
 @dataclass(frozen=True)
@@ -87,8 +84,7 @@ def _product(folded: Problem, task: Task, budget: int) -> Product | str:
         return "sums over all labellings take too many joint states, or a rule has no machine"
 
 
-Worded = tuple[LabelIds | None, str]
-"""Label ids (T,) or None, and a remark on them."""
+Worded = tuple[LabelIds | None, str]  # label ids (T,) or None, and a remark on them
 
 
 @dataclass(frozen=True)
@@ -112,10 +108,8 @@ class _Sample:
             results += beam_search(problem, replace(task, top=size, width=max(task.width, 2 * size)), "beam")
         unique = {r.path.tobytes(): r.path for r in results if r.path is not None}
         valued = [(problem.value(path), path) for path in unique.values()]
-        known = sorted((-value.score, tuple(path.tolist())) for value, path in valued if value.feasible)[
-            :size
-        ]
-        if not known:
+        ranked = sorted((-value.score, tuple(path.tolist())) for value, path in valued if value.feasible)
+        if not (known := ranked[:size]):
             return replace(results[0], path=None)
         scores = -np.array([score for score, _ in known]) / UNITS_PER_NAT
         shares = np.exp(scores - scores.max())
@@ -173,16 +167,13 @@ def _spans(sample: _Sample, labels: LabelSet, product: Product | str, top: int) 
     expected = expected_f1([spans_of(path, labels) for path in sample.paths], sample.weights)
     order = np.argsort(-expected, kind="stable")[:top].tolist()
     for place in order:
-        yield (
-            sample.paths[place],
-            f"F1 of spans expected to be {expected[place]:.4f}, {sample.words(product)}",
-        )
+        words = f"F1 of spans expected to be {expected[place]:.4f}, {sample.words(product)}"
+        yield sample.paths[place], words
     if len(order) < top:
         yield None, "no other labelling"
 
 
-Spans = frozenset[tuple[int, int, int]]
-"""Field, first token, last token."""
+Spans = frozenset[tuple[int, int, int]]  # field, first token, last token
 
 
 def spans_of(path: LabelIds, labels: LabelSet) -> Spans:

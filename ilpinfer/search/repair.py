@@ -17,8 +17,7 @@ from ilpinfer.kernels.warming import Stage
 from ilpinfer.search.best_first import better_first_labelling
 from ilpinfer.search.population import Individuals, Population, Stretches, example, population_search
 
-_HARD = min(LIMIT // 4, 1000 * UNITS_PER_NAT)
-"""Weight of a hard violation during repair, grid units."""
+_HARD = min(LIMIT // 4, 1000 * UNITS_PER_NAT)  # weight of a hard violation during repair, grid units
 
 
 def repair(
@@ -48,11 +47,7 @@ def improve_individual(population: Population) -> None:
         stretches.end(valued, valued, full=code == kernels.FULL)
 
 
-def _example() -> None:
-    improve_individual(example(Individuals()))
-
-
-REPAIR = Stage("repair", "repair of labellings", _example)
+REPAIR = Stage("repair", "repair of labellings", lambda: improve_individual(example(Individuals())))
 
 
 def greedy(problem: Problem, task: Task, name: str) -> Iterator[Result]:
@@ -61,10 +56,7 @@ def greedy(problem: Problem, task: Task, name: str) -> Iterator[Result]:
 
 
 def relaxation_guided(problem: Problem, task: Task, name: str) -> Iterator[Result]:
-    """The labelling of the engine's Lagrangian relaxation, repaired (Rush and Collins 2012, section 7).
-
-    Rules that Viterbi's labelling breaks have multipliers, or lead a beam of one prefix through the product with their machines.
-    """
+    """The labelling of the engine's Lagrangian relaxation, by a beam of one prefix, repaired (Rush and Collins 2012, section 7)."""
     task.deadline.excuse(LABEL_SETTING.warm())
 
     def relaxed(folded: Problem, path: LabelIds, task: Task) -> LabelIds | None:

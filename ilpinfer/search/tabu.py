@@ -32,16 +32,13 @@ def tabu(problem: Problem, task: Task, name: str) -> Iterator[Result]:
     """The best labelling of the walk that keeps the hard rules."""
     parameters = parameters_of(task, Tabu)
     individuals = Individuals(2, 2, iterations=parameters.iterations, seed=parameters.seed)
-
-    def run(population: Population) -> str:
-        return f"{move(population, parameters)} steps"
-
-    yield from population_search(problem, task, name, (TABU,), individuals, better_first_labelling, run)
+    how = individuals, better_first_labelling, lambda a: f"{move(a, parameters)} steps"
+    yield from population_search(problem, task, name, (TABU,), *how)
 
 
 def memory_of(population: Population, parameters: Tabu) -> kernels.Memory:
     people = population.arrays
-    (_, T), K, window = people.label.shape, population.scores.pool.shape[2], 1 << kernels.WIDEST
+    T, K, window = people.label.shape[1], population.scores.pool.shape[2], 1 << kernels.WIDEST
     fitness = int(people.total[0]) - round(parameters.hard_weight * UNITS_PER_NAT) * int(people.breaks[0])
     return kernels.Memory(
         np.zeros((T, K), np.int64),
@@ -59,26 +56,10 @@ def move(population: Population, parameters: Tabu, memory: kernels.Memory | None
     manner = kernels.Manner(p.candidates, p.tenure, p.patience, p.kicks, p.refit_rate, p.shift_rate)
     stretches = Stretches(a, p.iterations)
     while stretches.begin():
-        code, steps, tried = kernels.search(
-            a.scores,
-            a.machines,
-            a.arrays,
-            a.seed,
-            a.runs,
-            memory,
-            manner,
-            weight,
-            a.records,
-            a.counts,
-            stretches.most - stretches.done,
-            stretches.work,
-        )
+        own, limits = (memory, manner, weight), (stretches.most - stretches.done, stretches.work)
+        code, steps, tried = kernels.search(*a.walker, *own, a.records, a.counts, *limits)
         stretches.end(steps, tried, full=code == kernels.FULL)
     return stretches.done
 
 
-def _example() -> None:
-    move(example(Individuals(2, 2)), Tabu(iterations=1))
-
-
-TABU = Stage("tabu", "tabu search", _example)
+TABU = Stage("tabu", "tabu search", lambda: move(example(Individuals(2, 2)), Tabu(iterations=1)))

@@ -1,4 +1,4 @@
-"""Viterbi as a heuristic: the rules ignored, or those on single tokens and steps in the scores."""
+"""Viterbi as a heuristic: rules ignored, those on single tokens and steps in the scores, or labels overwritten afterwards (Liao et al. 2009)."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -19,11 +19,7 @@ def plain_viterbi(problem: Problem, task: Task, name: str) -> Iterator[Result]:
 
 
 def constrained_viterbi(problem: Problem, task: Task, name: str) -> Iterator[Result]:
-    """The best labellings of the trellis with all local rules in its scores, the other rules ignored.
-
-    Clamped tokens, forbidden labels and forbidden steps, thus sub-paths too, leave the rest of the labelling exact
-    (Fersini et al. 2014, eq. 10; Liao et al. 2009, section 3.2).
-    """
+    """The best labellings with local rules in the scores, others ignored (Fersini et al. 2014, eq. 10; Liao et al. 2009, section 3.2)."""
     yield from _best_of_lattice(problem, problem.fold(), task, name, FOLDED_BOUND)
 
 
@@ -58,10 +54,7 @@ def _bounds(
 
 
 def post_correction(problem: Problem, task: Task, name: str) -> Iterator[Result]:
-    """Viterbi's labelling, with labels that hard rules on single tokens forbid overwritten.
-
-    From left to right, each such token gets the allowed label with which the current labelling scores best. Other labels stay.
-    """
+    """Viterbi's labelling, in which tokens whose label a hard rule forbids get, from left to right, the allowed one that scores best."""
     task.deadline.excuse(VITERBI.warm())
     bound, path = viterbi(problem.lattice)
     if is_forbidden(bound):
@@ -70,10 +63,8 @@ def post_correction(problem: Problem, task: Task, name: str) -> Iterator[Result]
     allowed = allowed_labels(problem)
     wrong = [t for t in range(len(path)) if not allowed[t, path[t]] and allowed[t].any()]
     for t in wrong:
-        choices = [
-            (problem.lattice.score(_with(path, t, k)), -k) for k in np.flatnonzero(allowed[t]).tolist()
-        ]
-        path = _with(path, t, -max(choices)[1])
+        choices = (_with(path, t, k) for k in np.flatnonzero(allowed[t]).tolist())
+        path = max(choices, key=problem.lattice.score)
     yield Result(path, bound, f"{name}: {len(wrong)} tokens overwritten", VITERBI_BOUND)
 
 

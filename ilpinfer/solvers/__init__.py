@@ -1,25 +1,16 @@
 """Integer-program solvers with one interface. A solver is imported when it is first used.
 
-A new solver is one file and one line: a module in this folder, and its line in the table of `ilpinfer.core.methods`,
-whose name is that of the module with hyphens for underscores. The module has
+A solver is a module of this folder, with the name of its line in `ilpinfer.core.methods`, hyphens as underscores. It has
 
 - `VERSION`, a text: the solver, its version, and the package that carries it;
-- `STATUS`, a table from the solver's status codes to "optimal", "feasible", "infeasible" and "unknown";
 - `solve(program, deadline, threads, report) -> Claim`: maximise `program.objective` over integer vectors `x` with
-  `lower <= x <= upper` and `row_lower <= A x <= row_upper`, A in compressed rows (`indptr`, `indices`, `data`).
-  `deadline` is a time of `time.monotonic()`, or inf. `report(Progress(x, bound))` may be called with each better vector and
-  bound: reports are kept if the solver must be killed;
+  `lower <= x <= upper` and `row_lower <= A x <= row_upper`, A in compressed rows. `deadline` is a time of `time.monotonic()`, or
+  inf. `report(Progress(x, bound))` may be called with each better vector and bound, which are kept if the solver must be killed;
 - where the solver loads something late, `load()`, which makes it do so.
 
-`solve` runs in a process of its own, which is killed shortly after the deadline; it need not be interruptible. The process
-is a fork of one that imported the module and called `load`, and must have no threads until `solve` is called. All
-claims are checked: the vector is rounded and checked in exact integers, and its objective is recomputed. A
-`SolverError` or any other exception becomes a `SolverError` of the caller. `tests/support/brute_force_solver.py` is a
-complete example of a backend to copy::
-
-    def solve(program: IntegerProgram, deadline: float, threads: int, report: Report) -> Claim:
-        result = my_solver.maximise(...)
-        return Claim(STATUS.get(result.code, "unknown"), result.x, result.value, result.bound, VERSION, settings)
+`solve` runs in a process of its own, a fork of one that imported the module and called `load`, and is killed shortly after the
+deadline. The process must have no threads before. Claims are checked in exact integers; exceptions become a `SolverError` of
+the caller. `tests/support/brute_force_solver.py` is an example to copy.
 """
 
 import time

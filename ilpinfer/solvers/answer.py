@@ -12,8 +12,7 @@ from formulations.dtypes import Floats, Integers
 from formulations.errors import InferenceError
 from formulations.programs.record import IntegerProgram
 
-GRACE = 0.03
-"""Seconds after the deadline before a request is stopped."""
+GRACE = 0.03  # seconds after the deadline before a request is stopped
 
 
 class SolverError(InferenceError, RuntimeError):
@@ -51,8 +50,7 @@ class Progress:
         return Progress(self.x if later.x is None else later.x, min(self.bound, later.bound))
 
 
-Report = Callable[[Progress], None]
-"""A function that receives progress reports of a solver."""
+Report = Callable[[Progress], None]  # a function that receives progress reports of a solver
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,10 @@
 import re
 import subprocess
 import time
-from dataclasses import dataclass
 from math import inf
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 import numpy as np
 from pulp import PULP_CBC_CMD
@@ -27,10 +27,7 @@ SETTINGS = {"ratio": "0", "allow": "0", "increment": "1e-9", "preprocess": "off"
 
 
 def solve(program: IntegerProgram, deadline: float, threads: int, report: Report) -> Claim:
-    """Relax with the dual simplex, then branch from its basis: two runs, each a process beside this one.
-
-    CBC's time limit counts from the branching only; and if the second run has to be killed, the relaxation's bound is left.
-    """
+    """Relax with the dual simplex, then branch from its basis, in a process each: if the second is killed, the first has a bound."""
     settings = {**SETTINGS, "threads": str(threads)} if threads > 1 else dict(SETTINGS)
     with TemporaryDirectory(prefix="ilpinfer-") as folder:
         Path(folder, "program.mps").write_text(mps(program))
@@ -66,13 +63,12 @@ def _branch(folder: str, settings: dict[str, str], deadline: float) -> str | Non
         return _branch(folder, settings, deadline)
 
 
-@dataclass(frozen=True)
-class _Solution:
+class _Solution(NamedTuple):
     """A solution file: its status, the objective that is maximised, and (n,) values or None."""
 
-    status: str
-    value: float
-    x: Floats | None
+    status: str = "unknown"
+    value: float = -inf
+    x: Floats | None = None
 
 
 def _run(folder: str, options: list[str], deadline: float) -> str | None:
@@ -103,10 +99,10 @@ def _read(path: Path, n_columns: int) -> _Solution:
     head, *lines = (path.read_text() if path.exists() else "").splitlines() or [""]
     status, _, value = head.partition(" - objective value ")
     if not value:
-        return _Solution("unknown", -inf, None)
+        return _Solution()
     status = STATUS.get(status, "unknown")
     if status not in ("optimal", "feasible"):
-        return _Solution(status, -inf, None)
+        return _Solution(status)
     x = np.zeros(n_columns)
     for line in lines:
         words = line.removeprefix("**").split()

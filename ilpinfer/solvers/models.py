@@ -1,8 +1,6 @@
 """Programs as models of PuLP and OR-tools, which users can extend or solve with their own settings.
 
-The variables have the names of `Program.file_columns`, so that `program.labelling({v.name: value, …})` reads a
-solution back. `method="cbc"` and the other solvers of `ilpinfer.decode` do not use these models. They receive whole
-arrays, or MPS text for CBC, which is many times as fast as PuLP's expressions.
+`program.labelling({v.name: value, …})` reads a solution back. The solvers of `ilpinfer.decode` receive whole arrays, or MPS text.
 """
 
 from collections.abc import Iterator

@@ -71,9 +71,8 @@ class SolutionFile:
         columns, rows = set(program.file_columns), set(program.file_rows)
         foreign = next((name for name in self.values if name not in columns and name not in rows), None)
         if foreign is not None:
-            raise SolutionFileError(
-                f"{brief(foreign)} is no column of this program: it is a solution of another program, or of other options"
-            )
+            what = "it is a solution of another program, or of other options"
+            raise SolutionFileError(f"{brief(foreign)} is no column of this program: {what}")
         missing = [name for name in program.file_columns if name not in self.values]
         if missing and self.whole:
             raise SolutionFileError(
@@ -132,9 +131,8 @@ def parse_solution(text: str) -> SolutionFile:
                 words = f": the solver says {solution.status!r}" if solution.status else ""
                 raise SolutionFileError(f"it holds no solution{words}")
             return solution
-    raise SolutionFileError(
-        f"its first line, {brief(first)}, is none of a solution of CBC, HiGHS, SCIP, Gurobi or CPLEX"
-    )
+    solvers = "CBC, HiGHS, SCIP, Gurobi or CPLEX"
+    raise SolutionFileError(f"its first line, {brief(first)}, is none of a solution of {solvers}")
 
 
 def _cbc(lines: list[str]) -> SolutionFile:

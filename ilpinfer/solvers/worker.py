@@ -1,12 +1,14 @@
-"""The process of a solver, which loads it once and solves each request in a fork that can be killed in milliseconds."""
+"""The process of a solver: it loads it once, and solves each request in a fork that can be killed in milliseconds."""
 
 import contextlib
 import os
+import pickle
 import signal
 import sys
 import tempfile
 import traceback
 from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from math import inf
 from multiprocessing import Pipe
@@ -15,8 +17,22 @@ from types import ModuleType
 
 from formulations.programs.record import IntegerProgram
 from ilpinfer.solvers.answer import Claim, Progress, Report, SolverError, exact_solution
-from ilpinfer.solvers.messages import STOP, Message, Request, receive_request
 from ilpinfer.system.processes import connect
+
+STOP = "stop"  # message that stops the running request
+
+
+@dataclass(frozen=True)
+class Request:
+    program: IntegerProgram
+    deadline: float  # a time of `time.monotonic()`, or inf
+    threads: int
+    folder: str  # for temporary files
+
+
+Message = Progress | Claim | SolverError | str | int | None
+"""From the solver's process: a text is an error message, a number the code of a process that exited without a claim, or the
+negative of the signal that ended it, and None the reply to `STOP`."""
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -30,10 +46,28 @@ def main(arguments: Sequence[str]) -> None:
     pipe.send(backend.VERSION)
     with contextlib.suppress(EOFError, ConnectionError):
         while True:
-            request = receive_request(pipe)
+            request = _receive(pipe)
             if request is not None:
                 _answer(backend, request, pipe)
             del request  # which can take gigabytes
+
+
+def _receive(pipe: Connection) -> Request | None:
+    """The next complete request; None for an incomplete one, and for a late stop."""
+    message = pipe.recv()
+    if message == STOP:
+        return None
+    head, sizes = message
+    arrays = [bytearray(size) for size in sizes]
+    for array in arrays:
+        received = 0
+        while received < len(array):
+            size = pipe.recv_bytes_into(array, received)
+            if not size:
+                return None
+            received += size
+    request: Request = pickle.loads(head, buffers=arrays)
+    return request
 
 
 def _answer(backend: ModuleType, request: Request, pipe: Connection) -> None:

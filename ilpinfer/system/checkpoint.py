@@ -22,8 +22,7 @@ from ilpinfer.system.files import (
 )
 from ilpinfer.system.output_paths import OutputError, output_path, write_errors
 
-Row = dict[str, Any]
-"""A JSON object."""
+Row = dict[str, Any]  # a JSON object
 ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
@@ -54,9 +53,8 @@ class RowCheckpoint:
         self.job, self._position = job, position
         self.place = output_path(path, inputs)
         if self.place.direct and is_packed(self.place.name):
-            raise OutputError(
-                f"{self.place.name}: is no file, and rows are compressed only when all are there; choose a name without .gz"
-            )
+            what = "is no file, and rows are compressed only when all are there"
+            raise OutputError(f"{self.place.name}: {what}; choose a name without .gz")
         self.groups = 0
         self.unfinished: list[Row] = []
         self.damage = ""  # error in an earlier part; the rows before it are kept
@@ -189,9 +187,8 @@ class RowCheckpoint:
         return OutputError(f"{self.place.part}: belongs to another run; delete it, or choose another output")
 
     def _foreign(self) -> OutputError:
-        return OutputError(
-            f"{self.place.part}: is in the way, and ilpinfer did not write it; move it, or choose another output"
-        )
+        what = "is in the way, and ilpinfer did not write it"
+        return OutputError(f"{self.place.part}: {what}; move it, or choose another output")
 
 
 def _line(row: Row) -> bytes:

@@ -23,8 +23,7 @@ from ilpinfer.system.output_paths import (
     write_errors,
 )
 
-_held_locks: dict[Path, int] = emptied_by_forks({})
-"""Locks that this process holds, and the thread of each."""
+_held_locks: dict[Path, int] = emptied_by_forks({})  # locks that this process holds, and the thread of each
 
 
 def write_atomically(path: str | Path, text: str | bytes, inputs: Iterable[str | Path | None] = ()) -> None:
@@ -56,9 +55,8 @@ def reserve(place: OutputPath) -> Iterator[None]:
     with lock_output(place) as left:
         if os.path.lexists(place.part):
             if not left:
-                raise OutputError(
-                    f"{place.part}: is in the way, and this run did not write it; move it, or choose another output"
-                )
+                what = "is in the way, and this run did not write it"
+                raise OutputError(f"{place.part}: {what}; move it, or choose another output")
             with write_errors(place.name):
                 place.part.unlink()
         yield
@@ -80,11 +78,8 @@ def lock_output(place: OutputPath) -> Iterator[bool]:
 
 
 def open_direct(place: OutputPath) -> io.FileIO:
-    number = descriptor(place.name)
-    own = (
-        os.open(place.target, os.O_WRONLY | getattr(os, "O_NOCTTY", 0)) if number is None else os.dup(number)
-    )
-    return io.FileIO(own, "w")
+    number, flags = descriptor(place.name), os.O_WRONLY | getattr(os, "O_NOCTTY", 0)
+    return io.FileIO(os.open(place.target, flags) if number is None else os.dup(number), "w")
 
 
 def create_part(place: OutputPath) -> io.FileIO:

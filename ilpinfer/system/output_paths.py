@@ -53,9 +53,8 @@ def output_path(path: str | Path, inputs: Iterable[str | Path | None] = ()) -> O
 def check_folder(path: str | Path) -> None:
     """Raise OutputError for a folder whose name is that of a compressed file."""
     if is_packed(path) and not Path(path).is_dir():
-        raise OutputError(
-            f"{path}: is to be a folder, and its files are not compressed; choose a name without .gz"
-        )
+        what = "is to be a folder, and its files are not compressed"
+        raise OutputError(f"{path}: {what}; choose a name without .gz")
 
 
 def check_direct(place: OutputPath) -> None:
@@ -72,9 +71,8 @@ def write_errors(name: str | Path) -> Iterator[None]:
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise OutputError(
-            f"{name}: cannot be written: {error.strerror or error}; choose another place"
-        ) from None
+        reason = error.strerror or error
+        raise OutputError(f"{name}: cannot be written: {reason}; choose another place") from None
 
 
 def _is_special(target: Path) -> bool:
@@ -101,9 +99,7 @@ def descriptor(name: str) -> int | None:
 
 def _same(output: str | Path, path_read: str) -> bool:
     try:
-        one = os.stat(output)
-        return stat.S_ISREG(one.st_mode) and os.path.samestat(
-            one, os.stat(0 if path_read == "-" else path_read)
-        )
+        one, other = os.stat(output), os.stat(0 if path_read == "-" else path_read)
+        return stat.S_ISREG(one.st_mode) and os.path.samestat(one, other)
     except (OSError, ValueError):
         return False

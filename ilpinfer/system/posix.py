@@ -29,6 +29,5 @@ def require_posix(work: str, instead: str) -> None:
     """Raise MissingPosix where child processes cannot be started; the message names the work and what to do instead."""
     missing = missing_posix()
     if missing:
-        raise MissingPosix(
-            f"{work} needs a POSIX system such as Linux, and Python has no {missing} here; {instead}"
-        )
+        what = f"a POSIX system such as Linux, and Python has no {missing} here"
+        raise MissingPosix(f"{work} needs {what}; {instead}")

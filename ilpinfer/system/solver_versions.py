@@ -10,9 +10,8 @@ def _cbc() -> str:
     """CBC's version, from its program, and the package that contains it."""
     from pulp import PULP_CBC_CMD
 
-    log = subprocess.run(
-        [PULP_CBC_CMD.pulp_cbc_path, "-quit"], capture_output=True, text=True, check=False
-    ).stdout
+    command = [PULP_CBC_CMD.pulp_cbc_path, "-quit"]
+    log = subprocess.run(command, capture_output=True, text=True, check=False).stdout
     result = re.search(r"^Version: (\S+)", log, re.M)
     return f"CBC {result[1] if result else '?'} (pulp {version('pulp')})"
 

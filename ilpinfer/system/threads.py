@@ -6,8 +6,7 @@ from contextlib import contextmanager
 
 from formulations.forks import emptied_by_forks
 
-MOST_IDLE = 4
-"""Idle pools that wait for the next call, whatever their sizes."""
+MOST_IDLE = 4  # idle pools that wait for the next call, whatever their sizes
 _idle: list[tuple[int, ThreadPoolExecutor]] = emptied_by_forks([])
 """Number of threads and pool, the latest last."""
 

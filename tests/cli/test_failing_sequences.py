@@ -200,7 +200,7 @@ def test_a_model_that_cannot_score_one_sequence(folder, capsys, monkeypatch):
 
 
 def test_a_killed_solver_costs_one_sequence(folder, capsys, monkeypatch):
-    from ilpinfer.solvers.process import Worker
+    from ilpinfer.solvers.pool import Worker
 
     honest, calls = Worker.solve, []
 

@@ -9,7 +9,7 @@ import pytest
 from formulations import RuleError, dump_rules, load_rules, parse_rules
 from formulations import constraints as C
 from formulations.parameters import Words
-from formulations.rulefiles import word_files as files
+from formulations.rulefiles import declarations as files
 from ilpinfer.models.crf.templates import TemplateError, load_template
 
 HEAD = 'fields = ["a", "b"]\n[[rule]]\nname = "one"\n'

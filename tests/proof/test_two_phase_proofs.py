@@ -22,7 +22,7 @@ from formulations.programs.formulation import score_floor
 from ilpinfer.core.certificate import Certificate, Phases, Rest
 from ilpinfer.core.trees import Leaf, Split
 from ilpinfer.decoding.two_phase import TwoPhaseSolution
-from ilpinfer.proof.phases import weighted_problem
+from ilpinfer.proof.tree import weighted_problem
 
 NEAR = problems(NEAR_TIES, st.one_of(st.just(math.inf), st.integers(1, 3).map(lambda k: k * UNIT)))
 TAUS = st.sampled_from((0.0, 0.3, 0.9, 1.0))

@@ -18,7 +18,7 @@ from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.result import Task
 from ilpinfer.kernels import evolution as evolution_kernels
 from ilpinfer.kernels import runs as run_kernels
-from ilpinfer.search import best_first, hybrid
+from ilpinfer.search import best_first, evolution
 from ilpinfer.search.evolution import Evolution, run_generations
 from ilpinfer.search.population import Population
 
@@ -203,8 +203,10 @@ def test_the_search_for_a_published_start_has_all_the_time(monkeypatch):
 )
 def test_the_hybrid_takes_both_searches_in_its_variant(variant, words, monkeypatch):
     taken = []
-    monkeypatch.setattr(hybrid, "limited_discrepancy", lambda problem, task, name: taken.append(task) or ())
-    monkeypatch.setattr(hybrid, "evolutionary", lambda problem, task, name: taken.append(task) or ())
+    monkeypatch.setattr(
+        evolution, "limited_discrepancy", lambda problem, task, name: taken.append(task) or ()
+    )
+    monkeypatch.setattr(evolution, "evolutionary", lambda problem, task, name: taken.append(task) or ())
     for T in (60, 61):
         trellis, rules = example(T)
         ilpinfer.decode(trellis, rules, method="hybrid", variant=variant)

@@ -14,7 +14,7 @@ from formulations import Trellis
 from formulations import constraints as C
 from formulations.problem.compiled_rules import compile_problem
 from formulations.programs.formulation import formulate
-from ilpinfer.solvers import SOLVERS, SolverError, pool, process, solve
+from ilpinfer.solvers import SOLVERS, SolverError, pool, solve
 from ilpinfer.solvers.answer import Claim, Progress, check_claim, with_progress
 
 NAME = "obedient"
@@ -136,7 +136,7 @@ def test_a_process_that_does_not_stop_is_replaced_at_once(order, monkeypatch):
     first = process_of()
     order("waits")
     os.kill(first, signal.SIGSTOP)
-    monkeypatch.setattr(process, "STOP_LIMIT", 0.1)
+    monkeypatch.setattr(pool, "STOP_LIMIT", 0.1)
     answer = solve(NAME, program(), time_limit=LIMIT)
     assert (answer.status, answer.settings, answer.warm_up_seconds) == ("unknown", {"killed": True}, 0)
     assert process_of() != first
@@ -149,7 +149,7 @@ def test_a_load_in_the_background_that_fails(order, again, monkeypatch):
     solve(NAME, program())
     order("load-fails")
     os.kill(process_of(), signal.SIGSTOP)
-    monkeypatch.setattr(process, "STOP_LIMIT", 0.1)
+    monkeypatch.setattr(pool, "STOP_LIMIT", 0.1)
     assert solve(NAME, program(), time_limit=0.05).settings == {"killed": True}
     wait_until(lambda: not pool._idle[NAME][0].alive)
     if again:

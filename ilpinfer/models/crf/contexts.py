@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
-from formulations.tokens.item_numbers import continues, item_numbers
+from formulations.tokens.token_pattern import continues, item_numbers
 from ilpinfer.models.crf.attributes import NO, YES, Values, bucket
 from ilpinfer.models.crf.line_breaks import is_line_break
 

@@ -13,10 +13,9 @@ from formulations.errors import InferenceError
 from formulations.files import Unreadable, read_text
 from formulations.labels.schemes import OUTSIDE
 from formulations.messages import suggestion
-from formulations.rulefiles.declarations import DocumentError, check_keys
+from formulations.rulefiles.declarations import DocumentError, check_keys, read_words
 from formulations.rulefiles.loading import LARGEST
 from formulations.rulefiles.toml_text import NotToml, loads, locate
-from formulations.rulefiles.word_files import read_words
 from formulations.tokens.regular_expressions import Expression
 from ilpinfer.models.crf.attributes import NUMBERED_ATTRIBUTES, WORD_ATTRIBUTES, WordAttribute
 from ilpinfer.models.crf.contexts import CONTEXT_ATTRIBUTES, PLACES, Column
