@@ -6,11 +6,10 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from support import oracles
 from support.effort import examples
-from support.strategies import NEAR_TIES, UNIT, cost_units, problems
+from support.strategies import near_ties, problems
 
 import ilpinfer
 from formulations import Trellis
@@ -22,8 +21,7 @@ from ilpinfer.decoding.two_phase import TwoPhaseSearch
 from ilpinfer.exact import frontier as engine
 from ilpinfer.exact.hull import upper_hull
 
-SLOW = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
-NEAR = problems(NEAR_TIES, st.one_of(st.just(math.inf), st.integers(1, 3).map(lambda k: k * UNIT)))
+ANY = problems() | near_ties()
 
 
 def undominated(best):
@@ -35,13 +33,13 @@ def undominated(best):
     return result
 
 
-def by_oracle(instance, cases):
+def by_oracle(problem):
     """All Pareto-optimal (cost, score), grid units, by the meanings of the rules."""
     best = {}
-    for y in oracles.labellings(*instance.shape):
-        score = instance.units(y)
-        if score is not None and cost_units(instance, cases, y) is not None:
-            cost = cost_units(instance, cases, y, hard=False)
+    for y in problem.labellings:
+        score = problem.units(y)
+        if score is not None and problem.cost(y) is not None:
+            cost = problem.cost(y, hard=False)
             best[cost] = max(score, best.get(cost, score))
     return undominated(best)
 
@@ -66,15 +64,13 @@ def corners(frontier):
     return [p for p in frontier.points if p.weights is not None and p.weights[0] < p.weights[1]]
 
 
-@settings(max_examples=examples(120), **SLOW)
-@given(st.one_of(problems(), NEAR))
+@settings(max_examples=examples(120))
+@given(ANY)
 def test_every_kind_of_rule(problem):
-    instance, cases = problem
-    rules = [case.rule for case in cases]
-    frontier, expected = decode_frontier(instance.trellis, rules), by_oracle(instance, cases)
+    frontier, expected = decode_frontier(*problem.given), by_oracle(problem)
     assert frontier.complete and [units(p) for p in frontier.points] == expected
     for point in frontier.points:
-        value = compile_problem(instance.trellis, rules).value(instance.trellis.ids(point.labels))
+        value = problem.compiled().value(problem.trellis.ids(point.labels))
         assert value.feasible and point.proved and point.violations == value.violations
         assert (value.penalty, value.model + value.features) == units(point)
 
@@ -278,13 +274,11 @@ def test_a_limit_counts_from_the_best_score(seed, hull):
             assert ranges[0][0] == first[0] and first[1] <= ranges[0][1]
 
 
-@settings(max_examples=examples(60), **SLOW)
-@given(st.one_of(problems(), NEAR), st.integers(1, 4), st.sampled_from([None, 0.3, 2.0]))
+@settings(max_examples=examples(60))
+@given(ANY, st.integers(1, 4), st.sampled_from([None, 0.3, 2.0]))
 def test_limits_under_every_kind_of_rule(problem, most, heaviest):
-    instance, cases = problem
-    rules = [case.rule for case in cases]
-    frontier = decode_frontier(instance.trellis, rules, most=most, heaviest=heaviest)
-    expected = by_oracle(instance, cases)
+    frontier = decode_frontier(*problem.given, most=most, heaviest=heaviest)
+    expected = by_oracle(problem)
     found = [units(p) for p in frontier.points]
     assert found == expected[-len(found) :] if found else not expected
     assert heaviest or found == expected[-most:]

@@ -5,7 +5,9 @@ import math
 
 import numpy as np
 import pytest
+from routes import PLAIN, SMALL, take
 from support import oracles
+from support.strategies import UNIT
 
 import ilpinfer
 from formulations import Trellis
@@ -13,14 +15,11 @@ from formulations import constraints as C
 from formulations.problem.compiled_rules import compile_problem
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.trees import DEEPEST, Leaf, Split, TooManyCases
-from ilpinfer.exact import branch, refinement, stages, tree
 from ilpinfer.exact.mixtures import Pool, fractional_row, relax, splice, sums_of
 from ilpinfer.exact.rows import combined_rows, stretches
 from ilpinfer.exact.sum_relaxation import contradiction, sums_within
 from ilpinfer.exact.tree import Node, tree_of
 from ilpinfer.proof.tree import check_tree
-
-UNIT = 2.0**-20
 
 
 def scores(length, labels, seed=0):
@@ -147,15 +146,7 @@ def small(seed):
 @pytest.mark.parametrize("seed", range(60))
 def test_cases_by_fractional_rows_find_the_optimum(monkeypatch, seed):
     """The route through linear programs and cases, which small problems do not need by themselves."""
-    for module, name, value in (
-        (stages, "PASSES", 0),
-        (stages, "LEAST_STEPS", 0),
-        (stages, "BEAMS", 0),
-        (stages, "MOST_STEPS", 20),
-        (refinement, "FEW", 5),
-        (branch, "MOST_STEPS", 20),
-    ):
-        monkeypatch.setattr(module, name, value)
+    take(monkeypatch, PLAIN | SMALL | {"refinement.FEW": 5})
     trellis, rules, (best, labellings) = small(seed)
     solution = ilpinfer.decode(trellis, rules)
     verdict = ilpinfer.verify(trellis, rules, solution)
@@ -209,16 +200,7 @@ def test_stretches_halve_all_tokens():
 
 
 def test_cases_are_told_apart_no_deeper_than_allowed(monkeypatch):
-    for module, name, value in (
-        (stages, "PASSES", 0),
-        (stages, "LEAST_STEPS", 0),
-        (stages, "BEAMS", 0),
-        (stages, "MOST_STEPS", 2),
-        (refinement, "FEW", 2),
-        (branch, "MOST_STEPS", 2),
-        (tree, "DEEPEST", 2),
-    ):
-        monkeypatch.setattr(module, name, value)
+    take(monkeypatch, PLAIN | dict.fromkeys((*SMALL, "tree.DEEPEST"), 2))
     trellis = scores(12, "abc")
     rules = [
         *odd(12, penalty=1.0),
