@@ -28,8 +28,12 @@ TRELLIS = formulations.Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels
     ids=lambda value: getattr(value, "__name__", ""),
 )
 def test_a_package_has_the_names_of_its_interface(package, some):
-    assert set(some) <= set(package.__all__) <= set(dir(package))
+    assert set(some) <= set(package.__all__)
     assert all(hasattr(package, name) for name in package.__all__)
+
+
+def test_names_are_listed_before_they_are_loaded():
+    assert set(ilpinfer.__all__) <= set(dir(ilpinfer))
 
 
 def test_type_checkers_see_the_same_names():

@@ -1,20 +1,22 @@
 """Every rule, program, solver and search against brute force over all labellings, exactly on the grid."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from support import oracles, second_order
 from support.checks import check_optimum, check_two_phase, of_any_order, ranking
 from support.effort import examples
 from support.oracles import snap
-from support.strategies import NEAR_TIES, instances, problems
+from support.strategies import NEAR_TIES, UNIT, Case, Problem, cases, instances, problems
 
 import ilpinfer
 from formulations import constraints as C
 from formulations.grid import is_forbidden
+from formulations.problem.compiled_rules import compile_problem
 
 EXACT = ["auto", "cbc", "cp-sat", "highs", "scip"]
 
@@ -124,3 +126,26 @@ def test_two_phase(method, problem, tau, bound):
         *(tau, bound),
     )
     check_two_phase(ilpinfer.decode_two_phase(*problem.given, tau, bound, method=method), expected)
+
+
+@pytest.mark.parametrize("method", ["auto", "beam", "cp-sat", "highs"])
+@settings(max_examples=examples(40))
+@given(
+    instance=instances(NEAR_TIES, 3) | second_order.instances(longest=3), hard=st.booleans(), data=st.data()
+)
+def test_a_hamming_distance_counts_tokens_to_relabel(method, instance, hard, data):
+    case = data.draw(cases(instance.trellis.labels, st.just(math.inf)))
+    try:
+        rule = replace(case.rule, distance="hamming", penalty=math.inf if hard else 2 * UNIT)
+        compile_problem(instance.trellis, [rule])
+    except ValueError:
+        assume(False)
+    whole, tokens = Problem(instance, []), instance.trellis.tokens
+    kept = [y for y in whole.labellings if not case.count(instance.names(y), tokens)]
+
+    def distance(names, tokens):
+        return oracles.hamming(instance.trellis.ids(names).tolist(), kept)
+
+    options = {"width": 3000} if method == "beam" else {}
+    solution = ilpinfer.decode(instance.trellis, [rule], method=method, **options)
+    check_optimum(Problem(instance, [Case(rule, distance)]), solution)

@@ -14,7 +14,7 @@ from support.checks import ranking
 from support.effort import examples
 from support.oracles import snap
 from support.second_order import instances, twins
-from support.strategies import TOKENS, UNIT, cases, problems
+from support.strategies import TOKENS, UNIT
 
 import ilpinfer
 from formulations import Trellis
@@ -61,33 +61,6 @@ def test_features_are_added_to_steps_and_tokens(data, instance):
         assert snap(solution.feature_score) == extra(result[0][1])
 
 
-@pytest.mark.parametrize("method", ["auto", "beam", "highs"])
-@settings(max_examples=examples(15))
-@given(data=st.data(), instance=instances(longest=3))
-def test_a_hamming_distance_counts_labels_and_not_pairs(method, data, instance):
-    T, K = instance.shape
-    case = data.draw(cases(instance.trellis.labels, st.just(math.inf)))
-    hard = data.draw(st.booleans())
-    try:
-        rule = replace(case.rule, distance="hamming", penalty=math.inf if hard else 0.75)
-        compile_problem(instance.trellis, [rule])
-    except ValueError:
-        assume(False)
-    kept = [y for y in oracles.labellings(T, K) if not case.count(instance.names(y), instance.trellis.tokens)]
-
-    def cost(y: tuple[int, ...]) -> int | None:
-        distance = oracles.hamming(y, kept)
-        return (None if distance else 0) if hard else round(0.75 * 2**20) * distance
-
-    expected, labellings = oracles.best(T, K, instance.units, cost)
-    options = {"width": 3000} if method == "beam" else {}
-    solution = ilpinfer.decode(instance.trellis, [rule], method=method, **options)
-    assert solution.status == ("infeasible" if expected is None else "optimal")
-    if expected is not None:
-        assert snap(solution.score) == expected
-        assert tuple(solution.ids.tolist()) in labellings
-
-
 @settings(max_examples=examples(150))
 @given(twins())
 def test_scores_that_ignore_the_label_before_last_decode_as_first_order(twin):
@@ -132,18 +105,6 @@ def test_reasons_for_infeasibility_are_those_of_first_order(twin):
     if a.status == "infeasible":
         assert a.infeasibility.conflict == b.infeasibility.conflict
         assert sum(a.infeasibility.relaxation.values()) == sum(b.infeasibility.relaxation.values())
-
-
-@settings(max_examples=examples(60))
-@given(problems(penalties=st.just(math.inf), trellises=instances))
-def test_the_cheapest_relaxation_is_the_least_of_all_labellings(problem):
-    solution = ilpinfer.decode(*problem.given)
-    possible = [y for y in problem.labellings if problem.units(y) is not None]
-    least = min((sum(problem.violations(y)) for y in possible), default=None)
-    assert (solution.status == "infeasible") == (least is None or least > 0)
-    if least:
-        assert sum(solution.infeasibility.relaxation.values()) == least
-        assert solution.infeasibility.conflict
 
 
 def random_trellis(T: int, K: int) -> Trellis:

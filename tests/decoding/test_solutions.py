@@ -179,12 +179,3 @@ def test_two_phase_keeps_the_floor_when_the_second_phase_is_cut_short(monkeypatc
     solution = ilpinfer.decode_two_phase(scores, rules, math.exp(-2), "odds", method="highs")
     assert (solution.status, solution.labels, solution.penalty) == ("feasible", ["c"], 1.0)
     assert solution.model_score >= solution.floor
-
-
-def test_both_phases_of_a_two_phase_solution_are_proved():
-    scores = Trellis([0.0, -1.0, -1.5], [], labels=["a", "b", "c"])
-    rules = [C.starts_with(["b", "c"], penalty=2.0)]
-    solution = ilpinfer.decode_two_phase(scores, rules, math.exp(-1.2), "odds")
-    assert (solution.status, solution.labels, solution.certificate.kind) == ("optimal", ["b"], "exact")
-    verdict = ilpinfer.verify(scores, rules, solution)
-    assert verdict.ok and verdict.proved and not verdict.reasons

@@ -128,17 +128,6 @@ def test_a_rule_in_a_file_is_the_same():
         C.consistent(same="stem")
 
 
-def test_hard_is_what_the_formula_says():
-    generator = np.random.default_rng(1)
-    names = ["a", "b", "O"]
-    for _ in range(20):
-        tokens = generator.choice(["x", "y", "z"], 5).tolist()
-        trellis = Trellis(generator.normal(size=3), generator.normal(size=(4, 3, 3)), names, tokens)
-        formula = C.logic("forall s, t: token(s) = token(t) -> field(s) = field(t)")
-        both = [ilpinfer.decode(trellis, [rule]) for rule in (C.consistent(), formula)]
-        assert (both[0].score, both[0].labels) == (both[1].score, both[1].labels)
-
-
 def test_explanations_name_the_tokens():
     trellis = Trellis.from_emissions(
         [[0, 2.0], [1, 0], [3.0, 0]], np.zeros((2, 2)), labels=["a", "O"], tokens=["Ada", "and", "Ada"]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from support.effort import examples
-from support.strategies import UNIT, Case, Instance, Problem, instances, problems
+from support.strategies import UNIT, Problem, by_numbers, instances, problems
 from support.template_oracles import between_runs
 
 import ilpinfer
@@ -67,10 +67,9 @@ def check_model_alone(problem: Problem, result: ilpinfer.Marginals, near: dict) 
 def each_field(distance: str) -> Problem:
     """A rule of many machines, which counts as its distance says."""
     rng = np.random.default_rng(0)
-    start, edges = rng.normal(size=3).tolist(), rng.normal(size=(4, 3, 3)).tolist()
     rule = C.at_most_runs(C.EACH_FIELD, 1, penalty=0.7, distance=distance)
-    case = Case(rule, lambda y, x: sum(between_runs(y, x, field, 0, 1, "plain") for field in "012"))
-    return Problem(Instance(Trellis(start, edges), start, edges, "plain"), [case])
+    count = lambda y: sum(between_runs(y, y, field, 0, 1, "plain") for field in "abc")  # noqa: E731
+    return by_numbers(rng.normal(size=3), rng.normal(size=(4, 3, 3)), list("abc"), (rule, count))
 
 
 @settings(max_examples=examples(300))

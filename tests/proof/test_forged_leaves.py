@@ -1,14 +1,12 @@
 """Every form of a leaf proves the optimum of small problems or nothing: machines in the product, in stages or left out, any multipliers."""
 
 import itertools
-from dataclasses import replace
 from unittest.mock import patch
 
 import numpy as np
 import pytest
 from support.trellises import near_tie_trellis, valued
 
-import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
 from formulations.problem.compiled_rules import compile_problem
@@ -140,13 +138,3 @@ def test_any_size_of_a_claim_is_compared():
         assert not accepted(problem, leaf, -(10**400), few=few)
         assert accepted(problem, leaf, -(10**400), tuple(path for _, path in ranked), few=few)
         assert not accepted(problem, leaf, -(10**400), tuple(path for _, path in ranked[1:]), few=few)
-
-
-def test_a_stored_proof_is_checked_as_one_in_memory():
-    trellis = Trellis(np.zeros(K), np.zeros((T - 1, K, K)), labels=LABELS)
-    solution = ilpinfer.decode(trellis, RULES)
-    again = ilpinfer.Solution.from_dict(solution.to_dict())
-    assert ilpinfer.verify(trellis, RULES, again).proved
-    wrong = replace(again.certificate, make_digest=lambda: "0" * 64)
-    verdict = ilpinfer.verify(trellis, RULES, replace(again, certificate=wrong))
-    assert not verdict.ok and "digest" in verdict.reasons[0]

@@ -1,7 +1,7 @@
 """Hypothesis strategies for small trellises and rules, each rule beside its meaning by the oracle."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -322,3 +322,10 @@ def cost_units(
         elif violations:
             cost += violations * (oracles.snap(case.rule.penalty) or 0)
     return cost
+
+
+def by_numbers(start: Any, edges: Any, labels: Sequence[str], *given: tuple[Rule, Callable]) -> Problem:
+    """A problem of plain labels by its scores, and rules beside what they count of a list of label names."""
+    start, edges = np.asarray(start).tolist(), np.asarray(edges).tolist()
+    counted = [Case(rule, lambda y, x, count=count: count(y)) for rule, count in given]
+    return Problem(Instance(Trellis(start, edges, labels=labels), start, edges, "plain"), counted)
