@@ -9,7 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from support.effort import examples
 from support.strategies import near_ties, problems
-from test_verification import claimed, compiled
+from test_verification import claimed
 from test_verification import trees as proof_trees
 
 import ilpinfer
@@ -43,7 +43,7 @@ def ranks(problem, tau, bound):
 @settings(max_examples=examples(60))
 @given(problems() | near_ties(), TAUS, BOUNDS, st.integers(1, 4))
 def test_both_phases_are_proved_for_each_of_the_best_few(problem, tau, bound, top):
-    compiled(problem)
+    problem.machined()
     result = ilpinfer.decode_two_phase(*problem.given, tau, bound, top=top)
     expected = ranks(problem, tau, bound)[0][:top]
     assert [tuple(s.ids.tolist()) for s in result] == [y for *_, y in expected]
@@ -76,7 +76,7 @@ def two_phase(trellis, rules, y, phases, tau, bound, best, excluded=()):
 @given(problems() | near_ties(), TAUS, BOUNDS, st.data())
 def test_no_proof_of_two_phases_proves_what_is_false(problem, tau, bound, data):
     """Any labelling, best score, weight, trees and exclusions: what is accepted is the truth."""
-    whole = compiled(problem)
+    whole = problem.machined()
     order, best, _ = ranks(problem, tau, bound)
     assume(order)
     scored = [y for y in problem.labellings if whole.value(np.array(y)).feasible]
@@ -209,7 +209,7 @@ def test_two_phase_by_a_solver_is_a_solvers_word():
 @settings(max_examples=examples(60))
 @given(problems() | near_ties(), st.integers(1, 6), st.data())
 def test_each_of_the_best_few_is_proved_by_itself(problem, top, data):
-    whole = compiled(problem)
+    whole = problem.machined()
     everything = problem.top()
     result = ilpinfer.decode(*problem.given, top=top)
     for solution in result:

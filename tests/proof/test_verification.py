@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.effort import examples
 from support.strategies import NEAR_TIES, problems
@@ -154,17 +154,10 @@ def split_rules(tokens, labels, most, shape):
     return [GroundRule("split", HARD, False, (part,)) for part in parts]
 
 
-def compiled(problem):
-    """The compiled problem, if all its rules have machines."""
-    whole = problem.compiled()
-    assume(not any(rule.machineless for rule in whole.rules))
-    return whole
-
-
 @settings(max_examples=examples(150))
 @given(problems(), st.data())
 def test_following_every_machine_proves_the_optimum_and_nothing_better(problem, data):
-    whole = compiled(problem)
+    whole = problem.machined()
     tree, result = follow_all(*problem.given), problem.top()
     if not result:
         verdict = verify(*problem.given, claimed(*problem.given, None, tree))
@@ -189,7 +182,7 @@ def test_following_every_machine_proves_the_optimum_and_nothing_better(problem, 
 @settings(max_examples=examples(400))
 @given(st.one_of(problems(), problems(NEAR_TIES)), st.data())
 def test_no_tree_proves_what_is_false(problem, data):
-    whole = compiled(problem)
+    whole = problem.machined()
     tree, result = data.draw(trees(whole.rules, problem.shape)), problem.top(3)
     if result:
         assert not proves(whole, tree, result[0][0] - 1)
@@ -202,7 +195,7 @@ def test_no_tree_proves_what_is_false(problem, data):
 @settings(max_examples=examples(200))
 @given(st.one_of(problems(), problems(NEAR_TIES)), st.data())
 def test_any_tree_of_leaves_that_follow_all_proves_the_optimum(problem, data):
-    whole = compiled(problem)
+    whole = problem.machined()
     tree = complete(data.draw(trees(whole.rules, problem.shape)), whole.rules, problem.shape, data)
     result = problem.top()
     assert proves(whole, tree, result[0][0] if result else None)

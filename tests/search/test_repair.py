@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.effort import at_most, examples
 from support.strategies import problems
@@ -32,8 +32,7 @@ def neighbours(path, labels):
 @settings(max_examples=examples(100))
 @given(problem=problems())
 def test_nothing_near_a_repaired_labelling_is_better(method, problem):
-    compiled = problem.compiled()
-    assume(not any(rule.machineless for rule in compiled.rules))
+    compiled = problem.machined()
     solution = ilpinfer.decode(*problem.given, method=method)
     expected, _ = problem.best()
     if expected is None:
@@ -51,7 +50,7 @@ def test_nothing_near_a_repaired_labelling_is_better(method, problem):
 @settings(max_examples=examples(100))
 @given(problem=problems(), data=st.data())
 def test_best_first_finds_a_labelling_that_keeps_the_hard_rules_if_there_is_one(problem, data):
-    assume(not any(rule.machineless for rule in problem.compiled().rules))
+    problem.machined()
     expected, _ = problem.best()
     solution = ilpinfer.decode(*problem.given, method="best-first")
     assert solution.has_labelling == (expected is not None)

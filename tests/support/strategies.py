@@ -268,6 +268,12 @@ class Problem(NamedTuple):
     def compiled(self) -> compiled_rules.Problem:
         return compile_problem(*self.given)
 
+    def machined(self) -> compiled_rules.Problem:
+        """The compiled problem; none of its rules is without machines."""
+        compiled = self.compiled()
+        assume(not any(rule.machineless for rule in compiled.rules))
+        return compiled
+
     def names(self, labelling: oracles.Labelling) -> list[str]:
         return self.instance.names(labelling)
 
