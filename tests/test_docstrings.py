@@ -1,17 +1,17 @@
-"""Docstrings of the public interface have the sections of numpydoc, and these agree with the signatures.
-
-The examples in them are run by `test_examples.py`.
-"""
+"""Docstrings of the public interface have the sections of numpydoc, agree with the signatures, and have examples that run."""
 
 import importlib
 import inspect
 import re
+import subprocess
+import sys
 from dataclasses import fields, is_dataclass
 from enum import Enum
 
 import pytest
 from numpydoc.docscrape import get_doc_object
 from numpydoc.validate import ERROR_MSGS, Validator, validate
+from support.places import ROOT
 
 PACKAGES = (
     "formulations",
@@ -180,3 +180,10 @@ def test_sections_agree_with_the_signature(name):
 @pytest.mark.parametrize("name", sorted(set(OBJECTS) - WITHOUT_EXAMPLE))
 def test_there_is_an_example(name):
     assert ">>> " in (inspect.getdoc(OBJECTS[name]) or "")
+
+
+def test_the_examples_of_docstrings_run():
+    packages = ["formulations", "ilpinfer"]
+    command = [sys.executable, "-m", "pytest", "--doctest-modules", "-p", "no:cacheprovider", "-q", *packages]
+    run = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+    assert run.returncode == 0 and "[100%]" in run.stdout, run.stdout

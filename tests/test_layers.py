@@ -1,9 +1,15 @@
-"""Imports lead downwards only: between the layers of CONTRIBUTING.md, and between files."""
+"""Imports lead downwards only, between the layers of CONTRIBUTING.md and between files, and cost little."""
 
+import ast
+import importlib.util
+import subprocess
+import sys
 from graphlib import CycleError, TopologicalSorter
 
 import pytest
 from support.layers import ROOT, graph, layer, layers, modules, upward
+
+import ilpinfer
 
 
 def test_every_folder_is_a_layer_of_the_map():
@@ -36,13 +42,7 @@ def test_an_import_upwards_is_noticed():
 
 def test_methods_and_the_checker_of_their_proofs_share_no_code():
     """Methods reach the checker by the entrance to verify alone, and it reads records of `core` only."""
-    methods = (
-        "ilpinfer.kernels.",
-        "ilpinfer.solvers.",
-        "ilpinfer.exact.",
-        "ilpinfer.search.",
-        "ilpinfer.decoding.",
-    )
+    methods = tuple(f"ilpinfer.{name}." for name in ("kernels", "solvers", "exact", "search", "decoding"))
     arrows = [(name, target) for name, targets in graph().items() for target in targets]
     entrances = {a for a in arrows if a[0].startswith(methods) and a[1].startswith("ilpinfer.proof")}
     assert entrances == {("ilpinfer.decoding.decoder", "ilpinfer.proof.verification")}
@@ -59,3 +59,56 @@ def test_no_files_import_each_other_in_a_circle():
         TopologicalSorter(graph()).prepare()
     except CycleError as error:
         pytest.fail(" <- ".join(error.args[1]))
+
+
+HEAVY = {
+    *("lark", "regex", "numba", "ortools", "scipy", "pulp", "pycrfsuite", "matplotlib"),
+    *("rich", "typer", "jinja2"),
+}
+
+
+def imported(package: str) -> dict[str, set[str]]:
+    """Top-level names that each module of a package imports, anywhere in it."""
+    result = {}
+    for path in (ROOT / package).rglob("*.py"):
+        names = set()
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Import):
+                names |= {alias.name.split(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.level == 0:
+                names.add((node.module or "").split(".")[0])
+        result[str(path.relative_to(ROOT))] = names
+    assert result
+    return result
+
+
+def test_formulations_needs_numpy_a_parser_regular_expressions_and_the_standard_library_only():
+    allowed = set(sys.stdlib_module_names) | {"numpy", "lark", "regex", "formulations"}
+    assert all(names <= allowed for names in imported("formulations").values())
+
+
+@pytest.mark.parametrize("package", ["formulations", "ilpinfer"])
+def test_nothing_imports_the_benchmarks(package):
+    assert [module for module, names in imported(package).items() if "benchmarks" in names] == []
+
+
+def fresh(code: str) -> str:
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
+    return run.stdout.strip()
+
+
+def test_importing_loads_nothing_heavy_and_nothing_that_learns():
+    loaded = fresh("import sys, ilpinfer; print(*sys.modules)").split()
+    assert {name.partition(".")[0] for name in loaded} & HEAVY == set()
+    assert not any(name.startswith("ilpinfer.learning") for name in loaded)
+
+
+def test_no_name_of_the_package_is_hidden_by_a_module():
+    assert [name for name in ilpinfer.__all__ if importlib.util.find_spec(f"ilpinfer.{name}")] == []
+    assert next(method.name for method in ilpinfer.methods()) == "auto"
+
+
+def test_importing_takes_little_more_than_numpy():
+    code = "import time; began = time.process_time(); import {}; print(time.process_time() - began)"
+    numpy, ours = (min(float(fresh(code.format(name))) for _ in range(5)) for name in ("numpy", "ilpinfer"))
+    assert ours < 5 * numpy

@@ -70,16 +70,8 @@ def test_the_fixture_is_documented(pytester):
 
 
 def test_nothing_heavy_is_imported_when_pytest_starts():
-    heavy = (
-        "numpy",
-        "numba",
-        "scipy",
-        "ortools",
-        "pulp",
-        "formulations",
-        "ilpinfer.core",
-        "ilpinfer.references",
-    )
+    libraries = ("numpy", "numba", "scipy", "ortools", "pulp")
+    heavy = (*libraries, "formulations", "ilpinfer.core", "ilpinfer.references")
     program = (
         "import sys, pytest\n"
         "pytest.main(['--version', '-p', 'no:cacheprovider'])\n"
@@ -91,7 +83,4 @@ def test_nothing_heavy_is_imported_when_pytest_starts():
         "print(sorted(name for name in sys.modules if name.startswith('ilpinfer')))\n"
     )
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert run.stdout.splitlines()[-2:] == [
-        "[]",
-        "['ilpinfer', 'ilpinfer.pytest_plugin']",
-    ]
+    assert run.stdout.splitlines()[-2:] == ["[]", "['ilpinfer', 'ilpinfer.pytest_plugin']"]

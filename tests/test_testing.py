@@ -25,9 +25,8 @@ def tied():
 def test_every_optimum_is_accepted(kind):
     for instance in generate(kind, 4, T=6, K=4, seed=11, hardness=0.8):
         reference = make(instance.trellis, instance.rules, name=instance.name, ties=3)
-        answers = [
-            each.labels for each in ilpinfer.decode(instance.trellis, instance.rules, top=50, within=0)
-        ]
+        solutions = ilpinfer.decode(instance.trellis, instance.rules, top=50, within=0)
+        answers = [solution.labels for solution in solutions]
         assert bool(answers) == (kind != "infeasible")
         for labels in answers or [None]:
             assert_optimal(labels, reference)
@@ -110,9 +109,8 @@ def test_what_is_no_labelling_is_a_failure(labelling, message):
 def test_infeasible_references_expect_none():
     reference = make(TIED, [*RULES, C.at_most_tokens("O", 0)], name="none")
     assert_optimal(None, reference)
-    assert "none: no labelling keeps the hard rules, so that None is expected" in failure(
-        ["a"] * 3, reference
-    )
+    said = failure(["a"] * 3, reference)
+    assert "none: no labelling keeps the hard rules, so that None is expected" in said
 
 
 def test_a_false_reference_is_noticed():

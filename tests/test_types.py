@@ -3,14 +3,11 @@
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 from mypy import api
+from support.places import ROOT
 
-ROOT = Path(__file__).parents[1]
 PROGRAM = ROOT / "tests" / "mistakes.py"
-
-
 LINES = PROGRAM.read_text("utf-8").splitlines()
 MISTAKES = {number for number, line in enumerate(LINES, 1) if line.endswith("# mistake")}
 

@@ -4,7 +4,7 @@ import math
 import random
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import oracles
 from support.effort import examples
@@ -15,8 +15,6 @@ from formulations import LabelSet, Trellis
 from formulations import constraints as C
 from formulations.labels import schemes
 from formulations.problem.compiled_rules import compile_problem
-
-SLOW = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 
 
 def test_worked_examples_of_the_hamming_distance():
@@ -38,7 +36,7 @@ def test_worked_examples_of_the_hamming_distance():
 C_DISTANCES = ("count", "binary", "hamming")
 
 
-@settings(max_examples=examples(60), **SLOW)
+@settings(max_examples=examples(60))
 @given(st.sampled_from([s for s in LABEL_SETS if len(s[1]) < 5]), st.integers(1, 4), st.data())
 def test_the_hamming_distance_is_that_to_the_nearest_labelling(pair, length, data):
     labels = LabelSet(pair[1], pair[0])
@@ -52,7 +50,7 @@ def test_the_hamming_distance_is_that_to_the_nearest_labelling(pair, length, dat
     )
     problem = compile_problem(trellis, [rule])
     for names in random.Random(0).sample(everything, min(len(everything), 30)):
-        nearest = min((sum(a != b for a, b in zip(names, y)) for y in good), default=length)
+        nearest = oracles.hamming(names, good)
         path = trellis.ids(names)
         assert problem.rules[0].violations(path) == nearest
         assert sum(machine.violations(path) for machine in problem.rules[0].machines) == nearest
@@ -96,10 +94,8 @@ def test_a_labelling_may_lack_a_field_that_the_rule_names(rule, distance, labell
 
 
 def test_a_field_inside_another_has_labels_of_all_levels():
-    labelling, rule = (
-        ["B-venue", "I-venue", "I-venue"],
-        C.at_least_tokens("venue/publisher", 2, distance="hamming"),
-    )
+    labelling = ["B-venue", "I-venue", "I-venue"]
+    rule = C.at_least_tokens("venue/publisher", 2, distance="hamming")
     assert rule.violations([*labelling, "B-venue/B-other"]) == 2
     assert schemes.labels_of("a/b", "paths") == ["B-a/B-b", "B-a/I-b", "I-a/B-b", "I-a/I-b"]
 
@@ -136,7 +132,7 @@ def test_the_hamming_distance_of_many_fields_is_refused():
         C.at_most_runs(C.EACH_FIELD, 1, distance="hamming").ground(labels, ["x"] * 30)
 
 
-@settings(max_examples=examples(150), **SLOW)
+@settings(max_examples=examples(150))
 @given(st.sampled_from(LABEL_SETS), st.integers(1, 4), st.data())
 def test_machines_count_what_the_checker_counts(pair, length, data):
     labels = LabelSet(pair[1], pair[0])

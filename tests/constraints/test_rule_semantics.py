@@ -129,25 +129,60 @@ TABLE = [
 ]
 
 
-@pytest.mark.parametrize(("labels", "rule", "labelling", "expected"), TABLE)
-def test_what_a_rule_counts(labels, rule, labelling, expected):
-    names = labelling.split()
-    tokens = ["word"] * len(names)
-    K = len(labels)
+def check(labels, rule, labelling, tokens, expected):
+    """The plain checker and the compiled machines count the same."""
+    names, K = labelling.split(), len(labels)
     trellis = Trellis(np.zeros(K), np.zeros((len(names) - 1, K, K)), labels=labels, tokens=tokens)
     assert rule.violations(names, tokens, labels) == expected
     compiled = compile_problem(trellis, [rule]).value(trellis.ids(names))
     assert list(compiled.violations.values()) == [expected]
 
 
-def test_words_patterns_and_punctuation():
-    names, tokens = ["A", "A", "B", "B", "A"], ["Pages", "1999", ",", "x", "--"]
-    assert C.tag_at("B", words=["pages", "x"]).violations(names, tokens, PLAIN) == 1
-    assert C.tag_at("B", words=["pages"], ignore_case=False).violations(names, tokens, PLAIN) == 0
-    assert C.tag_at("A", pattern=r"(19|20)\d\d").violations(names, tokens, PLAIN) == 0
-    assert C.tag_at("B", pattern=r"\d").violations(names, tokens, PLAIN) == 0, "the whole token has to match"
-    assert C.changes_only_after().violations(["A", "A", "A", "B", "B"], tokens, PLAIN) == 0
-    assert C.changes_only_after().violations(["A", "B", "B", "B", "A"], tokens, PLAIN) == 2
+@pytest.mark.parametrize(("labels", "rule", "labelling", "expected"), TABLE)
+def test_what_a_rule_counts(labels, rule, labelling, expected):
+    check(labels, rule, labelling, ["word"] * len(labelling.split()), expected)
+
+
+CITATION, NOTED = "Pages 1999 , x --", PLAIN.with_optional_fields(["note"])
+DATES, NESTED = LabelSet(("author", "date")), LabelSet(("B-x", "B-B-x", "I-B-x"))
+
+
+@pytest.mark.parametrize(
+    ("labels", "rule", "labelling", "tokens", "expected"),
+    [
+        (PLAIN, C.tag_at("B", words=["pages", "x"]), "A A B B A", CITATION, 1),
+        (PLAIN, C.tag_at("B", words=["pages"], ignore_case=False), "A A B B A", CITATION, 0),
+        (PLAIN, C.tag_at("A", pattern=r"(19|20)\d\d"), "A A B B A", CITATION, 0),
+        (PLAIN, C.tag_at("B", pattern=r"\d"), "A A B B A", CITATION, 0),  # the whole token has to match
+        (PLAIN, C.changes_only_after(), "A A A B B", CITATION, 0),
+        (PLAIN, C.changes_only_after(), "A B B B A", CITATION, 2),
+        (DATES, C.changes_only_after(), "author author date date", "a b c d", 1),
+        (DATES, C.changes_only_after(distance="binary"), "author author date date", "a b c d", 1),
+        # a label used as a field
+        (BIO, C.at_most_runs("B-x", 0), "B-x B-x I-x B-x", "a b c d", 2),
+        (BIO, C.at_most_runs("x", 0), "B-x B-x I-x B-x", "a b c d", 3),
+        (BIO, C.at_most_tokens("I-x", 0), "B-x I-x I-y", "a b c", 1),
+        (NESTED, C.at_most_tokens("B-x", 0), "B-x B-B-x I-B-x", "a b c", 2),  # the field first
+        # a declared field that is absent
+        (NOTED, C.at_most_runs("note", 0), "A B", "x x", 0),
+        (NOTED, C.at_least_runs("note", 1), "A B", "x x", 1),
+        (NOTED, C.requires_before("note", "A"), "A B", "x x", 1),
+        (NOTED, C.tag_at(["note", "A"], words=["x"]), "A B", "x x", 1),
+        # phrases count a token once, also where they overlap
+        (BIO, C.tag_phrases("x", ["a b c", "b c d"]), "B-x I-x I-x I-x", "a b c d", 0),
+        (
+            BIO,
+            C.tag_phrases("x", ["a b c", "b c d"]),
+            "B-x B-x I-x I-x",
+            "a b c d",
+            1,
+        ),  # b is within the other
+        (BIO, C.tag_phrases("x", ["a b c", "b c d"]), "O O O O", "a b c d", 4),
+        (BIO, C.tag_phrases("x", ["a b c", "b c d"]), "B-x I-x O B-x", "a b c d", 1),
+    ],
+)
+def test_what_a_rule_counts_of_tokens(labels, rule, labelling, tokens, expected):
+    check(labels, rule, labelling, tokens.split(), expected)
 
 
 @pytest.mark.parametrize(
@@ -163,36 +198,11 @@ def test_words_patterns_and_punctuation():
     ],
 )
 def test_phrases_lie_in_one_run(labelling, expected):
-    names, tokens = labelling.split(), ["new", "york", "city", "hall"]
     for rule in (
         C.tag_phrases("x", ["New York City"]),
         C.tag_sequence("x", [C.tokens(["new"]), C.tokens(["york"]), C.tokens(["city"])]),
     ):
-        assert rule.violations(names, tokens, BIO) == expected
-        assert sum(part.violations(BIO.ids(names)) for part in rule.ground(BIO, tokens)) == expected
-
-
-def test_overlapping_phrases_count_a_token_once():
-    rule = C.tag_phrases("x", ["a b c", "b c d"])
-    tokens = ["a", "b", "c", "d"]
-    for labelling, expected in (
-        ("B-x I-x I-x I-x", 0),
-        ("B-x B-x I-x I-x", 1),  # b is the first of one, but within the other
-        ("O O O O", 4),
-        ("B-x I-x O B-x", 1),
-    ):
-        names = labelling.split()
-        assert rule.violations(names, tokens, BIO) == expected
-        assert sum(part.violations(BIO.ids(names)) for part in rule.ground(BIO, tokens)) == expected
-
-
-def test_a_label_used_as_a_field():
-    labels = BIO
-    assert C.at_most_runs("B-x", 0).violations(["B-x", "B-x", "I-x", "B-x"], None, labels) == 2
-    assert C.at_most_runs("x", 0).violations(["B-x", "B-x", "I-x", "B-x"], None, labels) == 3
-    assert C.at_most_tokens("I-x", 0).violations(["B-x", "I-x", "I-y"], None, labels) == 1
-    both = LabelSet(("B-x", "B-B-x", "I-B-x"))
-    assert C.at_most_tokens("B-x", 0).violations(["B-x", "B-B-x", "I-B-x"], None, both) == 2, "field first"
+        check(BIO, rule, labelling, ["new", "york", "city", "hall"], expected)
 
 
 @pytest.mark.parametrize(
@@ -212,13 +222,11 @@ def test_a_label_used_as_a_field():
     ],
 )
 def test_an_edge_is_the_step_into_its_token(formula, labelling, expected):
-    names = labelling.split()
-    rule = C.logic(formula)
-    assert rule.violations(names, None, PLAIN) == expected
-    trellis = Trellis.from_emissions(np.zeros((len(names), 4)), np.zeros((4, 4)), labels=PLAIN)
-    assert compile_problem(trellis, [rule]).rules[0].violations(trellis.ids(names)) == expected
-    steps = C.linear("steps(A, B) <= 0").violations(["A", "B", "B", "A", "B"], None, PLAIN)
-    assert steps == 2
+    check(PLAIN, C.logic(formula), labelling, ["word"] * len(labelling.split()), expected)
+
+
+def test_steps_are_counted():
+    assert C.linear("steps(A, B) <= 0").violations(["A", "B", "B", "A", "B"], None, PLAIN) == 2
 
 
 def test_a_label_is_no_field_that_a_formula_can_compare_with():
@@ -233,21 +241,6 @@ def test_a_label_is_no_field_that_a_formula_can_compare_with():
             C.logic(formula).violations(names, None, BIO)
         with pytest.raises(ValueError, match='"B-x" is a label, no field'):
             C.logic(formula).ground(BIO, ["", ""])
-
-
-def test_the_worked_example_of_changes_without_punctuation():
-    labels = LabelSet(("author", "date"))
-    names, tokens = ["author", "author", "date", "date"], ["a", "b", "c", "d"]
-    assert C.changes_only_after().violations(names, tokens, labels) == 1
-    assert C.changes_only_after(distance="binary").violations(names, tokens, labels) == 1
-
-
-def test_a_declared_field_that_is_absent():
-    labels = PLAIN.with_optional_fields(["note"])
-    assert C.at_most_runs("note", 0).violations(["A", "B"], None, labels) == 0
-    assert C.at_least_runs("note", 1).violations(["A", "B"], None, labels) == 1
-    assert C.requires_before("note", "A").violations(["A", "B"], None, labels) == 1
-    assert C.tag_at(["note", "A"], words=["x"]).violations(["A", "B"], ["x", "x"], labels) == 1
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,7 @@ runs = st.lists(st.tuples(st.sampled_from("Oab"), st.integers(1, 4)), min_size=1
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-@settings(max_examples=examples(150), deadline=None)
+@settings(max_examples=examples(150))
 @given(spans=runs, data=st.data())
 def test_a_stretch_becomes_one_run_and_its_neighbours_stay_well_formed(scheme, spans, data):
     labels = LabelSet(SCHEMES[scheme], scheme)
@@ -90,7 +90,7 @@ def test_a_stretch_becomes_one_run_and_its_neighbours_stay_well_formed(scheme, s
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-@settings(max_examples=examples(150), deadline=None)
+@settings(max_examples=examples(150))
 @given(spans=runs, data=st.data())
 def test_a_border_moves_by_one_token(scheme, spans, data):
     labels = LabelSet(SCHEMES[scheme], scheme)

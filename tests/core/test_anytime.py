@@ -6,16 +6,15 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from support.effort import examples
-from support.strategies import UNIT, cost_units, problems
+from support.strategies import UNIT, problems
 
 import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
 from formulations.problem.problem import Problem
 
-SLOW = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
 SEARCHES = {
     "auto": {},
     "lds": {"time_limit": 0.02},
@@ -28,12 +27,10 @@ SEARCHES = {
 
 
 @pytest.mark.parametrize("method", SEARCHES)
-@settings(max_examples=examples(40), **SLOW)
+@settings(max_examples=examples(40))
 @given(problem=problems())
 def test_every_incumbent_is_worth_and_breaks_what_the_rules_say(method, problem):
-    instance, cases = problem
-    rules = [case.rule for case in cases]
-    solution = ilpinfer.decode(instance.trellis, rules, method=method, **SEARCHES[method])
+    solution = ilpinfer.decode(*problem.given, method=method, **SEARCHES[method])
     passed = solution.incumbents
     if not solution.has_labelling:
         assert passed == ()
@@ -43,9 +40,8 @@ def test_every_incumbent_is_worth_and_breaks_what_the_rules_say(method, problem)
     assert passed[-1].seconds <= solution.seconds
     for incumbent, kept in zip(passed[:-1], solution.improvements, strict=False):
         labelling = tuple(kept.path.tolist())
-        assert incumbent.score == (instance.units(labelling) - cost_units(instance, cases, labelling)) * UNIT
-        names, tokens = instance.names(labelling), instance.trellis.tokens
-        assert list(incumbent.violations.values()) == [case.violations(names, tokens) for case in cases]
+        assert incumbent.score == (problem.units(labelling) - problem.cost(labelling)) * UNIT
+        assert list(incumbent.violations.values()) == problem.violations(labelling)
 
 
 def example():

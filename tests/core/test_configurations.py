@@ -1,5 +1,6 @@
-"""Methods written with their options, registered decoders, and entry points."""
+"""Methods written with their options, registered decoders, entry points, and modules that are imported at first use."""
 
+from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import EntryPoint
 
 import pytest
@@ -7,7 +8,10 @@ import pytest
 import ilpinfer
 from ilpinfer.core import registry
 from ilpinfer.core.configurations import configuration
+from ilpinfer.core.deadline import Deadline
+from ilpinfer.core.methods import Method
 from ilpinfer.core.request import Request
+from ilpinfer.core.result import Task
 
 
 def constant(trellis, rules, *, time_limit, seed):
@@ -119,3 +123,13 @@ def test_a_function_of_a_module_is_named_by_its_place():
         registry.method("no_such_module:decode")
     with pytest.raises(ValueError, match=r"json:dumps cannot be called as decoder"):
         registry.method("json:dumps")
+
+
+def test_threads_wait_for_a_module_that_another_one_imports(tmp_path, monkeypatch):
+    module = tmp_path / "slow_to_import.py"
+    module.write_text("import time\ntime.sleep(0.3)\ndef run(problem, task, name): yield name\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    method, task = Method("own", True, "", "slow_to_import:run"), Task(Deadline(None))
+    with ThreadPoolExecutor(4) as pool:
+        results = list(pool.map(lambda _: list(method.run(None, task)), range(4)))
+    assert results == [["own"]] * 4

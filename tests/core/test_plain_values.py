@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.effort import examples
 from support.strategies import NEAR_TIES, problems
+from support.trellises import random_trellis
 
 import ilpinfer
 from formulations import Trellis
@@ -29,9 +30,8 @@ def through_json(values):
     return json.loads(json.dumps(values, allow_nan=False))
 
 
-def small(T: int = 6, K: int = 3, seed: int = 0) -> Trellis:
-    rng = np.random.default_rng(seed)
-    return Trellis(rng.normal(size=K), rng.normal(size=(T - 1, K, K)), labels=["a", "b", "O"][:K])
+def small() -> Trellis:
+    return random_trellis(T=6)
 
 
 def hard_rules():
@@ -47,9 +47,8 @@ def check(solution, trellis, rules, **options):
     values = through_json(solution.to_dict(incumbents=True))
     loaded = type(solution).from_dict(values)
     assert loaded == solution and loaded.incumbents == solution.incumbents
-    assert loaded.gap == solution.gap and loaded.certificate.digest == (
-        solution.certificate.digest if solution.certificate.tree else ""
-    )
+    digest = solution.certificate.digest if solution.certificate.tree else ""
+    assert (loaded.gap, loaded.certificate.digest) == (solution.gap, digest)
     assert through_json(loaded.to_dict(incumbents=True)) == values
     copy = Trellis.from_dict(through_json(trellis.to_dict()))
     assert ilpinfer.verify(copy, rules, loaded) == ilpinfer.verify(trellis, rules, solution, **options)
@@ -58,30 +57,23 @@ def check(solution, trellis, rules, **options):
 @settings(max_examples=examples(60))
 @given(problems(SCORES), st.sampled_from(("auto", "auto", "highs", "beam", "viterbi")))
 def test_solutions_and_trellises_are_read_back(problem, method):
-    instance, cases = problem
-    rules = [case.rule for case in cases]
-    check(ilpinfer.decode(instance.trellis, rules, method=method), instance.trellis, rules)
+    check(ilpinfer.decode(*problem.given, method=method), *problem.given)
 
 
 @settings(max_examples=examples(30))
 @given(problems(SCORES), st.sampled_from((0.5, 0.9, 1.0)))
 def test_two_phase_solutions_are_read_back(problem, tau):
-    instance, cases = problem
-    rules = [case.rule for case in cases]
-    check(ilpinfer.decode_two_phase(instance.trellis, rules, tau), instance.trellis, rules)
+    check(ilpinfer.decode_two_phase(*problem.given, tau), *problem.given)
 
 
 @settings(max_examples=examples(30))
 @given(problems(NEAR_TIES, longest=3))
 def test_lists_are_read_back(problem):
-    instance, cases = problem
-    rules = [case.rule for case in cases]
-    solutions = ilpinfer.decode(instance.trellis, rules, top=40)
+    solutions = ilpinfer.decode(*problem.given, top=40)
     loaded = [ilpinfer.Solution.from_dict(through_json(each.to_dict())) for each in solutions]
     assert loaded == solutions
-    assert ilpinfer.verify(instance.trellis, rules, loaded, top=40) == ilpinfer.verify(
-        instance.trellis, rules, solutions, top=40
-    )
+    verdicts = [ilpinfer.verify(*problem.given, each, top=40) for each in (loaded, solutions)]
+    assert verdicts[0] == verdicts[1]
 
 
 def test_lists_of_equal_tokens_are_read_back():
@@ -98,11 +90,8 @@ def test_lists_of_equal_tokens_are_read_back():
 def test_a_deep_tree_is_read_back_and_a_deeper_one_refused():
     tree = Leaf({(0, 0): 3}, ((1, 0),), (((2, 1), (3, 0)),), ({(4, 0): [[1, -2], [0, 5]]},))
     for depth in range(200):
-        tree = (
-            Split((depth,), (0, 1), depth % 3, tree, Leaf())
-            if depth % 2
-            else Split((1,), (0,), 0, Leaf(), tree)
-        )
+        odd = Split((depth,), (0, 1), depth % 3, tree, Leaf())
+        tree = odd if depth % 2 else Split((1,), (0,), 0, Leaf(), tree)
     values = through_json(tree.to_dict())
     assert tree_of(values) == tree == Split.from_dict(values)
     certificate = proof("by hand", tree, ((1, 2),), Rest(-math.inf, tree))

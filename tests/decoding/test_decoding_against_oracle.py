@@ -1,13 +1,17 @@
 """Every rule, program, solver and search against brute force over all labellings, exactly on the grid."""
 
 import math
+from dataclasses import replace
 
+import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from support import oracles
+from support import oracles, second_order
+from support.checks import check_optimum, check_two_phase, of_any_order, ranking
 from support.effort import examples
-from support.strategies import NEAR_TIES, UNIT, Case, Instance, cost_units, instances, problems
+from support.oracles import snap
+from support.strategies import NEAR_TIES, UNIT, Case, Problem, cases, instances, problems
 
 import ilpinfer
 from formulations import constraints as C
@@ -15,203 +19,133 @@ from formulations.grid import is_forbidden
 from formulations.problem.compiled_rules import compile_problem
 
 EXACT = ["auto", "cbc", "cp-sat", "highs", "scip"]
-SLOW = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
 
 
-def units(nats: float) -> int | None:
-    return None if nats == -math.inf else round(nats * 2**20)
-
-
-def best(instance: Instance, cases: list[Case]) -> tuple[int | None, set]:
-    return oracles.best(*instance.shape, instance.units, lambda y: cost_units(instance, cases, y))
-
-
-def rules(cases: list[Case]) -> list:
-    return [case.rule for case in cases]
-
-
-@settings(max_examples=examples(300), **SLOW)
-@given(problems())
+@settings(max_examples=examples(600))
+@given(of_any_order())
 def test_a_rule_means_the_same_to_the_checker_the_machines_and_the_oracle(problem):
-    instance, cases = problem
-    compiled = compile_problem(instance.trellis, rules(cases))
-    for labelling in oracles.labellings(*instance.shape):
-        names, tokens = instance.names(labelling), instance.trellis.tokens
-        expected = [case.violations(names, tokens) for case in cases]
-        checked = [c.rule.violations(names, tokens, instance.trellis.labels) for c in cases]
-        value = compiled.value(instance.trellis.ids(labelling))
-        assert checked == expected
-        assert list(value.violations.values()) == expected
-
-
-@settings(max_examples=examples(200), **SLOW)
-@given(problems())
-def test_folding_changes_no_score(problem):
-    instance, cases = problem
-    compiled = compile_problem(instance.trellis, rules(cases))
+    trellis, compiled = problem.trellis, problem.compiled()
     folded = compiled.fold()
-    for labelling in oracles.labellings(*instance.shape):
-        path = instance.trellis.ids(labelling)
-        before, after = compiled.value(path).score, folded.value(path).score
-        assert before == after or (is_forbidden(before) and is_forbidden(after))
+    for labelling in problem.labellings:
+        path, names = np.array(labelling), problem.names(labelling)
+        checked = [rule.violations(names, trellis.tokens, trellis.labels) for rule in problem.rules]
+        value, again = compiled.value(path), folded.value(path)
+        assert checked == list(value.violations.values()) == problem.violations(labelling)
+        units, cost = problem.units(labelling), problem.cost(labelling)
+        if units is None or cost is None:
+            assert is_forbidden(value.score) and is_forbidden(again.score)
+        else:
+            assert value.score == again.score == units - cost
 
 
-def check_optimum(instance: Instance, cases: list[Case], method: str) -> None:
-    expected, labellings = best(instance, cases)
-    solution = ilpinfer.decode(instance.trellis, rules(cases), method=method)
-    if expected is None:
-        assert (solution.status, solution.score, solution.bound) == ("infeasible", -math.inf, -math.inf)
-        assert solution.gap == 0
-        with pytest.raises(ValueError, match="no labelling"):
-            _ = solution.labels
-        return
-    assert solution.status == "optimal"
-    assert units(solution.score) == units(solution.bound) == expected
-    assert tuple(solution.ids.tolist()) in labellings
-    if method == "auto":
-        assert tuple(solution.ids.tolist()) == min(labellings), "equal scores are ordered by label ids"
-    parts = solution.model_score + solution.feature_score - solution.penalty
-    assert solution.score == parts
+@settings(max_examples=examples(400))
+@given(of_any_order())
+def test_auto_finds_the_first_optimum(problem):
+    check_optimum(problem, ilpinfer.decode(*problem.given), first=True)
 
 
-@pytest.mark.parametrize("method", EXACT)
-@settings(max_examples=examples(60), **SLOW)
-@given(problem=problems())
-def test_exact_methods_find_the_optimum(method, problem):
-    check_optimum(*problem, method)
+@pytest.mark.parametrize("method", EXACT[1:])
+@settings(max_examples=examples(140))
+@given(problem=of_any_order())
+def test_solvers_find_the_optimum(method, problem):
+    check_optimum(problem, ilpinfer.decode(*problem.given, method=method))
 
 
-@pytest.mark.parametrize("method", EXACT)
-@settings(max_examples=examples(60), **SLOW)
-@given(problem=problems(NEAR_TIES, st.one_of(st.just(math.inf), st.integers(1, 3).map(lambda k: k * UNIT))))
-def test_exact_methods_find_the_optimum_of_near_ties(method, problem):
-    check_optimum(*problem, method)
-
-
-@settings(max_examples=examples(150), **SLOW)
-@given(problems(longest=5))
+@settings(max_examples=examples(250))
+@given(of_any_order() | problems(longest=5))
 def test_a_beam_of_full_width_is_exact(problem):
-    instance, cases = problem
-    expected, labellings = best(instance, cases)
-    solution = ilpinfer.decode(instance.trellis, rules(cases), method="beam", width=2000)
-    if expected is None:
-        assert solution.status == "infeasible"
-    else:
-        assert (solution.status, units(solution.score)) == ("optimal", expected)
-        assert tuple(solution.ids.tolist()) in labellings
+    check_optimum(problem, ilpinfer.decode(*problem.given, method="beam", width=3000))
 
 
-@settings(max_examples=examples(150), **SLOW)
-@given(problems(longest=5), st.integers(1, 3))
-def test_a_narrow_beam_never_claims_too_much(problem, width):
-    instance, cases = problem
-    expected, _ = best(instance, cases)
-    solution = ilpinfer.decode(instance.trellis, rules(cases), method="beam", width=width)
-    if expected is None:
-        assert solution.status in ("unknown", "infeasible")
-        return
-    assert solution.status != "infeasible"
-    assert units(solution.bound) >= expected
-    if solution.status == "optimal":
-        assert units(solution.score) == expected
-    elif solution.has_labelling:
-        assert units(solution.score) <= expected
-
-
-@settings(max_examples=examples(150), **SLOW)
+@settings(max_examples=examples(150))
 @given(problems())
 def test_viterbi_ignores_rules_and_says_what_that_proves(problem):
-    instance, cases = problem
-    free, labellings = best(instance, [])
-    expected, _ = best(instance, cases)
-    solution = ilpinfer.decode(instance.trellis, rules(cases), method="viterbi")
+    free, labellings = problem._replace(cases=[]).best()
+    expected, _ = problem.best()
+    solution = ilpinfer.decode(*problem.given, method="viterbi")
     if free is None:
         assert solution.status == "infeasible"
         return
-    assert tuple(solution.ids.tolist()) == min(labellings)
-    assert units(solution.model_score) == free
-    cost = cost_units(instance, cases, tuple(solution.ids.tolist()))
+    labelling = tuple(solution.ids.tolist())
+    assert labelling == min(labellings)
+    assert snap(solution.model_score) == free
+    cost = problem.cost(labelling)
     if cost is None:
         assert (solution.status, solution.score, solution.gap) == ("unknown", -math.inf, math.inf)
         assert solution.labels
     else:
-        assert units(solution.score) == free - cost
+        assert snap(solution.score) == free - cost
         assert solution.status == ("feasible" if cost else "optimal")
-    assert expected is None or units(solution.bound) >= expected
+    assert expected is None or snap(solution.bound) >= expected
 
 
-@settings(max_examples=examples(60), **SLOW)
-@given(instances(), st.integers(1, 6))
-def test_the_best_few_without_rules(instance, top):
+@pytest.mark.parametrize("method", ["auto", "viterbi"])
+@settings(max_examples=examples(160))
+@given(
+    instance=instances() | second_order.instances(st.one_of(NEAR_TIES, st.just(-math.inf))),
+    top=st.integers(1, 8),
+)
+def test_the_best_few_without_rules_come_in_the_order_of_label_ids(method, instance, top):
     expected = oracles.top(*instance.shape, instance.units, lambda y: 0, top)
-    for method in ("auto", "viterbi"):
-        result = ilpinfer.decode(instance.trellis, method=method, top=top)
-        assert [(units(s.score), tuple(s.ids.tolist())) for s in result] == expected
+    assert ranking(ilpinfer.decode(instance.trellis, method=method, top=top)) == expected
 
 
 @pytest.mark.parametrize("method", ["auto", "highs"])
-@settings(max_examples=examples(25), **SLOW)
-@given(problem=problems(longest=3), top=st.integers(1, 4))
+@settings(max_examples=examples(40))
+@given(problem=of_any_order(longest=3), top=st.integers(1, 4))
 def test_the_best_few_under_rules(method, problem, top):
-    instance, cases = problem
-    expected = oracles.top(*instance.shape, instance.units, lambda y: cost_units(instance, cases, y), top)
-    result = ilpinfer.decode(instance.trellis, rules(cases), method=method, top=top)
-    assert [units(s.score) for s in result] == [score for score, _ in expected]
-    assert len({tuple(s.ids.tolist()) for s in result}) == len(result)
-    if method == "auto":
-        assert [tuple(s.ids.tolist()) for s in result] == [labelling for _, labelling in expected]
-    assert all(s.status == "optimal" for s in result)
+    expected = problem.top(top)
+    result = ranking(solutions := ilpinfer.decode(*problem.given, method=method, top=top))
+    assert [score for score, _ in result] == [score for score, _ in expected]
+    assert len({labelling for _, labelling in result}) == len(result)
+    assert result == expected or method != "auto"
+    assert all(s.status == "optimal" for s in solutions)
 
 
-@settings(max_examples=examples(60), **SLOW)
+@settings(max_examples=examples(60))
 @given(problems())
 def test_a_hard_rule_never_raises_the_optimum(problem):
-    instance, cases = problem
-    before = ilpinfer.decode(instance.trellis, rules(cases))
-    name = next(iter(instance.trellis.labels.fields))
-    after = ilpinfer.decode(instance.trellis, [*rules(cases), C.at_most_runs(name, 0)])
-    assert after.score <= before.score
-
-
-def check_two_phase(instance: Instance, cases: list[Case], tau: float, bound: str, method: str) -> None:
-    expected = oracles.two_phase(
-        *instance.shape,
-        instance.units,
-        lambda y: cost_units(instance, cases, y) is not None,
-        lambda y: cost_units(instance, cases, y, hard=False),
-        tau,
-        bound,
-    )
-    solution = ilpinfer.decode_two_phase(instance.trellis, rules(cases), tau, bound, method=method)
-    if expected is None:
-        assert solution.status == "infeasible"
-        return
-    best_score, floor, cost, score, labellings = expected
-    assert solution.status == "optimal"
-    assert units(solution.best_score) == best_score
-    assert units(solution.floor) == floor
-    assert units(solution.penalty) == units(solution.cost_bound) == cost
-    assert units(solution.model_score) == score
-    assert solution.score == solution.bound
-    assert tuple(solution.ids.tolist()) in labellings
-
-
-TAUS = st.sampled_from((0.0, 0.3, 0.9, 1.0))
+    trellis, rules = problem.given
+    name = next(iter(trellis.labels.fields))
+    after = ilpinfer.decode(trellis, [*rules, C.at_most_runs(name, 0)])
+    assert after.score <= ilpinfer.decode(trellis, rules).score
 
 
 @pytest.mark.parametrize("method", EXACT)
-@settings(max_examples=examples(25), **SLOW)
-@given(problem=problems(), tau=TAUS, bound=st.sampled_from(("relative", "odds")))
-def test_two_phase(method, problem, tau, bound):
-    check_two_phase(*problem, tau, bound, method)
-
-
-@pytest.mark.parametrize("method", EXACT)
-@settings(max_examples=examples(25), **SLOW)
+@settings(max_examples=examples(60))
 @given(
-    problem=problems(NEAR_TIES, st.one_of(st.just(math.inf), st.integers(1, 3).map(lambda k: k * UNIT))),
-    tau=TAUS,
+    problem=of_any_order(),
+    tau=st.sampled_from((0.0, 0.3, 0.9, 1.0)),
     bound=st.sampled_from(("relative", "odds")),
 )
-def test_two_phase_of_near_ties(method, problem, tau, bound):
-    check_two_phase(*problem, tau, bound, method)
+def test_two_phase(method, problem, tau, bound):
+    expected = oracles.two_phase(
+        *(*problem.shape, problem.units),
+        lambda y: problem.cost(y) is not None,
+        lambda y: problem.cost(y, hard=False),
+        *(tau, bound),
+    )
+    check_two_phase(ilpinfer.decode_two_phase(*problem.given, tau, bound, method=method), expected)
+
+
+@pytest.mark.parametrize("method", ["auto", "beam", "cp-sat", "highs"])
+@settings(max_examples=examples(40))
+@given(
+    instance=instances(NEAR_TIES, 3) | second_order.instances(longest=3), hard=st.booleans(), data=st.data()
+)
+def test_a_hamming_distance_counts_tokens_to_relabel(method, instance, hard, data):
+    case = data.draw(cases(instance.trellis.labels, st.just(math.inf)))
+    try:
+        rule = replace(case.rule, distance="hamming", penalty=math.inf if hard else 2 * UNIT)
+        compile_problem(instance.trellis, [rule])
+    except ValueError:
+        assume(False)
+    whole, tokens = Problem(instance, []), instance.trellis.tokens
+    kept = [y for y in whole.labellings if not case.count(instance.names(y), tokens)]
+
+    def distance(names, tokens):
+        return oracles.hamming(instance.trellis.ids(names).tolist(), kept)
+
+    options = {"width": 3000} if method == "beam" else {}
+    solution = ilpinfer.decode(instance.trellis, [rule], method=method, **options)
+    check_optimum(Problem(instance, [Case(rule, distance)]), solution)

@@ -6,11 +6,11 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from support import oracles
+from support.checks import ranking
 from support.effort import examples
-from support.strategies import NEAR_TIES, cost_units, instances, problems
+from support.strategies import Problem, instances, near_ties, problems
 
 import ilpinfer
 from formulations import Trellis
@@ -23,13 +23,8 @@ from ilpinfer.decoding.runner import declined
 from ilpinfer.exact import calls, compiled
 from ilpinfer.models.hmm import HMM
 
-SLOW = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
 FIELDS = ("author", "title", "date", "O")
 WORDS = ("Smith", ",", ".", "1999", "proceedings", "of", "data")
-
-
-def units(nats):
-    return None if nats == -math.inf else round(nats * 2**20)
 
 
 def content(solutions):
@@ -43,34 +38,17 @@ def by_the_method(trellis, rules, top):
         return ilpinfer.decode(trellis, rules, top=top)
 
 
-def check_against_the_oracle(instance, cases, top):
-    expected = oracles.top(*instance.shape, instance.units, lambda y: cost_units(instance, cases, y), top)
-    rules = [case.rule for case in cases]
-    result = ilpinfer.decode(instance.trellis, rules, top=top)
-    assert [(units(s.score), tuple(s.ids.tolist())) for s in result] == expected
-    if result:
-        assert ilpinfer.verify(instance.trellis, rules, result, top=top).proved
-    for solution, (_, labelling) in zip(result, expected, strict=True):
-        counts = [case.violations(instance.names(labelling), instance.trellis.tokens) for case in cases]
-        assert list(solution.violations.values()) == counts
-
-
-@settings(max_examples=examples(80), **SLOW)
-@given(problem=problems(longest=4), top=st.sampled_from([1, 2, 5, 300]))
+@settings(max_examples=examples(180))
+@given(
+    problem=problems() | near_ties() | instances().map(lambda instance: Problem(instance, [])),
+    top=st.sampled_from([1, 2, 5, 20, 400]),
+)
 def test_the_best_few_and_their_proofs(problem, top):
-    check_against_the_oracle(*problem, top)
-
-
-@settings(max_examples=examples(60), **SLOW)
-@given(problem=problems(scores=NEAR_TIES), top=st.integers(1, 20))
-def test_near_ties_are_ordered_by_score_and_then_by_label_ids(problem, top):
-    check_against_the_oracle(*problem, top)
-
-
-@settings(max_examples=examples(40), **SLOW)
-@given(instance=instances(), top=st.integers(1, 400))
-def test_without_rules(instance, top):
-    check_against_the_oracle(instance, [], top)
+    result = ilpinfer.decode(*problem.given, top=top)
+    assert ranking(result) == problem.top(top), "equal scores are ordered by label ids"
+    assert not result or ilpinfer.verify(*problem.given, result, top=top).proved
+    for solution in result:
+        assert list(solution.violations.values()) == problem.violations(tuple(solution.ids.tolist()))
 
 
 def sequences(count, labels=FIELDS, seed=0, longest=14):
@@ -86,18 +64,18 @@ def random_rules(number):
     draw = random.Random(number)
     penalties = [math.inf, 0.3, 1.0, 2.5]
     every = [
-        lambda f, g, p: C.at_most_runs(f, 1, penalty=p),
-        lambda f, g, p: C.at_most_tokens(f, 3, penalty=p),
-        lambda f, g, p: C.requires_present(f, g, penalty=p),
-        lambda f, g, p: C.precedence(f, g, penalty=p),
-        lambda f, g, p: C.never_together(f, g, penalty=p),
-        lambda f, g, p: C.at_least_runs(f, 1, penalty=p, distance="binary"),
-        lambda f, g, p: C.changes_only_after(words=[","], penalty=p),
-        lambda f, g, p: C.max_run_length(f, 3, penalty=p),
-        lambda f, g, p: C.consistent(same="token", penalty=p),
-        lambda f, g, p: C.starts_with(f, penalty=p),
+        lambda f, g, **p: C.at_most_runs(f, 1, **p),
+        lambda f, g, **p: C.at_most_tokens(f, 3, **p),
+        lambda f, g, **p: C.requires_present(f, g, **p),
+        lambda f, g, **p: C.precedence(f, g, **p),
+        lambda f, g, **p: C.never_together(f, g, **p),
+        lambda f, g, **p: C.at_least_runs(f, 1, distance="binary", **p),
+        lambda f, g, **p: C.changes_only_after(words=[","], **p),
+        lambda f, g, **p: C.max_run_length(f, 3, **p),
+        lambda f, g, **p: C.consistent(same="token", **p),
+        lambda f, g, **p: C.starts_with(f, **p),
     ]
-    return [draw.choice(every)(*draw.sample(FIELDS, 2), draw.choice(penalties)) for _ in range(6)]
+    return [draw.choice(every)(*draw.sample(FIELDS, 2), penalty=draw.choice(penalties)) for _ in range(6)]
 
 
 @pytest.mark.parametrize("number", range(12))
@@ -113,14 +91,10 @@ READING = [C.at_most_runs(C.EACH_FIELD, 1, penalty=2.0), C.tag_at("date", patter
 
 
 def model():
-    train = [
-        (
-            ["Smith", ",", "Data", "structures", ".", "1999", "."],
-            ["author"] * 2 + ["title"] * 3 + ["date"] * 2,
-        ),
-        (["Lee", ".", "On", "graphs", ",", "2001"], ["author"] * 2 + ["title"] * 3 + ["date"]),
-    ]
-    return HMM.train(train)
+    labels = ["author"] * 2 + ["title"] * 3 + ["date"] * 2
+    one = ["Smith", ",", "Data", "structures", ".", "1999", "."]
+    two = ["Lee", ".", "On", "graphs", ",", "2001"]
+    return HMM.train([(text, labels[: len(text)]) for text in (one, two)])
 
 
 def test_every_way_to_decode_gives_the_same_lists():
@@ -144,18 +118,12 @@ def test_every_way_to_decode_gives_the_same_lists():
 
 
 def test_texts_give_the_lists_of_their_trellises():
-    hmm = model()
-    decoder, texts = (
-        Decoder(READING, model=hmm),
-        [["Kim", ",", "Trees", "."], ["On", "data", "1999"], ["A"]],
-    )
+    hmm, texts = model(), [["Kim", ",", "Trees", "."], ["On", "data", "1999"], ["A"]]
     expected = [content(ilpinfer.decode(hmm.trellis(tuple(t)), READING, top=9)) for t in texts]
-    assert [content(s) for s in decoder.decode_texts(texts, top=9)] == expected
-    assert [content(decoder.decode_tokens(t, top=9)) for t in texts] == expected
-    limited = Decoder(READING, model=hmm, time_limit=60)
-    assert [content(s) for s in limited.decode_texts(texts, top=9)] == expected
-    searching = Decoder(READING, model=hmm, within=1e6)
-    assert [content(s) for s in searching.decode_texts(texts, top=9)] == expected
+    for options in ({}, {"time_limit": 60}, {"within": 1e6}):
+        decoder = Decoder(READING, model=hmm, **options)
+        assert [content(s) for s in decoder.decode_texts(texts, top=9)] == expected
+        assert [content(decoder.decode_tokens(t, top=9)) for t in texts] == expected
 
 
 def test_long_lists_are_decoded_in_parts(monkeypatch):
@@ -230,10 +198,9 @@ def test_a_number_that_makes_no_sense(top):
 
 
 def test_an_object_that_is_no_trellis():
-    with pytest.raises(ValueError, match="trellis is 3; expected a Trellis"):
-        ilpinfer.decode(3, [], top=2)
-    with pytest.raises(ValueError, match="trellis is 3; expected a Trellis"):
-        list(Decoder([]).best_labellings([3], 2))
+    for call in (lambda: ilpinfer.decode(3, [], top=2), lambda: list(Decoder([]).best_labellings([3], 2))):
+        with pytest.raises(ValueError, match="trellis is 3; expected a Trellis"):
+            call()
 
 
 @pytest.mark.parametrize("top", [3, 40])
@@ -248,9 +215,8 @@ def test_proofs_with_multipliers_and_products_hold(monkeypatch, top):
 
     monkeypatch.setattr(compiled.Tables, "_entry", with_little_work)
     ways = set()
-    counted = [C.at_most_tokens(f, 1, penalty=1.5) for f in FIELDS] + [
-        C.at_least_tokens("date", 3, penalty=2.0)
-    ]
+    counted = [C.at_most_tokens(field, 1, penalty=1.5) for field in FIELDS]
+    counted.append(C.at_least_tokens("date", 3, penalty=2.0))
     for number in range(4):
         rules = [*counted, *random_rules(20 + number)[:2]]
         for trellis in sequences(8, seed=number):

@@ -6,11 +6,10 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from support import oracles
 from support.effort import examples
-from support.strategies import NEAR_TIES, UNIT, cost_units, problems
+from support.strategies import near_ties, problems
 
 import ilpinfer
 from formulations import Trellis
@@ -22,8 +21,7 @@ from ilpinfer.decoding.two_phase import TwoPhaseSearch
 from ilpinfer.exact import frontier as engine
 from ilpinfer.exact.hull import upper_hull
 
-SLOW = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
-NEAR = problems(NEAR_TIES, st.one_of(st.just(math.inf), st.integers(1, 3).map(lambda k: k * UNIT)))
+ANY = problems() | near_ties()
 
 
 def undominated(best):
@@ -35,13 +33,13 @@ def undominated(best):
     return result
 
 
-def by_oracle(instance, cases):
+def by_oracle(problem):
     """All Pareto-optimal (cost, score), grid units, by the meanings of the rules."""
     best = {}
-    for y in oracles.labellings(*instance.shape):
-        score = instance.units(y)
-        if score is not None and cost_units(instance, cases, y) is not None:
-            cost = cost_units(instance, cases, y, hard=False)
+    for y in problem.labellings:
+        score = problem.units(y)
+        if score is not None and problem.cost(y) is not None:
+            cost = problem.cost(y, hard=False)
             best[cost] = max(score, best.get(cost, score))
     return undominated(best)
 
@@ -66,15 +64,13 @@ def corners(frontier):
     return [p for p in frontier.points if p.weights is not None and p.weights[0] < p.weights[1]]
 
 
-@settings(max_examples=examples(120), **SLOW)
-@given(st.one_of(problems(), NEAR))
+@settings(max_examples=examples(120))
+@given(ANY)
 def test_every_kind_of_rule(problem):
-    instance, cases = problem
-    rules = [case.rule for case in cases]
-    frontier, expected = decode_frontier(instance.trellis, rules), by_oracle(instance, cases)
+    frontier, expected = decode_frontier(*problem.given), by_oracle(problem)
     assert frontier.complete and [units(p) for p in frontier.points] == expected
     for point in frontier.points:
-        value = compile_problem(instance.trellis, rules).value(instance.trellis.ids(point.labels))
+        value = problem.compiled().value(problem.trellis.ids(point.labels))
         assert value.feasible and point.proved and point.violations == value.violations
         assert (value.penalty, value.model + value.features) == units(point)
 
@@ -113,31 +109,28 @@ def random_problem(seed):
     return trellis, rules
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_many_points(seed):
-    trellis, rules = random_problem(seed)
+def whole_frontier(trellis, rules):
+    """The frontier, and what it is by enumeration."""
     frontier, expected = decode_frontier(trellis, rules), by_enumeration(trellis, rules)
     assert frontier.complete and not frontier.reason
     assert [units(p) for p in frontier.points] == expected
+    return frontier, expected
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_many_points(seed):
+    trellis, rules = random_problem(seed)
+    frontier, expected = whole_frontier(trellis, rules)
     assert [units(p) for p in corners(frontier)] == upper_hull(expected)
     hull = decode_frontier(trellis, rules, hull=True)
     assert hull.complete and [units(p) for p in corners(hull)] == upper_hull(expected)
     for point in frontier.points:
-        cost, score = units(point)
         if point.weights is None:
-            low, high = 0.0, math.inf
-            for c, s in expected:
-                if c < cost:
-                    low = max(low, 0.0)
-                    high = min(high, (score - s) / (cost - c))
-                elif c > cost:
-                    low = max(low, (s - score) / (c - cost))
+            cost, score = units(point)
+            low = max([0.0, *((s - score) / (c - cost) for c, s in expected if c > cost)])
+            high = min(((score - s) / (cost - c) for c, s in expected if c < cost), default=math.inf)
             assert low > high, "no weight makes it the best"
-        else:
-            ends = [end for end in point.weights if math.isfinite(end)]
-            for weight in [*ends, sum(ends) / len(ends)] if ends else []:
-                best = max(s - weight * c for c, s in expected)
-                assert score - weight * cost >= best - 1e-6 * max(1, abs(best))
+    check_claims(frontier, expected)
 
 
 def test_there_are_unsupported_points_among_the_random_ones():
@@ -180,9 +173,7 @@ def test_points_that_no_heavier_weight_makes_the_best_are_left_out(seed):
 @pytest.mark.parametrize("seed", range(12))
 def test_gaps_that_label_setting_leaves_open_go_to_a_solver(seed, monkeypatch):
     monkeypatch.setattr(engine, "WIDTHS", ())
-    trellis, rules = random_problem(seed)
-    frontier = decode_frontier(trellis, rules)
-    assert frontier.complete and [units(p) for p in frontier.points] == by_enumeration(trellis, rules)
+    whole_frontier(*random_problem(seed))
 
 
 def test_formulas():
@@ -190,8 +181,7 @@ def test_formulas():
     a, b = trellis.labels.names[:2]
     formula = f"forall t: {a}(t) -> exists s: {b}(s) and s < t and t < s + 3"
     rules = [C.logic(formula, penalty=1.5), C.at_most_tokens(b, 1, penalty=0.75)]
-    frontier = decode_frontier(trellis, rules)
-    assert frontier.complete and [units(p) for p in frontier.points] == by_enumeration(trellis, rules)
+    whole_frontier(trellis, rules)
 
 
 def test_second_order_scores():
@@ -201,8 +191,7 @@ def test_second_order_scores():
     )
     a, b = trellis.labels.names
     rules = [C.at_most_tokens(a, 1, penalty=0.7), C.requires_before(a, b, penalty=1.1)]
-    frontier = decode_frontier(trellis, rules)
-    assert frontier.complete and [units(p) for p in frontier.points] == by_enumeration(trellis, rules)
+    whole_frontier(trellis, rules)
 
 
 def test_no_labelling():
@@ -278,13 +267,11 @@ def test_a_limit_counts_from_the_best_score(seed, hull):
             assert ranges[0][0] == first[0] and first[1] <= ranges[0][1]
 
 
-@settings(max_examples=examples(60), **SLOW)
-@given(st.one_of(problems(), NEAR), st.integers(1, 4), st.sampled_from([None, 0.3, 2.0]))
+@settings(max_examples=examples(60))
+@given(ANY, st.integers(1, 4), st.sampled_from([None, 0.3, 2.0]))
 def test_limits_under_every_kind_of_rule(problem, most, heaviest):
-    instance, cases = problem
-    rules = [case.rule for case in cases]
-    frontier = decode_frontier(instance.trellis, rules, most=most, heaviest=heaviest)
-    expected = by_oracle(instance, cases)
+    frontier = decode_frontier(*problem.given, most=most, heaviest=heaviest)
+    expected = by_oracle(problem)
     found = [units(p) for p in frontier.points]
     assert found == expected[-len(found) :] if found else not expected
     assert heaviest or found == expected[-most:]

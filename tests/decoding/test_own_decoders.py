@@ -6,11 +6,10 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from support import oracles
 from support.effort import examples
-from support.strategies import cost_units, problems
+from support.strategies import problems
 
 import ilpinfer
 from formulations import RuleSet, Trellis
@@ -187,24 +186,21 @@ def test_processes_of_a_batch_know_it():
     assert {solution.score for solution in solutions} == {ilpinfer.decode(TRELLIS, RULES).score}
 
 
-@settings(max_examples=examples(150), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(150))
 @given(problems(), st.data())
 def test_the_worth_of_any_labelling_is_the_oracle_s(problem, data):
-    instance, cases = problem
-    rules = [case.rule for case in cases]
-    labelling = data.draw(st.sampled_from(list(oracles.labellings(*instance.shape))))
-    worth = ilpinfer.evaluate_labelling(instance.trellis, rules, labelling)
-    model, cost = instance.units(labelling), cost_units(instance, cases, labelling)
+    labelling = data.draw(st.sampled_from(problem.labellings))
+    worth = ilpinfer.evaluate_labelling(*problem.given, labelling)
+    model, cost = problem.units(labelling), problem.cost(labelling)
     expected = -np.inf if model is None or cost is None else nats(model - cost)
     assert worth.score == expected
     assert worth.ids.tolist() == list(labelling)
-    names, tokens = instance.names(labelling), instance.trellis.tokens
-    assert list(worth.violations.values()) == [case.violations(names, tokens) for case in cases]
+    assert list(worth.violations.values()) == problem.violations(labelling)
     assert (worth.bound, worth.gap, worth.certificate.kind) == (np.inf, np.inf, "none")
     assert worth.status == ("feasible" if np.isfinite(expected) else "unknown")
-    best = ilpinfer.decode(instance.trellis, rules)
+    best = ilpinfer.decode(*problem.given)
     if best.has_labelling:
-        bounded = ilpinfer.evaluate_labelling(instance.trellis, rules, labelling, bound=best.bound)
+        bounded = ilpinfer.evaluate_labelling(*problem.given, labelling, bound=best.bound)
         assert bounded.gap == (best.score - expected if np.isfinite(expected) else np.inf)
         assert bounded.status == ("optimal" if expected == best.score else worth.status)
 

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support import oracles
+from support.checks import check_optimum
 from support.effort import examples
-from support.strategies import NEAR_TIES, UNIT, cost_units
-from test_consistency import NEAR, documents
+from support.strategies import NEAR_PENALTIES, NEAR_TIES, UNIT
+from support.trellises import valued
+from test_consistency import documents
 
 import ilpinfer
 from formulations import Trellis
@@ -26,22 +27,6 @@ from ilpinfer.exact.agreements import Decomposition
 from ilpinfer.exact.known import Known
 from ilpinfer.proof.meter import CheckFailure
 from ilpinfer.proof.tree import check_tree
-
-
-def compiled(problem):
-    instance, cases = problem
-    return compile_problem(instance.trellis, [case.rule for case in cases])
-
-
-def values(problem):
-    """What each labelling is worth by the oracle, grid units; those that nothing forbids."""
-    instance, cases = problem
-    result = {}
-    for labelling in oracles.labellings(*instance.shape):
-        units, cost = instance.units(labelling), cost_units(instance, cases, labelling)
-        if units is not None and cost is not None:
-            result[labelling] = units - cost
-    return result
 
 
 @st.composite
@@ -66,8 +51,8 @@ def shares(draw, problem):
 @settings(max_examples=examples(300))
 @given(st.data(), st.booleans(), st.one_of(st.none(), st.integers(-4, 4)))
 def test_a_proof_with_any_shares_is_accepted_only_where_it_is_true(data, near, beyond):
-    problem = data.draw(documents(NEAR_TIES, NEAR) if near else documents())
-    ground, known = compiled(problem), values(problem)
+    problem = data.draw(documents(NEAR_TIES, NEAR_PENALTIES) if near else documents())
+    ground, ranked = problem.compiled(), problem.top()
     leaf = Leaf(shares=data.draw(shares(ground)))
     T, K = ground.shape
     tree = leaf
@@ -75,7 +60,7 @@ def test_a_proof_with_any_shares_is_accepted_only_where_it_is_true(data, near, b
         labels = tuple(data.draw(st.sets(st.integers(0, K - 1))))
         other = Leaf(shares=data.draw(shares(ground)))
         tree = Split((data.draw(st.integers(0, T - 1)),), labels, data.draw(st.integers(0, 1)), leaf, other)
-    best = max(known.values(), default=None)
+    best = ranked[0][0] if ranked else None
     claim = None if beyond is None or best is None else best + beyond
     try:
         check_tree(ground, tree, claim, ())
@@ -85,9 +70,9 @@ def test_a_proof_with_any_shares_is_accepted_only_where_it_is_true(data, near, b
 
 
 @settings(max_examples=examples(150))
-@given(problem=documents(NEAR_TIES, NEAR), cases=st.integers(0, 3), sweeps=st.integers(1, 3))
+@given(problem=documents(NEAR_TIES, NEAR_PENALTIES), cases=st.integers(0, 3), sweeps=st.integers(1, 3))
 def test_what_is_stopped_early_has_a_bound_that_is_proved(problem, cases, sweeps):
-    ground, known = compiled(problem), values(problem)
+    ground, ranked = problem.compiled(), problem.top()
     progress = Known.of(ground, Deadline())
     lists = lists_of(progress)
     if not lists:
@@ -96,29 +81,25 @@ def test_what_is_stopped_early_has_a_bound_that_is_proved(problem, cases, sweeps
         patch.setattr(agreements, "MOST_CASES", cases)
         patch.setattr(agreements, "SWEEPS", sweeps)
         ended = Decomposition(progress, lists).run()
-    best = max(known.values(), default=None)
+    best = ranked[0][0] if ranked else None
     claim = None if is_forbidden(progress.bound) else int(progress.bound)
     check_tree(ground, progress.tree, claim, ())
     assert best is None or best <= progress.bound
     if ended.complete and best is not None:
-        first = min(labelling for labelling, value in known.items() if value == best)
-        assert [tuple(path.tolist()) for path in ended.paths] == [first]
+        assert [tuple(path.tolist()) for path in ended.paths] == [ranked[0][1]]
     elif ended.complete:
         assert not ended.paths
 
 
 @settings(max_examples=examples(60))
-@given(documents(NEAR_TIES, NEAR, longest=4))
+@given(documents(NEAR_TIES, NEAR_PENALTIES, longest=4))
 def test_what_it_leaves_open_a_solver_finishes(problem):
-    instance, cases = problem
-    known = values(problem)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(agreements, "MOST_CASES", 0)
         patch.setattr(agreements, "SWEEPS", 1)
-        solution = ilpinfer.decode(instance.trellis, [case.rule for case in cases])
-    assert solution.status == ("optimal" if known else "infeasible")
-    assert solution.score == (max(known.values()) * UNIT if known else -math.inf)
-    assert ilpinfer.verify(instance.trellis, [case.rule for case in cases], solution).ok
+        solution = ilpinfer.decode(*problem.given)
+    check_optimum(problem, solution)
+    assert ilpinfer.verify(*problem.given, solution).ok
 
 
 @pytest.mark.parametrize("penalty", [math.inf, 1.0])
@@ -131,9 +112,7 @@ def test_second_order_scores_are_decomposed_too(penalty):
         trellis = Trellis.second_order(start, first, edges, ["a", "O"], tokens)
         rule = C.consistent(penalty=penalty)
         solution = ilpinfer.decode(trellis, [rule])
-        problem = compile_problem(trellis, [rule])
-        best = max(problem.value(np.array(y)).score for y in oracles.labellings(6, 2))
-        assert solution.score == best * UNIT
+        assert solution.score == valued(compile_problem(trellis, [rule]))[0][0] * UNIT
         assert ilpinfer.verify(trellis, [rule], solution).proved
 
 

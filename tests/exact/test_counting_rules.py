@@ -5,7 +5,10 @@ import math
 
 import numpy as np
 import pytest
-from support import oracles
+from routes import PLAIN, SMALL, take
+from support.checks import check_optimum
+from support.strategies import UNIT, by_numbers
+from support.template_oracles import between_runs
 
 import ilpinfer
 from formulations import Trellis
@@ -13,14 +16,11 @@ from formulations import constraints as C
 from formulations.problem.compiled_rules import compile_problem
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.trees import DEEPEST, Leaf, Split, TooManyCases
-from ilpinfer.exact import branch, refinement, stages, tree
 from ilpinfer.exact.mixtures import Pool, fractional_row, relax, splice, sums_of
 from ilpinfer.exact.rows import combined_rows, stretches
 from ilpinfer.exact.sum_relaxation import contradiction, sums_within
 from ilpinfer.exact.tree import Node, tree_of
 from ilpinfer.proof.tree import check_tree
-
-UNIT = 2.0**-20
 
 
 def scores(length, labels, seed=0):
@@ -113,66 +113,37 @@ def counted(rng, fields):
         (C.exactly_tokens, lambda y: abs(count(y) - n)),
         (C.at_least_tokens, lambda y: max(0, n - count(y))),
         (C.at_most_tokens, lambda y: max(0, count(y) - n)),
-        (
-            C.exactly_runs,
-            lambda y: abs(sum(b == one and a != one for a, b in zip([None, *y], y, strict=False)) - n),
-        ),
+        (C.exactly_runs, lambda y: between_runs(y, y, one, n, n, "plain")),
     )[kind]
     return make(one if kind == 3 else some, n, penalty=penalty), away
 
 
 def small(seed):
-    """A trellis, several counting rules, and the best score of all labellings, None where there is none."""
+    """A small problem of several counting rules."""
     rng = np.random.default_rng(seed)
-    labels, length = "abcd"[: rng.integers(2, 5)], int(rng.integers(3, 6))
+    labels, length = list("abcd"[: rng.integers(2, 5)]), int(rng.integers(3, 6))
     K = len(labels)
     start, edges = rng.integers(-9, 9, K) / 4, rng.integers(-9, 9, (length - 1, K, K)) / 4
     edges[rng.random(edges.shape) < 0.05] = -math.inf
-    pairs = [counted(rng, list(labels)) for _ in range(rng.integers(2, 5))]
-
-    def cost(y):
-        total, names = 0, [labels[k] for k in y]
-        for rule, away in pairs:
-            violations = away(names)
-            if violations and rule.penalty == math.inf:
-                return None
-            total += violations * (oracles.snap(rule.penalty) or 0) if violations else 0
-        return total
-
-    units = lambda y: oracles.score_units(y, start.tolist(), edges.tolist())  # noqa: E731
-    best = oracles.best(length, K, units, cost)
-    return Trellis(start, edges, labels=list(labels)), [rule for rule, _ in pairs], best
+    return by_numbers(start, edges, labels, *(counted(rng, labels) for _ in range(rng.integers(2, 5))))
 
 
 @pytest.mark.parametrize("seed", range(60))
 def test_cases_by_fractional_rows_find_the_optimum(monkeypatch, seed):
     """The route through linear programs and cases, which small problems do not need by themselves."""
-    for module, name, value in (
-        (stages, "PASSES", 0),
-        (stages, "LEAST_STEPS", 0),
-        (stages, "BEAMS", 0),
-        (stages, "MOST_STEPS", 20),
-        (refinement, "FEW", 5),
-        (branch, "MOST_STEPS", 20),
-    ):
-        monkeypatch.setattr(module, name, value)
-    trellis, rules, (best, labellings) = small(seed)
-    solution = ilpinfer.decode(trellis, rules)
-    verdict = ilpinfer.verify(trellis, rules, solution)
+    take(monkeypatch, PLAIN | SMALL | {"refinement.FEW": 5})
+    problem = small(seed)
+    solution = ilpinfer.decode(*problem.given)
+    verdict = ilpinfer.verify(*problem.given, solution)
     assert verdict.ok, verdict.reasons
     assert verdict.proved or solution.certificate.kind == "solver"
-    if best is None:
-        assert solution.status == "infeasible"
-    else:
-        assert (solution.status, solution.score) == ("optimal", best * UNIT)
-        assert tuple(solution.ids.tolist()) in labellings
+    check_optimum(problem, solution)
 
 
 @pytest.mark.parametrize("seed", range(100, 180))
 def test_a_contradiction_is_one_and_a_labelling_keeps_the_hard_sums(seed):
-    trellis, rules, _ = small(seed)
-    hard = [rule for rule in rules if rule.penalty == math.inf]
-    problem = compile_problem(trellis, hard)
+    trellis, rules = small(seed).given
+    problem = compile_problem(trellis, [rule for rule in rules if rule.penalty == math.inf])
     outcome = contradiction(problem, sums_within(problem), Deadline())
     if outcome.tree is not None:
         check_tree(problem, outcome.tree, None, ())
@@ -182,15 +153,14 @@ def test_a_contradiction_is_one_and_a_labelling_keeps_the_hard_sums(seed):
 
 @pytest.mark.parametrize("seed", range(200, 230))
 def test_the_linear_relaxation_bounds_the_optimum(seed):
-    trellis, rules, (best, _) = small(seed)
-    problem = compile_problem(trellis, rules).fold()
+    (best, _), problem = small(seed).best(), small(seed).compiled().fold()
     parts = [part for _, part in sums_of(problem)]
     relaxed = relax(problem.lattice, parts, 1000.0, Pool(), Deadline())
     assert best is None or relaxed.bound >= best
     if relaxed.weights is not None:
         assert relaxed.weights.sum() == pytest.approx(1)
         for path in splice(relaxed, parts):
-            assert len(path) == len(trellis)
+            assert len(path) == problem.shape[0]
 
 
 def test_rows_that_combine_sums_come_first():
@@ -209,16 +179,7 @@ def test_stretches_halve_all_tokens():
 
 
 def test_cases_are_told_apart_no_deeper_than_allowed(monkeypatch):
-    for module, name, value in (
-        (stages, "PASSES", 0),
-        (stages, "LEAST_STEPS", 0),
-        (stages, "BEAMS", 0),
-        (stages, "MOST_STEPS", 2),
-        (refinement, "FEW", 2),
-        (branch, "MOST_STEPS", 2),
-        (tree, "DEEPEST", 2),
-    ):
-        monkeypatch.setattr(module, name, value)
+    take(monkeypatch, PLAIN | dict.fromkeys((*SMALL, "tree.DEEPEST"), 2))
     trellis = scores(12, "abc")
     rules = [
         *odd(12, penalty=1.0),

@@ -5,21 +5,19 @@ import time
 
 import numpy as np
 import pytest
+from routes import PLAIN, SMALL, take
+from support.strategies import UNIT
 
 import ilpinfer
 from formulations import LabelSet, Trellis
 from formulations import constraints as C
 from formulations.problem.compiled_rules import compile_problem
-from ilpinfer.exact import branch, refinement, stages
 
-UNIT = 2.0**-20
 LABEL_SETS = [
     LabelSet(tuple("abcdefgh"), "plain"),
     LabelSet((*(f"{p}-{f}" for f in "abc" for p in "BI"), "O"), "bio"),
     LabelSet((*(f"{p}-{f}" for f in "ab" for p in "BIES"), "O"), "iobes"),
 ]
-PLAIN = {"stages.PASSES": 0, "stages.LEAST_STEPS": 0, "stages.BEAMS": 0}
-SMALL = {"stages.MOST_STEPS": 20, "refinement.FEW": 20, "branch.MOST_STEPS": 20}
 ROUTES = {
     "as it is": {},
     "few steps": {"stages.PASSES": 1, "stages.LEAST_STEPS": 0},
@@ -30,20 +28,12 @@ ROUTES = {
     "cases": PLAIN | SMALL | {"branch.MOST_CASES": 60},
     "few cases": PLAIN | SMALL | {"branch.MOST_CASES": 1},
 }
-MODULES = {"stages": stages, "refinement": refinement, "branch": branch}
 SCORES = {
     "near ties": lambda rng, shape: UNIT * rng.integers(-3, 4, shape),
     "whole numbers": lambda rng, shape: 1.0 * rng.integers(-2, 3, shape),
     "usual": lambda rng, shape: rng.normal(size=shape),
     "near the limit": lambda rng, shape: 2.0**24 * rng.uniform(-1, 1, shape),
 }
-
-
-def take(monkeypatch, route):
-    monkeypatch.setattr("ilpinfer.core.request.Request.direct", False)
-    for name, value in ROUTES[route].items():
-        module, _, limit = name.partition(".")
-        monkeypatch.setattr(MODULES[module], limit, value)
 
 
 def rule(rng, fields):
@@ -92,7 +82,7 @@ def test_routes_agree_and_their_proofs_hold(monkeypatch, kind, seed):
     assert verdict.ok and verdict.proved, verdict.reasons
     for route in list(ROUTES)[1:]:
         with monkeypatch.context() as patch:
-            take(patch, route)
+            take(patch, ROUTES[route])
             solution = ilpinfer.decode(trellis, rules, time_limit=2)
         verdict = ilpinfer.verify(trellis, rules, solution)
         assert verdict.ok, (route, verdict.reasons)
@@ -107,13 +97,10 @@ def test_routes_agree_and_their_proofs_hold(monkeypatch, kind, seed):
 def test_second_order_scores_that_look_at_one_label_before_are_first_order(seed):
     rng = np.random.default_rng(seed)
     trellis, rules = problem(rng, lambda rng, shape: 0.25 * rng.integers(-9, 9, shape), longest=10)
-    start = trellis.lattice.node[0] / 2**20
-    T, K = len(trellis), len(trellis.labels)
-    lattice = trellis.lattice
-    edges = np.stack([lattice.pool[lattice.step[t]] + lattice.node[t + 1] for t in range(T - 1)])
-    edges = np.where(edges < -(2**59), -np.inf, edges / 2**20)
+    (T, K), lattice = (len(trellis), len(trellis.labels)), trellis.lattice
+    edges = np.where(lattice.edge_scores() < -(2**59), -np.inf, lattice.edge_scores() / 2**20)
     wide = np.broadcast_to(edges[1:, None], (T - 2, K, K, K))
-    second = Trellis.second_order(start, edges[0], wide, labels=trellis.labels, tokens=trellis.tokens)
+    second = Trellis.second_order(lattice.node[0] / 2**20, edges[0], wide, trellis.labels, trellis.tokens)
     for top in (1, 9):
         first = ilpinfer.decode(trellis, rules, top=top)
         again = ilpinfer.decode(second, rules, top=top)
@@ -123,8 +110,7 @@ def test_second_order_scores_that_look_at_one_label_before_are_first_order(seed)
 
 @pytest.mark.parametrize("seed", [26, 202, 288])
 def test_a_case_with_nothing_better_is_not_called_impossible(monkeypatch, seed):
-    take(monkeypatch, "few cases")
-    monkeypatch.setattr(branch, "MOST_STEPS", 10**6)
+    take(monkeypatch, ROUTES["few cases"] | {"branch.MOST_STEPS": 10**6})
     rng = np.random.default_rng(seed)
     labels = [f"{prefix}-{field}" for field in "abcde" for prefix in "BI"]
     start, length = 0.3 * rng.normal(size=10), int(rng.integers(8, 26))
@@ -145,7 +131,7 @@ def test_a_case_with_nothing_better_is_not_called_impossible(monkeypatch, seed):
 
 
 def test_a_solver_keeps_within_the_distance_too(monkeypatch):
-    take(monkeypatch, "few cases")
+    take(monkeypatch, ROUTES["few cases"])
     trellis = Trellis([0.0, 0.0], np.zeros((1, 2, 2)), labels=["a", "b"])
     rules = [C.at_least_runs("a", 1, penalty=1.0)]
     result = ilpinfer.decode(trellis, rules, top=4, within=0)

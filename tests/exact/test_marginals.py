@@ -6,12 +6,11 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from support import oracles
 from support.effort import examples
-from support.strategies import Case, Instance, cost_units, instances, problems
-from test_decoding_against_oracle import SLOW, rules
+from support.strategies import UNIT, Problem, by_numbers, instances, problems
+from support.template_oracles import between_runs
 
 import ilpinfer
 from formulations import Trellis
@@ -20,114 +19,82 @@ from formulations import constraints as C
 LARGE = st.one_of(st.floats(-1e6, 1e6), st.sampled_from((-1e6, 1e6, -math.inf)))
 
 
-def weights(units: dict) -> tuple[float, dict]:
+def weights(problem: Problem) -> tuple[float, dict]:
     """log Σ exp, nats, and the share of each labelling; scores may be far beyond what exp can bear."""
-    most = max(units.values())
-    shares = {y: math.exp((u - most) / oracles.UNITS_PER_NAT) for y, u in units.items()}
+    ranked = problem.top()
+    shares = {y: math.exp((units - ranked[0][0]) * UNIT) for units, y in ranked}
     total = math.fsum(shares.values())
-    return most / oracles.UNITS_PER_NAT + math.log(total), {y: s / total for y, s in shares.items()}
+    return ranked[0][0] * UNIT + math.log(total), {y: share / total for y, share in shares.items()}
 
 
-def scored(instance: Instance, cases: list[Case]) -> dict:
-    """Grid units of each labelling that keeps the hard rules."""
-    result = {}
-    for y in oracles.labellings(*instance.shape):
-        score, cost = instance.units(y), cost_units(instance, cases, y)
-        if score is not None and cost is not None:
-            result[y] = score - cost
-    return result
-
-
-def check(instance: Instance, cases: list[Case], tolerance: float = 1e-9) -> None:
-    (T, K), tokens = instance.shape, instance.trellis.tokens
-    units = scored(instance, cases)
-    if not units:
+def check(problem: Problem, tolerance: float = 1e-9) -> None:
+    T, K = problem.shape
+    if not problem.top():
         with pytest.raises(ValueError, match="no labelling keeps the hard rules"):
-            ilpinfer.marginals(instance.trellis, rules(cases))
+            ilpinfer.marginals(*problem.given)
         return
-    log_partition, shares = weights(units)
+    log_partition, shares = weights(problem)
     labels, edges = np.zeros((T, K)), np.zeros((T - 1, K, K))
     for y, share in shares.items():
         labels[np.arange(T), y] += share
         edges[np.arange(T - 1), y[:-1], y[1:]] += share
-    result = ilpinfer.marginals(instance.trellis, rules(cases))
+    result = ilpinfer.marginals(*problem.given)
     near = {"rel": 1e-12, "abs": tolerance}
     assert result.log_partition == pytest.approx(log_partition, **near)
     np.testing.assert_allclose(result.labels, labels, atol=tolerance)
     np.testing.assert_allclose(result.edges, edges, atol=tolerance)
     np.testing.assert_allclose(result.labels.sum(axis=1), 1, atol=1e-12)
     np.testing.assert_allclose(result.edges.sum(axis=(1, 2)), 1, atol=1e-12)
-    counts = {y: [case.violations(instance.names(y), tokens) for case in cases] for y in shares}
-    expected = [math.fsum(shares[y] * counts[y][r] for y in shares) for r in range(len(cases))]
-    assert list(result.expected_violations.values()) == pytest.approx(expected, **near)
+    counts = np.array([problem.violations(y) for y in shares]).reshape(len(shares), -1)
+    expected = np.array(list(shares.values())) @ counts
+    assert list(result.expected_violations.values()) == pytest.approx(expected.tolist(), **near)
     entropy = -math.fsum(share * math.log(share) for share in shares.values() if share)
-    edges_too = [*instance.start, *np.ravel(instance.edges)]
-    largest = max(abs(x) for x in edges_too if x > -math.inf) if max(edges_too) > -math.inf else 0.0
-    assert result.entropy == pytest.approx(
-        entropy, abs=10 * tolerance + 1e-10 * (largest + abs(log_partition))
-    )
-    check_model_alone(instance, cases, result, near)
+    scores = np.array([*problem.instance.start, *np.ravel(problem.instance.edges)])
+    largest = abs(scores[scores > -math.inf]).max(initial=0.0)
+    tolerance = 10 * tolerance + 1e-10 * (largest + abs(log_partition))
+    assert result.entropy == pytest.approx(entropy, abs=tolerance)
+    check_model_alone(problem, result, near)
 
 
-def check_model_alone(instance: Instance, cases: list[Case], result: ilpinfer.Marginals, near: dict) -> None:
-    _, model = weights(scored(instance, []))
-    tokens = instance.trellis.tokens
-    holds = {y: [not case.violations(instance.names(y), tokens) for case in cases] for y in model}
-    assert result.probability_holds == pytest.approx(
-        math.fsum(model[y] * all(holds[y]) for y in model), **near
-    )
-    expected = [math.fsum(model[y] * holds[y][r] for y in model) for r in range(len(cases))]
-    assert list(result.rule_probabilities.values()) == pytest.approx(expected, **near)
+def check_model_alone(problem: Problem, result: ilpinfer.Marginals, near: dict) -> None:
+    _, model = weights(problem._replace(cases=[]))
+    holds = np.array([problem.violations(y) for y in model]).reshape(len(model), -1) == 0
+    chances = np.array(list(model.values()))
+    assert result.probability_holds == pytest.approx(chances @ holds.all(axis=1), **near)
+    assert list(result.rule_probabilities.values()) == pytest.approx((chances @ holds).tolist(), **near)
 
 
-@settings(max_examples=examples(300), **SLOW)
+def each_field(distance: str) -> Problem:
+    """A rule of many machines, which counts as its distance says."""
+    rng = np.random.default_rng(0)
+    rule = C.at_most_runs(C.EACH_FIELD, 1, penalty=0.7, distance=distance)
+    count = lambda y: sum(between_runs(y, y, field, 0, 1, "plain") for field in "abc")  # noqa: E731
+    return by_numbers(rng.normal(size=3), rng.normal(size=(4, 3, 3)), list("abc"), (rule, count))
+
+
+@settings(max_examples=examples(300))
 @given(problems())
+@example(each_field("count"))
+@example(each_field("binary"))
 def test_marginals_are_sums_over_all_labellings(problem):
-    check(*problem)
+    check(problem)
 
 
-@settings(max_examples=examples(100), **SLOW)
+@settings(max_examples=examples(100))
 @given(problems(LARGE))
 def test_large_scores_neither_overflow_nor_vanish(problem):
-    check(*problem, tolerance=1e-7)
+    check(problem, tolerance=1e-7)
 
 
-@settings(max_examples=examples(60), **SLOW)
+@settings(max_examples=examples(60))
 @given(instances(longest=5))
 def test_without_rules(instance):
-    check(instance, [])
+    check(Problem(instance, []))
 
 
 def trellis(T: int, K: int, seed: int = 0) -> Trellis:
     rng = np.random.default_rng(seed)
     return Trellis.from_emissions(rng.normal(size=(T, K)), rng.normal(size=(K, K)))
-
-
-def by_hand(scores: Trellis, given_rules: list) -> dict:
-    """Score in nats of each labelling that keeps the hard rules, by `Rule.violations`."""
-    result = {}
-    for y in oracles.labellings(len(scores), len(scores.labels)):
-        names = [scores.labels.names[k] for k in y]
-        units = scores.score(y)
-        for rule in given_rules:
-            count = rule.violations(names, scores.tokens, scores.labels)
-            units -= rule.penalty * count if count else 0
-        if units > -math.inf:
-            result[y] = units
-    return result
-
-
-@pytest.mark.parametrize("distance", ["count", "binary"])
-def test_a_rule_of_many_machines_counts_as_its_distance_says(distance):
-    scores = trellis(5, 3)
-    rule = C.at_most_runs(C.EACH_FIELD, 1, penalty=0.7, distance=distance)
-    result, units = ilpinfer.marginals(scores, [rule]), by_hand(scores, [rule])
-    total = math.fsum(map(math.exp, units.values()))
-    assert result.log_partition == pytest.approx(math.log(total), abs=1e-5)
-    labels = np.zeros((5, 3))
-    for y, nats in units.items():
-        labels[np.arange(5), y] += math.exp(nats) / total
-    np.testing.assert_allclose(result.labels, labels, atol=1e-5)
 
 
 def test_features_count_in_the_marginals_and_not_in_what_the_model_says_of_rules():

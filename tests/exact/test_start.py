@@ -1,11 +1,12 @@
 """Sequences that the call for compiled rules gives up: the method goes on from its bound, machines and multipliers."""
 
 import math
-from itertools import product
 
 import numpy as np
 import pytest
-from support import oracles
+from support.checks import check_optimum
+from support.strategies import by_numbers
+from support.template_oracles import between_runs
 
 import ilpinfer
 from formulations import Trellis
@@ -25,43 +26,30 @@ def few_steps(monkeypatch):
 
 
 def draw(seed, T=6):
-    """A trellis, rules, and the best value of all labellings, nats; None where there is no labelling."""
     rng = np.random.default_rng(seed)
     start, edges = rng.integers(-8, 8, 3) / 4, rng.integers(-8, 8, (T - 1, 3, 3)) / 4
-    penalties = rng.choice([0.25, 0.5, 1.0, 2.0, math.inf], 3).tolist()
-    rules = [
-        C.at_most_runs("a", 1, penalty=penalties[0]),
-        C.at_least_tokens("b", 3, penalty=penalties[1]),
-        C.at_most_tokens("O", 1, penalty=penalties[2]),
-    ]
-    best = None
-    for y in product(range(3), repeat=T):
-        names = [LABELS[k] for k in y]
-        broken = (
-            oracles.at_most_runs(names, names, "a", 1, "plain"),
-            max(0, 3 - names.count("b")),
-            max(0, names.count("O") - 1),
-        )
-        cost = sum(penalty * count for penalty, count in zip(penalties, broken, strict=True) if count)
-        score = start[y[0]] + sum(edges[t - 1, y[t - 1], y[t]] for t in range(1, T)) - cost
-        if score > -math.inf and (best is None or score > best):
-            best = float(score)
-    return Trellis(start, edges, labels=LABELS), rules, best
+    one, two, three = rng.choice([0.25, 0.5, 1.0, 2.0, math.inf], 3).tolist()
+    return by_numbers(
+        *(start, edges, LABELS),
+        (C.at_most_runs("a", 1, penalty=one), lambda y: between_runs(y, y, "a", 0, 1, "plain")),
+        (C.at_least_tokens("b", 3, penalty=two), lambda y: max(0, 3 - y.count("b"))),
+        (C.at_most_tokens("O", 1, penalty=three), lambda y: max(0, y.count("O") - 1)),
+    )
 
 
 @pytest.mark.parametrize("seed", range(40))
 def test_the_optimum_is_found_and_proved(seed, few_steps):
-    trellis, rules, best = draw(seed)
-    solution = ilpinfer.decode(trellis, rules)
-    assert (solution.score if solution.has_labelling else None) == best
-    verdict = ilpinfer.verify(trellis, rules, solution)
+    problem = draw(seed)
+    solution = ilpinfer.decode(*problem.given)
+    check_optimum(problem, solution)
+    verdict = ilpinfer.verify(*problem.given, solution)
     assert verdict.ok and verdict.proved, verdict.reasons
 
 
 def test_the_kernels_do_not_begin_again(few_steps, monkeypatch):
     calls = []
     monkeypatch.setattr(stages, "by_kernels", lambda known, share: calls.append(share))
-    seen = [ilpinfer.decode(*draw(seed)[:2]).method for seed in range(20)]
+    seen = [ilpinfer.decode(*draw(seed).given).method for seed in range(20)]
     given_up = [method for method in seen if STEPS in method]
     assert len(given_up) > 5 and not any(BROKEN in method for method in given_up)
     assert len(calls) < len(given_up), "only problems with sums, which have several turns, call them"

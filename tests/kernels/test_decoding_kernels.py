@@ -3,13 +3,7 @@
 import numpy as np
 import pytest
 from numba import njit
-from support.random_tables import (
-    DEAD,
-    Case,
-    Parts,
-    cases,
-    laid_out,
-)
+from support.random_tables import DEAD, Case, Parts, cases, laid_out
 
 from formulations.grid import FORBIDDEN
 from ilpinfer.kernels.counts import NO_COUNTS

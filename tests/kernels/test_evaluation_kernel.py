@@ -78,11 +78,10 @@ def labellings(trellis, rng):
 @given(problem=problems(), seed=st.integers(0, 1000), rewards=st.booleans())
 def test_parts_and_violations_are_those_of_the_rules(problem, seed, rewards):
     """All templates, distances and schemes, soft and hard."""
-    instance, cases = problem
-    rules, field = [case.rule for case in cases], next(iter(instance.trellis.labels.fields))
+    rules, field = problem.rules, next(iter(problem.trellis.labels.fields))
     if rewards:
         rules += [Feature(0.5, field), Feature(-0.25, field, pattern=r"\d+"), Feature(1.5, from_=field)]
-    check(instance.trellis, rules, labellings(instance.trellis, np.random.default_rng(seed)))
+    check(*problem.given, labellings(problem.trellis, np.random.default_rng(seed)))
 
 
 @pytest.mark.parametrize("distance", ["count", "binary"])

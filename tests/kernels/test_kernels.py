@@ -2,8 +2,10 @@
 
 import importlib
 import itertools
+import json
 import logging
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -18,27 +20,43 @@ NAMES = (f"small_kernel_{number}" for number in itertools.count())
 
 
 @pytest.fixture
-def load(tmp_path, monkeypatch, caplog):
-    """Runs a kernel as a new process would, with a cache of its own; returns how often that was found, and what was said."""
-    name = next(NAMES)
-    (tmp_path / f"{name}.py").write_text(SOURCE)
+def modules(tmp_path, monkeypatch):
+    """Writes a module, and imports it as a new process would, with a cache of kernels of its own."""
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "cache"))
+    names = []
+
+    def imported(name, source=None):
+        names.append(name)
+        if source is not None:
+            (tmp_path / f"{name}.py").write_text(source)
+            shutil.rmtree(tmp_path / "__pycache__", ignore_errors=True)
+            importlib.invalidate_caches()
+        sys.modules.pop(name, None)
+        return importlib.import_module(name)
+
+    yield imported
+    for name in names:
+        sys.modules.pop(name, None)
+
+
+@pytest.fixture
+def load(modules, monkeypatch, caplog):
+    """Runs a kernel; returns how often the cache had it, and what was said."""
+    name = next(NAMES)
+    modules(name, SOURCE)
     caplog.set_level(logging.WARNING, "ilpinfer")
 
     def loaded():
         monkeypatch.setattr(notices, "_announced", set())
         monkeypatch.setattr(notices, "cacheable", True)
         caplog.clear()
-        sys.modules.pop(name, None)
-        module = importlib.import_module(name)
+        module = modules(name)
         assert module.three_times(2) == 6
-        return sum(module.three_times.stats.cache_hits.values()), [
-            record.getMessage() for record in caplog.records
-        ]
+        hits = sum(module.three_times.stats.cache_hits.values())
+        return hits, [record.getMessage() for record in caplog.records]
 
-    yield loaded
-    sys.modules.pop(name, None)
+    return loaded
 
 
 def files(folder: Path, kind: str) -> list[Path]:
@@ -46,13 +64,9 @@ def files(folder: Path, kind: str) -> list[Path]:
 
 
 def test_only_a_compilation_is_announced(load):
-    hits, said = load()
+    hits, [said] = load()
     assert hits == 0
-    assert (
-        len(said) == 1
-        and said[0].startswith("compiling kernels for ")
-        and "once for this installation" in said[0]
-    )
+    assert said.startswith("compiling kernels for ") and "once for this installation" in said
     assert load() == (1, [])
 
 
@@ -106,22 +120,14 @@ def test_files_that_can_be_neither_read_nor_written_are_worked_without(kind, loa
 
 
 @pytest.mark.parametrize(("old", "new", "value"), [("4", "5", 10), ("FACTOR * x", "FACTOR * x + 1", 9)])
-def test_a_kernel_is_compiled_again_where_what_it_uses_changes(tmp_path, monkeypatch, old, new, value):
+def test_a_kernel_is_compiled_again_where_what_it_uses_changes(modules, old, new, value):
     outer, inner = next(NAMES), next(NAMES)
-    uses = f"from ilpinfer.kernels.jit import kernel\nfrom {inner} import times\n"
-    (tmp_path / f"{outer}.py").write_text(f"{uses}@kernel\ndef outer(x):\n    return times(x)\n")
-    source = (
-        "from ilpinfer.kernels.jit import kernel\nFACTOR = 4\n@kernel\ndef times(x):\n    return FACTOR * x\n"
-    )
-    monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "cache"))
+    head = "from ilpinfer.kernels.jit import kernel\n"
+    source = f"{head}FACTOR = 4\n@kernel\ndef times(x):\n    return FACTOR * x\n"
+    uses = f"{head}from {inner} import times\n@kernel\ndef outer(x):\n    return times(x)\n"
     for text, expected in ((source, 8), (source.replace(old, new), value)):
-        (tmp_path / f"{inner}.py").write_text(text)
-        shutil.rmtree(tmp_path / "__pycache__", ignore_errors=True)
-        importlib.invalidate_caches()
-        for name in (outer, inner):
-            sys.modules.pop(name, None)
-        assert importlib.import_module(outer).outer(2) == expected
+        modules(inner, text)
+        assert modules(outer, uses).outer(2) == expected
 
 
 def test_a_full_disk_is_worked_without(load, tmp_path, monkeypatch):
@@ -170,20 +176,22 @@ def unused(x):
 """
 
 
-@pytest.mark.parametrize("cached", [True, False])
-def test_each_step_of_a_compilation_is_told(tmp_path, monkeypatch, cached):
-    name, steps = next(NAMES), []
-    (tmp_path / f"{name}.py").write_text(STEPS)
-    monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "cache"))
-    if not cached:
-        monkeypatch.setattr("numba.core.caching.CacheImpl._locator_classes", [])
-    monkeypatch.setattr(notices, "watch", steps.append)
+@pytest.fixture
+def steps(monkeypatch):
+    """What is told of each step of a compilation."""
+    told = []
+    monkeypatch.setattr(notices, "watch", told.append)
     monkeypatch.setattr(notices, "_announced", set())
     monkeypatch.setattr(warming, "STAGES", [])
-    module = importlib.import_module(name)
-    stage = warming.Stage("small", "a test", lambda: module.outer(3))
-    stage.warm()
+    return told
+
+
+@pytest.mark.parametrize("cached", [True, False])
+def test_each_step_of_a_compilation_is_told(modules, monkeypatch, steps, cached):
+    if not cached:
+        monkeypatch.setattr("numba.core.caching.CacheImpl._locator_classes", [])
+    module = modules(next(NAMES), STEPS)
+    warming.Stage("small", "a test", lambda: module.outer(3)).warm()
     assert [(s.purpose, s.function, s.done, s.total) for s in dict.fromkeys(steps) if s] == [
         ("a test", "outer", 0, 3),
         ("a test", "middle", 0, 3),
@@ -194,16 +202,9 @@ def test_each_step_of_a_compilation_is_told(tmp_path, monkeypatch, cached):
     assert steps[-1] is None and str(steps[-2]) == "compiling outer for a test, 3 of 3"
 
 
-def test_a_kernel_that_fails_to_compile_leaves_no_step(tmp_path, monkeypatch):
-    name, steps = next(NAMES), []
-    (tmp_path / f"{name}.py").write_text(
-        "from ilpinfer.kernels.jit import kernel\n@kernel\ndef bad(x):\n    return x.missing\n"
-    )
-    monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setattr(notices, "watch", steps.append)
-    monkeypatch.setattr(warming, "STAGES", [])
-    module = importlib.import_module(name)
+def test_a_kernel_that_fails_to_compile_leaves_no_step(modules, steps):
+    source = "from ilpinfer.kernels.jit import kernel\n@kernel\ndef bad(x):\n    return x.missing\n"
+    module = modules(next(NAMES), source)
     with pytest.raises(numba.core.errors.TypingError):
         warming.Stage("bad", "a test", lambda: module.bad(3)).warm()
     assert steps[-1] is None and not notices._compilation.stack
@@ -216,3 +217,40 @@ def test_no_place_for_a_cache_at_all(load, tmp_path, monkeypatch):
         assert hits == 0
         assert len(said) == 1 and "anew in every process" in said[0]
     shutil.rmtree(tmp_path / "cache", ignore_errors=True)
+
+
+SCRIPT = """
+import json, sys
+import numpy as np, ilpinfer
+from formulations import Trellis, constraints as C
+
+def signatures():
+    kernels = {}
+    for name, module in list(sys.modules.items()):
+        if name.startswith("ilpinfer"):
+            for kernel in vars(module).values():
+                if hasattr(kernel, "signatures"):
+                    kernels[f"{kernel.py_func.__module__}.{kernel.py_func.__name__}"] = set(map(str, kernel.signatures))
+    return kernels
+
+ilpinfer.warm_up()
+before = signatures()
+rng = np.random.default_rng(0)
+labels = [f"L{k}" for k in range(8)]
+pairs = [C.requires_present(a, b, penalty=1.0) for a in labels for b in labels if a < b]
+rules = [C.at_most_runs(label, 2, penalty=1.0) for label in labels]
+for some in ([], rules[:1], rules, pairs, [*rules, *pairs], [C.at_most_tokens("L0", 2)]):
+    trellis = Trellis.from_emissions(2 * rng.normal(size=(30, 8)), rng.normal(size=(8, 8)), labels=labels)
+    for method in [m.name for m in ilpinfer.methods() if not m.exact or m.name == "auto"]:
+        ilpinfer.decode(trellis, some, method=method, time_limit=0.25)
+    ilpinfer.decode(trellis, some, top=3, time_limit=1)
+ilpinfer.marginals(trellis, some)
+after = signatures()
+called = {name for name in after if after[name] and "._" not in name}
+print(json.dumps(sorted(name for name in called if after[name] != before.get(name))))
+"""
+
+
+def test_nothing_is_compiled_after_warming_up():
+    run = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True)
+    assert json.loads(run.stdout) == []

@@ -81,17 +81,17 @@ def test_commands_read_the_scores(trellis):
 
 
 def test_equality_sees_every_part():
-    base = Trellis([0.0, 1.0], [[[0, 1], [2, 3]]], ["a", "b"], ["x", "y"])
-    same = Trellis([0.0, 1.0], [[[0, 1], [2, 3]]], ["a", "b"], ["x", "y"])
-    assert base == same
-    others = [
-        Trellis([0.0, 1.5], [[[0, 1], [2, 3]]], ["a", "b"], ["x", "y"]),
-        Trellis([0.0, 1.0], [[[0, 1], [2, 4]]], ["a", "b"], ["x", "y"]),
-        Trellis([0.0, 1.0], [[[0, 1], [2, 3]]], ["a", "c"], ["x", "y"]),
-        Trellis([0.0, 1.0], [[[0, 1], [2, 3]]], ["a", "b"], ["x", "z"]),
-        Trellis([0.0, 1.0], [[[0, 1], [2, 3]]] * 2, ["a", "b"], ["x", "y", "y"]),
+    parts = {"start": [0.0, 1.0], "edges": [[[0, 1], [2, 3]]], "labels": ["a", "b"], "tokens": ["x", "y"]}
+    base = Trellis(**parts)
+    changes = [
+        {"start": [0.0, 1.5]},
+        {"edges": [[[0, 1], [2, 4]]]},
+        {"labels": ["a", "c"]},
+        {"tokens": ["x", "z"]},
+        {"edges": [[[0, 1], [2, 3]]] * 2, "tokens": ["x", "y", "y"]},
     ]
-    assert all(base != other for other in others) and base != 3
+    assert base == Trellis(**parts) and base != 3
+    assert all(base != Trellis(**{**parts, **change}) for change in changes)
 
 
 BASE = {

@@ -6,54 +6,64 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from support import oracles
+from support import oracles, second_order
 from support.effort import examples
-from support.strategies import cost_units, problems
+from support.strategies import problems
 
 import ilpinfer
 from formulations import LabelSet, Trellis
 from formulations import constraints as C
 from formulations.problem.compiled_rules import compile_problem
 from formulations.programs.formulation import exclude_labelling, formulate, score_floor
-from formulations.programs.loss_bounds import losses
+from formulations.programs.loss_bounds import best_score, losses
 from formulations.programs.record import UNBOUNDED, stable_order
 from ilpinfer import solvers
 
 
-def trellis(T: int, K: int, seed: int = 0, **options) -> Trellis:
+def trellis(T: int, K: int, seed: int = 0, order: int = 1, **options) -> Trellis:
     rng = np.random.default_rng(seed)
-    return Trellis(rng.normal(size=K), rng.normal(size=(T - 1, K, K)), **options)
+    if order == 1:
+        return Trellis(rng.normal(size=K), rng.normal(size=(T - 1, K, K)), **options)
+    first = rng.normal(size=(K, K)) if T > 1 else None
+    return Trellis.second_order(
+        rng.normal(size=K), first, rng.normal(size=(max(T - 2, 0), K, K, K)), **options
+    )
 
 
-def path_vector(program, path):
-    """The 0/1 vector of a path, column by column as Stokman 2011, eq. 53, numbers them."""
+def path_vector(program, path, order=1):
+    """The 0/1 vector of a path as Stokman 2011, eq. 53, numbers its columns; of second order, states are pairs."""
     T, K = program.tokens, program.labels
+    states, S = list(path), K
+    if order == 2:
+        S = (K + 1) * K
+        states = [(before + 1) * K + label for before, label in zip([-1, *path[:-1]], path, strict=True)]
     x = np.zeros(program.n_columns, np.int64)
-    x[path[0]] = 1
+    x[[states[0], S + (T - 1) * S * K + states[-1]]] = 1
     for t in range(1, T):
-        x[K + (t - 1) * K * K + path[t - 1] * K + path[t]] = 1
-    x[K + (T - 1) * K * K + path[-1]] = 1
+        x[S + (t - 1) * S * K + states[t - 1] * K + path[t]] = 1
     return x
 
 
-@pytest.mark.parametrize(("T", "K"), [(1, 1), (1, 4), (2, 3), (5, 4), (9, 2)])
-def test_a_shortest_path_program_has_the_published_size(T, K):
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize(("T", "K"), [(1, 1), (1, 3), (2, 1), (2, 3), (4, 2), (5, 1)])
+def test_a_program_takes_exactly_the_labellings(T, K, order):
     """nm + 2 nodes and (n - 1) m² + 2m edges: Fersini et al. 2014, section 3."""
-    program = formulate(compile_problem(trellis(T, K), [])).soft()
-    assert program.n_rows == T * K + 2
-    assert program.n_columns == program.n_edges == (T - 1) * K * K + 2 * K
-
-
-def test_the_feasible_set_is_every_labelling():
-    program = formulate(compile_problem(trellis(3, 3), [])).soft()
-    paths = list(itertools.product(range(3), repeat=3))
-    assert len(paths) == 3**3
-    for path in paths:
-        x = path_vector(program, np.array(path))
+    scores = trellis(T, K, T, order)
+    program = formulate(compile_problem(scores, [])).soft()
+    S = K if order == 1 else (K + 1) * K
+    assert program.n_columns == program.n_edges == (T - 1) * S * K + 2 * S
+    assert program.n_rows == T * S + 2
+    best, loss = losses(scores.lattice)
+    assert best == best_score(scores.lattice) and loss.min() == 0
+    forbidden = exclude_labelling(program, np.zeros(T, np.int64))
+    for path in itertools.product(range(K), repeat=T):
+        x = path_vector(program, path, order)
         assert program.satisfied_by(x)
         assert program.labelling(x).tolist() == list(path)
+        assert program.value(x) == best - int(loss @ x[: len(loss)]) == oracles.snap(scores.score(path))
+        assert forbidden.satisfied_by(x) == any(path)
 
 
 def test_clamping_three_of_six_tokens_leaves_4_to_the_3_paths():
@@ -109,48 +119,33 @@ def test_the_standard_form_has_only_equalities_and_the_same_solutions():
 
 def completed(program, path):
     """The best solution of the program that takes this path, by HiGHS, or None."""
-    from dataclasses import replace
+    return on_path(program, path_vector(program, path)).x
 
-    from ilpinfer import solvers
 
-    x = path_vector(program, path)
+def on_path(program, x):
     lower, upper = program.lower.copy(), program.upper.copy()
     lower[: program.n_edges] = upper[: program.n_edges] = x[: program.n_edges]
-    return solvers.solve("highs", replace(program, lower=lower, upper=upper)).x
+    return solvers.solve("highs", replace(program, lower=lower, upper=upper), time_limit=60.0, threads=1)
 
 
-def test_a_no_good_row_takes_away_one_labelling():
-    program = formulate(compile_problem(trellis(3, 2), [])).soft()
-    path = np.array([0, 1, 1])
-    less = exclude_labelling(program, path)
-    kept = [
-        p for p in itertools.product(range(2), repeat=3) if less.satisfied_by(path_vector(less, np.array(p)))
-    ]
-    assert len(kept) == 2**3 - 1
-    assert (0, 1, 1) not in kept
+@pytest.mark.parametrize(
+    ("best", "tau", "bound", "floor"),
+    [
+        *((-10, 1.0, "relative", -10), (-10, 0.5, "relative", -15), (10, 0.5, "relative", 5)),
+        *((11, 0.5, "relative", 6), (-11, 0.5, "relative", -16), (0, 0.3, "relative", 0)),
+        *(
+            (-10, 0.0, "relative", -20),
+            (7, 1.0, "odds", 7),
+            (0, 0.5, "odds", -726817),
+            (7, 0.0, "odds", None),
+        ),
+    ],
+)
+def test_floors_are_right_for_both_signs_and_rounded_up(best, tau, bound, floor):
+    assert score_floor(best, tau, bound) == floor
 
 
-def test_losses_add_up_to_what_a_labelling_gives_away():
-    scores = trellis(4, 3, seed=5)
-    best, loss = losses(scores.lattice)
-    program = formulate(compile_problem(scores, [])).soft()
-    for path in itertools.product(range(3), repeat=4):
-        x = path_vector(program, np.array(path))[: len(loss)]
-        assert best - int(loss @ x) == scores.lattice.score(np.array(path))
-    assert loss.min() == 0
-
-
-def test_floors_are_right_for_both_signs_and_rounded_up():
-    assert score_floor(-10, 1.0, "relative") == -10
-    assert score_floor(-10, 0.5, "relative") == -15
-    assert score_floor(10, 0.5, "relative") == 5
-    assert score_floor(11, 0.5, "relative") == 6
-    assert score_floor(-11, 0.5, "relative") == -16
-    assert score_floor(0, 0.3, "relative") == 0
-    assert score_floor(-10, 0.0, "relative") == -20
-    assert score_floor(7, 1.0, "odds") == 7
-    assert score_floor(0, 0.5, "odds") == -726817
-    assert score_floor(7, 0.0, "odds") is None
+def test_floors_that_make_no_sense():
     with pytest.raises(ValueError, match=r"tau is 1\.5"):
         score_floor(0, 1.5, "odds")
     with pytest.raises(ValueError, match="expected 'relative' or 'odds'"):
@@ -204,30 +199,29 @@ def test_the_radix_order_is_the_stable_one(largest):
     assert np.array_equal(stable_order(keys), np.argsort(keys, kind="stable"))
 
 
-@settings(max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
-@given(problems(penalties=st.one_of(st.just(math.inf), st.just(1.0)), longest=3))
-def test_rows_keep_exactly_the_labellings_without_violations(problem):
+PENALTIES = st.sampled_from((math.inf, 1.0))
+SECOND = problems(penalties=PENALTIES, longest=3, trellises=second_order.instances)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@settings(max_examples=examples(60))
+@given(data=st.data())
+def test_rows_keep_exactly_the_labellings_without_violations(order, data):
     """Each labelling is fixed in turn: what is left, auxiliary columns and σ, is feasible as the oracle says."""
-    instance, result = problem
-    program = formulate(compile_problem(instance.trellis, [case.rule for case in result])).soft()
+    problem = data.draw(SECOND if order == 2 else problems(penalties=PENALTIES, longest=3))
+    program = formulate(problem.compiled()).soft()
     for row in range(program.n_rows):
         entries = program.indices[program.indptr[row] : program.indptr[row + 1]]
         assert len(set(entries.tolist())) == len(entries), "solvers refuse a column twice in a row"
-    labellings = list(oracles.labellings(*instance.shape))
-    for labelling in labellings[:: max(1, len(labellings) // 8)]:
-        fixed = path_vector(program, np.array(labelling))[: program.n_edges]
-        if (fixed > program.upper[: program.n_edges]).any():
-            assert instance.units(labelling) is None
+    for labelling in problem.labellings[:: max(1, len(problem.labellings) // 8)]:
+        fixed = path_vector(program, labelling, order)
+        if (fixed > program.upper)[: program.n_edges].any():
+            assert problem.units(labelling) is None
             continue
-        lower, upper = program.lower.copy(), program.upper.copy()
-        lower[: program.n_edges] = upper[: program.n_edges] = fixed
-        answer = solvers.solve(
-            "highs", replace(program, lower=lower, upper=upper), time_limit=60.0, threads=1
-        )
-        cost = cost_units(instance, result, labelling)
+        answer, cost = on_path(program, fixed), problem.cost(labelling)
         assert (answer.status == "optimal") == (cost is not None)
         if answer.status == "optimal":
-            assert instance.units(labelling) - program.value(answer.x) == cost
+            assert problem.units(labelling) - program.value(answer.x) == cost
 
 
 def test_no_row_names_a_column_twice():

@@ -1,11 +1,8 @@
 """The public record: names, forms, texts, and what it makes of a solver's values."""
 
-import json
 import math
 import pickle
 import re
-import subprocess
-import sys
 from itertools import product
 from pathlib import Path
 
@@ -14,9 +11,9 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from support import cbc as cbc_binary
-from support import oracles
+from support import highs
 from support.effort import examples
-from support.strategies import NEAR_TIES, UNIT, cost_units, problems
+from support.strategies import NEAR_TIES, UNIT, Problem, problems
 
 import ilpinfer
 from formulations import LabelSet, Program, Trellis, formulate
@@ -68,48 +65,38 @@ def score_of(program: Program) -> int | None:
 # What a program says, against brute force
 
 
-def expected(instance, result, kind: str, tau: float = 0.5) -> int | None:
+def expected(problem: Problem, kind: str, tau: float = 0.5) -> int | None:
     """The optimum of a program by enumeration, grid units; None where nothing is feasible."""
-
-    def units(labelling):
-        return instance.units(labelling)
-
-    possible = [y for y in oracles.labellings(*instance.shape) if units(y) is not None]
-    if kind == "shortest-path":
-        return max(map(units, possible), default=None)
-    kept = [y for y in possible if cost_units(instance, result, y) is not None]
-    if kind == "soft":
-        return max((units(y) - cost_units(instance, result, y) for y in kept), default=None)
-    if kind == "hard":
-        names = {y: instance.names(y) for y in kept}
-        tokens = instance.trellis.tokens
-        clean = [y for y in kept if not any(case.violations(names[y], tokens) for case in result)]
-        return max(map(units, clean), default=None)
-    if not kept:
-        return None
-    best = max(map(units, kept))
-    floor = best + math.ceil(math.log(tau) * UNITS_PER_NAT)
-    return -min(cost_units(instance, result, y) for y in kept if units(y) >= floor)
+    units = {y: problem.units(y) for y in problem.labellings if problem.units(y) is not None}
+    costs = {y: problem.cost(y) for y in units if problem.cost(y) is not None}
+    if kind == "two-phase":
+        floor = max((units[y] for y in costs), default=0) + math.ceil(math.log(tau) * UNITS_PER_NAT)
+        values = [-cost for y, cost in costs.items() if units[y] >= floor]
+    else:
+        values = {
+            "shortest-path": units.values(),
+            "soft": [units[y] - cost for y, cost in costs.items()],
+            "hard": [units[y] for y in costs if not any(problem.violations(y))],
+        }[kind]
+    return max(values, default=None)
 
 
-def of_kind(instance, result, kind: str, folded: bool) -> Program:
-    rules = [case.rule for case in result]
-    best = expected(instance, [case for case in result if case.rule.hard], "soft")
+def of_kind(problem: Problem, kind: str, folded: bool) -> Program:
+    best = expected(problem._replace(cases=[case for case in problem.cases if case.rule.hard]), "soft")
     own = {}
     if kind == "two-phase":
         own = {"tau": 0.5, "bound": "odds", "best_score": None if best is None else best / UNITS_PER_NAT}
-    return formulate(instance.trellis, rules, program=kind, folded=folded, **own)
+    return formulate(*problem.given, program=kind, folded=folded, **own)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=examples(40), suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(40))
 @given(problem=st.one_of(problems(longest=3), problems(NEAR_TIES, longest=3)), folded=st.booleans())
 def test_each_program_has_the_optimum_of_brute_force(kind, problem, folded):
-    instance, result = problem
-    value = expected(instance, result, kind)
-    if kind == "two-phase" and expected(instance, result, "soft") is None:
+    value = expected(problem, kind)
+    if kind == "two-phase" and expected(problem, "soft") is None:
         return
-    program = of_kind(instance, result, kind, folded)
+    program = of_kind(problem, kind, folded)
     x = optimum(program)
     assert (None if x is None else program.integer.value(x)) == value
     assert len(set(program.column_names)) == program.n_columns
@@ -119,12 +106,12 @@ def test_each_program_has_the_optimum_of_brute_force(kind, problem, folded):
     labels = program.labelling(x)
     assert labels == program.labelling(dict(zip(program.column_names, x.tolist())))
     assert labels == program.labelling(dict(zip(program.file_columns, x.tolist())))
-    ids = tuple(instance.trellis.labels.names.index(name) for name in labels)
+    ids = tuple(problem.trellis.labels.names.index(name) for name in labels)
     if kind == "two-phase":
-        assert -cost_units(instance, result, ids) == value
-        assert program.floor is not None and instance.units(ids) >= program.floor * UNITS_PER_NAT
+        assert -problem.cost(ids) == value
+        assert program.floor is not None and problem.units(ids) >= program.floor * UNITS_PER_NAT
     elif kind == "soft":
-        assert instance.units(ids) - cost_units(instance, result, ids) == value
+        assert problem.units(ids) - problem.cost(ids) == value
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -181,13 +168,8 @@ def test_the_shortest_path_has_neither_rules_nor_features():
 def test_names_say_what_columns_and_rows_are():
     program = formulate(random_trellis(), many_rules())
     columns, rows = set(program.column_names), set(program.row_names)
-    assert {
-        "x[0,START,B-title]",
-        "x[1,B-title,I-title]",
-        "x[4,O,END]",
-        "begin[title,0]",
-        "begin[title,3]",
-    } <= columns
+    assert {"x[0,START,B-title]", "x[1,B-title,I-title]", "x[4,O,END]"} <= columns
+    assert {"begin[title,0]", "begin[title,3]"} <= columns
     assert {'sigma["one title"]', 'sigma["each",0]', "in[!O,1]"} <= columns
     assert {'state["requires_before(author, title)",0,0,0]', 'sigma["formula",0]'} <= columns
     assert {"start", "end", "flow[0,B-title]", 'rule["one title"]', "link[begin,title,2]"} <= rows
@@ -199,22 +181,8 @@ def test_names_say_what_columns_and_rows_are():
 
 
 ODD = [
-    "a b",
-    'say "hi"',
-    "x[1,2]",
-    "<=",
-    "líne\nbreak",
-    "日本",
-    "START",
-    "END",
-    "e5",
-    "1",
-    "a,b",
-    "_",
-    "a>b",
-    "-",
-    "\\",
-    "free",
+    *("a b", 'say "hi"', "x[1,2]", "<=", "líne\nbreak", "日本", "START", "END"),
+    *("e5", "1", "a,b", "_", "a>b", "-", "\\", "free"),
 ]
 
 
@@ -298,11 +266,8 @@ def test_forms_have_the_same_optimum_and_names():
     trellis = random_trellis()
     program = formulate(trellis, many_rules())
     canonical, standard = program.canonical(), program.standard()
-    assert (
-        program.general() is program
-        and standard.general() is program
-        and canonical.canonical().form == "canonical"
-    )
+    assert program.general() is standard.general() is program
+    assert canonical.canonical().form == "canonical"
     best = ilpinfer.decode(trellis, many_rules())
     for form in (program, canonical, standard):
         x = optimum(form)
@@ -341,56 +306,61 @@ def test_programs_can_be_pickled_and_have_digests():
     assert program.digest == formulate(random_trellis(), many_rules()).digest
 
 
-def test_bad_arguments_are_named():
-    trellis = random_trellis()
-    for arguments, message in [
-        (
-            {"program": "three-phase"},
-            "no program 'three-phase'; there are soft, hard, two-phase, shortest-path",
-        ),
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"program": "three-phase"}, "no program 'three-phase'; there are soft, hard, two-phase, shortest-path"),
         ({"best_score": 1.0}, "best_score is for two-phase programs"),
         ({"program": "two-phase", "tau": 2.0}, r"tau is 2\.0"),
         ({"program": "two-phase", "bound": "absolute"}, "expected 'relative' or 'odds'"),
         ({"program": "two-phase", "best_score": 1e6}, "no labelling scores more than"),
         ({"program": "two-phase", "best_score": math.nan}, "best_score is nan"),
-    ]:
-        with pytest.raises(ValueError, match=message):
-            formulate(trellis, [], **arguments)
-    with pytest.raises(
-        ValueError, match=r"hard rule 'at_most_runs\(title, 1\)'.*decode_two_phase\(\.\.\.\)\.best_score"
-    ):
-        formulate(trellis, [C.at_most_runs("title", 1)], program="two-phase")
-    with pytest.raises(ValueError, match="expected a Trellis"):
-        formulate([[1.0]], [])
+        ({"rules": [C.at_most_runs("title", 1)], "program": "two-phase"}, r"hard rule 'at_most_runs\(title, 1\)'.*decode_two_phase\(\.\.\.\)\.best_score"),
+        ({"trellis": [[1.0]]}, "expected a Trellis"),
+    ],
+)  # fmt: skip
+def test_bad_arguments_are_named(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        formulate(**{"trellis": random_trellis(), "rules": [], **arguments})
 
 
 def with_values(program, x, **changes):
     return {**dict(zip(program.column_names, x.tolist())), **changes}
 
 
-def test_values_that_are_no_solution_are_named():
-    rules = [C.at_most_runs("title", 0, penalty=1.0, name="none"), C.feature(from_="O", to="O", weight=0.5)]
-    program = formulate(random_trellis(), rules)
-    x = optimum(program)
-    first = program.column_names[0]
-    bad = [
-        ({first: math.nan}, f"column {first} is nan, which is not finite"),
-        ({first: 0.5}, f"column {first} is 0.5, which is not whole"),
-        ({first: 2.0}, f"column {first} is 2, outside 0 to 1"),
-        ({first: None}, f"column {first} is None: was the program solved?"),
-        ({first: "one"}, f"column {first} is 'one'; expected a number"),
+RULES = [C.at_most_runs("title", 0, penalty=1.0, name="none"), C.feature(from_="O", to="O", weight=0.5)]
+FIRST = "x[0,START,B-title]"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({FIRST: math.nan}, f"column {FIRST} is nan, which is not finite"),
+        ({FIRST: 0.5}, f"column {FIRST} is 0.5, which is not whole"),
+        ({FIRST: 2.0}, f"column {FIRST} is 2, outside 0 to 1"),
+        ({FIRST: None}, f"column {FIRST} is None: was the program solved?"),
+        ({FIRST: "one"}, f"column {FIRST} is 'one'; expected a number"),
         ({"x[9,O,O]": 1.0}, "'x[9,O,O]' is no column of this program"),
         ({3: 1.0}, "3 is no column of this program"),
-        ({program.file_columns[0]: 1.0}, f"column {first} has two values"),
-        ({first: 1 - x[0]}, "row start is broken: its sum is"),
-    ]
-    for changes, message in bad:
-        with pytest.raises(ValueError, match="(?s)^" + re.escape(message)):
-            program.labelling(with_values(program, x) | changes)
-    with pytest.raises(ValueError, match="so that the columns x are no path"):
-        program.labelling(with_values(program, x) | {first: 1 - x[0]})
-    missing = with_values(program, x)
-    del missing[first], missing["x[4,O,END]"]
+    ],
+)
+def test_values_that_no_solution_has_are_named(changes, message):
+    program = formulate(random_trellis(), RULES)
+    with pytest.raises(ValueError, match="^" + re.escape(message)):
+        program.labelling(with_values(program, optimum(program)) | changes)
+
+
+def test_values_that_are_no_solution_are_named():
+    program = formulate(random_trellis(), RULES)
+    x = optimum(program)
+    values = with_values(program, x)
+    with pytest.raises(ValueError, match=f"^{re.escape(f'column {FIRST} has two values')}"):
+        program.labelling(values | {program.file_columns[0]: 1.0})
+    with pytest.raises(
+        ValueError, match=r"(?s)^row start is broken: its sum is.*so that the columns x are no path"
+    ):
+        program.labelling(values | {FIRST: 1 - x[0]})
+    missing = {name: value for name, value in values.items() if name not in (FIRST, "x[4,O,END]")}
     with pytest.raises(ValueError, match=r"no value for column x\[0,START,B-title\] and 1 more"):
         program.labelling(missing)
     with pytest.raises(ValueError, match=r"shape \(3,\), but the program has"):
@@ -413,31 +383,6 @@ def test_values_that_are_no_solution_are_named():
 
 
 # Texts, by the readers of real solvers
-
-READ = """
-import json, sys
-from highspy import Highs, HighsModelStatus
-results = []
-for file in sys.argv[1:]:
-    solver = Highs()
-    solver.setOptionValue("output_flag", False)
-    solver.setOptionValue("mip_rel_gap", 0.0)
-    solver.setOptionValue("mip_abs_gap", 0.0)
-    solver.readModel(file)
-    solver.run()
-    names, values = solver.getLp().col_names_, list(solver.getSolution().col_value)
-    solved = solver.getModelStatus() == HighsModelStatus.kOptimal
-    results.append([solver.getInfo().objective_function_value, dict(zip(names, values))] if solved else None)
-print(json.dumps(results))
-"""
-
-
-def highs(files: list[Path]) -> list:
-    """Objective and values of each file, by HiGHS's own reader in a process of its own."""
-    run = subprocess.run(
-        [sys.executable, "-c", READ, *map(str, files)], capture_output=True, text=True, check=True
-    )
-    return json.loads(run.stdout)
 
 
 def cbc(file: Path) -> tuple[float, dict[str, float]] | None:
@@ -464,14 +409,14 @@ def of_files(program: Program, folder: Path, name: str, units: str = "nats") -> 
 def test_files_have_the_optimum_of_brute_force_in_other_solvers(kind, units, tmp_path, draws):
     scale = 1 if units == "nats" else UNITS_PER_NAT
     cases, files = [], []
-    for number, (instance, result) in enumerate(draws):
-        if kind == "two-phase" and expected(instance, result, "soft") is None:
+    for number, problem in enumerate(draws):
+        if kind == "two-phase" and expected(problem, "soft") is None:
             continue
-        program = of_kind(instance, result, kind, folded=number % 2 == 0)
-        cases.append((program, expected(instance, result, kind)))
+        program = of_kind(problem, kind, folded=number % 2 == 0)
+        cases.append((program, expected(problem, kind)))
         files += of_files(program, tmp_path, str(number), units)
     assert len(cases) >= 5
-    answers = highs(files)
+    answers = highs.solved(files)
     for place, (program, value) in enumerate(cases):
         for offset, sign in ((0, 1), (1, -1)):
             for answer in (answers[2 * place + offset], cbc(files[2 * place + offset])):
@@ -506,7 +451,7 @@ def test_odd_names_go_through_solvers_and_back(tmp_path):
     program = formulate(trellis, rules)
     best = ilpinfer.decode(trellis, rules)
     files = of_files(program, tmp_path, "odd")
-    for answer in (*highs(files), *map(cbc, files)):
+    for answer in (*highs.solved(files), *map(cbc, files)):
         assert answer is not None and set(answer[1]) <= set(program.file_columns)
         values = dict.fromkeys(program.file_columns, 0.0) | answer[1]
         assert program.labelling(values) == best.labels and program.value(values) == best.score
@@ -518,9 +463,8 @@ def test_files_hold_exact_numbers(tmp_path):
     assert "+ 0.00000095367431640625 x.0.START.a - 0.00000286102294921875 x.0.START.b" in text
     assert "it maximises a score in nats" in text
     assert " - 3 x.0.START.b" in formulate(trellis).text("lp", units="grid")
-    assert "minimises the negative" in formulate(trellis).text("mps") and "NAME ilpinfer_" in formulate(
-        trellis
-    ).text("mps")
+    packed = formulate(trellis).text("mps")
+    assert "minimises the negative" in packed and "NAME ilpinfer_" in packed
 
 
 def test_files_are_written_whole_or_not_at_all(tmp_path):
@@ -543,7 +487,7 @@ def test_infeasible_programs_are_infeasible_in_files(tmp_path):
     impossible = formulate(trellis, [C.at_least_runs("a", 9)])
     floor = formulate(trellis, [C.at_most_tokens("a", 0)], program="two-phase", tau=1.0, best_score=0.0)
     files = [*of_files(impossible, tmp_path, "a"), *of_files(floor, tmp_path, "b")]
-    solved = [answer is not None for answer in highs(files)]
+    solved = [answer is not None for answer in highs.solved(files)]
     assert solved == [answer is not None for answer in map(cbc, files)] == [False, False, True, True]
 
 

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.effort import examples
 from support.strategies import problems
-from test_verification import SLOW, digest_of
+from support.trellises import random_trellis
+from test_verification import digest_of
 
 import ilpinfer
-from formulations import Trellis
 from formulations import constraints as C
 from formulations.problem.compiled_rules import compile_problem
 from ilpinfer.core.certificate import Certificate, Cost
@@ -34,13 +34,7 @@ RULES = [
 MACHINES = ((0, 0), (1, 0), (2, 0), (3, 0))
 
 
-def long_trellis():
-    random = np.random.default_rng(0)
-    names = ["a", "b", "c", "d", "e", "O"]
-    return Trellis(random.normal(size=K), random.normal(size=(T - 1, K, K)), labels=names)
-
-
-TRELLIS = long_trellis()
+TRELLIS = random_trellis(0, T, ("a", "b", "c", "d", "e", "O"))
 VITERBI = ilpinfer.decode(TRELLIS, RULES, method="viterbi")
 
 
@@ -112,16 +106,16 @@ def test_many_labellings_that_are_excluded_are_counted_too():
     assert not verdict.ok and "more than 10000000 steps" in verdict.reasons[0]
 
 
-@pytest.mark.parametrize("most", [0, -1, True, 1.5, "many", None])
-def test_bad_limits_are_refused(most):
-    with pytest.raises(ValueError, match="max_steps is"):
-        verify(TRELLIS, RULES, VITERBI, max_steps=most)
-
-
-@pytest.mark.parametrize("limit", [0, -1.0, math.nan, "long"])
-def test_bad_time_limits_are_refused(limit):
-    with pytest.raises(ValueError, match="time_limit is"):
-        verify(TRELLIS, RULES, VITERBI, time_limit=limit)
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *(("max_steps", most) for most in (0, -1, True, 1.5, "many", None)),
+        *(("time_limit", limit) for limit in (0, -1.0, math.nan, "long")),
+    ],
+)
+def test_bad_limits_are_refused(name, value):
+    with pytest.raises(ValueError, match=f"{name} is"):
+        verify(TRELLIS, RULES, VITERBI, **{name: value})
 
 
 def test_a_certificate_says_what_it_costs():
@@ -146,13 +140,11 @@ def test_no_tree_is_too_deep_to_be_refused(tree):
     assert not verify(TRELLIS, RULES, forged(tree)).ok
 
 
-@settings(max_examples=examples(100), **SLOW)
+@settings(max_examples=examples(100))
 @given(problems(longest=5))
 def test_the_proofs_of_the_engine_cost_far_less_than_the_default(problem):
-    instance, cases = problem
-    rules = [case.rule for case in cases]
-    solution = ilpinfer.decode(instance.trellis, rules)
-    verdict = verify(instance.trellis, rules, solution, max_steps=MAX_STEPS // 50)
+    solution = ilpinfer.decode(*problem.given)
+    verdict = verify(*problem.given, solution, max_steps=MAX_STEPS // 50)
     assert verdict.ok, verdict.reasons
 
 
@@ -161,15 +153,13 @@ TIMED = {"lds", "evolutionary", "annealing", "tabu", "hybrid"}
 
 
 @pytest.mark.parametrize("method", METHODS)
-@settings(max_examples=8, **SLOW)
+@settings(max_examples=8)
 @given(problem=problems(longest=4), top=st.sampled_from((None, 3)))
 def test_no_certificate_says_more_than_a_check_grants(method, problem, top):
-    instance, cases = problem
-    rules = [case.rule for case in cases]
     options = {"time_limit": 0.2} if method in TIMED else {}
-    result = ilpinfer.decode(instance.trellis, rules, method=method, top=top, **options)
+    result = ilpinfer.decode(*problem.given, method=method, top=top, **options)
     for solution in result if top else [result]:
-        verdict = verify(instance.trellis, rules, solution)
+        verdict = verify(*problem.given, solution)
         assert verdict.ok, verdict.reasons
         if solution.certificate.kind == "exact":
             assert verdict.proved or "the bound is proved" in verdict.reasons[0], verdict.reasons

@@ -1,13 +1,12 @@
 """Every form of a leaf proves the optimum of small problems or nothing: machines in the product, in stages or left out, any multipliers."""
 
 import itertools
-from dataclasses import replace
 from unittest.mock import patch
 
 import numpy as np
 import pytest
+from support.trellises import near_tie_trellis, valued
 
-import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
 from formulations.problem.compiled_rules import compile_problem
@@ -29,23 +28,8 @@ PRICES = {0: (None, 3 * FINE // 2, 3 * FINE), 1: (None, -1, -9 * FINE)}
 
 
 def drawn(seed, rules=RULES, order=1):
-    rng = np.random.default_rng(seed)
-    start, edges = rng.integers(-3, 4, K), rng.integers(-3, 4, (T - 1, K, K))
-    if order == 2:
-        pairs = rng.integers(-3, 4, (T - 2, K, K, K)) * UNIT
-        trellis = Trellis.second_order(start * UNIT, edges[0] * UNIT, pairs, labels=LABELS)
-    else:
-        trellis = Trellis(start * UNIT, edges * UNIT, labels=LABELS)
-    problem = compile_problem(trellis, rules)
-    ranked = sorted(
-        (
-            (value.score, path)
-            for path in itertools.product(range(K), repeat=T)
-            if (value := problem.value(np.array(path))).feasible
-        ),
-        reverse=True,
-    )
-    return problem, ranked
+    problem = compile_problem(near_tie_trellis(seed, T, order=order), rules)
+    return problem, valued(problem)
 
 
 def accepted(problem, tree, claim, excluded=(), few=100_000):
@@ -118,16 +102,11 @@ def test_both_cases_of_a_split_need_a_proof():
 
 
 def test_shares_that_make_the_lattice_poorer_make_its_lists_richer():
-    trellis = Trellis.from_emissions(
-        np.random.default_rng(4).integers(-3, 4, (T, K)) * UNIT,
-        np.zeros((K, K)),
-        labels=LABELS,
-        tokens=["x", "y", "x", "x"],
-    )
+    scores = np.random.default_rng(4).integers(-3, 4, (T, K)) * UNIT
+    trellis = Trellis.from_emissions(scores, np.zeros((K, K)), labels=LABELS, tokens=["x", "y", "x", "x"])
     for penalty in (float("inf"), 2 * UNIT):
         problem = compile_problem(trellis, [C.consistent(penalty=penalty)])
-        scores = [problem.value(np.array(path)) for path in itertools.product(range(K), repeat=T)]
-        best = max(value.score for value in scores if value.feasible)
+        best = valued(problem)[0][0]
         kinds = problem.rules[0].components[0].kinds
         for rows in itertools.product((-9, 0, 2), repeat=3):
             for other in (0, -5):
@@ -159,13 +138,3 @@ def test_any_size_of_a_claim_is_compared():
         assert not accepted(problem, leaf, -(10**400), few=few)
         assert accepted(problem, leaf, -(10**400), tuple(path for _, path in ranked), few=few)
         assert not accepted(problem, leaf, -(10**400), tuple(path for _, path in ranked[1:]), few=few)
-
-
-def test_a_stored_proof_is_checked_as_one_in_memory():
-    trellis = Trellis(np.zeros(K), np.zeros((T - 1, K, K)), labels=LABELS)
-    solution = ilpinfer.decode(trellis, RULES)
-    again = ilpinfer.Solution.from_dict(solution.to_dict())
-    assert ilpinfer.verify(trellis, RULES, again).proved
-    wrong = replace(again.certificate, make_digest=lambda: "0" * 64)
-    verdict = ilpinfer.verify(trellis, RULES, replace(again, certificate=wrong))
-    assert not verdict.ok and "digest" in verdict.reasons[0]

@@ -6,10 +6,10 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from support.trellises import near_tie_trellis, valued
 
 import ilpinfer
 from benchmarks.data.runs import ruled
-from formulations import Trellis
 from formulations import constraints as C
 from formulations.grid import FORBIDDEN, is_forbidden
 from formulations.problem.compiled_rules import compile_problem
@@ -30,30 +30,13 @@ RULES = [
 
 
 def drawn(seed, order):
-    """A problem whose scores are -3 to 3 grid units, with some of them forbidden, and all its machines."""
-    rng = np.random.default_rng(seed)
-
-    def scores(*shape):
-        return np.where(rng.random(shape) < 0.1, -np.inf, rng.integers(-3, 4, shape) / 2**20)
-
-    if order == 1:
-        trellis = Trellis(scores(K), scores(T - 1, K, K), labels=["a", "b", "O"])
-    else:
-        trellis = Trellis.second_order(
-            scores(K), scores(K, K), scores(T - 2, K, K, K), labels=["a", "b", "O"]
-        )
+    """A problem of near ties with some scores that forbid, and all its machines."""
+    trellis = near_tie_trellis(seed, T, order=order, forbidden=0.1)
     problem = compile_problem(trellis, RULES).fold()
     rules = problem.rules
     keys = [(r, m) for r, rule in enumerate(rules) for m in range(len(rule.machines))]
     assert len(keys) == len(RULES)
     return problem, [machine_of(rules, key, 1, None, Meter()) for key in keys]
-
-
-def values(problem):
-    """Labellings that keep the hard rules, with their scores, best first."""
-    paths = itertools.product(range(K), repeat=T)
-    pairs = ((problem.value(np.array(path)), path) for path in paths)
-    return sorted(((value.score, path) for value, path in pairs if value.feasible), reverse=True)
 
 
 def stage(problem, machines, excluded, limit, meter=None):
@@ -80,7 +63,7 @@ CASES = [(seed, order) for seed in range(20) for order in (1, 2)]
 @pytest.mark.parametrize(("seed", "order"), CASES)
 def test_what_is_excluded_is_what_brute_force_does_not_find(seed, order):
     problem, machines = drawn(seed, order)
-    ranked = values(problem)
+    ranked = valued(problem)
     assert len(ranked) > 3
     for place in range(4):
         excluded = tuple(path for _, path in ranked[:place])
@@ -96,7 +79,7 @@ def test_the_graph_of_a_limit_has_the_labellings_above_it(seed, order):
     """A stage without machines leaves the paths whose every step lies on one above the limit."""
     problem, _ = drawn(seed, order)
     problem = replace(problem, rules=())
-    scores = {path: score for score, path in values(problem)}
+    scores = {path: score for score, path in valued(problem)}
     limit = sorted(scores.values())[-5]
     graph = Marginals(problem.lattice).graph(limit, Meter())
     above = [path for path, score in scores.items() if score > limit]
@@ -127,7 +110,7 @@ def test_max_marginals_are_the_best_through_each_state(seed, order):
 @pytest.mark.parametrize(("seed", "order"), CASES)
 def test_chunks_change_nothing(seed, order):
     problem, machines = drawn(seed, order)
-    given = (tuple(path for _, path in values(problem)[:1]), values(problem)[2][0])
+    given = (tuple(path for _, path in valued(problem)[:1]), valued(problem)[2][0])
     whole, cells = stage(problem, machines, *given), 16 * K
     with patch.object(graphs, "MOST_CELLS", cells):
         assert plain(stage(problem, machines, *given).base) == plain(whole.base)
@@ -143,7 +126,7 @@ def plain(graph):
 
 def test_many_steps_and_shared_penalties_are_left_to_arrays():
     problem, machines = drawn(0, 1)
-    ranked = values(problem)
+    ranked = valued(problem)
     given = (tuple(path for _, path in ranked[:1]), ranked[1][0])
     assert stage(problem, machines, *given).excludes()
     with patch.object(stages, "FEW", 20):
@@ -154,7 +137,7 @@ def test_many_steps_and_shared_penalties_are_left_to_arrays():
 
 def test_many_prefixes_are_left_to_arrays():
     problem, machines = drawn(0, 1)
-    ranked = values(problem)
+    ranked = valued(problem)
     worst = tuple(path for _, path in ranked), ranked[-1][0] - 100
     edges = sum(stage(problem, machines, *worst).base.sizes)
     with patch.object(stages, "FEW", edges * (2 + len(machines))):

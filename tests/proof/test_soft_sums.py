@@ -4,19 +4,22 @@ from itertools import product
 
 import numpy as np
 import pytest
+from support import oracles
+from support.checks import check_optimum
 from support.effort import STRICT
+from support.strategies import by_numbers
+from support.trellises import random_trellis
 
 import ilpinfer
-from formulations import Trellis
 from formulations import constraints as C
 from ilpinfer.exact import compiled
 
 LABELS = ["a", "b", "O"]
 TERMS = {
-    "tokens(a)": lambda y: y.count(0),
-    "runs(a)": lambda y: sum(k == 0 and (not t or y[t - 1] != 0) for t, k in enumerate(y)),
-    "tokens(O)": lambda y: y.count(2),
-    "runs(b)": lambda y: sum(k == 1 and (not t or y[t - 1] != 1) for t, k in enumerate(y)),
+    "tokens(a)": lambda y: y.count("a"),
+    "runs(a)": lambda y: len(oracles.run_starts(y, "a", "plain")),
+    "tokens(O)": lambda y: y.count("O"),
+    "runs(b)": lambda y: len(oracles.run_starts(y, "b", "plain")),
 }
 AWAY = {
     "<=": lambda x, side: max(0, x - side),
@@ -25,42 +28,25 @@ AWAY = {
 }
 
 
-class Problem:
-    """A trellis, and a sum with coefficients up to 7 and a side from -10 to 20."""
+def draw(seed, distance):
+    """A sum with coefficients up to 7 and a side from -10 to 20; None where no labelling keeps it."""
+    rng = np.random.default_rng(seed)
+    T = int(rng.integers(1, 7))
+    start, edges = (rng.integers(-(2**21), 2**21, shape) / 2**20 for shape in (3, (T - 1, 3, 3)))
+    chosen = rng.choice(list(TERMS), rng.integers(1, 4), replace=False).tolist()
+    terms = {term: int(rng.integers(1, 8)) for term in chosen}
+    sign, side = str(rng.choice(list(AWAY))), int(rng.integers(-10, 21))
+    left = " + ".join(f"{number}*{term}" for term, number in terms.items())
+    penalty = float(rng.choice([0.25, 0.5, 1.0, 2.0]))
+    rule = C.linear(f"{left} {sign} {side}", penalty=penalty, distance=distance)
 
-    def __init__(self, seed):
-        rng = np.random.default_rng(seed)
-        self.T = int(rng.integers(1, 7))
-        self.start, self.edges = (rng.integers(-(2**21), 2**21, shape) for shape in (3, (self.T - 1, 3, 3)))
-        self.trellis = Trellis(self.start / 2**20, self.edges / 2**20, labels=LABELS)
-        self.terms = {
-            str(term): int(rng.integers(1, 8))
-            for term in rng.choice(list(TERMS), rng.integers(1, 4), replace=False)
-        }
-        self.sign, self.side = str(rng.choice(list(AWAY))), int(rng.integers(-10, 21))
-        self.penalty = int(rng.choice([2**18, 2**19, 2**20, 2**21]))
-        left = " + ".join(f"{number}*{term}" for term, number in self.terms.items())
-        self.text = f"{left} {self.sign} {self.side}"
+    def away(y):
+        return AWAY[sign](sum(number * TERMS[term](y) for term, number in terms.items()), side)
 
-    def optimum(self, distance):
-        """Grid units, by looking at all labellings."""
-        labellings = list(product(range(3), repeat=self.T))
-        away = [
-            AWAY[self.sign](sum(n * TERMS[term](y) for term, n in self.terms.items()), self.side)
-            for y in labellings
-        ]
-        if distance == "binary":
-            away = [min(1, violations) for violations in away]
-        if distance == "hamming":
-            kept = [y for y, violations in zip(labellings, away) if not violations]
-            if not kept:
-                return None
-            away = (np.array(labellings)[:, None] != np.array(kept)).sum(axis=2).min(axis=1).tolist()
-        scores = [
-            self.start[y[0]] + sum(self.edges[t - 1, y[t - 1], y[t]] for t in range(1, self.T))
-            for y in labellings
-        ]
-        return max(score - self.penalty * violations for score, violations in zip(scores, away))
+    if distance != "hamming":
+        return by_numbers(start, edges, LABELS, (rule, away))
+    kept = [y for y in product(LABELS, repeat=T) if not away(y)]
+    return by_numbers(start, edges, LABELS, (rule, lambda y: oracles.hamming(y, kept))) if kept else None
 
 
 @pytest.mark.examples
@@ -68,24 +54,21 @@ class Problem:
 def test_every_optimum_of_a_sum_is_proved_and_right(distance, monkeypatch):
     by_multipliers = 0
     for seed in range(700 if STRICT else 150):
-        problem = Problem(seed)
-        if (optimum := problem.optimum(distance)) is None:
+        if (problem := draw(seed, distance)) is None:
             continue
-        rules = [C.linear(problem.text, penalty=problem.penalty / 2**20, distance=distance)]
         with monkeypatch.context() as patch:
             patch.setattr(compiled, "PASSES", 1 if seed % 2 else compiled.PASSES)
-            solution = ilpinfer.decode(problem.trellis, rules)
-        verdict = ilpinfer.verify(problem.trellis, rules, solution)
-        assert verdict.proved and solution.certificate.kind == "exact", (problem.text, verdict.reasons)
-        assert solution.score * 2**20 == optimum, problem.text
+            solution = ilpinfer.decode(*problem.given)
+        verdict = ilpinfer.verify(*problem.given, solution)
+        assert verdict.proved and solution.certificate.kind == "exact", (problem.rules, verdict.reasons)
+        check_optimum(problem, solution)
         by_multipliers += "multipliers" in solution.method
     assert distance != "count" or by_multipliers > 20
 
 
 @pytest.mark.parametrize("text", ["3*runs(a) <= 2", "2*tokens(O) = 5", "3*tokens(a) >= 7"])
 def test_no_multiplier_proves_that_the_second_best_labelling_is_the_best(text):
-    rng = np.random.default_rng(3)
-    trellis = Trellis(rng.normal(size=3), rng.normal(size=(5, 3, 3)), labels=LABELS)
+    trellis = random_trellis(3, T=6)
     rules = [C.linear(text, penalty=0.5)]
     best, second = ilpinfer.decode(trellis, rules, top=2)
     assert ilpinfer.verify(trellis, rules, best).proved and second.score < best.score

@@ -1,16 +1,16 @@
 """Proofs of both phases of two-phase inference, of single members of the best few, and of lists that are complete."""
 
 import math
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from support import oracles
 from support.effort import examples
-from support.strategies import NEAR_TIES, UNIT, cost_units, problems
-from test_verification import SLOW, compiled, digest_of, leaves, split_rules
+from support.strategies import near_ties, problems
+from test_verification import claimed
+from test_verification import trees as proof_trees
 
 import ilpinfer
 from formulations import Trellis
@@ -19,112 +19,82 @@ from formulations.grid import nats
 from formulations.problem.compiled_rules import compile_problem
 from formulations.problem.problem import hard_only
 from formulations.programs.formulation import score_floor
-from ilpinfer.core.certificate import Certificate, Phases, Rest
-from ilpinfer.core.trees import Leaf, Split
+from ilpinfer.core.certificate import Phases, Rest
+from ilpinfer.core.trees import Leaf
 from ilpinfer.decoding.two_phase import TwoPhaseSolution
 from ilpinfer.proof.tree import weighted_problem
 
-NEAR = problems(NEAR_TIES, st.one_of(st.just(math.inf), st.integers(1, 3).map(lambda k: k * UNIT)))
 TAUS = st.sampled_from((0.0, 0.3, 0.9, 1.0))
 BOUNDS = st.sampled_from(("relative", "odds"))
 
 
-def ranks(instance, cases, tau, bound):
+def ranks(problem, tau, bound):
     """(cost, -score) of every labelling at or above the floor, the best first; the best score, and the floor."""
-    costs = {y: cost_units(instance, cases, y, hard=False) for y in oracles.labellings(*instance.shape)}
-    possible = [y for y in costs if cost_units(instance, cases, y) is not None]
-    scores = {y: s for y in possible if (s := instance.units(y)) is not None}
+    kept = {y: problem.units(y) for y in problem.labellings if problem.cost(y) is not None}
+    scores = {y: score for y, score in kept.items() if score is not None}
     if not scores:
         return [], None, None
     best = max(scores.values())
     floor = score_floor(best, tau, bound)
     accepted = [y for y in scores if floor is None or scores[y] >= floor]
-    return sorted((costs[y], -scores[y], y) for y in accepted), best, floor
+    return sorted((problem.cost(y, hard=False), -scores[y], y) for y in accepted), best, floor
 
 
-@settings(max_examples=examples(60), **SLOW)
-@given(st.one_of(problems(), NEAR), TAUS, BOUNDS, st.integers(1, 4))
+@settings(max_examples=examples(60))
+@given(problems() | near_ties(), TAUS, BOUNDS, st.integers(1, 4))
 def test_both_phases_are_proved_for_each_of_the_best_few(problem, tau, bound, top):
-    instance, cases = problem
-    rules, _ = compiled(instance, cases)
-    result = ilpinfer.decode_two_phase(instance.trellis, rules, tau, bound, top=top)
-    expected = ranks(instance, cases, tau, bound)[0][:top]
+    problem.machined()
+    result = ilpinfer.decode_two_phase(*problem.given, tau, bound, top=top)
+    expected = ranks(problem, tau, bound)[0][:top]
     assert [tuple(s.ids.tolist()) for s in result] == [y for *_, y in expected]
     for solution in result:
-        verdict = ilpinfer.verify(instance.trellis, rules, solution)
+        verdict = ilpinfer.verify(*problem.given, solution)
         assert solution.certificate.kind == "exact"
         assert (verdict.ok, verdict.proved, verdict.reasons) == (True, True, ())
     if result:
-        assert ilpinfer.verify(instance.trellis, rules, result).proved
+        assert ilpinfer.verify(*problem.given, result).proved
     else:
-        alone = ilpinfer.decode_two_phase(instance.trellis, rules, tau, bound)
-        assert alone.status == "infeasible" and ilpinfer.verify(instance.trellis, rules, alone).proved
+        alone = ilpinfer.decode_two_phase(*problem.given, tau, bound)
+        assert alone.status == "infeasible" and ilpinfer.verify(*problem.given, alone).proved
 
 
 def two_phase(trellis, rules, y, phases, tau, bound, best, excluded=()):
     """A solution that claims the labelling to be the best of both phases, its own figures right."""
-    value = compile_problem(trellis, rules).value(np.array(y))
+    one_phase = claimed(trellis, rules, y, phases, excluded=excluded)
     floor = score_floor(best, tau, bound)
     return TwoPhaseSolution(
-        status="optimal",
-        score=nats(value.score),
-        model_score=nats(value.model),
-        feature_score=nats(value.features),
-        penalty=nats(value.penalty),
-        violations=value.violations,
-        bound=nats(value.score),
-        method="by hand",
-        certificate=Certificate(
-            "exact", "by hand", tree=phases, excluded=excluded, make_digest=digest_of(trellis, rules)
-        ),
-        path=np.array(y),
-        names=trellis.labels.names,
+        **{field.name: getattr(one_phase, field.name) for field in fields(one_phase) if field.init},
         best_score=nats(best),
         floor=-math.inf if floor is None else nats(floor),
-        cost_bound=nats(value.penalty),
+        cost_bound=one_phase.penalty,
         tau=tau,
         floor_kind=bound,
     )
 
 
-@st.composite
-def any_tree(draw, ground, shape, depth=1):
-    if not depth or draw(st.booleans()):
-        return draw(leaves(ground))
-    T, K = shape
-    tokens = draw(st.lists(st.integers(0, T - 1), min_size=1, unique=True))
-    labels = draw(st.lists(st.integers(0, K - 1), min_size=1, unique=True))
-    most = draw(st.integers(0, len(tokens)))
-    sides = split_rules(tokens, labels, most, shape)
-    return Split(
-        tuple(tokens), tuple(labels), most, *(draw(any_tree((*ground, s), shape, depth - 1)) for s in sides)
-    )
-
-
-@settings(max_examples=examples(150), **SLOW)
-@given(st.one_of(problems(longest=4), NEAR), TAUS, BOUNDS, st.data())
+@settings(max_examples=examples(150))
+@given(problems() | near_ties(), TAUS, BOUNDS, st.data())
 def test_no_proof_of_two_phases_proves_what_is_false(problem, tau, bound, data):
     """Any labelling, best score, weight, trees and exclusions: what is accepted is the truth."""
-    instance, cases = problem
-    rules, whole = compiled(instance, cases)
-    order, best, _ = ranks(instance, cases, tau, bound)
+    whole = problem.machined()
+    order, best, _ = ranks(problem, tau, bound)
     assume(order)
-    scored = [y for y in oracles.labellings(*instance.shape) if whole.value(np.array(y)).feasible]
+    scored = [y for y in problem.labellings if whole.value(np.array(y)).feasible]
     y, witness = data.draw(st.sampled_from(scored)), data.draw(st.sampled_from(scored))
-    claimed = data.draw(st.sampled_from([best, instance.units(witness)]))
+    claimed = data.draw(st.sampled_from([best, problem.units(witness)]))
     weight = data.draw(st.integers(1, 2**22))
     trees = [
-        data.draw(any_tree(p.rules, instance.shape))
+        data.draw(proof_trees(p.rules, problem.shape, depth=1))
         for p in (hard_only(whole), weighted_problem(whole, weight))
     ]
-    honest = ilpinfer.decode_two_phase(instance.trellis, rules, tau, bound).certificate.tree
+    honest = ilpinfer.decode_two_phase(*problem.given, tau, bound).certificate.tree
     if honest is not None and data.draw(st.booleans()):
         trees = [honest.best, honest.least or trees[1]]
     phases = Phases(trees[0], witness, data.draw(st.sampled_from([trees[1], None])), weight)
     excluded = tuple(data.draw(st.lists(st.sampled_from(scored), max_size=2)))
-    solution = two_phase(instance.trellis, rules, y, phases, tau, bound, claimed, excluded)
-    if ilpinfer.verify(instance.trellis, rules, solution).proved:
-        assert claimed == best == instance.units(witness)
+    solution = two_phase(*problem.given, y, phases, tau, bound, claimed, excluded)
+    if ilpinfer.verify(*problem.given, solution).proved:
+        assert claimed == best == problem.units(witness)
         left = [rank for rank in order if rank[2] not in excluded]
         assert [(cost, score) for cost, score, z in left if z == y] == [left[0][:2]]
 
@@ -208,9 +178,8 @@ def test_whatever_is_changed_in_two_phases_is_rejected(change, words):
 
 def test_a_proof_of_two_phases_proves_no_ordinary_solution():
     ordinary = ilpinfer.decode(TRELLIS, RULES)
-    verdict = ilpinfer.verify(
-        TRELLIS, RULES, replace(ordinary, certificate=replace(ordinary.certificate, tree=TREE))
-    )
+    forged = replace(ordinary, certificate=replace(ordinary.certificate, tree=TREE))
+    verdict = ilpinfer.verify(TRELLIS, RULES, forged)
     assert not verdict.ok and "another kind of inference" in verdict.reasons[0]
 
 
@@ -237,19 +206,18 @@ def test_two_phase_by_a_solver_is_a_solvers_word():
     assert not ilpinfer.verify(TRELLIS, RULES, below).ok
 
 
-@settings(max_examples=examples(60), **SLOW)
-@given(st.one_of(problems(longest=4), NEAR), st.integers(1, 6), st.data())
+@settings(max_examples=examples(60))
+@given(problems() | near_ties(), st.integers(1, 6), st.data())
 def test_each_of_the_best_few_is_proved_by_itself(problem, top, data):
-    instance, cases = problem
-    rules, whole = compiled(instance, cases)
-    everything = oracles.top(*instance.shape, instance.units, lambda y: cost_units(instance, cases, y), None)
-    result = ilpinfer.decode(instance.trellis, rules, top=top)
+    whole = problem.machined()
+    everything = problem.top()
+    result = ilpinfer.decode(*problem.given, top=top)
     for solution in result:
-        assert ilpinfer.verify(instance.trellis, rules, solution).proved
+        assert ilpinfer.verify(*problem.given, solution).proved
         given = solution.certificate.excluded
         excluded = tuple(data.draw(st.lists(st.sampled_from([y for _, y in everything]), max_size=3)))
         forged = replace(solution, certificate=replace(solution.certificate, excluded=excluded))
-        verdict = ilpinfer.verify(instance.trellis, rules, forged)
+        verdict = ilpinfer.verify(*problem.given, forged)
         own = tuple(solution.ids.tolist())
         value = whole.value(solution.ids).score
         left = [total for total, y in everything if y not in excluded]
@@ -257,7 +225,7 @@ def test_each_of_the_best_few_is_proved_by_itself(problem, top, data):
         right = fair and own not in excluded and len(set(excluded)) == len(excluded) and left[0] <= value
         assert not verdict.proved or right
         assert verdict.proved or set(excluded) != set(given) or len(excluded) != len(given)
-    verdict = ilpinfer.verify(instance.trellis, rules, result, top=top)
+    verdict = ilpinfer.verify(*problem.given, result, top=top)
     assert verdict.ok and verdict.proved == bool(result), verdict.reasons
 
 
@@ -293,9 +261,8 @@ def test_a_list_is_proved_to_be_complete_where_it_is():
         assert ilpinfer.verify(TRELLIS, rules, short).proved
     verdict = ilpinfer.verify(TRELLIS, rules, result[:1], top=50)
     assert verdict.reasons == ("that there is no more than 1 labelling is not proved",)
-    forged = replace(
-        result[-2], certificate=replace(result[-2].certificate, rest=result[-1].certificate.rest)
-    )
+    rest = result[-1].certificate.rest
+    forged = replace(result[-2], certificate=replace(result[-2].certificate, rest=rest))
     assert not ilpinfer.verify(TRELLIS, rules, [*result[:-2], forged], top=50).ok
     assert not ilpinfer.verify(TRELLIS, rules, forged).ok
 
@@ -305,9 +272,8 @@ def test_a_list_holds_nothing_beyond_what_was_asked_for():
     assert result[0].score > result[-1].score
     assert ilpinfer.verify(TRELLIS, RULES, result, top=4).proved
     verdict = ilpinfer.verify(TRELLIS, RULES, result, top=3)
-    assert not verdict.ok and verdict.reasons == (
-        "the list has 4 labellings, of which 3 at most were asked for",
-    )
+    assert not verdict.ok
+    assert verdict.reasons == ("the list has 4 labellings, of which 3 at most were asked for",)
     verdict = ilpinfer.verify(TRELLIS, RULES, result, top=4, within=0.0)
     assert not verdict.ok and "its score is more than 0.0 nats below the best" in verdict.reasons[0]
     for wrong in ({"top": 0}, {"top": True}, {"top": 2.5}, {"within": -1.0}, {"within": float("nan")}):

@@ -5,46 +5,25 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from support import oracles
+from support.checks import check_optimum
 from support.effort import at_most, examples
-from support.strategies import NEAR_TIES, cost_units, problems
+from support.strategies import NEAR_TIES, UNIT, problems
+from support.trellises import many_runs
 
 import ilpinfer
-from formulations import Trellis
-from formulations import constraints as C
 from formulations.grid import is_forbidden
-from formulations.problem.compiled_rules import compile_problem
 from ilpinfer.search.discrepancy import Discrepancy
-
-SLOW = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
-UNIT = 2.0**-20
-
-
-def decode(instance, cases, **options):
-    return ilpinfer.decode(instance.trellis, [case.rule for case in cases], method="lds", **options)
-
-
-def best_of(instance, cases):
-    return oracles.best(*instance.shape, instance.units, lambda y: cost_units(instance, cases, y))
 
 
 @pytest.mark.parametrize("variant", ["admissible", "textbook"])
-@settings(max_examples=examples(120), **SLOW)
-@given(problem=st.one_of(problems(), problems(NEAR_TIES)))
+@settings(max_examples=examples(120))
+@given(problem=problems() | problems(NEAR_TIES))
 def test_with_no_limits_left_it_is_exact(variant, problem):
-    instance, cases = problem
-    compiled = compile_problem(instance.trellis, [case.rule for case in cases])
-    assume(not any(rule.machineless for rule in compiled.rules))
-    expected, labellings = best_of(instance, cases)
-    solution = decode(instance, cases, variant=variant, keep_going=True)
-    if expected is None:
-        assert solution.status == "infeasible"
-        return
-    assert solution.status == "optimal"
-    assert solution.score == expected * UNIT
-    assert tuple(solution.ids.tolist()) in labellings
+    problem.machined()
+    solution = ilpinfer.decode(*problem.given, method="lds", variant=variant, keep_going=True)
+    check_optimum(problem, solution)
 
 
 def published(compiled, alpha, m, b, db, zero):
@@ -108,33 +87,25 @@ def published(compiled, alpha, m, b, db, zero):
     return next(result for result in rounds if result)
 
 
-@settings(max_examples=examples(80), **SLOW)
+@settings(max_examples=examples(80))
 @given(problem=problems(), zero=st.sampled_from(("score", "best")), b=st.integers(1, 3))
 def test_the_published_search_finds_what_its_pseudocode_finds(problem, zero, b):
-    instance, cases = problem
-    compiled = compile_problem(instance.trellis, [case.rule for case in cases])
+    compiled = problem.compiled()
     assume(not any(rule.machineless or rule.forced for rule in compiled.rules))
-    assume(instance.shape[0] <= 4)
+    assume(problem.shape[0] <= 4)
     expected = published(compiled, -1.3, 1.5, b, 1, zero)
     if expected is None:
         return
-    solution = decode(instance, cases, variant="published", zero=zero, branching=b, time_limit=5)
+    solution = ilpinfer.decode(
+        *problem.given, method="lds", variant="published", zero=zero, branching=b, time_limit=5
+    )
     assert (solution.score, tuple(solution.ids.tolist())) == (expected[0] * UNIT, expected[1])
 
 
-def hard_sum(T=60, K=9, n=1):
-    rng = np.random.default_rng(3)
-    labels = [f"L{k}" for k in range(K)]
-    trellis = Trellis.from_emissions(rng.normal(size=(T, K)), rng.normal(size=(K, K)), labels=labels)
-    return trellis, [C.at_most_runs(label, 2, penalty=1.0) for label in labels[:n]]
-
-
 def test_incumbents_get_better_over_time_and_the_deadline_is_kept():
-    trellis, rules = hard_sum(n=9)
     seen = []
     solution = ilpinfer.decode(
-        trellis,
-        rules,
+        *many_runs(60, 9, 2, seed=3, penalty=1.0),
         method="lds",
         variant="published",
         zero="best",
@@ -170,6 +141,5 @@ def test_a_variant_chooses_whether_rounds_go_on():
     ],
 )
 def test_parameters_that_make_no_sense_are_named(options, words):
-    trellis, rules = hard_sum()
     with pytest.raises(ValueError, match=words):
-        ilpinfer.decode(trellis, rules, method="lds", **options)
+        ilpinfer.decode(*many_runs(9, 3, 2), method="lds", **options)

@@ -3,18 +3,15 @@
 import math
 
 import numpy as np
-from hypothesis import HealthCheck, given, settings
-from support import oracles
+from hypothesis import given, settings
 from support.effort import examples
-from support.strategies import cost_units, problems
+from support.strategies import problems
 
 import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
-from formulations.problem.compiled_rules import compile_problem
 from ilpinfer.search.viterbi import allowed_labels
 
-SLOW = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
 LABELS = ["B-company", "I-company", "O"]
 
 
@@ -36,33 +33,28 @@ def test_clamping_one_word_repairs_its_neighbour_and_post_correction_does_not():
 METHODS = ("constrained-viterbi", "post-correction")
 
 
-@settings(max_examples=examples(150), **SLOW)
+@settings(max_examples=examples(150))
 @given(problems())
 def test_constrained_viterbi_is_the_best_under_the_local_rules(problem):
-    instance, cases = problem
-    compiled = compile_problem(instance.trellis, [case.rule for case in cases])
-    local = [case for case, rule in zip(cases, compiled.rules, strict=True) if rule.folds]
-    solution = ilpinfer.decode(instance.trellis, [case.rule for case in cases], method="constrained-viterbi")
-    expected, labellings = oracles.best(
-        *instance.shape, instance.units, lambda y: cost_units(instance, local, y)
-    )
+    compiled = problem.compiled()
+    local = [case for case, rule in zip(problem.cases, compiled.rules, strict=True) if rule.folds]
+    solution = ilpinfer.decode(*problem.given, method="constrained-viterbi")
+    expected, labellings = problem._replace(cases=local).best()
     if expected is None:
         assert solution.status == "infeasible"
         return
     assert tuple(solution.ids.tolist()) in labellings
     assert solution.bound == expected / 2**20
-    whole = oracles.best(*instance.shape, instance.units, lambda y: cost_units(instance, cases, y))[0]
+    whole = problem.best()[0]
     assert solution.score <= (-math.inf if whole is None else whole / 2**20) <= solution.bound
 
 
-@settings(max_examples=examples(150), **SLOW)
+@settings(max_examples=examples(150))
 @given(problems())
 def test_post_correction_keeps_what_token_rules_leave_and_moves_nothing_else(problem):
-    instance, cases = problem
-    rules = [case.rule for case in cases]
-    compiled = compile_problem(instance.trellis, rules)
-    plain = ilpinfer.decode(instance.trellis, rules, method="viterbi")
-    solution = ilpinfer.decode(instance.trellis, rules, method="post-correction")
+    compiled = problem.compiled()
+    plain = ilpinfer.decode(*problem.given, method="viterbi")
+    solution = ilpinfer.decode(*problem.given, method="post-correction")
     if plain.path is None:
         assert solution.status == "infeasible"
         return

@@ -4,11 +4,10 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from support import oracles
 from support.effort import examples
-from support.strategies import cost_units, instances, problems
+from support.strategies import Problem, instances, problems
 
 import ilpinfer
 from formulations import Trellis
@@ -18,19 +17,11 @@ from ilpinfer.core.registry import method
 from ilpinfer.evaluation.counts import FieldTable
 from ilpinfer.search.posterior import expected_f1, spans_of
 
-SLOW = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
 
-
-def chances(instance, cases):
+def chances(problem):
     """{labelling: probability} of those that keep the hard rules."""
-    totals = {}
-    for y in oracles.labellings(*instance.shape):
-        score, cost = instance.units(y), cost_units(instance, cases, y)
-        if score is not None and cost is not None:
-            totals[y] = (score - cost) / 2**20
-    if not totals:
-        return {}
-    best = max(totals.values())
+    totals = {y: units / 2**20 for units, y in problem.top()}
+    best = max(totals.values(), default=0.0)
     shares = {y: math.exp(total - best) for y, total in totals.items()}
     whole = sum(shares.values())
     return {y: share / whole for y, share in shares.items()}
@@ -63,13 +54,11 @@ def check_best(solution, worth, tolerance=1e-6):
     assert worth[y] >= max(worth.values()) - tolerance
 
 
-@settings(max_examples=examples(150), **SLOW)
+@settings(max_examples=examples(150))
 @given(problems())
 def test_the_most_right_tokens_are_expected(problem):
-    instance, cases = problem
-    rules = [case.rule for case in cases]
-    shares = chances(instance, cases)
-    solution = ilpinfer.decode(instance.trellis, rules, method="posterior")
+    shares = chances(problem)
+    solution = ilpinfer.decode(*problem.given, method="posterior")
     if not shares:
         assert solution.status == "infeasible"
         return
@@ -78,36 +67,32 @@ def test_the_most_right_tokens_are_expected(problem):
     assert solution.bound >= solution.score and solution.status in ("optimal", "feasible")
 
 
-@settings(max_examples=examples(100), **SLOW)
+@settings(max_examples=examples(100))
 @given(problems(longest=3))
 def test_the_best_f1_of_spans_is_expected(problem):
     """Where the best few labellings are all there are."""
-    instance, cases = problem
-    rules = [case.rule for case in cases]
-    shares = chances(instance, cases)
-    solution = ilpinfer.decode(instance.trellis, rules, method="posterior", risk="spans", top_k=300)
+    shares = chances(problem)
+    solution = ilpinfer.decode(*problem.given, method="posterior", risk="spans", top_k=300)
     if not shares:
         assert solution.status == "infeasible"
         return
-    check_best(solution, right_spans(shares, instance.trellis.labels))
+    check_best(solution, right_spans(shares, problem.trellis.labels))
 
 
-@settings(max_examples=examples(80), **SLOW)
+@settings(max_examples=examples(80))
 @given(problems(longest=3))
 def test_the_best_few_stand_for_all_where_sums_are_too_large(problem):
-    instance, cases = problem
-    rules = [case.rule for case in cases]
-    shares = chances(instance, cases)
+    shares = chances(problem)
     assume(shares and min(shares.values()) > 0)
-    solution = ilpinfer.decode(instance.trellis, rules, method="posterior", top_k=300, budget=1)
+    solution = ilpinfer.decode(*problem.given, method="posterior", top_k=300, budget=1)
     assert "take too many joint states" in solution.method
     check_best(solution, right_tokens(shares))
 
 
-@settings(max_examples=examples(40), **SLOW)
+@settings(max_examples=examples(40))
 @given(instances(), st.integers(2, 5))
 def test_several_labellings_come_in_the_order_of_their_risk(instance, top):
-    shares = chances(instance, [])
+    shares = chances(Problem(instance, []))
     assume(shares and min(shares.values()) > 0)
     worth = right_tokens(shares)
     result = ilpinfer.decode(instance.trellis, method="posterior", top=top)
@@ -171,7 +156,7 @@ def test_it_is_a_heuristic():
     assert isinstance(method("posterior"), Method) and not method("posterior").exact
 
 
-@settings(max_examples=examples(100), **SLOW)
+@settings(max_examples=examples(100))
 @given(instances(), st.data())
 def test_spans_are_those_of_the_evaluation(instance, data):
     T, K = instance.shape

@@ -2,19 +2,15 @@
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from support import oracles
 from support.effort import at_most, examples
-from support.strategies import cost_units, problems
+from support.strategies import problems
+from support.trellises import many_runs
 
 import ilpinfer
-from formulations import Trellis
-from formulations import constraints as C
 from formulations.grid import is_forbidden
-from formulations.problem.compiled_rules import compile_problem
 
-SLOW = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
 REPAIRED = ("greedy", "relaxation-guided")
 
 
@@ -33,15 +29,12 @@ def neighbours(path, labels):
 
 
 @pytest.mark.parametrize("method", REPAIRED)
-@settings(max_examples=examples(100), **SLOW)
+@settings(max_examples=examples(100))
 @given(problem=problems())
 def test_nothing_near_a_repaired_labelling_is_better(method, problem):
-    instance, cases = problem
-    rules = [case.rule for case in cases]
-    compiled = compile_problem(instance.trellis, rules)
-    assume(not any(rule.machineless for rule in compiled.rules))
-    solution = ilpinfer.decode(instance.trellis, rules, method=method)
-    expected, _ = oracles.best(*instance.shape, instance.units, lambda y: cost_units(instance, cases, y))
+    compiled = problem.machined()
+    solution = ilpinfer.decode(*problem.given, method=method)
+    expected, _ = problem.best()
     if expected is None:
         assert not solution.has_labelling
         return
@@ -49,30 +42,24 @@ def test_nothing_near_a_repaired_labelling_is_better(method, problem):
     if not solution.has_labelling:
         return
     own = compiled.value(solution.ids).score
-    for near in neighbours(tuple(solution.ids.tolist()), instance.shape[1]):
+    for near in neighbours(tuple(solution.ids.tolist()), problem.shape[1]):
         value = compiled.value(np.array(near)).score
         assert is_forbidden(value) or value <= own
 
 
-@settings(max_examples=examples(100), **SLOW)
+@settings(max_examples=examples(100))
 @given(problem=problems(), data=st.data())
 def test_best_first_finds_a_labelling_that_keeps_the_hard_rules_if_there_is_one(problem, data):
-    instance, cases = problem
-    rules = [case.rule for case in cases]
-    assume(not any(rule.machineless for rule in compile_problem(instance.trellis, rules).rules))
-    expected, _ = oracles.best(*instance.shape, instance.units, lambda y: cost_units(instance, cases, y))
-    solution = ilpinfer.decode(instance.trellis, rules, method="best-first")
+    problem.machined()
+    expected, _ = problem.best()
+    solution = ilpinfer.decode(*problem.given, method="best-first")
     assert solution.has_labelling == (expected is not None)
 
 
 @pytest.mark.parametrize("method", REPAIRED)
 def test_repair_gains_on_what_it_starts_from_and_keeps_its_time(method):
-    rng = np.random.default_rng(2)
-    labels = [f"L{k}" for k in range(8)]
-    trellis = Trellis.from_emissions(rng.normal(size=(300, 8)), rng.normal(size=(8, 8)), labels=labels)
-    rules = [C.at_most_runs(label, 5, penalty=1.0) for label in labels]
-    ilpinfer.decode(trellis, rules, method=method, time_limit=0.05)
-    solution = ilpinfer.decode(trellis, rules, method=method, time_limit=0.3)
-    start = ilpinfer.decode(trellis, rules, method="best-first", time_limit=0.3)
+    given = many_runs(300, 8, 5, seed=2, penalty=1.0)
+    ilpinfer.decode(*given, method=method, time_limit=0.05)
+    solution = ilpinfer.decode(*given, method=method, time_limit=0.3)
     assert solution.seconds < at_most(0.33)
-    assert solution.score > start.score
+    assert solution.score > ilpinfer.decode(*given, method="best-first", time_limit=0.3).score

@@ -1,7 +1,6 @@
 """Solver backends against brute force over all paths, under limits, interrupts and crashes."""
 
 import itertools
-import json
 import os
 import signal
 import subprocess
@@ -16,7 +15,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support import highs
 from support.effort import at_most
+from support.family import running, wait_until
 from support.places import ROOT
 
 from formulations.programs.record import UNBOUNDED, IntegerProgram
@@ -320,19 +321,10 @@ def test_worker_dies_with_its_parent_in_the_middle_of_a_solve(name: str, fork: b
         worker, child = parent.stdout.readline().split()
         assert Path(f"/proc/{int(worker)}").exists()
         parent.kill()
-        deadline = time.monotonic() + 2
-        while _running(int(worker)) and time.monotonic() < deadline:
-            time.sleep(0.02)
-        assert not _running(int(worker))
+        wait_until(lambda: not running(int(worker)), 2)
+        assert not running(int(worker))
         if fork:
             os.kill(int(child), signal.SIGKILL)
-
-
-def _running(process: int) -> bool:
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 def test_import_is_light() -> None:
@@ -346,23 +338,6 @@ def test_unknown_solver() -> None:
         solve("gurobi", small(0))
 
 
-READ_BACK = """
-import json, sys
-from highspy import Highs, HighsModelStatus
-
-values = []
-for file in sys.argv[1:]:
-    solver = Highs()
-    solver.setOptionValue("output_flag", False)
-    solver.setOptionValue("mip_rel_gap", 0.0)
-    solver.readModel(file)
-    solver.run()
-    solved = solver.getModelStatus() == HighsModelStatus.kOptimal
-    values.append(round(solver.getInfo().objective_function_value) if solved else None)
-print(json.dumps(values))
-"""
-
-
 def test_texts_say_the_same_program(tmp_path: Path) -> None:
     """HiGHS's own readers find the optimum of brute force in both texts."""
     programs = [small(seed) for seed in range(20)]
@@ -371,8 +346,7 @@ def test_texts_say_the_same_program(tmp_path: Path) -> None:
         for end, text in ("mps", mps(program)), ("lp", lp(program)):
             files.append(tmp_path / f"{number}.{end}")
             files[-1].write_text(text)
-    command = [sys.executable, "-c", READ_BACK, *map(str, files)]
-    read = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+    read = [answer and round(answer[0]) for answer in highs.solved(files)]
     values = [best(program) for program in programs]
     assert read[::2] == [None if value == -inf else -value for value in values]
     assert read[1::2] == [None if value == -inf else value for value in values]

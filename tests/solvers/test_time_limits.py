@@ -3,11 +3,10 @@
 import os
 import signal
 from math import inf
-from pathlib import Path
 
 import numpy as np
 import pytest
-from support.family import wait_until
+from support.family import running, wait_until
 
 import ilpinfer
 from formulations import Trellis
@@ -85,15 +84,8 @@ def test_what_a_stopped_solver_started_ends_with_it(order, tmp_path):
     order("starts waits")
     child = tmp_path / "child"
     solve(NAME, program(), time_limit=1.0)
-    wait_until(lambda: not _running(int(child.read_text())))
-    assert not _running(int(child.read_text()))
-
-
-def _running(number):
-    try:
-        return Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
+    wait_until(lambda: not running(int(child.read_text())))
+    assert not running(int(child.read_text()))
 
 
 def test_a_crash_of_one_request_is_an_error_and_costs_no_load(order):
@@ -140,7 +132,7 @@ def test_a_process_that_does_not_stop_is_replaced_at_once(order, monkeypatch):
     answer = solve(NAME, program(), time_limit=LIMIT)
     assert (answer.status, answer.settings, answer.warm_up_seconds) == ("unknown", {"killed": True}, 0)
     assert process_of() != first
-    assert not _running(first)
+    assert not running(first)
 
 
 @pytest.mark.parametrize("again", [False, True])

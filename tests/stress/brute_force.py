@@ -44,7 +44,7 @@ def optimum(sequence: Scored, statements: Sequence[Statement]) -> Optimum:
     names, tokens = sequence.trellis.labels.names, sequence.trellis.tokens
     features = [s for s in statements if s.weight]
     rules = [s for s in statements if not s.weight]
-    rule_machines = sorted(rules, key=lambda rule: rule.penalty is not None)
+    hard_first = sorted(rules, key=lambda rule: rule.penalty is not None)
     lost = overruled(rules, names, tokens)
     scored = []
     for model, y in sequence.labellings():
@@ -56,7 +56,7 @@ def optimum(sequence: Scored, statements: Sequence[Statement]) -> Optimum:
         if best is not None and best.units is not None and -minus < best.units:
             break
         cost: int | None = 0
-        for rule in rule_machines:
+        for rule in hard_first:
             broken = rule.violations(named, tokens, lost.get(id(rule), ()))
             if broken and rule.penalty is None:
                 cost = None

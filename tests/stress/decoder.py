@@ -36,32 +36,12 @@ from formulations.problem.compiled_rules import compile_problem
 from formulations.problem.token_scores import TokenScores
 from ilpinfer.exact import compiled
 from ilpinfer.exact.compiled import tables_of
+from stress import drawing
 from stress.brute_force import Optimum, Scored, optimum, ranking
-from stress.drawing import (
-    ABSENT,
-    LABEL_SETS,
-    ODD,
-    draw_sequence,
-    draw_statements,
-    draw_texts,
-    drawn,
-    followed,
-    scores,
-)
+from stress.drawing import LABEL_SETS
 from stress.statements import Statement, overruled
 
-WAYS = (
-    "one by one",
-    "one by one",
-    "function",
-    "many",
-    "threads",
-    "threads",
-    "pickled",
-    "batch",
-    "top",
-    "texts",
-)
+WAYS = (*("one by one", "threads") * 2, "function", "many", "pickled", "batch", "top", "texts")
 MOST_FINDINGS = 50
 """After so many there is no need for more."""
 ROUND = 10
@@ -69,8 +49,6 @@ ROUND = 10
 
 
 class TextModel:
-    """A model by its scores of tokens."""
-
     def __init__(self, scores: TokenScores) -> None:
         self.token_scores, self.labels = scores, scores.labels
 
@@ -93,7 +71,6 @@ def units(nats: float) -> int | None:
 def faults(
     sequence: Scored, statements: Sequence[Statement], expected: Optimum, solution: Any, verdict: Any
 ) -> Iterator[str]:
-    """What is wrong with a solution."""
     proved = bool(verdict) if solution.certificate.kind == "exact" else verdict.ok
     if not proved:
         yield f"not proved: {verdict.reasons}"
@@ -191,7 +168,6 @@ def decoded(
     order: list[int],
     rng: random.Random,
 ) -> dict[int, Any]:
-    """Solutions by number."""
     if way in ("many", "processes"):
         number = {"n_jobs": 2} if way == "processes" else {"threads": rng.choice((1, 2, 3))}
         given = (trellises[n] for n in order)
@@ -285,19 +261,25 @@ def run_round(number: int, start: int, tally: Tally, longest: int = 5) -> None:
     scheme, names = LABEL_SETS[label_set]
     labels = LabelSet(names, scheme)
     key = start * 10_007 + number // 40, label_set, absent
-    words = (*rng.sample(TOKENS, 3), *rng.sample(ODD, 4)) if odd else TOKENS[: rng.randint(1, len(TOKENS))]
+    words = (
+        (*rng.sample(TOKENS, 3), *rng.sample(drawing.ODD, 4))
+        if odd
+        else TOKENS[: rng.randint(1, len(TOKENS))]
+    )
     others = [f"u{rng.randrange(400)}" for _ in range(rng.choice((0, 3, 70, 150)))]
-    statements = draw_statements(rng, drawn(*key), followed(*key), labels, words, odd, absent)
-    rules = RuleSet(tuple(s.item for s in statements), (*labels.fields, ABSENT) if absent else ())
-    K, make = len(names), scores(rng)
+    statements = drawing.draw_statements(
+        rng, drawing.drawn(*key), drawing.followed(*key), labels, words, odd, absent
+    )
+    rules = RuleSet(tuple(s.item for s in statements), (*labels.fields, drawing.ABSENT) if absent else ())
+    K, make = len(names), drawing.scores(rng)
     shared = [(make(K, K), make(K, K, K)) for _ in range(rng.randint(1, 3))]
     tokens = [*words, *others[: len(words)], *([""] if rng.random() < 0.3 else [])]
     way = "processes" if rng.random() < 0.01 else rng.choice(WAYS)
     if way == "texts":
-        model, sequences = draw_texts(rng, make, labels, tokens, ROUND, longest)
+        model, sequences = drawing.draw_texts(rng, make, labels, tokens, ROUND, longest)
         decoder = ilpinfer.Decoder(rules, model=TextModel(model))
     else:
-        sequences = [draw_sequence(rng, make, shared, labels, tokens, longest) for _ in range(ROUND)]
+        sequences = [drawing.draw_sequence(rng, make, shared, labels, tokens, longest) for _ in range(ROUND)]
         decoder = ilpinfer.Decoder(rules, labels if rng.random() < 0.5 else None)
     trellises = [sequence.trellis for sequence in sequences]
     order = list(range(ROUND))

@@ -149,7 +149,6 @@ def draw_sequence(
     words: Sequence[str],
     longest: int = 5,
 ) -> Scored:
-    """A trellis of any kind."""
     K = len(labels)
     T = rng.choice((1, 1, 2, 2, 3, 3, 3, 4, 4, 5)) - (K == 4 and rng.random() < 0.2)
     T = min(max(T, 1), longest)

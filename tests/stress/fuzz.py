@@ -53,89 +53,36 @@ class Target:
     commands: tuple[str, ...]
 
 
-MODEL = "--model hmm.json"
+MODEL, TO_ROWS = "--model hmm.json", "--rules rules.toml --output out/o.jsonl"
+TRAIN_CRF = "train train.tsv --kind crf --option template={} --option max_iterations=1 --output out/crf.json"
+RULES = ("decode scores.jsonl --rules {}", "explain {}")
+COLUMNS = (
+    f"decode {{}} {MODEL}",
+    "train {} --output out/model.json",
+    "evaluate {} gold.tsv",
+    "check rules.toml {}",
+)
+MODELS = ("decode gold.tsv --model {}", "explain rules.toml --model {}")
 TARGETS = (
-    Target(
-        "rules",
-        "rules.toml",
-        mutations.text,
-        ("decode scores.jsonl --rules {}", "check {} train.tsv", "explain {}"),
-    ),
-    Target("formulas", "formulas.toml", mutations.text, ("decode scores.jsonl --rules {}", "explain {}")),
-    Target(
-        "columns",
-        "train.tsv",
-        mutations.text,
-        (
-            f"decode {{}} {MODEL}",
-            "train {} --output out/model.json",
-            "evaluate {} gold.tsv",
-            "check rules.toml {}",
-        ),
-    ),
-    Target(
-        "scores", "scores.jsonl", mutations.json_lines, ("decode {} --rules rules.toml --output out/o.jsonl",)
-    ),
+    Target("rules", "rules.toml", mutations.text, (*RULES, "check {} train.tsv")),
+    Target("formulas", "formulas.toml", mutations.text, RULES),
+    Target("columns", "train.tsv", mutations.text, COLUMNS),
+    Target("scores", "scores.jsonl", mutations.json_lines, (f"decode {{}} {TO_ROWS}",)),
     Target("archives", "scores.npz", mutations.archive, ("decode {} --label-names names.json",)),
-    Target(
-        "models",
-        "hmm.json",
-        mutations.sealed(seeds.seal),
-        ("decode gold.tsv --model {}", "explain rules.toml --model {}"),
-    ),
-    Target("second order", "hmm2.json", mutations.sealed(seeds.seal), ("decode gold.tsv --model {}",)),
-    Target("crf", "crf.json", mutations.sealed(seeds.seal), ("decode gold.tsv --model {}",)),
-    Target(
-        "templates",
-        "template.toml",
-        mutations.text,
-        ("train train.tsv --kind crf --option template={} --option max_iterations=1 --output out/crf.json",),
-    ),
+    Target("models", "hmm.json", mutations.sealed(seeds.seal), MODELS),
+    Target("second order", "hmm2.json", mutations.sealed(seeds.seal), MODELS[:1]),
+    Target("crf", "crf.json", mutations.sealed(seeds.seal), MODELS[:1]),
+    Target("templates", "template.toml", mutations.text, (TRAIN_CRF,)),
     Target("predictions", "predictions.jsonl", mutations.json_lines, ("evaluate {} gold.tsv",)),
-    Target(
-        "journals",
-        "out/o.jsonl.part",
-        mutations.json_lines,
-        (f"decode gold.tsv {MODEL} --rules rules.toml --output out/o.jsonl",),
-    ),
+    Target("journals", "out/o.jsonl.part", mutations.json_lines, (f"decode gold.tsv {MODEL} {TO_ROWS}",)),
 )
 OPTIONS = (
-    "--method",
-    "--rules",
-    "--scheme",
-    "--top",
-    "--tau",
-    "--bound",
-    "--width",
-    "--within",
-    "--time-limit",
-    "--jobs",
-    "--option",
-    "--label-names",
-    "--pool",
+    *("--method", "--rules", "--scheme", "--top", "--tau", "--bound", "--width", "--within"),
+    *("--time-limit", "--jobs", "--option", "--label-names", "--pool"),
 )
 TEXTS = (
-    *[
-        "0",
-        "1",
-        "2",
-        "-1",
-        "1e999",
-        "nan",
-        "auto",
-        "beam",
-        "lds",
-        "viterbi",
-        "cbc,auto",
-        "iobes",
-        "plain",
-        "citations",
-        "bio",
-    ],
-    "",
-    "x=",
-    "=",
-    "seed=1",
+    *("", "0", "1", "2", "-1", "1e999", "nan", "auto", "beam", "lds", "viterbi", "cbc,auto", "iobes"),
+    *("plain", "citations", "bio", "x=", "=", "seed=1"),
 )
 
 
@@ -150,9 +97,8 @@ class Tally:
 def faults(code: int, err: str, seconds: float, peak: int) -> Iterator[str]:
     """What is wrong with how a command ended."""
     lines = err.splitlines()
-    fatal = [
-        line for line in lines if line.startswith("ilpinfer: ") and not line.startswith("ilpinfer: notice: ")
-    ]
+    said = [line for line in lines if line.startswith("ilpinfer: ")]
+    fatal = [line for line in said if not line.startswith("ilpinfer: notice: ")]
     strange = [line for line in lines if code and not line.startswith(("ilpinfer: ", "  "))]
     if code not in (0, 1, 2):
         yield f"exit code {code}"
@@ -212,6 +158,16 @@ def as_process(arguments: list[str]) -> tuple[int, str, float, int]:
 Way = Callable[[list[str]], tuple[int, str, float, int]]
 
 
+def judged(arguments: list[str], way: Way) -> tuple[int, str, list[str]]:
+    """Exit code, standard error and faults of a command that writes to an empty folder."""
+    Path(OUTPUT).mkdir(exist_ok=True)
+    try:
+        code, err, seconds, peak = way(arguments)
+        return code, err, [*faults(code, err, seconds, peak), *leftovers(code)]
+    finally:
+        shutil.rmtree(OUTPUT)
+
+
 def file_case(target: Target, rng: random.Random, way: Way) -> tuple[str, int, list[str]]:
     """One command on one changed file; the file is whole again afterwards."""
     original = seeds.FILES[target.file]
@@ -220,14 +176,11 @@ def file_case(target: Target, rng: random.Random, way: Way) -> tuple[str, int, l
     Path(OUTPUT).mkdir()
     Path(target.file).write_bytes(changed)
     try:
-        code, err, seconds, peak = way(arguments)
-        result = [*faults(code, err, seconds, peak), *leftovers(code)]
+        code, err, result = judged(arguments, way)
     finally:
-        shutil.rmtree(OUTPUT)
         if "/" not in target.file:
             Path(target.file).write_bytes(original)
-    shown = f"{' '.join(arguments)}: {changed[:2000]!r}: {err[-500:]}"
-    return shown, code, result
+    return f"{' '.join(arguments)}: {changed[:2000]!r}: {err[-500:]}", code, result
 
 
 def option_case(rng: random.Random, way: Way) -> tuple[str, int, list[str]]:
@@ -235,12 +188,7 @@ def option_case(rng: random.Random, way: Way) -> tuple[str, int, list[str]]:
     arguments = ["decode", "scores.jsonl", "--output", "out/o.jsonl"]
     for _ in range(rng.randint(1, 3)):
         arguments += [rng.choice(OPTIONS), rng.choice(TEXTS)]
-    Path(OUTPUT).mkdir()
-    try:
-        code, err, seconds, peak = way(arguments)
-        result = [*faults(code, err, seconds, peak), *leftovers(code)]
-    finally:
-        shutil.rmtree(OUTPUT)
+    code, err, result = judged(arguments, way)
     return f"{' '.join(arguments)}: {err[-500:]}", code, result
 
 
@@ -251,33 +199,16 @@ def certificate_case(rng: random.Random) -> tuple[str, int, list[str]]:
     rules = [C.at_most_runs("a", 1, penalty=1.0), C.requires_before("a", "b")]
     solution = ilpinfer.decode(trellis, rules)
     bound = solution.bound - rng.choice((0, 0, 2.0**-20, 1, math.inf, math.nan))
-    tree: Any = solution.certificate.tree
-    changes = (
+    certificate, value = solution.certificate, rng.choice(mutations.VALUES)
+    tree: Any = certificate.tree
+    leaf = Leaf({rng.choice(mutations.VALUES[:8]): rng.randrange(-9, 9)})
+    changes: tuple[dict[str, Any], ...] = (
         {"bound": bound, "score": bound},
-        {
-            "certificate": replace(
-                solution.certificate,
-                tree=rng.choice(
-                    (*mutations.VALUES, Leaf({rng.choice(mutations.VALUES[:8]): rng.randrange(-9, 9)}))
-                ),
-            )
-        },
-        {
-            "certificate": replace(
-                solution.certificate, tree=replace(tree, stages=rng.choice(mutations.VALUES))
-            )
-        },
-        {
-            "certificate": replace(
-                solution.certificate, tree=replace(tree, product=rng.choice(mutations.VALUES))
-            )
-        },
-        {"path": rng.choice((*mutations.VALUES, draw.integers(0, 3, 5)))},
-        {
-            rng.choice(("status", "penalty", "violations", "names", "model_score")): rng.choice(
-                mutations.VALUES
-            )
-        },
+        {"certificate": replace(certificate, tree=rng.choice((value, leaf)))},
+        {"certificate": replace(certificate, tree=replace(tree, stages=value))},
+        {"certificate": replace(certificate, tree=replace(tree, product=value))},
+        {"path": rng.choice((value, draw.integers(0, 3, 5)))},
+        {rng.choice(("status", "penalty", "violations", "names", "model_score")): value},
     )
     changed: Any = replace(solution, **rng.choice(changes))
     try:
@@ -304,12 +235,8 @@ def run(cases: int, seed: int, way: Way, tally: Tally) -> None:
         tally.codes[f"{name} {code}"] += 1
         tally.failures += [f"seed {seed}, case {number}, {name}: {fault}: {shown}" for fault in result]
         if number % 1000 == 999:
-            print(
-                f"{number + 1} cases, {len(tally.failures)} failures",
-                *tally.failures[-1:],
-                file=sys.stderr,
-                flush=True,
-            )
+            text = f"{number + 1} cases, {len(tally.failures)} failures"
+            print(text, *tally.failures[-1:], file=sys.stderr, flush=True)
 
 
 @contextlib.contextmanager

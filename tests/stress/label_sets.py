@@ -34,10 +34,11 @@ def rules() -> list[Rule]:
     ]
 
 
-def resident() -> float:
-    """Resident memory of this process in MB."""
+def resident(process: int | str = "self") -> float:
+    """Resident memory of a process in MB."""
     gc.collect()
-    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+    pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
 def problem(number: int, labels: int) -> dict[str, Any]:
@@ -79,7 +80,6 @@ WAYS: dict[str, Callable[[range, int], None]] = {"decode": by_function, "service
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """1 if the memory grows too much."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--way", choices=WAYS, default="decode")
     parser.add_argument("--sets", type=int, default=1000)
@@ -91,9 +91,8 @@ def main(arguments: list[str] | None = None) -> int:
     first = resident()
     way(range(FIRST, options.sets), options.labels)
     grown = resident() - first
-    print(
-        f"{options.way}: {options.sets} sets of {options.labels} labels: {first:.0f} MB, then {grown:+.1f} MB"
-    )
+    sets = f"{options.way}: {options.sets} sets of {options.labels} labels"
+    print(f"{sets}: {first:.0f} MB, then {grown:+.1f} MB")
     return int(grown > options.most)
 
 

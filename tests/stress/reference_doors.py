@@ -34,36 +34,9 @@ RAW = re.compile(
     r"\b(Key|Index|Type|Attribute|Overflow|Memory|Recursion|Unicode\w*|Arithmetic|Assertion|Name)Error\b"
 )
 VALUES: tuple[Any, ...] = (
-    *(
-        10**30,
-        -(10**30),
-        2**27,
-        2**31,
-        2**63,
-        -1,
-        1e308,
-        float("nan"),
-        float("inf"),
-        -0.0,
-        True,
-        None,
-        "",
-        "nan",
-    ),
-    *(
-        "9" * 30,
-        "\x1b[31m",
-        "\ud800",
-        [],
-        {},
-        [[]],
-        [{}],
-        [None],
-        {"0": 1},
-        [10**30] * 3,
-        [["nan"]],
-        "[" * 500,
-    ),
+    *(10**30, -(10**30), 2**27, 2**31, 2**63, -1, 1e308, float("nan"), float("inf"), -0.0, True, None),
+    *("", "nan", "9" * 30, "\x1b[31m", "\ud800", [], {}, [[]], [{}], [None], {"0": 1}),
+    *([10**30] * 3, [["nan"]], "[" * 500),
 )
 
 
@@ -92,11 +65,8 @@ def altered(source: Any, random: Random) -> bytes:
             parent, key = part(record, at[:-1]), at[-1]
             value = parent[key]
             if kind == 6 and isinstance(value, dict | list):
-                parent[key] = (
-                    list(value.items())
-                    if isinstance(value, dict)
-                    else {str(n): x for n, x in enumerate(value)}
-                )
+                pairs = {str(n): x for n, x in enumerate(value)}
+                parent[key] = list(value.items()) if isinstance(value, dict) else pairs
             elif kind == 7 and isinstance(parent, dict):
                 del parent[key]
             elif kind == 8 and random.random() < 0.2:
@@ -120,20 +90,12 @@ def _text(record: Any) -> str:
 
 def stored(data: bytes, folder: Path, random: Random) -> Path:
     """A file of these bytes; of those that are compressed, some are cut or damaged."""
-    kind = random.randrange(6)
-    path = folder / (
-        "reference.jsonl.gz" if kind == 0 else "reference.jsonl" if kind < 4 else "reference.json"
-    )
-    if kind == 0:
+    name = random.choice(("reference.jsonl.gz", *["reference.jsonl"] * 3, *["reference.json"] * 2))
+    if name.endswith(".gz"):
         data = gzip.compress(data + b"\n", 1)
-        change = random.randrange(3)
-        data = (
-            data[: random.randrange(len(data))]
-            if change == 0
-            else mutations.text(data, random)
-            if change == 1
-            else data
-        )
+        cut = data[: random.randrange(len(data))]
+        data = random.choice((cut, mutations.text(data, random), data))
+    path = folder / name
     path.write_bytes(data)
     return path
 
@@ -159,9 +121,8 @@ def door(path: Path, name: str, folder: Path) -> tuple[bool, str]:
 
 def same_claims(record: Any, source: Any) -> bool:
     """Whether a record claims no more than its source, of the same tables."""
-    if any(record[key] != source[key] for key in ("tables", "status")) or len(record["labels"]) != len(
-        source["labels"]
-    ):
+    same_size = len(record["labels"]) == len(source["labels"])
+    if not same_size or any(record[key] != source[key] for key in ("tables", "status")):
         return False
     levels, known = record["levels"], source["levels"]
     pairs = list(zip(levels, known, strict=False))
@@ -227,9 +188,8 @@ def run(sources: list[Any], count: int, seed: int) -> dict[str, Any]:
             path = stored(altered(source, random), folder, random)
             for fault in faults(path, source, folder, counts):
                 found.append({"number": number, "source": source["name"], "fault": fault})
-                (
-                    Path(tempfile.gettempdir()) / f"reference-{seed}-{number}{''.join(path.suffixes)}"
-                ).write_bytes(path.read_bytes())
+                kept = f"reference-{seed}-{number}{''.join(path.suffixes)}"
+                Path(tempfile.gettempdir(), kept).write_bytes(path.read_bytes())
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     if sys.platform == "linux":
         status = Path("/proc/self/status").read_text()

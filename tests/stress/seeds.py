@@ -77,7 +77,6 @@ def seal(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def write() -> None:
-    """Write the good files into the current folder."""
     if not FILES:
         _make()
     for name, content in FILES.items():

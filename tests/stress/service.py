@@ -24,7 +24,7 @@ from support.served import Served
 from support.service import EDGES as SCORES
 
 from formulations import RuleSet, dump_rules
-from stress.label_sets import problem, rules
+from stress.label_sets import problem, resident, rules
 
 EDGES = {**SCORES, "tokens": ["a", "b"]}
 DESCRIPTORS, SLOW, WORKERS = 128, 200, 4
@@ -39,7 +39,6 @@ Address = tuple[str, int]
 
 
 def request(record: object, more: str = "") -> bytes:
-    """A request to decode."""
     body = json.dumps(record).encode()
     return f"POST /decode HTTP/1.1\r\nHost: x\r\n{more}Content-Length: {len(body)}\r\n\r\n".encode() + body
 
@@ -93,7 +92,6 @@ def label_sets(address: Address, chance: random.Random) -> None:
 
 
 def garbage(address: Address, chance: random.Random) -> None:
-    """Random bytes, and JSON that is none."""
     noise = chance.randbytes(chance.randrange(1, 5000))
     send(address, chance.choice([noise, request(EDGES)[:-9] + noise[:9], request({"deadline": 10**400})]))
 
@@ -113,21 +111,21 @@ def hang_ups(address: Address, chance: random.Random) -> None:
 
 
 def long_tokens(address: Address, chance: random.Random) -> None:
-    """Tokens that are long, and new."""
     record = {**EDGES, "tokens": [chance.randbytes(100_000).hex(), "b"]}
     send(address, request(record))
 
 
-ATTACKS: list[Callable[[Address, random.Random], None]] = [
-    *(slow_clients, floods, label_sets, label_sets, label_sets, garbage, half_closed, hang_ups, long_tokens)
-]
+Act = Callable[[Address, random.Random], None]
+ATTACKS: tuple[Act, ...] = (
+    *(slow_clients, floods, *[label_sets] * 3, garbage, half_closed, hang_ups, long_tokens),
+)
 
 
 def attack(port: int, seed: int) -> None:
     """All attacks at once, until this process is ended; what they did is printed each second."""
     done: Counter[str] = Counter()
 
-    def repeat(act: Callable[[Address, random.Random], None]) -> None:
+    def repeat(act: Act) -> None:
         chance = random.Random(f"{seed} {threading.get_ident()}")
         while True:
             try:
@@ -163,14 +161,7 @@ def ask(address: Address, end: float, seen: Counter[str], times: list[float]) ->
         time.sleep(PAUSE)
 
 
-def resident(process: int) -> float:
-    """Resident memory of a process in MB."""
-    pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
-    return pages * 4096 / 2**20
-
-
 def main(arguments: list[str] | None = None) -> int:
-    """1 if the service did not hold."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--seed", type=int, default=1)

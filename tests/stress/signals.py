@@ -49,7 +49,6 @@ penalty = 0.7
 
 
 def prepare(folder: Path) -> None:
-    """Scores, rules and labelled tokens in a folder."""
     rng = np.random.default_rng(0)
     names = ["O", *(f"{prefix}-{name}" for name in "abcd" for prefix in "BI")]
     for name, count, T in (("long", 400, 60), ("short", 5, 25)):
@@ -69,23 +68,14 @@ def commands(folder: Path) -> dict[str, list[str]]:
     """What is disturbed; each writes to `out` in its own folder."""
     long, short, rules = (str(folder / name) for name in ("long.jsonl", "short.jsonl", "rules.toml"))
     end = ["--rules", rules, "--output", "out"]
-    template = f"template={folder / 'word.toml'}"
+    crf = ["--kind", "crf", "--option", f"template={folder / 'word.toml'}", "--output", "out"]
     return {
         "decode": ["decode", long, *end],
         "jobs": ["decode", long, *end, "--jobs", "2"],
         "jobs cbc": ["decode", short, *end, "--jobs", "2", "--method", "cbc"],
         **{name: ["decode", short, *end, "--method", name] for name in ("cbc", "cp-sat", "highs", "scip")},
         "compare": ["compare", short, *end, "--methods", "auto,beam,highs,cbc"],
-        "train": [
-            "train",
-            str(folder / "train.tsv"),
-            "--kind",
-            "crf",
-            "--option",
-            template,
-            "--output",
-            "out",
-        ],
+        "train": ["train", str(folder / "train.tsv"), *crf],
     }
 
 
@@ -134,10 +124,9 @@ class Command:
         written = contents(folder)
         self.expected = self.expected or written
         if written != self.expected:
-            differ = [
-                name for name in {*written, *self.expected} if written.get(name) != self.expected.get(name)
-            ]
-            yield f"output differs in {', '.join(sorted(differ))}"
+            names = sorted({*written, *self.expected})
+            differ = [name for name in names if written.get(name) != self.expected.get(name)]
+            yield f"output differs in {', '.join(differ)}"
 
 
 def left(folder: Path, mark: str, files: bool = True) -> Iterator[str]:
@@ -158,13 +147,9 @@ def _content(path: Path) -> Any:
     text = path.read_text()
     if path.suffix == ".html":
         return ""
-    return (
-        [_timeless(json.loads(line)) for line in text.splitlines()]
-        if "\n{" in text
-        else text
-        if text[:1] != "{"
-        else _timeless(json.loads(text))
-    )
+    if "\n{" in text:
+        return [_timeless(json.loads(line)) for line in text.splitlines()]
+    return _timeless(json.loads(text)) if text[:1] == "{" else text
 
 
 def _timeless(value: Any) -> Any:
@@ -219,20 +204,17 @@ def main() -> int:
     parser.add_argument("--interrupts", type=int, default=100, help="SIGINT and SIGTERM, one after the other")
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument(
-        "--within", type=float, default=5.0, help="seconds after an interrupt; 1 on an idle machine"
-    )
+    within = "seconds after an interrupt; 1 on an idle machine"
+    parser.add_argument("--within", type=float, default=5.0, help=within)
     parser.add_argument("--only", default="", help="names of commands, with commas between")
     options = parser.parse_args()
     chance, tally = random.Random(options.seed), Tally()
     with tempfile.TemporaryDirectory(prefix="stress-") as place:
         home = Path(place)
         prepare(home)
-        chosen = [
-            Command(name, arguments)
-            for name, arguments in commands(home).items()
-            if not options.only or name in options.only.split(",")
-        ]
+        chosen = [Command(*pair) for pair in commands(home).items()]
+        if options.only:
+            chosen = [command for command in chosen if command.name in options.only.split(",")]
         for command in chosen:
             folder = home / "undisturbed" / command.name
             folder.mkdir(parents=True)
@@ -248,9 +230,8 @@ def main() -> int:
             folder.mkdir(parents=True)
             (home / "turns" / "temporary").mkdir(exist_ok=True)
             for wrong in disturbed(command, number, after, options.within, folder, tally):
-                tally.failures.append(
-                    f"turn {turn}, {command.name}, {number.name} after {after:.2f} s: {wrong}"
-                )
+                where = f"turn {turn}, {command.name}, {number.name} after {after:.2f} s"
+                tally.failures.append(f"{where}: {wrong}")
                 print(tally.failures[-1], flush=True)
             shutil.rmtree(folder)
     sent = ", ".join(f"{count} {name}" for name, count in tally.sent.items())

@@ -16,16 +16,9 @@ Words = tuple[str, ...]
 
 @dataclass(frozen=True, eq=False)
 class Statement:
-    """A rule or feature beside its meaning.
+    """A rule or feature beside what it counts, of (names, tokens).
 
-    Parameters
-    ----------
-    item : the rule or feature
-    count : violations, or what a feature is for, of (names, tokens)
-    places : for rules that tie tokens to a field, the tokens that (names, tokens) break
-    demands : for those, the tokens that they tie
-    wanted : to which names of fields
-    scheme : of the labels
+    A rule that ties tokens to fields has the tokens that break it, those that it demands, and the fields wanted.
     """
 
     item: Rule | Feature
@@ -86,7 +79,7 @@ def as_hamming(statement: Statement, labels: LabelSet) -> Statement:
             every = oracles.labellings(len(x), len(labels))
             named = [tuple(labels.names[k] for k in labelling) for labelling in every]
             good[x] = [other for other in named if not statement.count(other, x)]
-        return min((sum(a != b for a, b in zip(y, other)) for other in good[x]), default=len(x))
+        return oracles.hamming(y, good[x])
 
     return replace(statement, count=nearest, _known={})
 
@@ -101,15 +94,11 @@ def _selector(rng: random.Random, labels: LabelSet, absent: str) -> Any:
 def tied(
     rng: random.Random, labels: LabelSet, words: Sequence[str], penalty: float, name: str, absent: str
 ) -> Statement:
-    """A rule that ties words to a field."""
     A, scheme = _selector(rng, labels, absent), labels.scheme
     some = tuple(rng.sample(words, rng.randint(1, min(2, len(words)))))
     one = rng.choice(words)
-    how: dict[str, Any] = {
-        "penalty": penalty,
-        "name": name,
-        "distance": rng.choice(("count", "count", "binary")),
-    }
+    distance = rng.choice(("count", "count", "binary"))
+    how: dict[str, Any] = {"penalty": penalty, "name": name, "distance": distance}
 
     def statement(
         rule: Rule, at: Callable[[Words], set[int]], inner: Callable[[Words], set[int]] = lambda x: set()
@@ -170,7 +159,6 @@ def feature(rng: random.Random, labels: LabelSet, words: Sequence[str], name: st
             return sum(t in tos for t in at if t)
         return sum(t - 1 in froms and (kind == "from" or t in tos) for t in at if t)
 
-    named = {"label": {"label": A}, "from": {"from_": A}, "to": {"to": B}, "both": {"from_": A, "to": B}}[
-        kind
-    ]
+    both = {"from_": A, "to": B}
+    named = {"label": {"label": A}, "from": {"from_": A}, "to": {"to": B}, "both": both}[kind]
     return Statement(C.feature(**given, **named), count)

@@ -10,7 +10,6 @@ OPTIONS = ("-increment", "1e-9", "-ratio", "0", "-allow", "0", "-solve")
 
 
 def binary() -> str:
-    """Its path."""
     return str(PULP_CBC_CMD.pulp_cbc_path)
 
 

@@ -23,7 +23,6 @@ def slow_tests() -> set[str]:
 
 
 def function_of(node: str) -> str:
-    """The test function of a case."""
     return node.split("[")[0]
 
 

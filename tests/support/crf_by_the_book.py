@@ -18,34 +18,25 @@ Sample = tuple[Floats, NDArray[np.int64]]
 
 @dataclass(frozen=True)
 class Parameters:
-    """Weights of edges and features; expected counts have the same shape.
-
-    Parameters
-    ----------
-    edges : (K, K) λ of a label followed by another
-    vertices : (F, K) μ of a feature at a label
-    """
+    """Weights (K, K) λ of pairs of labels and (F, K) μ of features at labels; counts have the same shape."""
 
     edges: Floats
     vertices: Floats
 
     @classmethod
     def zero(cls, features: int, labels: int) -> "Parameters":
-        """All weights 0."""
         return cls(np.zeros((labels, labels)), np.zeros((features, labels)))
 
     def __add__(self, other: "Parameters") -> "Parameters":
         return Parameters(self.edges + other.edges, self.vertices + other.vertices)
 
     def scaled(self, factor: float) -> "Parameters":
-        """Every entry times a number."""
         return Parameters(factor * self.edges, factor * self.vertices)
 
     def __sub__(self, other: "Parameters") -> "Parameters":
         return self + other.scaled(-1.0)
 
     def flat(self) -> Floats:
-        """(K·K + F·K,) all entries."""
         return np.concatenate([self.edges.ravel(), self.vertices.ravel()])
 
     def shaped(self, flat: Floats) -> "Parameters":
@@ -108,7 +99,6 @@ def expected(parameters: Parameters, x: Floats) -> Parameters:
 
 
 def counted(shape: Parameters, x: Floats, y: NDArray[np.int64]) -> Parameters:
-    """Counts of edges and vertices of a labelling."""
     K = shape.edges.shape[0]
     edges, at = np.zeros((K, K)), np.eye(K)[y]
     np.add.at(edges, (y[:-1], y[1:]), 1.0)
@@ -137,14 +127,8 @@ def maximised(start: Parameters, samples: Sequence[Sample], variance: float) -> 
         here = start.shaped(flat)
         return -likelihood(here, samples, variance), -gradient(here, samples, variance).flat()
 
-    result = minimize(
-        loss,
-        start.flat(),
-        jac=True,
-        method="L-BFGS-B",
-        options={"maxiter": 1000, "gtol": 1e-8, "ftol": 1e-14},
-    )
-    return start.shaped(result.x)
+    options = {"maxiter": 1000, "gtol": 1e-8, "ftol": 1e-14}
+    return start.shaped(minimize(loss, start.flat(), jac=True, method="L-BFGS-B", options=options).x)
 
 
 def scaled_iteratively(
@@ -155,13 +139,7 @@ def scaled_iteratively(
     Counts must not be negative. S is the largest number of features that any labelling has (eq. 28: S >= max T); the
     slack feature that fills the rest gets no weight, and each step is an improvement without it (Curran and Clark 2003).
     Features that do not occur in the sample have no best weight, and keep their weight.
-
-    Parameters
-    ----------
-    start : weights to begin with
-    samples : features that are not negative, and labels
-    rounds : updates
-    watch : called with the likelihood after each of them, nats
+    `watch` is called with the likelihood after each round, nats.
     """
     most = max(float(x.sum()) + len(x) - 1 for x, _ in samples)
     shown = Parameters.zero(len(start.vertices), len(start.edges))

@@ -11,7 +11,6 @@ SLACK = 60.0
 
 
 def at_most(seconds: float) -> float:
-    """The time limit in seconds."""
     return seconds if QUIET else seconds + SLACK
 
 

@@ -22,14 +22,19 @@ def alive(mark: str) -> dict[int, str]:
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
-                if mark.encode() in (entry / "environ").read_bytes():
-                    state = (entry / "stat").read_text().rpartition(")")[2].split()[0]
-                    command = (entry / "cmdline").read_text("utf-8", "replace").replace("\0", " ")
-                    if state not in "ZX":
-                        result[int(entry.name)] = command
+                if mark.encode() in (entry / "environ").read_bytes() and running(int(entry.name)):
+                    command = (entry / "cmdline").read_text("utf-8", "replace")
+                    result[int(entry.name)] = command.replace("\0", " ")
             except OSError:
                 continue
     return result
+
+
+def running(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
 
 
 def wait_until(happened: Callable[[], object], seconds: float = 60) -> None:

@@ -28,7 +28,6 @@ def layers() -> dict[str, list[str]]:
 
 
 def modules() -> dict[str, Path]:
-    """The file of each module."""
     files = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
     names = [".".join(path.relative_to(ROOT).with_suffix("").parts) for path in files]
     return {name.removesuffix(".__init__"): path for name, path in zip(names, files, strict=True)}
@@ -49,13 +48,11 @@ def imports(name: str, known: Mapping[str, Path]) -> set[str]:
 
 
 def graph() -> dict[str, set[str]]:
-    """The imports of every module."""
     known = modules()
     return {name: imports(name, known) for name in known}
 
 
 def layer(module: str, table: Mapping[str, list[str]]) -> tuple[str, str]:
-    """Package and layer of a module."""
     package, _, rest = module.partition(".")
     first = rest.partition(".")[0]
     if first == "__main__":
@@ -66,7 +63,6 @@ def layer(module: str, table: Mapping[str, list[str]]) -> tuple[str, str]:
 
 
 def height(place: tuple[str, str], table: Mapping[str, list[str]]) -> int:
-    """How far up a layer lies."""
     package, name = place
     below = len(table["formulations"]) if package == "ilpinfer" else 0
     return below + table[package].index(name)
@@ -107,7 +103,6 @@ def draw(arrows: Mapping[str, set[str]], table: Mapping[str, list[str]]) -> Figu
 
 
 def main() -> None:
-    """Draw the layers."""
     table = layers()
     arrows = graph()
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "ilpinfer"}):

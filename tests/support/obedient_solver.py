@@ -21,7 +21,6 @@ BOUND = 2.0**30
 
 
 def ordered(word: str) -> bool:
-    """Whether the file contains the word."""
     return word in ORDERS.read_text().split()
 
 

@@ -99,7 +99,6 @@ def _steps(names: Names) -> list[tuple[str | None, str]]:
 
 
 def _group(A: Group) -> frozenset[str]:
-    """A field name or a collection of them as a set."""
     return frozenset([A]) if isinstance(A, str) else frozenset(A)
 
 
@@ -132,26 +131,6 @@ def changes(names: Names, scheme: str) -> list[int]:
     return [t for t, (i, j) in enumerate(_steps(names)) if t >= 1 and changed(i, j)]
 
 
-def at_most_runs(names: Names, tokens: Sequence, A: Group, n: int, scheme: str) -> int:
-    """Runs of A beyond n."""
-    return max(0, len(run_starts(names, A, scheme)) - n)
-
-
-def at_least_runs(names: Names, tokens: Sequence, A: Group, n: int, scheme: str) -> int:
-    """Runs of A missing to n."""
-    return max(0, n - len(run_starts(names, A, scheme)))
-
-
-def at_most_tokens(names: Names, tokens: Sequence, A: Group, n: int, scheme: str) -> int:
-    """Tokens of A beyond n."""
-    return max(0, len(tokens_of(names, A, scheme)) - n)
-
-
-def at_least_tokens(names: Names, tokens: Sequence, A: Group, n: int, scheme: str) -> int:
-    """Tokens of A missing to n."""
-    return max(0, n - len(tokens_of(names, A, scheme)))
-
-
 def forbidden_transition(names: Names, tokens: Sequence, A: Group, B: Group, scheme: str) -> int:
     """Steps from a token of A to a token of B."""
     return sum(_in(i, A, scheme) and _in(j, B, scheme) for i, j in zip(names, names[1:]))
@@ -167,25 +146,9 @@ def ends_with(names: Names, tokens: Sequence, A: Group, scheme: str) -> int:
     return int(not _in(names[-1], A, scheme))
 
 
-def token_has_label(names: Names, tokens: Sequence, matches: Matches, A: Group, scheme: str) -> int:
-    """Matching tokens outside A."""
-    pairs = zip(names, tokens, strict=True)
-    return sum(bool(matches(token)) and not _in(name, A, scheme) for name, token in pairs)
-
-
-def label_only_at(names: Names, tokens: Sequence, matches: Matches, A: Group, scheme: str) -> int:
-    """Tokens in A that do not match."""
-    return sum(not matches(tokens[t]) for t in tokens_of(names, A, scheme))
-
-
 def changes_only_after(names: Names, tokens: Sequence, matches: Matches, scheme: str) -> int:
     """Changes at t whose token t-1 does not match."""
     return sum(not matches(tokens[t - 1]) for t in changes(names, scheme))
-
-
-def requires_present(names: Names, tokens: Sequence, A: Group, B: Group, scheme: str) -> int:
-    """1 if A occurs and B does not."""
-    return int(bool(tokens_of(names, A, scheme)) and not tokens_of(names, B, scheme))
 
 
 def requires_before(names: Names, tokens: Sequence, A: Group, B: Group, scheme: str) -> int:
@@ -220,6 +183,11 @@ def _valid_after(previous: str | None, label: str, scheme: str) -> bool:
             return False
         parent_begins = parent_begins or prefix == "B"
     return True
+
+
+def hamming(labelling: Sequence, kept: Collection[Sequence]) -> int:
+    """Fewest tokens to relabel until a labelling is among those kept; all of them if none is."""
+    return min((sum(a != b for a, b in zip(labelling, y, strict=True)) for y in kept), default=len(labelling))
 
 
 def top(T: int, K: int, score_fn: Units, penalty_fn: Units, k: int | None) -> list[tuple[int, Labelling]]:

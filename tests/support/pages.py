@@ -26,15 +26,7 @@ json.dump(printed, sys.stdout)
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block.
-
-    Parameters
-    ----------
-    language : text after the backticks, such as "python"
-    text : its lines
-    line : the line of the page at which the text begins
-    output : the text block that follows after blank lines only; None if there is none
-    """
+    """A fenced block; `output` is the text block that follows after blank lines only, if there is one."""
 
     language: str
     text: str
@@ -67,15 +59,8 @@ def run(page: Path, given: Sequence[Block], folder: Path) -> list[str]:
     """Run Python blocks one after the other in one process, and return the output of each."""
     job = json.dumps([str(page), [[block.line, block.text] for block in given]])
     environment = {**os.environ, "MPLBACKEND": "Agg", "HF_HUB_OFFLINE": "1"}
-    result = subprocess.run(
-        [sys.executable, "-c", _RUNNER],
-        input=job,
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=folder,
-        env=environment,
-    )
+    command, how = [sys.executable, "-c", _RUNNER], {"capture_output": True, "text": True, "check": False}
+    result = subprocess.run(command, input=job, cwd=folder, env=environment, **how)
     assert result.returncode == 0, result.stderr
     printed: list[str] = json.loads(result.stdout)
     return printed

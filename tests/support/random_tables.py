@@ -57,7 +57,6 @@ class Case:
         return lists, values, results, marks
 
     def output(self, kernel, top, limits):
-        """The arrays of `output_views`."""
         N, M = len(self.begins) - 1, self.size[1]
         buffer = np.zeros(len(self.tokens) * top + N * (7 + 6 * top + 2 * M), np.int64)
         handle = together(self.windows, self.scores, self.machines, NO_COUNTS)
@@ -79,7 +78,6 @@ class Case:
         return classes
 
     def edges(self, here, classes):
-        """The edge scores (T, K, K) of the steps into each token."""
         pool = self.pool[here] if len(self.pool) else np.zeros(classes.shape[1], np.int64)
         return self.scores.edge[self.scores.which[pool, classes[EDGES]]][:, :, : self.size[0]]
 

@@ -25,12 +25,10 @@ def scored(seed: int, gold: Sequence[str] = (), *, T: int = 4, names: Sequence[s
 
 
 def labellings(example: ScoredExample) -> list[Labelling]:
-    """All of them, as ids."""
     return list(oracles.labellings(len(example.trellis), len(example.trellis.labels)))
 
 
 def named(example: ScoredExample, ids: Labelling) -> list[str]:
-    """The labels of ids."""
     return [example.trellis.labels.names[k] for k in ids]
 
 

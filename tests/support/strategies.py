@@ -1,8 +1,9 @@
 """Hypothesis strategies for small trellises and rules, each rule beside its meaning by the oracle."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from hypothesis import assume
@@ -12,6 +13,7 @@ from support import template_oracles as more
 
 from formulations import LabelSet, Rule, Trellis
 from formulations import constraints as C
+from formulations.problem import compiled_rules
 from formulations.problem.compiled_rules import compile_problem
 
 LABEL_SETS = [
@@ -91,6 +93,7 @@ def _selectors(labels: LabelSet) -> st.SearchStrategy:
 
 
 PENALTIES = st.one_of(st.just(math.inf), st.integers(1, 4).map(lambda k: k * UNIT), st.floats(0.01, 10))
+NEAR_PENALTIES = st.one_of(st.just(math.inf), st.integers(1, 3).map(lambda k: k * UNIT))
 
 
 @st.composite
@@ -115,139 +118,86 @@ def cases(draw: st.DrawFn, labels: LabelSet, penalties: st.SearchStrategy[float]
     def matches_other(token: str) -> bool:
         return token == other
 
+    def case(rule: Rule, meaning: Callable[..., int], *given: object, **options: object) -> Case:
+        return Case(rule, lambda y, x: meaning(y, x, *given, scheme, **options))
+
+    def each(rule: Rule, meaning: Callable[..., int], *given: object) -> Case:
+        return Case(rule, lambda y, x: sum(meaning(y, x, field, *given, scheme) for field in every))
+
+    phrases, pairs = [f"{word} {other}", "word"], [(f, g) for f in every for g in every if f != g]
     options: list[Callable[[], Case]] = [
-        lambda: Case(C.at_most_runs(A, n, **how), lambda y, x: oracles.at_most_runs(y, x, A, n, scheme)),
-        lambda: Case(C.at_least_runs(A, n, **how), lambda y, x: oracles.at_least_runs(y, x, A, n, scheme)),
-        lambda: Case(C.at_most_tokens(A, n, **how), lambda y, x: oracles.at_most_tokens(y, x, A, n, scheme)),
-        lambda: Case(
-            C.at_least_tokens(A, n, **how), lambda y, x: oracles.at_least_tokens(y, x, A, n, scheme)
-        ),
-        lambda: Case(
-            C.forbidden_transition(A, B, **how), lambda y, x: oracles.forbidden_transition(y, x, A, B, scheme)
-        ),
-        lambda: Case(C.starts_with(A, **how), lambda y, x: oracles.starts_with(y, x, A, scheme)),
-        lambda: Case(C.ends_with(A, **how), lambda y, x: oracles.ends_with(y, x, A, scheme)),
-        lambda: Case(
-            C.tag_at(A, words=[word], **how), lambda y, x: oracles.token_has_label(y, x, matches, A, scheme)
-        ),
-        lambda: Case(
-            C.changes_only_after(**how), lambda y, x: oracles.changes_only_after(y, x, punctuation, scheme)
-        ),
-        lambda: Case(
-            C.requires_present(A, B, **how), lambda y, x: oracles.requires_present(y, x, A, B, scheme)
-        ),
-        lambda: Case(
-            C.requires_before(A, B, **how), lambda y, x: oracles.requires_before(y, x, A, B, scheme)
-        ),
-        lambda: Case(C.valid_scheme(**how), lambda y, x: oracles.valid_scheme(y, x, scheme)),
-        lambda: Case(
-            C.exactly_runs(A, n, **how), lambda y, x: abs(len(oracles.run_starts(y, A, scheme)) - n)
-        ),
-        lambda: Case(
-            C.exactly_tokens(A, n, **how), lambda y, x: abs(len(oracles.tokens_of(y, A, scheme)) - n)
-        ),
-        lambda: Case(
-            C.at_most_runs(C.EACH_FIELD, n, **how),
-            lambda y, x: sum(oracles.at_most_runs(y, x, f.name, n, scheme) for f in labels.each_field),
-        ),
-        lambda: Case(
-            C.should_not_precede(position, A, B, **how),
-            lambda y, x: more.should_not_precede(y, x, position, A, B, scheme),
-        ),
-        lambda: Case(
-            C.should_be_tagged(position, A, **how),
-            lambda y, x: more.should_be_tagged(y, x, position, A, scheme),
-        ),
-        lambda: Case(
+        lambda: case(C.at_most_runs(A, n, **how), more.between_runs, A, 0, n),
+        lambda: case(C.at_least_runs(A, n, **how), more.between_runs, A, n, math.inf),
+        lambda: case(C.at_most_tokens(A, n, **how), more.between_tokens, A, 0, n),
+        lambda: case(C.at_least_tokens(A, n, **how), more.between_tokens, A, n, math.inf),
+        lambda: case(C.forbidden_transition(A, B, **how), oracles.forbidden_transition, A, B),
+        lambda: case(C.starts_with(A, **how), oracles.starts_with, A),
+        lambda: case(C.ends_with(A, **how), oracles.ends_with, A),
+        lambda: case(C.tag_at(A, words=[word], **how), more.tag_at, matches, A),
+        lambda: case(C.changes_only_after(**how), oracles.changes_only_after, punctuation),
+        lambda: case(C.requires_present(A, B, **how), more.tag_implies_tag, A, B),
+        lambda: case(C.requires_before(A, B, **how), oracles.requires_before, A, B),
+        lambda: case(C.valid_scheme(**how), oracles.valid_scheme),
+        lambda: case(C.exactly_runs(A, n, **how), more.between_runs, A, n, n),
+        lambda: case(C.exactly_tokens(A, n, **how), more.between_tokens, A, n, n),
+        lambda: each(C.at_most_runs(C.EACH_FIELD, n, **how), more.between_runs, 0, n),
+        lambda: case(C.should_not_precede(position, A, B, **how), more.should_not_precede, position, A, B),
+        lambda: case(C.should_be_tagged(position, A, **how), more.should_be_tagged, position, A),
+        lambda: case(
             C.tag_at(A, words=[word], previous=C.tokens([other]), **how),
-            lambda y, x: more.tag_at(y, x, matches, A, scheme, previous=matches_other),
+            *(more.tag_at, matches, A),
+            previous=matches_other,
         ),
-        lambda: Case(
+        lambda: case(
             C.tag_at(A, unless=[word], following=other, **how),
-            lambda y, x: more.tag_at(y, x, lambda t: t != word, A, scheme, following=matches_other),
+            *(more.tag_at, lambda token: token != word, A),
+            following=matches_other,
         ),
-        lambda: Case(
-            C.contains_only(A, words=[word], **how), lambda y, x: more.contains_only(y, x, A, matches, scheme)
+        lambda: case(C.contains_only(A, words=[word], **how), more.contains_only, A, matches),
+        lambda: case(
+            C.tag_phrases(A, phrases, longer_than=n % 2, **how),
+            *(more.tag_phrases, A, phrases),
+            longer_than=n % 2,
         ),
-        lambda: Case(
-            C.tag_phrases(A, [f"{word} {other}", "word"], longer_than=n % 2, **how),
-            lambda y, x: more.tag_phrases(y, x, A, [f"{word} {other}", "word"], scheme, longer_than=n % 2),
-        ),
-        lambda: Case(
+        lambda: case(
             C.tag_sequence(A, [C.tokens([word]), other], **how),
-            lambda y, x: more.tag_sequence(y, x, A, [matches, matches_other], scheme),
+            more.tag_sequence,
+            A,
+            [matches, matches_other],
         ),
-        lambda: Case(
-            C.right_before(A, words=[word], **how), lambda y, x: more.right_before(y, x, A, matches, scheme)
+        lambda: case(C.right_before(A, words=[word], **how), more.right_before, A, matches),
+        lambda: case(C.directly_after(A, B, at_start=flag, **how), more.directly_after, A, B, at_start=flag),
+        lambda: case(C.changes_never_after(words=[word], **how), more.changes_never_after, matches),
+        lambda: case(C.adjacency(A, B, **how), more.adjacency, A, B),
+        lambda: case(C.between_runs(A, low, high, **how), more.between_runs, A, low, high),
+        lambda: case(C.between_tokens(A, low, high, **how), more.between_tokens, A, low, high),
+        lambda: case(C.at_most_in_window(A, n, m, **how), more.at_most_in_window, A, n, m),
+        lambda: case(C.min_run_length(A, n, **how), more.min_run_length, A, n),
+        lambda: case(C.max_run_length(A, n, **how), more.max_run_length, A, n),
+        lambda: case(C.all_different(C.EACH_FIELD, words=[word], **how), more.all_different, every, matches),
+        lambda: case(C.consistent(**how), more.consistent, lambda token: token != "."),
+        lambda: case(C.consistent(words=[word], same="lower", **how), more.consistent, matches, lower=True),
+        lambda: case(C.tag_implies_tag(A, B, **how), more.tag_implies_tag, A, B),
+        lambda: case(C.sequence_implies_sequence(A, B, **how), more.tag_implies_tag, A, B),
+        lambda: case(C.never_together(A, B, **how), more.never_together, A, B),
+        lambda: case(C.precedence(A, B, **how), more.precedence, A, B),
+        lambda: case(C.presence_precedence(A, B, **how), more.presence_precedence, A, B),
+        lambda: case(C.inside(A, B, **how), more.inside, A, B),
+        lambda: case(C.begin_end(A, B, **how), more.begin_end, A, B),
+        lambda: case(
+            C.state_change(A, B, words=[word], both=flag, **how), more.state_change, A, B, matches, both=flag
         ),
-        lambda: Case(
-            C.directly_after(A, B, at_start=flag, **how),
-            lambda y, x: more.directly_after(y, x, A, B, scheme, at_start=flag),
-        ),
-        lambda: Case(
-            C.changes_never_after(words=[word], **how),
-            lambda y, x: more.changes_never_after(y, x, matches, scheme),
-        ),
-        lambda: Case(C.adjacency(A, B, **how), lambda y, x: more.adjacency(y, x, A, B, scheme)),
-        lambda: Case(
-            C.between_runs(A, low, high, **how), lambda y, x: more.between_runs(y, x, A, low, high, scheme)
-        ),
-        lambda: Case(
-            C.between_tokens(A, low, high, **how),
-            lambda y, x: more.between_tokens(y, x, A, low, high, scheme),
-        ),
-        lambda: Case(
-            C.at_most_in_window(A, n, m, **how), lambda y, x: more.at_most_in_window(y, x, A, n, m, scheme)
-        ),
-        lambda: Case(C.min_run_length(A, n, **how), lambda y, x: more.min_run_length(y, x, A, n, scheme)),
-        lambda: Case(C.max_run_length(A, n, **how), lambda y, x: more.max_run_length(y, x, A, n, scheme)),
-        lambda: Case(
-            C.all_different(C.EACH_FIELD, words=[word], **how),
-            lambda y, x: more.all_different(y, x, every, matches, scheme),
-        ),
-        lambda: Case(
-            C.consistent(**how), lambda y, x: more.consistent(y, x, lambda token: token != ".", scheme)
-        ),
-        lambda: Case(
-            C.consistent(words=[word], same="lower", **how),
-            lambda y, x: more.consistent(y, x, matches, scheme, lower=True),
-        ),
-        lambda: Case(C.tag_implies_tag(A, B, **how), lambda y, x: more.tag_implies_tag(y, x, A, B, scheme)),
-        lambda: Case(
-            C.sequence_implies_sequence(A, B, **how),
-            lambda y, x: more.sequence_implies_sequence(y, x, A, B, scheme),
-        ),
-        lambda: Case(C.never_together(A, B, **how), lambda y, x: more.never_together(y, x, A, B, scheme)),
-        lambda: Case(C.precedence(A, B, **how), lambda y, x: more.precedence(y, x, A, B, scheme)),
-        lambda: Case(
-            C.presence_precedence(A, B, **how), lambda y, x: more.presence_precedence(y, x, A, B, scheme)
-        ),
-        lambda: Case(C.inside(A, B, **how), lambda y, x: more.inside(y, x, A, B, scheme)),
-        lambda: Case(C.begin_end(A, B, **how), lambda y, x: more.begin_end(y, x, A, B, scheme)),
-        lambda: Case(
-            C.state_change(A, B, words=[word], both=flag, **how),
-            lambda y, x: more.state_change(y, x, A, B, matches, scheme, both=flag),
-        ),
-        lambda: Case(C.max_gap(A, B, n, **how), lambda y, x: more.max_gap(y, x, A, B, n, scheme)),
-        lambda: Case(C.alternation(A, B, **how), lambda y, x: more.alternation(y, x, A, B, scheme)),
-        lambda: Case(
-            C.next_field(A, B, required=flag, **how),
-            lambda y, x: more.next_field(y, x, A, B, scheme, required=flag),
-        ),
-        lambda: Case(C.numbers_continue(A, **how), lambda y, x: more.numbers_continue(y, x, A, scheme)),
+        lambda: case(C.max_gap(A, B, n, **how), more.max_gap, A, B, n),
+        lambda: case(C.alternation(A, B, **how), more.alternation, A, B),
+        lambda: case(C.next_field(A, B, required=flag, **how), more.next_field, A, B, required=flag),
+        lambda: case(C.numbers_continue(A, **how), more.numbers_continue, A),
         lambda: _regex_case(draw(_expressions(labels)), "runs" if flag else "tokens", how, scheme),
-        lambda: _formula_case(draw(formulas.formulas(fields)), labels, how),
-        lambda: _formula_case(draw(formulas.formulas(fields)), labels, how),
-        lambda: _formula_case(draw(formulas.formulas(fields)), labels, how),
-        lambda: _inequality_case(draw(formulas.inequalities(fields)), labels, how),
-        lambda: _inequality_case(draw(formulas.inequalities(fields)), labels, how),
-        lambda: Case(
-            C.at_most_runs("X", n, scope="each label", **how),
-            lambda y, x: sum(oracles.at_most_runs(y, x, f, n, scheme) for f in every),
-        ),
+        *[lambda: _formula_case(draw(formulas.formulas(fields)), labels, how)] * 3,
+        *[lambda: _inequality_case(draw(formulas.inequalities(fields)), labels, how)] * 2,
+        lambda: each(C.at_most_runs("X", n, scope="each label", **how), more.between_runs, 0, n),
         lambda: Case(
             C.never_together("X", "Y", scope="each pair", **how),
-            lambda y, x: sum(more.never_together(y, x, f, g, scheme) for f in every for g in every if f != g),
+            lambda y, x: sum(more.never_together(y, x, f, g, scheme) for f, g in pairs),
         ),
     ]
     return draw(st.sampled_from(options))()
@@ -288,19 +238,81 @@ def _inequality_case(inequality: formulas.Inequality, labels: LabelSet, how: dic
     )
 
 
+class Problem(NamedTuple):
+    """A trellis and rules on it, with what brute force says of them; scores and costs are grid units."""
+
+    instance: Instance
+    cases: list[Case]
+
+    @property
+    def trellis(self) -> Trellis:
+        return self.instance.trellis
+
+    @property
+    def rules(self) -> list[Rule]:
+        return [case.rule for case in self.cases]
+
+    @property
+    def given(self) -> tuple[Trellis, list[Rule]]:
+        """What functions of the package are called with."""
+        return self.trellis, self.rules
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.instance.shape
+
+    @property
+    def labellings(self) -> list[oracles.Labelling]:
+        return list(oracles.labellings(*self.shape))
+
+    def compiled(self) -> compiled_rules.Problem:
+        return compile_problem(*self.given)
+
+    def machined(self) -> compiled_rules.Problem:
+        """The compiled problem; none of its rules is without machines."""
+        compiled = self.compiled()
+        assume(not any(rule.machineless for rule in compiled.rules))
+        return compiled
+
+    def names(self, labelling: oracles.Labelling) -> list[str]:
+        return self.instance.names(labelling)
+
+    def units(self, labelling: oracles.Labelling) -> int | None:
+        return self.instance.units(labelling)
+
+    def violations(self, labelling: oracles.Labelling) -> list[int]:
+        return [case.violations(self.names(labelling), self.trellis.tokens) for case in self.cases]
+
+    def cost(self, labelling: oracles.Labelling, *, hard: bool = True) -> int | None:
+        """None where a hard rule is broken; hard rules cost nothing if not `hard`."""
+        return cost_units(self.instance, self.cases, labelling, hard=hard)
+
+    def best(self) -> tuple[int | None, set[oracles.Labelling]]:
+        return oracles.best(*self.shape, self.units, self.cost)
+
+    def top(self, k: int | None = None) -> list[tuple[int, oracles.Labelling]]:
+        """The best few or all by score, equal ones by label ids."""
+        return oracles.top(*self.shape, self.units, self.cost, k)
+
+
 @st.composite
 def problems(
     draw: st.DrawFn,
     scores: st.SearchStrategy[float] = FORBIDDING,
     penalties: st.SearchStrategy[float] = PENALTIES,
     longest: int = 4,
-) -> tuple[Instance, list[Case]]:
+    trellises: Callable[..., st.SearchStrategy[Instance]] = instances,
+) -> Problem:
     """A trellis and up to four rules on it."""
-    instance = draw(instances(scores, longest))
-    result = draw(st.lists(cases(instance.trellis.labels, penalties), max_size=4))
-    compiled = compile_problem(instance.trellis, [case.rule for case in result])
-    assume(not any(rule.overruled for rule in compiled.rules))
-    return instance, result
+    instance = draw(trellises(scores, longest))
+    problem = Problem(instance, draw(st.lists(cases(instance.trellis.labels, penalties), max_size=4)))
+    assume(not any(rule.overruled for rule in problem.compiled().rules))
+    return problem
+
+
+def near_ties(**more: Any) -> st.SearchStrategy[Problem]:
+    """Problems whose scores and penalties are a few grid units."""
+    return problems(NEAR_TIES, NEAR_PENALTIES, **more)
 
 
 def cost_units(
@@ -316,3 +328,10 @@ def cost_units(
         elif violations:
             cost += violations * (oracles.snap(case.rule.penalty) or 0)
     return cost
+
+
+def by_numbers(start: Any, edges: Any, labels: Sequence[str], *given: tuple[Rule, Callable]) -> Problem:
+    """A problem of plain labels by its scores, and rules beside what they count of a list of label names."""
+    start, edges = np.asarray(start).tolist(), np.asarray(edges).tolist()
+    counted = [Case(rule, lambda y, x, count=count: count(y)) for rule, count in given]
+    return Problem(Instance(Trellis(start, edges, labels=labels), start, edges, "plain"), counted)

@@ -20,7 +20,6 @@ def names_of(label: str, scheme: str) -> set[str]:
 
 
 def _group(A: Group) -> set[str]:
-    """One name or several as a set."""
     return {A} if isinstance(A, str) else set(A)
 
 
@@ -56,7 +55,6 @@ def _place(y: Names, position: int) -> int | None:
 
 
 def token_class(token: str, name: str) -> bool:
-    """True if the token is of the class."""
     letters = [c for c in token if c.isalpha()]
     if name == "punctuation":
         return not any(c.isalpha() or c.isdigit() for c in token)
@@ -110,7 +108,6 @@ def numbering_readings(token: str) -> set[Reading]:
 
 
 def _continues(a: Reading, b: Reading) -> bool:
-    """True if the second reading continues the first."""
     (kind, before), (other, now) = a, b
     if kind != other or kind != "number":
         return kind == other and now[0] == before[0] + 1
@@ -221,26 +218,18 @@ def adjacency(y: Names, x: Sequence, field: Group, next: Group, scheme: str) -> 
 # Counts
 
 
-def exactly_runs(y: Names, x: Sequence, field: Group, n: int, scheme: str) -> int:
-    """How far the number of runs is from n."""
-    return abs(len(run_starts(y, field, scheme)) - n)
+def _outside(number: int, low: float, high: float) -> int:
+    return int(max(0, number - high) + max(0, low - number))
 
 
-def exactly_tokens(y: Names, x: Sequence, field: Group, n: int, scheme: str) -> int:
-    """How far the number of tokens is from n."""
-    return abs(len(tokens_of(y, field, scheme)) - n)
-
-
-def between_runs(y: Names, x: Sequence, field: Group, low: int, high: int, scheme: str) -> int:
+def between_runs(y: Names, x: Sequence, field: Group, low: float, high: float, scheme: str) -> int:
     """Runs beyond high or missing to low."""
-    number = len(run_starts(y, field, scheme))
-    return max(0, number - high) + max(0, low - number)
+    return _outside(len(run_starts(y, field, scheme)), low, high)
 
 
-def between_tokens(y: Names, x: Sequence, field: Group, low: int, high: int, scheme: str) -> int:
+def between_tokens(y: Names, x: Sequence, field: Group, low: float, high: float, scheme: str) -> int:
     """Tokens beyond high or missing to low."""
-    number = len(tokens_of(y, field, scheme))
-    return max(0, number - high) + max(0, low - number)
+    return _outside(len(tokens_of(y, field, scheme)), low, high)
 
 
 def at_most_in_window(y: Names, x: Sequence, field: Group, n: int, width: int, scheme: str) -> int:
@@ -284,9 +273,6 @@ def consistent(y: Names, x: Sequence, matches: Matches, scheme: str, lower: bool
 def tag_implies_tag(y: Names, x: Sequence, field: Group, required: Group, scheme: str) -> int:
     """1 if the field has a token and the required one has none."""
     return int(bool(tokens_of(y, field, scheme)) and not tokens_of(y, required, scheme))
-
-
-sequence_implies_sequence = tag_implies_tag
 
 
 def never_together(y: Names, x: Sequence, field: Group, other: Group, scheme: str) -> int:

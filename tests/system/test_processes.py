@@ -10,12 +10,11 @@ import time
 import warnings
 from pathlib import Path
 
-import numpy as np
 import pytest
 from support.family import alive, marked, wait_until
+from support.trellises import random_trellis
 
 import ilpinfer
-from formulations import Trellis
 from formulations import constraints as C
 from ilpinfer.decoding.workers import WorkerError, Workers
 from ilpinfer.kernels import notices
@@ -23,11 +22,6 @@ from ilpinfer.system import temporary_folders
 
 linux = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc to find processes")
 RULES = [C.at_most_runs("a", 1), C.requires_present("a", "b", penalty=1.5)]
-
-
-def trellis(seed, T=12):
-    rng = np.random.default_rng(seed)
-    return Trellis(rng.normal(size=3), rng.normal(size=(T - 1, 3, 3)), labels=["a", "b", "O"])
 
 
 LONG = """
@@ -52,9 +46,7 @@ def test_a_killed_parent_leaves_no_process_and_its_files_go_with_the_next_run(jo
     run = subprocess.Popen([sys.executable, "long.py", jobs, method], cwd=tmp_path, env=environment)
     try:
         wanted = "program.mps" if method == "cbc" else "ilpinfer.decoding.workers"
-        wait_until(
-            lambda: any(wanted in command for command in alive(mark).values()) or run.poll() is not None
-        )
+        wait_until(lambda: any(wanted in each for each in alive(mark).values()) or run.poll() is not None)
         time.sleep(0.1)
         assert run.poll() is None
     finally:
@@ -112,9 +104,8 @@ SCORES = {
 def test_files_of_the_working_directory_are_not_executed(options, tmp_path):
     """Console script, workers and solvers: none of them looks for modules there."""
     for name in STDLIB:
-        (tmp_path / f"{name}.py").write_text(
-            f"open({str(tmp_path / 'executed')!r}, 'a').write('{name} ')\nraise SystemExit(9)\n"
-        )
+        text = f"open({str(tmp_path / 'executed')!r}, 'a').write('{name} ')\nraise SystemExit(9)\n"
+        (tmp_path / f"{name}.py").write_text(text)
     (tmp_path / "in.jsonl").write_text(2 * (json.dumps(SCORES) + "\n"))
     (tmp_path / "rules.toml").write_text(
         'fields = ["a"]\n[[rule]]\ntemplate = "at_most_runs"\nfield = "a"\npenalty = 9.0\n'
@@ -152,9 +143,8 @@ def test_a_source_tree_that_is_the_working_directory_comes_behind_the_standard_l
 
 def _decode_in_a_daemon(connection):
     try:
-        connection.send(
-            [s.labels for s in ilpinfer.decode_many([trellis(s) for s in range(3)], RULES, n_jobs=2)]
-        )
+        solutions = ilpinfer.decode_many([random_trellis(s) for s in range(3)], RULES, n_jobs=2)
+        connection.send([solution.labels for solution in solutions])
     except BaseException as error:
         connection.send(repr(error))
 
@@ -166,7 +156,7 @@ def test_processes_can_be_started_in_a_worker_of_a_pool():
     )
     process.start()
     theirs.close()
-    assert ours.recv() == [ilpinfer.decode(trellis(s), RULES).labels for s in range(3)]
+    assert ours.recv() == [ilpinfer.decode(random_trellis(s), RULES).labels for s in range(3)]
     process.join()
 
 
@@ -214,16 +204,12 @@ trellis = Trellis(np.zeros(2), np.eye(2)[None], labels=["a", "b"], tokens=[Word(
 """
 
 
-def test_what_is_defined_in_the_program_itself_reaches_the_processes(tmp_path):
-    (tmp_path / "program.py").write_text(PROGRAM.format(guard='if __name__ == "__main__":'))
-    run = subprocess.run([sys.executable, "program.py"], cwd=tmp_path, capture_output=True, text=True)
-    assert (run.returncode, run.stdout) == (0, "b b\nb b\n")
+GUARDED = PROGRAM.format(guard='if __name__ == "__main__":')
+PLAIN = PROGRAM.format(guard="if True:").replace("Word(", "str(").replace("class str(str)", "class Word(str)")
 
 
-def test_a_program_that_defines_nothing_needs_no_guard(tmp_path):
-    text = (
-        PROGRAM.format(guard="if True:").replace("Word(", "str(").replace("class str(str)", "class Word(str)")
-    )
+@pytest.mark.parametrize("text", [GUARDED, PLAIN], ids=["defines a class", "needs no guard"])
+def test_what_a_program_defines_reaches_the_processes(text, tmp_path):
     (tmp_path / "program.py").write_text(text)
     run = subprocess.run([sys.executable, "program.py"], cwd=tmp_path, capture_output=True, text=True)
     assert (run.returncode, run.stdout) == (0, "b b\nb b\n")

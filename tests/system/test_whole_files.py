@@ -1,4 +1,4 @@
-"""Files that appear when they are complete, whoever else writes to the same place."""
+"""Files that appear when they are complete, whoever else writes to the same place, and rows that another content replaces in the end."""
 
 import os
 import stat
@@ -6,6 +6,7 @@ import stat
 import pytest
 
 from formulations.files import new_file, unfinished, write_whole
+from ilpinfer.system.checkpoint import RowCheckpoint, RowPosition
 
 
 def test_two_runs_at_once_do_not_remove_each_other_s_content(tmp_path):
@@ -38,3 +39,37 @@ def test_a_file_keeps_its_permissions_and_a_new_one_has_the_usual_ones(tmp_path)
     write_whole(tmp_path / "new", b"new")
     (tmp_path / "plain").write_bytes(b"plain")
     assert (tmp_path / "new").stat().st_mode == (tmp_path / "plain").stat().st_mode
+
+
+def position(row):
+    return RowPosition(row["n"])
+
+
+def test_content_takes_the_place_of_the_rows_and_their_permissions(tmp_path):
+    (tmp_path / "x").write_text("before")
+    (tmp_path / "x").chmod(0o640)
+    with RowCheckpoint(tmp_path / "x", "job", position) as checkpoint:
+        checkpoint.write([{"n": 0}])
+        checkpoint.replace_by(b"whole")
+        assert (tmp_path / "x").read_text() == "before"
+    assert os.listdir(tmp_path) == ["x"]
+    assert (tmp_path / "x").read_bytes() == b"whole"
+    assert stat.S_IMODE((tmp_path / "x").stat().st_mode) == 0o640
+
+
+def test_rows_are_kept_where_the_content_cannot_be_written(tmp_path, monkeypatch):
+    def fail(number):
+        raise OSError(28, "No space left on device")
+
+    def run():
+        with RowCheckpoint(tmp_path / "x", "job", position) as checkpoint:
+            checkpoint.write([{"n": 0}])
+            checkpoint.replace_by(b"whole")
+            monkeypatch.setattr(os, "fsync", fail)
+
+    with pytest.raises(ValueError, match="cannot be written: No space left on device"):
+        run()
+    monkeypatch.undo()
+    assert os.listdir(tmp_path) == ["x.part"]
+    with RowCheckpoint(tmp_path / "x", "job", position) as checkpoint:
+        assert checkpoint.groups == 1

@@ -1,0 +1,15 @@
+"""Limits that force the engine to take one of its routes."""
+
+from ilpinfer.exact import branch, refinement, stages, tree
+
+PLAIN = {"stages.PASSES": 0, "stages.LEAST_STEPS": 0, "stages.BEAMS": 0}
+SMALL = {"stages.MOST_STEPS": 20, "refinement.FEW": 20, "branch.MOST_STEPS": 20}
+MODULES = {"stages": stages, "refinement": refinement, "branch": branch, "tree": tree}
+
+
+def take(monkeypatch, limits: dict[str, int]) -> None:
+    """Set limits, by module and name; sequences are not decoded by compiled rules first."""
+    monkeypatch.setattr("ilpinfer.core.request.Request.direct", False)
+    for name, value in limits.items():
+        module, _, limit = name.partition(".")
+        monkeypatch.setattr(MODULES[module], limit, value)

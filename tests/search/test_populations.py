@@ -1,0 +1,74 @@
+"""Whatever a search that keeps labellings passes through is worth what the rules say."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.effort import examples
+from support.strategies import problems
+
+from formulations.grid import is_forbidden
+from ilpinfer.core.deadline import Deadline
+from ilpinfer.core.result import Task
+from ilpinfer.kernels.tabu import CURRENT, TOP
+from ilpinfer.search import annealing, tabu
+from ilpinfer.search.annealing import Annealing
+from ilpinfer.search.evolution import Evolution, run_generations
+from ilpinfer.search.population import Individuals, Population
+from ilpinfer.search.tabu import Tabu
+
+
+def check(compiled, population, places):
+    label, _, _, _, total, breaks = population.arrays
+    for who in places:
+        path = label[who].astype(np.int64)
+        value = compiled.value(path)
+        assert (breaks[who] == 0) == (value.feasible and not is_forbidden(compiled.lattice.score(path)))
+        assert breaks[who] or total[who] == value.score
+    best = population.incumbents
+    assert best.path is None or compiled.value(best.path).score == best.value
+    values = [improvement.value for improvement in best.improvements]
+    assert len(values) < 2 or values[-1] > values[0]
+
+
+def population_of(problem, individuals, start=None):
+    start = np.zeros(problem.shape[0], np.int64) if start is None else start
+    return Population(problem.compiled().fold(), Task(Deadline()), individuals, start, 2**60)
+
+
+@settings(max_examples=examples(100))
+@given(problem=problems(), seed=st.integers(0, 99), steps=st.integers(1, 400))
+def test_annealing(problem, seed, steps):
+    compiled, population = problem.machined(), population_of(problem, Individuals(seed=seed))
+    assert annealing.cool(population, Annealing(iterations=steps, seed=seed)) == steps
+    check(compiled, population, [0])
+
+
+@settings(max_examples=examples(100))
+@given(problem=problems(), seed=st.integers(0, 99), steps=st.integers(1, 200), patience=st.integers(1, 20))
+def test_tabu(problem, seed, steps, patience):
+    compiled, population = problem.machined(), population_of(problem, Individuals(2, 2, seed=seed))
+    parameters = Tabu(iterations=steps, seed=seed, patience=patience, candidates=4, tenure=2)
+    assert tabu.move(population, parameters) == steps
+    check(compiled, population, [CURRENT, TOP])
+
+
+PARAMETERS = st.builds(
+    Evolution,
+    population=st.integers(1, 6),
+    offspring=st.integers(1, 7),
+    mutation_rate=st.just(0.7),
+    shift_rate=st.just(0.5),
+    parents=st.sampled_from(("uniform", "ranked")),
+    shift=st.sampled_from(("backwards", "both")),
+    seed=st.integers(0, 99),
+    iterations=st.just(12),
+)
+
+
+@settings(max_examples=examples(100))
+@given(problem=problems(), parameters=PARAMETERS, data=st.data())
+def test_evolution(problem, parameters, data):
+    compiled, start = problem.machined(), np.array(data.draw(st.sampled_from(problem.labellings)))
+    population = population_of(problem, parameters.individuals, start)
+    run_generations(population, parameters)
+    check(compiled, population, population.places[0].tolist())

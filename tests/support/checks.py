@@ -1,0 +1,71 @@
+"""What holds of every solution, by brute force."""
+
+import math
+
+import pytest
+from support import second_order
+from support.oracles import snap
+from support.strategies import UNIT, Problem, near_ties, problems
+
+from ilpinfer import Solution, TwoPhaseSolution
+
+
+def of_any_order(**more):
+    """Problems of first and second order, among them near ties."""
+    orders = ({}, {"trellises": second_order.instances})
+    return (
+        problems(**more) | problems(**more, **orders[1]) | near_ties(**more) | near_ties(**more, **orders[1])
+    )
+
+
+def ranking(solutions: list[Solution]) -> list[tuple[int | None, tuple[int, ...]]]:
+    """Scores in grid units, and label ids."""
+    return [(snap(solution.score), tuple(solution.ids.tolist())) for solution in solutions]
+
+
+def check_optimum(problem: Problem, solution: Solution, *, first: bool = False) -> None:
+    """It is optimal and its parts are right; with `first`, it is the first in the order of label ids."""
+    expected, labellings = problem.best()
+    if expected is None:
+        assert (solution.status, solution.score, solution.bound) == ("infeasible", -math.inf, -math.inf)
+        assert solution.gap == 0
+        with pytest.raises(ValueError, match="no labelling"):
+            _ = solution.labels
+        return
+    assert solution.status == "optimal"
+    assert snap(solution.score) == snap(solution.bound) == expected
+    labelling = tuple(solution.ids.tolist())
+    assert labelling == min(labellings) if first else labelling in labellings
+    assert list(solution.violations.values()) == problem.violations(labelling)
+    assert solution.score == solution.model_score + solution.feature_score - solution.penalty
+
+
+def check_claims(problem: Problem, solution: Solution) -> None:
+    """It is worth what its labels are, and neither score nor bound passes the optimum."""
+    expected, _ = problem.best()
+    if expected is None:
+        assert solution.status in ("infeasible", "unknown") and solution.score == -math.inf
+        return
+    assert solution.status != "infeasible"
+    assert solution.bound >= expected * UNIT
+    if not solution.has_labelling:
+        assert solution.status == "unknown"
+        return
+    labelling = tuple(solution.ids.tolist())
+    assert snap(solution.score) == problem.units(labelling) - problem.cost(labelling) <= expected
+    assert list(solution.violations.values()) == problem.violations(labelling)
+    assert (solution.status == "optimal") <= (snap(solution.score) == expected)
+
+
+def check_two_phase(solution: TwoPhaseSolution, expected: tuple | None) -> None:
+    """It is what `oracles.two_phase` returns."""
+    if expected is None:
+        assert solution.status == "infeasible"
+        return
+    best_score, floor, cost, score, labellings = expected
+    assert solution.status == "optimal"
+    assert (snap(solution.best_score), snap(solution.floor)) == (best_score, floor)
+    assert snap(solution.penalty) == snap(solution.cost_bound) == cost
+    assert snap(solution.model_score) == score
+    assert solution.score == solution.bound
+    assert tuple(solution.ids.tolist()) in labellings
