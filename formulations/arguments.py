@@ -57,8 +57,7 @@ def number(value: Any, what: str, least: float = -math.inf, most: float = math.i
 def positive(value: Any, what: str, of: str = "a number") -> float:
     """A finite number above 0, `of` something in messages."""
     if not (real(value) and 0 < value < math.inf):
-        shown = f"{value:g}" if real(value) else brief(value)
-        raise ValueError(f"{what} is {shown}; expected {of} above 0")
+        raise ValueError(f"{what} is {brief(value)}; expected {of} above 0")
     return float(value)
 
 

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated
 
-from formulations.arguments import positive
 from formulations.messages import suggestion
 from ilpinfer.cli.arguments import AsJson, Column, Scheme, argument, output_file, value_option
 from ilpinfer.cli.command import command
@@ -76,7 +75,8 @@ def evaluate(options: EvaluateOptions) -> None:
     predicted, against, unit, beta = options.predicted, options.against, options.by, options.beta
     if unit not in UNITS:
         raise InputError(f"--by {unit}: no such unit{suggestion(unit, UNITS)}")
-    positive(beta, "--beta")
+    if not 0 < beta < float("inf"):
+        raise InputError(f"--beta is {beta:g}; expected a number above 0")
     if options.picture:
         require(f"--picture {options.picture}", "plots", "matplotlib")
     inputs = [predicted, options.gold, against]
