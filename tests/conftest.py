@@ -4,13 +4,19 @@ import signal
 
 import pytest
 from hypothesis import HealthCheck, settings
-from support.command_line import folder  # noqa: F401
+from support.command_line import cli, folder, here  # noqa: F401
 from support.costs import function_of, slow_tests
 from support.effort import STRICT
 
 import ilpinfer
 
-settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+LARGE = [
+    HealthCheck.too_slow,
+    HealthCheck.data_too_large,
+    HealthCheck.filter_too_much,
+    HealthCheck.large_base_example,
+]
+settings.register_profile("busy", deadline=None, suppress_health_check=LARGE)
 settings.load_profile("busy")
 
 
