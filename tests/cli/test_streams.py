@@ -14,7 +14,8 @@ from support.processes import environment
 
 from ilpinfer.cli import streams
 from ilpinfer.errors import describe
-from ilpinfer.evaluation import confusion
+from ilpinfer.evaluation import confusion, predictions
+from ilpinfer.pipelines import predicted
 from ilpinfer.solvers import SolverError
 
 
@@ -106,6 +107,8 @@ def test_a_traceback_of_every_error_where_it_is_asked_for(folder, cli, monkeypat
     assert wanted or err.count("\n") == 1
 
 
+READERS = predictions, predicted
+"""They keep the reader of their first import, which must not be a broken one."""
 PLACES = {
     "ilpinfer.corpus.sequences.read": ("compare", "scores.jsonl"),
     "ilpinfer.cli.inputs.score": ("compare", "scores.jsonl"),

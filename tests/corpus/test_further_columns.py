@@ -208,7 +208,7 @@ def test_an_unfinished_run_is_not_gone_on_with_when_a_column_has_changed(folder,
     cli.done(decode)
     Path("o.jsonl").rename("o.jsonl.part")
     Path("new.txt").write_text(NEW.replace("VBD", "NNP"))
-    assert "o.jsonl.part: belongs to another run; delete it" in cli.refused(decode)
+    assert "o.jsonl.part: belongs to another run; delete it" in cli.failed(decode)
     Path("new.txt").write_text(NEW)
     cli.done(decode)
 

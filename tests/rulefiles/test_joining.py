@@ -72,9 +72,9 @@ def test_the_joined_rules_cost_what_all_of_them_cost(kind):
         worth = [ilpinfer.evaluate_labelling(trellis, rules, labels) for rules in (one, other, joined)]
         assert worth[2].penalty == worth[0].penalty + worth[1].penalty > 0
         assert worth[2].feature_score == worth[1].feature_score
-        one, other = (each.violations["few"] for each in worth[:2])
+        few, more = (each.violations["few"] for each in worth[:2])
         schemes = {"valid_scheme()": 0, "valid_scheme() #2": 0}
-        assert worth[2].violations == {"few": one, "few #2": other, **schemes}
+        assert worth[2].violations == {"few": few, "few #2": more, **schemes}
 
 
 def test_numbers_are_free_ones():

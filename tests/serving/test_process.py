@@ -104,7 +104,10 @@ BAD = [
 @pytest.mark.parametrize("arguments, message", BAD)
 def test_what_cannot_be_served_is_told_before_it_begins(arguments, message, folder, cli):
     Path("unfit.toml").write_text('[[rule]]\ntemplate = "at_most_runs"\nfield = "venue"\n')
-    assert message in cli.refused(f"serve {arguments}")
+    code, out, err = cli(f"serve {arguments}")
+    assert (code, out) == (2, "")
+    assert message in err and "Traceback" not in err
+    assert err.startswith("ilpinfer: ")
 
 
 def test_a_port_in_use(folder, cli):
