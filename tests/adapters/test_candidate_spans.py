@@ -92,9 +92,8 @@ def test_the_probability_of_a_span_is_that_of_its_labels(spans):
 
 def test_rules_see_the_fields_and_no_second_level():
     labels = SpanLabels(("O", "B-PER", "I-PER", "B-PER/B-2", "I-PER/I-2"), "paths")
-    assert (
-        list(labels.fields) == ["O", "PER"] and labels.fields["PER"].member.tolist() == [False] + [True] * 4
-    )
+    assert list(labels.fields) == ["O", "PER"]
+    assert labels.fields["PER"].member.tolist() == [False] + [True] * 4
     assert [field.name for field in labels.with_optional_fields(["ORG"]).each_field] == ["PER"]
     assert "PER/2" in LabelSet(labels.names, "paths").fields
 

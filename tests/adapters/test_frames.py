@@ -1,6 +1,7 @@
 """Sequences in data frames: the same from pandas, polars and Arrow, and solutions written back beside them."""
 
 import importlib
+import re
 import sys
 
 import pandas as pd
@@ -111,9 +112,8 @@ def test_solutions_of_lists_are_written_back(made):
 def test_what_was_written_is_read_again(made):
     labels = [["B-name", "O"], ["O"], None]
     result = with_solutions(made(ROWS), labels, prefix="new_")
-    assert pairs(sequences_of(result, labels="new_label")) == [
-        (tokens, each and tuple(each)) for (tokens, _), each in zip(PAIRS, labels)
-    ]
+    expected = [(tokens, each and tuple(each)) for (tokens, _), each in zip(PAIRS, labels)]
+    assert pairs(sequences_of(result, labels="new_label")) == expected
     assert "new_score" not in columns_of(result)
 
 
@@ -125,31 +125,18 @@ def test_the_index_of_pandas_stays():
 
 
 def test_several_columns_and_empty_cells_tell_sequences_apart():
-    frame = pd.DataFrame(
-        {
-            "book": ["a", None, "b", "b"],
-            "line": [1.0, 2.0, 2.0, None],
-            "token": list("wxyz"),
-            "label": list("OOOO"),
-        }
-    )
-    assert [each.tokens for each in sequences_of(frame, sequence=["book", "line"])] == [
-        ("w",),
-        ("x",),
-        ("y", "z"),
-    ]
+    places = {"book": ["a", None, "b", "b"], "line": [1.0, 2.0, 2.0, None]}
+    frame = pd.DataFrame({**places, "token": list("wxyz"), "label": list("OOOO")})
+    found = sequences_of(frame, sequence=["book", "line"])
+    assert [each.tokens for each in found] == [("w",), ("x",), ("y", "z")]
     assert [each.tokens for each in sequences_of(frame, sequence=None)] == [tuple("wxyz")]
 
 
 def test_a_frame_without_rows_has_no_sequences():
     frame = pd.DataFrame({"sentence": [], "token": [], "label": []})
     assert sequences_of(frame) == []
-    assert columns_of(with_solutions(frame, [], prefix="p_")) == {
-        "sentence": [],
-        "token": [],
-        "label": [],
-        "p_label": [],
-    }
+    names = ("sentence", "token", "label", "p_label")
+    assert columns_of(with_solutions(frame, [], prefix="p_")) == {name: [] for name in names}
 
 
 def test_a_data_set_of_hugging_face_is_read_as_arrow(monkeypatch):
@@ -207,9 +194,7 @@ WRONG = [
 def test_what_does_not_fit_is_named_with_row_and_column(made, columns, options, message):
     with pytest.raises(InputError) as caught:
         sequences_of(made(columns), **options)
-    assert message.replace(" 7 again", "") in str(caught.value).replace(" 7.0 again", "").replace(
-        " 7 again", ""
-    )
+    assert message.replace(" 7 again", "") in re.sub(r" 7(\.0)? again", "", str(caught.value))
 
 
 def test_cells_that_are_no_lists_are_named():
@@ -235,9 +220,8 @@ def test_solutions_that_do_not_fit(found, message):
 
 
 def test_what_is_no_frame_is_refused():
-    with pytest.raises(
-        InputError, match=r"a builtins\.dict is no data frame that is read: expected one of pandas"
-    ):
+    message = r"a builtins\.dict is no data frame that is read: expected one of pandas"
+    with pytest.raises(InputError, match=message):
         sequences_of(ROWS)
     lazy = polars_frame(ROWS).lazy()
     with pytest.raises(InputError, match=r"a polars\.LazyFrame is no data frame.*; collect\(\) it first"):
@@ -247,9 +231,8 @@ def test_what_is_no_frame_is_refused():
 def test_without_narwhals_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "narwhals", None)
     frames = importlib.import_module("ilpinfer.adapters.frames")
-    with pytest.raises(
-        MissingLibrary, match=r"a data frame needs narwhals, which .*; pip install 'ilpinfer\[frames\]'"
-    ):
+    message = r"a data frame needs narwhals, which .*; pip install 'ilpinfer\[frames\]'"
+    with pytest.raises(MissingLibrary, match=message):
         frames.sequences_of(pd.DataFrame(ROWS))
     with pytest.raises(MissingLibrary, match="narwhals"):
         frames.with_solutions(pd.DataFrame(ROWS), [])

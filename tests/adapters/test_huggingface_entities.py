@@ -43,11 +43,8 @@ def units(strategy):
 def runs(names, field):
     """Runs of a field, as BIO is read."""
     inside = [name.endswith(field) for name in names]
-    begins = [
-        i and (name[0] == "B" or t == 0 or not inside[t - 1])
-        for t, (i, name) in enumerate(zip(inside, names))
-    ]
-    return sum(begins)
+    before = [False, *inside]
+    return sum(now and (name[0] == "B" or not old) for now, name, old in zip(inside, names, before))
 
 
 def by_enumeration(strategy, penalty):
@@ -101,9 +98,8 @@ def test_the_dictionaries_have_the_keys_of_the_library_in_its_order():
     simple = found("simple")
     assert [list(each) for each in simple] == [KEYS] * 4
     first = found("first")
-    assert [(e["entity_group"], e["word"], e["start"], e["end"]) for e in first] == [
-        ("PER", "Ada", 0, 3), ("ORG", "Microsoft Ltd", 8, 21),
-    ]  # fmt: skip
+    places = [(e["entity_group"], e["word"], e["start"], e["end"]) for e in first]
+    assert places == [("PER", "Ada", 0, 3), ("ORG", "Microsoft Ltd", 8, 21)]
     p = softmax(LOGITS)
     assert first[1]["score"] == pytest.approx((p[3, 3] + p[5, 4]) / 2, abs=1e-5)
     assert all(type(each["score"]) is float and type(each["start"]) is int for each in first)
@@ -126,10 +122,8 @@ def test_without_word_ids_empty_pieces_are_special():
 
 def test_ignored_labels_are_left_out():
     assert [each["entity_group"] for each in found("first", ignore_labels=["O", "ORG"])] == ["PER"]
-    assert [each["entity"] for each in found("none", ignore_labels=["O", "B-ORG", "I-ORG"])] == [
-        "B-PER",
-        "B-PER",
-    ]
+    persons = found("none", ignore_labels=["O", "B-ORG", "I-ORG"])
+    assert [each["entity"] for each in persons] == ["B-PER", "B-PER"]
     assert [each["entity_group"] for each in found("first", ignore_labels=[])] == ["PER", "O", "ORG", "O"]
 
 
@@ -139,9 +133,8 @@ def test_scores_of_the_model_are_those_without_rules():
     for each in found("none", rules, score="model"):
         k = list(LABELS.values()).index(each["entity"])
         assert each["score"] == pytest.approx(p[each["index"], k], abs=1e-5)
-    assert found("first", rules)[0]["score"] != pytest.approx(
-        found("first", rules, score="model")[0]["score"], abs=0.01
-    )
+    own = found("first", rules, score="model")[0]["score"]
+    assert found("first", rules)[0]["score"] != pytest.approx(own, abs=0.01)
 
 
 def test_rules_look_at_the_text_of_words_and_may_be_named_or_written_out():
@@ -164,9 +157,8 @@ def test_a_crf_layer_joins_in():
 def test_rules_that_look_at_tokens_need_a_text_or_pieces(penalty):
     rules = [C.tag_at("ORG", words=["Ltd", "ltd"], penalty=penalty)]
     for missing in ({"text": None}, {"offset_mapping": None}):
-        with pytest.raises(
-            AdapterError, match=r"it looks at tokens, .*; give text= and offset_mapping=, or pieces="
-        ):
+        message = r"it looks at tokens, .*; give text= and offset_mapping=, or pieces="
+        with pytest.raises(AdapterError, match=message):
             found("first", rules, **missing)
         assert found("first", [C.at_most_runs("PER", 1)], **missing)
         assert found("first", rules, pieces=PIECES, **missing)
@@ -174,10 +166,8 @@ def test_rules_that_look_at_tokens_need_a_text_or_pieces(penalty):
 
 
 def test_a_text_without_tokens_has_no_entities():
-    nothing = entities(
-        [[0.0, 1.0]] * 2, ["O", "x"], [None, None], [(0, 0), (0, 0)], [C.exactly_runs("x")], text=""
-    )
-    assert nothing == []
+    pieces = [None, None], [(0, 0), (0, 0)]
+    assert entities([[0.0, 1.0]] * 2, ["O", "x"], *pieces, [C.exactly_runs("x")], text="") == []
     assert entities(np.zeros((0, 2)), ["O", "x"]) == []
 
 

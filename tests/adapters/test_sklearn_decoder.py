@@ -68,13 +68,8 @@ def tagger(path):
 
 @pytest.fixture(params=["estimator", "frozen", "path", "text", "tagger"])
 def model(request, crf, path, tagger):
-    return {
-        "estimator": crf,
-        "frozen": FrozenEstimator(crf),
-        "path": path,
-        "text": str(path),
-        "tagger": tagger,
-    }[request.param]
+    files = {"path": path, "text": str(path), "tagger": tagger}
+    return {"estimator": crf, "frozen": FrozenEstimator(crf), **files}[request.param]
 
 
 def test_without_rules_it_predicts_as_crfsuite_does(crf, model):
@@ -90,16 +85,13 @@ def test_without_rules_it_predicts_as_crfsuite_does(crf, model):
 
 
 def test_with_rules_it_predicts_as_decode_does(crf, model):
-    decoder = ConstrainedDecoder(
-        model, [BRIEF, C.tag_at("date", words=["Engineer"], penalty=2)], token="word"
-    )
-    chain = LinearChain.from_estimator(crf, features)
     rules = [BRIEF, C.tag_at("date", words=["Engineer"], penalty=2)]
+    decoder = ConstrainedDecoder(model, rules, token="word")
+    chain = LinearChain.from_estimator(crf, features)
     predicted = decoder.predict(X[HELD_OUT])
     assert sum(map(BRIEF.violations, crf.predict(X[HELD_OUT]))) > 0 == sum(map(BRIEF.violations, predicted))
-    for tokens, labels, solution, trellis in zip(
-        TEXTS[HELD_OUT], predicted, decoder.decode(X[HELD_OUT]), decoder.trellises(X[HELD_OUT])
-    ):
+    solutions, trellises = decoder.decode(X[HELD_OUT]), decoder.trellises(X[HELD_OUT])
+    for tokens, labels, solution, trellis in zip(TEXTS[HELD_OUT], predicted, solutions, trellises):
         best = ilpinfer.decode(chain.trellis(tokens), rules)
         assert labels == best.labels == solution.labels
         assert solution.score == pytest.approx(best.score, abs=1e-3) and solution.status == "optimal"
@@ -121,12 +113,10 @@ def test_fit_fits_a_clone():
     crf = CRF(**OPTIONS)
     decoder = ConstrainedDecoder(crf, [BRIEF]).fit(X[:16], Y[:16])
     assert crf.modelfile.name is None and decoder.estimator is crf
-    assert list(decoder.estimator_.predict(X[HELD_OUT])) == list(
-        CRF(**OPTIONS).fit(X[:16], Y[:16]).predict(X[HELD_OUT])
-    )
-    assert list(decoder.predict(X[HELD_OUT])) == list(
-        ConstrainedDecoder(decoder.estimator_, [BRIEF]).predict(X[HELD_OUT])
-    )
+    fitted = CRF(**OPTIONS).fit(X[:16], Y[:16])
+    assert list(decoder.estimator_.predict(X[HELD_OUT])) == list(fitted.predict(X[HELD_OUT]))
+    again = ConstrainedDecoder(decoder.estimator_, [BRIEF])
+    assert list(decoder.predict(X[HELD_OUT])) == list(again.predict(X[HELD_OUT]))
 
 
 def test_models_that_cannot_be_fitted_stay_as_they_are(crf, path, tagger):
@@ -138,9 +128,8 @@ def test_models_that_cannot_be_fitted_stay_as_they_are(crf, path, tagger):
 
 def test_features_are_made_of_tokens(crf):
     decoder = ConstrainedDecoder(crf, [C.tag_at("date", words=["Engineer"])], features=features)
-    assert list(decoder.predict(TEXTS[:16])) == list(
-        ConstrainedDecoder(crf, decoder.rules, token="word").predict(X[:16])
-    )
+    of_items = ConstrainedDecoder(crf, decoder.rules, token="word")
+    assert list(decoder.predict(TEXTS[:16])) == list(of_items.predict(X[:16]))
     assert decoder.predict([["Engineer"]])[0] == ["date"]
     fitted = ConstrainedDecoder(CRF(**OPTIONS), features=features).fit(TEXTS[:16], Y[:16])
     assert list(fitted.predict(TEXTS[HELD_OUT])) == list(crf.predict(X[HELD_OUT]))
@@ -155,11 +144,8 @@ def test_a_fitted_model_is_read_once_until_it_changes(crf, path, monkeypatch):
     decoder = ConstrainedDecoder(path)
     read = []
     original = own.CRF.from_crfsuite.__func__
-    monkeypatch.setattr(
-        own.CRF,
-        "from_crfsuite",
-        classmethod(lambda cls, *a, **k: (read.append(a), original(cls, *a, **k))[1]),
-    )
+    watched = classmethod(lambda cls, *a, **k: read.append(a) or original(cls, *a, **k))
+    monkeypatch.setattr(own.CRF, "from_crfsuite", watched)
     first = list(decoder.predict(X[HELD_OUT]))
     assert list(decoder.predict(X[HELD_OUT])) == first and len(read) == 1
     decoder.set_params(rules=[BRIEF])
@@ -196,9 +182,8 @@ def test_models_that_are_not_fitted(tmp_path):
     with pytest.raises(ModelError, match="not a model of CRFsuite"):
         ConstrainedDecoder(damaged).fit()
     for other in (LogisticRegression(), ConstrainedCRF(), None, 3):
-        with pytest.raises(
-            ValueError, match="expected a CRF of sklearn-crfsuite, a Tagger of python-crfsuite, or the path"
-        ):
+        message = "expected a CRF of sklearn-crfsuite, a Tagger of python-crfsuite, or the path"
+        with pytest.raises(ValueError, match=message):
             ConstrainedDecoder(other).fit(X, Y)
         with pytest.raises(ValueError, match="expected a CRF of sklearn-crfsuite"):
             ConstrainedDecoder(other).predict(X)
@@ -239,13 +224,8 @@ def test_grid_search_compares_rules_for_one_model(crf):
     search.fit(X[HELD_OUT], Y[HELD_OUT])
     assert search.best_params_["rules"] in ([], "resume")
     assert search.cv_results_["rank_test_score"][1] == 3
-    nested = GridSearchCV(
-        ConstrainedDecoder(CRF(max_iterations=5), "resume"),
-        {"estimator__c2": [0.1, 100.0]},
-        cv=2,
-        scoring=span_f1,
-        error_score="raise",
-    )
+    inner, grid = ConstrainedDecoder(CRF(max_iterations=5), "resume"), {"estimator__c2": [0.1, 100.0]}
+    nested = GridSearchCV(inner, grid, cv=2, scoring=span_f1, error_score="raise")
     assert nested.fit(X, Y).best_params_["estimator__c2"] in (0.1, 100.0)
     assert nested.best_estimator_.estimator_.c2 == nested.best_params_["estimator__c2"]
 

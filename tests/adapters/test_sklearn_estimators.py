@@ -3,8 +3,6 @@
 import itertools
 import math
 import pickle
-import subprocess
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -17,6 +15,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_s
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.validation import check_is_fitted
+from support.processes import python
 
 import ilpinfer
 from formulations import RuleSet, dump_rules, load_rules
@@ -95,9 +94,8 @@ def test_predictions_and_marginals_agree_with_brute_force(order):
     estimator = small(rules, order=order)
     texts = [["1843", "1936", "Ada"], ["Notes"], ["1843", "Notes", "Notes", "Lovelace"], ["Ada", "1918"]]
     predicted = estimator.predict(texts)
-    for text, trellis, labels, solution in zip(
-        texts, estimator.trellises(texts), predicted, estimator.decode(texts)
-    ):
+    trellises, solutions = estimator.trellises(texts), estimator.decode(texts)
+    for text, trellis, labels, solution in zip(texts, trellises, predicted, solutions):
         best, chances = best_by_brute_force(trellis, rules)
         assert solution.status == "optimal" and solution.labels == labels and len(labels) == len(text)
         assert solution.score == pytest.approx(best, abs=1e-4)
@@ -165,10 +163,8 @@ def test_parameters_reach_the_training(estimator, kind, options):
 def test_a_template_is_a_name_a_file_or_plain_values(tmp_path):
     path = tmp_path / "words.toml"
     path.write_text('features = ["lower", "class[-1..1]"]\n', "utf-8")
-    fits = [
-        ConstrainedCRF(template=template, max_iterations=5).fit(X[:8], Y[:8])
-        for template in (path, str(path), {"features": ["lower", "class[-1..1]"]})
-    ]
+    templates = path, str(path), {"features": ["lower", "class[-1..1]"]}
+    fits = [ConstrainedCRF(template=each, max_iterations=5).fit(X[:8], Y[:8]) for each in templates]
     assert fits[0].model_.body() == fits[1].model_.body() == fits[2].model_.body()
     assert {name.partition("[")[0] for name in fits[0].model_.learnt.attributes} == {"lower", "class"}
 
@@ -200,9 +196,8 @@ def test_rules_look_at_the_token_among_the_features():
     for rules in ([rule], [replace(rule, penalty=1.0)], "citations"):
         blind.set_params(rules=rules).fit(of_features(X), Y)
         for ask in (blind.predict, blind.predict_marginals, blind.decode):
-            with pytest.raises(
-                SequenceError, match=r'X\[0\]: .*: it looks at tokens, .*, such as token="word"'
-            ):
+            message = r'X\[0\]: .*: it looks at tokens, .*, such as token="word"'
+            with pytest.raises(SequenceError, match=message):
                 ask(of_features(texts))
     blind.set_params(rules=[rule]).fit(of_features(X), Y)
     with pytest.raises(SequenceError, match=r"X\[0\]\[1\]: the feature 'form' is None; expected the text"):
@@ -254,9 +249,8 @@ def test_infeasible_sequences():
     estimator = small(IMPOSSIBLE)
     with pytest.raises(InfeasibleError, match=r"X\[1\]: no labelling keeps the hard rules \(.*on_infeasible"):
         estimator.predict(texts)
-    with pytest.raises(
-        InfeasibleError, match=r"X\[1\]: .* no probabilities; decode\(X\) gives the reason, and on_inf"
-    ):
+    message = r"X\[1\]: .* no probabilities; decode\(X\) gives the reason, and on_inf"
+    with pytest.raises(InfeasibleError, match=message):
         estimator.predict_marginals(texts)
     with pytest.raises(InfeasibleError):
         estimator.score(texts, [["name", "year"], ["name"], ["name", "year"], ["year"]])
@@ -289,11 +283,8 @@ def test_score_is_token_accuracy_and_span_f1_counts_spans(fitted):
     pairs = [(a, b) for labels, gold in zip(predicted, Y[TEST]) for a, b in zip(labels, gold, strict=True)]
     assert estimator.score(inputs[TEST], Y[TEST]) == np.mean([a == b for a, b in pairs])
     result = evaluate([Pair(x, tuple(p), y) for x, p, y in zip(X[TEST], predicted, Y[TEST])])
-    precision_, recall_ = (
-        result.of_all()[2] / result.of_all()[0],
-        result.of_all()[2] / result.of_all()[1],
-    )
-    f1 = 2 * precision_ * recall_ / (precision_ + recall_)
+    found, gold, right = result.of_all()
+    f1 = 2 * right / (found + gold)
     assert 0 < f1 < 1
     assert span_f1(estimator, inputs[TEST], Y[TEST]) == pytest.approx(f1)
 
@@ -328,12 +319,8 @@ def test_labels_are_predicted_in_the_scheme_that_is_asked_for(estimator):
     assert estimator.classes_.tolist() == ["B-name", "E-name", "O", "S-name"]
     predicted = estimator.predict(inputs)
     assert {label for labels in predicted for label in labels} <= set(estimator.classes_)
-    assert list(predicted) == [
-        ["B-name", "E-name", "O"],
-        ["S-name", "O"],
-        ["O", "O"],
-        ["B-name", "E-name", "O"],
-    ]
+    two = ["B-name", "E-name", "O"]
+    assert list(predicted) == [two, ["S-name", "O"], ["O", "O"], two]
     assert estimator.score(inputs, bio) == span_f1(estimator, inputs, bio) == 1.0
 
 
@@ -357,9 +344,8 @@ def test_several_labellings_with_proofs(fitted):
     estimator, inputs = fitted
     few = estimator.decode(inputs[TEST], top=3)
     assert [len(each) for each in few] == [3] * 8
-    for trellis, solutions, labels in zip(
-        estimator.trellises(inputs[TEST]), few, estimator.predict(inputs[TEST])
-    ):
+    trellises, predicted = estimator.trellises(inputs[TEST]), estimator.predict(inputs[TEST])
+    for trellis, solutions, labels in zip(trellises, few, predicted):
         assert solutions[0].labels == labels
         assert solutions[0].score >= solutions[1].score >= solutions[2].score
         assert estimator.decoder_.verify(trellis, solutions).proved
@@ -393,9 +379,8 @@ def test_grid_search_finds_the_rules_that_help():
 
 def test_grid_search_over_training_and_rules_of_a_crf():
     grid = {"c2": np.array([0.1, 10.0]), "rules": ["resume", []]}
-    search = GridSearchCV(
-        ConstrainedCRF(template=None, max_iterations=5), grid, cv=2, error_score="raise"
-    ).fit(of_features(X), Y)
+    crf = ConstrainedCRF(template=None, max_iterations=5)
+    search = GridSearchCV(crf, grid, cv=2, error_score="raise").fit(of_features(X), Y)
     assert set(search.best_params_) == {"c2", "rules"} and len(search.cv_results_["params"]) == 4
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
 
@@ -423,9 +408,8 @@ def test_pipelines():
     expected = ConstrainedHMM([ONE_TITLE]).fit(lower.transform(X[TRAIN]), Y[TRAIN])
     assert list(words.predict(X[TEST])) == list(expected.predict(lower.transform(X[TEST])))
     assert words.score(X[TEST], Y[TEST]) == expected.score(lower.transform(X[TEST]), Y[TEST])
-    pipeline = Pipeline(
-        [("features", FunctionTransformer(of_features)), ("crf", ConstrainedCRF((), None, **ITERATIONS))]
-    )
+    crf = ConstrainedCRF((), None, **ITERATIONS)
+    pipeline = Pipeline([("features", FunctionTransformer(of_features)), ("crf", crf)])
     search = GridSearchCV(pipeline, {"crf__rules": [[], [ONE_TITLE]]}, cv=2, error_score="raise")
     assert search.fit(X, Y).best_params_["crf__rules"] in ([], [ONE_TITLE])
     check_is_fitted(search.best_estimator_["crf"])
@@ -440,8 +424,7 @@ try:
 except ImportError as error:
     print(type(error).__name__, error)
 """
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.startswith(
-        "MissingLibrary ilpinfer.adapters.sklearn needs sklearn, which is not installed; pip install 'ilpinfer[sklearn]'"
-    )
+    run = python("-c", code)
+    said = "needs sklearn, which is not installed; pip install 'ilpinfer[sklearn]'"
+    assert run.stdout.startswith(f"MissingLibrary ilpinfer.adapters.sklearn {said}")
     assert run.stdout.count("\n") == 1

@@ -3,11 +3,10 @@
 import itertools
 import math
 import pickle
-import subprocess
-import sys
 
 import numpy as np
 import pytest
+from support.processes import python
 
 spacy = pytest.importorskip("spacy")
 
@@ -85,11 +84,8 @@ def test_scores_come_from_user_data_an_extension_or_a_function():
     doc._.ilpinfer_test = SCORES.tolist()
     assert entities(nlp(doc)) == given
     nlp = pipeline(rules=ONE_PERSON + "n = 2\n", source={"@misc": "ilpinfer_test_scores.v1"})
-    assert len(entities(nlp(TEXT))) == 2 and {text for text, _ in entities(nlp(TEXT))} < {
-        "Ada",
-        "Bob",
-        "Byron",
-    }
+    found = [text for text, _ in entities(nlp(TEXT))]
+    assert len(found) == 2 and set(found) < {"Ada", "Bob", "Byron"}
     assert nlp.config["components"]["ilpinfer_ner"]["source"] == {"@misc": "ilpinfer_test_scores.v1"}
 
 
@@ -195,9 +191,7 @@ def test_a_span_categorizer_is_read_and_the_best_set_beats_the_greedy_one():
     def worth(spans):
         return sum(math.log(p / (1 - p)) for p in (odds[s.start, s.end, s.label_] for s in spans))
 
-    ranked = [
-        span for _, span in sorted(zip(group.attrs["scores"].tolist(), group), key=lambda pair: -pair[0])
-    ]
+    ranked = sorted(group, key=lambda span: -odds[span.start, span.end, span.label_])
     greedy = []
     for span in ranked:
         if odds[span.start, span.end, span.label_] > 0.5 and all(
@@ -290,9 +284,7 @@ def test_a_field_that_rules_declare_and_no_label_carries_counts_as_absent():
     with pytest.warns(RuleNotice, match="no label for LOC: counted as absent"):
         assert len(entities(nlp(scored(nlp)))) == 2
     nlp = pipeline(source="spans:sc", labels=[], rules=ONE_PERSON.replace("PER", "LOC"))
-    assert (
-        len(nlp(with_spans(nlp)).ents) == 3
-    )  # fields that rules declare have labels there, so that there is no notice
+    assert len(nlp(with_spans(nlp)).ents) == 3  # declared fields have labels there: no notice
 
 
 @pytest.mark.parametrize(
@@ -321,9 +313,8 @@ def test_documents_without_fitting_scores_are_refused(source, scores, message):
 def test_spans_without_scores_and_recognizers_without_labels_are_refused():
     nlp = pipeline(source="spans:sc", labels=[])
     doc = with_spans(nlp, (0.5,))
-    with pytest.raises(
-        AdapterError, match=r"attrs\['scores'\]: 1, for 4 spans; expected a probability for each"
-    ):
+    message = r"attrs\['scores'\]: 1, for 4 spans; expected a probability for each"
+    with pytest.raises(AdapterError, match=message):
         nlp(doc)
     del doc.spans["sc"].attrs["scores"]
     with pytest.raises(AdapterError, match="none, for 4 spans"):
@@ -347,5 +338,5 @@ def test_spacy_finds_the_component_without_an_import_and_loads_nothing_heavy_bef
         "assert not {'numba', 'lark', 'scipy', 'ilpinfer.adapters.spacy'} & set(sys.modules);"
         "nlp.add_pipe('ilpinfer_ner', config={'labels': ['O', 'x']}); print(nlp.pipe_names)"
     )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    run = python("-c", code)
     assert run.stdout.strip() == "['ilpinfer_ner']", run.stderr

@@ -1,9 +1,7 @@
 """Without spaCy there is one clear message."""
 
-import subprocess
-import sys
-
 import pytest
+from support.processes import python
 
 from ilpinfer.adapters import spacy as adapter
 from ilpinfer.adapters import spacy_factory
@@ -20,7 +18,7 @@ def test_a_missing_spacy_is_told_with_its_extra(monkeypatch):
 
 def test_the_module_needs_no_spacy_and_has_no_other_names():
     code = "import sys; sys.modules['spacy'] = None; import ilpinfer.adapters.spacy, ilpinfer.adapters.spacy_factory"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True).returncode == 0
+    assert python("-c", code).returncode == 0
     with pytest.raises(AttributeError, match="has no attribute 'other'"):
         _ = spacy_factory.other
 

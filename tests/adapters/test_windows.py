@@ -110,9 +110,8 @@ def test_transitions_go_over_the_border_of_windows():
 def test_rules_hold_across_windows_where_they_did_not_within():
     logits = np.array([[0.0, 3.0], [3.0, 0.0], [0.0, 2.5], [3.0, 0.0]])
     rules = [C.at_most_runs("name", 1)]
-    apart = [
-        ilpinfer.decode(from_logits(part, ["O", "name"]), rules).labels for part in (logits[:2], logits[2:])
-    ]
+    parts = [from_logits(part, ["O", "name"]) for part in (logits[:2], logits[2:])]
+    apart = [ilpinfer.decode(part, rules).labels for part in parts]
     assert apart == [["name", "O"], ["name", "O"]]
     joined = join_windows([logits[:2], logits[2:]], [0, 2], ["O", "name"])
     assert ilpinfer.decode(joined, rules).labels == ["name", "O", "O", "O"]
@@ -130,9 +129,8 @@ def test_equal_offsets_of_several_pieces_are_kept_apart():
 
 def test_a_window_of_special_pieces_alone_and_one_inside_another_add_nothing():
     row = np.zeros((1, 2))
-    merged = merge_windows(
-        [np.ones((3, 2)), row, np.full((1, 2), 7.0)], [[(0, 1), (2, 3), (4, 5)], [(0, 0)], [(2, 3)]]
-    )
+    windows = [np.ones((3, 2)), row, np.full((1, 2), 7.0)]
+    merged = merge_windows(windows, [[(0, 1), (2, 3), (4, 5)], [(0, 0)], [(2, 3)]])
     assert merged.offsets == [(0, 1), (2, 3), (4, 5)] and merged.logits.tolist() == [[1.0, 1.0]] * 3
     with pytest.raises(AdapterError, match="the document is empty"):
         join_windows([row], [[(0, 0)]], text="")
@@ -162,20 +160,15 @@ def test_a_window_of_special_pieces_alone_and_one_inside_another_add_nothing():
     ],
 )  # fmt: skip
 def test_windows_that_do_not_fit_are_refused(change, message):
-    arguments = {
-        "logits": [LOGITS[:5], LOGITS[4:]],
-        "offsets": [SPANS[:5], SPANS[4:]],
-        "text": TEXT,
-        **change,
-    }
+    usual = {"logits": [LOGITS[:5], LOGITS[4:]], "offsets": [SPANS[:5], SPANS[4:]], "text": TEXT}
+    arguments = usual | change
     with pytest.raises(ValueError, match=message):
         join_windows(arguments.pop("logits"), arguments.pop("offsets"), LABELS, **arguments)
 
 
 def test_a_gap_between_windows_is_named():
-    with pytest.raises(
-        AdapterError, match=r"window 1 begins at character 27, so that 'Charles' at character 18"
-    ):
+    message = r"window 1 begins at character 27, so that 'Charles' at character 18"
+    with pytest.raises(AdapterError, match=message):
         join_windows([LOGITS[:4], LOGITS[5:]], [SPANS[:4], SPANS[5:]], LABELS, text=TEXT)
     with pytest.raises(AdapterError, match=r"windows 0 and 1 have no piece in common.* or give the text"):
         join_windows([LOGITS[:4], LOGITS[4:]], [SPANS[:4], SPANS[4:]], LABELS)

@@ -1,25 +1,15 @@
 """Shell completion: the scripts, and the values that they ask for."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from support.command_line import run
+from support.processes import python
 
 
 def complete(words, position=None):
     """The values that bash would offer for the last word."""
-    environment = {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
-        "_ILPINFER_COMPLETE": "complete_bash",
-        "COMP_WORDS": words,
-        "COMP_CWORD": str(len(words.split(" ")) - 1),
-    }
-    command = [sys.executable, "-m", "ilpinfer"]
-    ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    variables = {"COMP_WORDS": words, "COMP_CWORD": str(len(words.split(" ")) - 1)}
+    ended = python("-m", "ilpinfer", variables={"_ILPINFER_COMPLETE": "complete_bash", **variables})
     assert (ended.returncode, ended.stderr) == (0, "")
     return ended.stdout.split()
 
@@ -62,20 +52,20 @@ def test_files_of_other_folders(folder):
         ("fish", "complete --command ilpinfer"),
     ],
 )
-def test_scripts(shell, words, capsys, monkeypatch):
+def test_scripts(shell, words, capsys, monkeypatch, cli):
     monkeypatch.setattr("shellingham.detect_shell", lambda: (shell, f"/bin/{shell}"))
     with pytest.raises(SystemExit) as leaving:
-        run(["--show-completion"], capsys)
+        cli("--show-completion")
     assert leaving.value.code == 0
     script = capsys.readouterr().out
     assert words in script and "_ILPINFER_COMPLETE=complete_" in script
 
 
-def test_a_script_is_installed_for_the_shell(tmp_path, capsys, monkeypatch):
+def test_a_script_is_installed_for_the_shell(tmp_path, cli, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setattr("shellingham.detect_shell", lambda: ("bash", "/bin/bash"))
     with pytest.raises(SystemExit) as leaving:
-        run(["--install-completion"], capsys)
+        cli("--install-completion")
     assert leaving.value.code == 0
     assert "_ilpinfer_completion" in (tmp_path / ".bash_completions/ilpinfer.sh").read_text()
     assert "ilpinfer.sh" in (tmp_path / ".bashrc").read_text()

@@ -4,90 +4,74 @@ import json
 from pathlib import Path
 
 import pytest
-from support.command_line import run
+from support.command_line import rows
 
-from ilpinfer.cli import config, main
-
-
-def rows(text):
-    return [json.loads(line) for line in text.splitlines()]
+from ilpinfer.cli import config
 
 
-def test_the_nearest_file_gives_defaults_and_the_command_line_beats_it(folder, capsys):
+def test_the_nearest_file_gives_defaults_and_the_command_line_beats_it(folder, cli):
     Path("ilpinfer.toml").write_text('[decode]\nrules = "rules.toml"\ntop = 3\ntrace = true\n')
-    code, out, err = run(["decode", "scores.jsonl"], capsys)
-    assert (code, err) == (0, "")
-    assert [row["rank"] for row in rows(out)] == [1, 2, 3]
-    assert all("trace" in row and "one title" in row["violations"] for row in rows(out))
-    code, out, _ = run(["decode", "scores.jsonl", "--top", "1", "--no-trace"], capsys)
-    (row,) = rows(out)
-    assert code == 0 and "trace" not in row
-    code, out, _ = run(["decode", "scores.jsonl", "--no-config"], capsys)
-    (row,) = rows(out)
-    assert code == 0 and row["violations"] == {}
+    three = rows(cli.output("decode scores.jsonl"))
+    assert [row["rank"] for row in three] == [1, 2, 3]
+    assert all("trace" in row and "one title" in row["violations"] for row in three)
+    (row,) = cli.rows("decode scores.jsonl --top 1 --no-trace")
+    assert "trace" not in row
+    (row,) = cli.rows("decode scores.jsonl --no-config")
+    assert row["violations"] == {}
 
 
-def test_relative_paths_are_those_of_the_file(folder, capsys, monkeypatch):
+def test_relative_paths_are_those_of_the_file(folder, cli, monkeypatch):
     Path("ilpinfer.toml").write_text(
         '[decode]\nrules = ["rules.toml", "bio"]\nmodel = "hmm.json"\n[train]\nkind = "crf"\noption = ["template=t.toml"]\n'
     )
     Path("t.toml").write_text('features = ["word"]\n')
     Path("deep/er").mkdir(parents=True)
     monkeypatch.chdir("deep/er")
-    code, out, err = run(["decode", "../../train.tsv"], capsys)
-    assert (code, err) == (0, "")
-    assert "one title" in rows(out)[0]["violations"]
-    code, _, err = run(["train", "../../train.tsv", "--output", "crf.json"], capsys)
-    assert code == 0
+    assert "one title" in rows(cli.output("decode ../../train.tsv"))[0]["violations"]
+    cli.done("train ../../train.tsv --output crf.json")
     assert json.loads(Path("crf.json").read_text())["made"]["options"] == {"template": "../../t.toml"}
 
 
-def test_shared_options_and_groups_of_commands(folder, capsys):
+def test_shared_options_and_groups_of_commands(folder, cli):
     Path("ilpinfer.toml").write_text('rules = "rules.toml"\n[reference.make]\noutput = "r.jsonl"\nties = 7\n')
-    assert run(["reference", "make", "scores.jsonl"], capsys)[0] == 0
+    cli.done("reference make scores.jsonl")
     assert "one title" in Path("r.jsonl").read_text()
-    code, out, _ = run(["decode", "scores.jsonl"], capsys)
-    assert code == 0 and "one title" in rows(out)[0]["violations"]
-    assert run(["explain", "rules.toml"], capsys)[0] == 0, "an option of others is none of its own"
+    assert "one title" in cli.rows("decode scores.jsonl")[0]["violations"]
+    cli.done("explain rules.toml")  # an option of others is none of its own
 
 
-def test_a_table_of_pyproject(folder, capsys):
+def test_a_table_of_pyproject(folder, cli):
     Path("pyproject.toml").write_text('[project]\nname = "x"\n[tool.ilpinfer.decode]\nrules = "rules.toml"\n')
-    code, out, _ = run(["decode", "scores.jsonl"], capsys)
-    assert code == 0 and "one title" in rows(out)[0]["violations"]
+    assert "one title" in cli.rows("decode scores.jsonl")[0]["violations"]
     Path("ilpinfer.toml").write_text("")
-    code, out, _ = run(["decode", "scores.jsonl"], capsys)
-    assert code == 0 and rows(out)[0]["violations"] == {}, "the program's own file goes first"
+    assert cli.rows("decode scores.jsonl")[0]["violations"] == {}, "the program's own file goes first"
 
 
-def test_a_pyproject_of_others_is_passed_over(folder, capsys, monkeypatch):
+def test_a_pyproject_of_others_is_passed_over(folder, cli, monkeypatch):
     Path("ilpinfer.toml").write_text('[decode]\nrules = "rules.toml"\n')
     Path("sub").mkdir()
     monkeypatch.chdir("sub")
     for text in ('[project]\nname = "x"\n', "not TOML", '[project]\nname = "ilpinfer-rules"\n'):
         Path("pyproject.toml").write_text(text)
-        code, out, _ = run(["decode", "../scores.jsonl"], capsys)
-        assert code == 0 and "one title" in rows(out)[0]["violations"]
+        assert "one title" in cli.rows("decode ../scores.jsonl")[0]["violations"]
 
 
-def test_a_named_file_and_the_environment(folder, capsys, monkeypatch):
+def test_a_named_file_and_the_environment(folder, cli, monkeypatch):
     Path("ilpinfer.toml").write_text("[decode]\ntop = 2\n")
     Path("three.toml").write_text("[decode]\ntop = 3\n")
-    decode = ["decode", "scores.jsonl"]
+    decode = "decode scores.jsonl"
 
-    def number(arguments):
-        code, out, _ = run(arguments, capsys)
-        assert code == 0
-        return len(rows(out))
+    def number(command):
+        return len(cli.rows(command))
 
     assert number(decode) == 2
-    assert number([*decode, "--config", "three.toml"]) == number(["--config", "three.toml", *decode]) == 3
-    assert number(["--no-config", *decode]) == number([*decode, "--no-config"]) == 1
+    assert number(f"{decode} --config three.toml") == number(f"--config three.toml {decode}") == 3
+    assert number(f"--no-config {decode}") == number(f"{decode} --no-config") == 1
     monkeypatch.setenv(config.FILE_VARIABLE, "three.toml")
     assert number(decode) == 3
     monkeypatch.setenv(config.NO_FILE_VARIABLE, "1")
     assert number(decode) == 1
-    assert number([*decode, "--config", "ilpinfer.toml"]) == 2
+    assert number(f"{decode} --config ilpinfer.toml") == 2
 
 
 WRONG = [
@@ -108,66 +92,58 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("text", "message"), WRONG)
-def test_what_is_wrong_in_a_file_is_one_clear_line(folder, capsys, text, message):
+def test_what_is_wrong_in_a_file_is_one_clear_line(folder, cli, text, message):
     Path("ilpinfer.toml").write_text(text)
-    code, out, err = run(["decode", "scores.jsonl"], capsys)
-    assert (code, out, err.count("\n")) == (2, "", 1)
+    err = cli.refused("decode scores.jsonl")
     assert err.startswith("ilpinfer: ilpinfer.toml: ") and message in err
-    assert run(["decode", "scores.jsonl", "--no-config"], capsys)[0] == 0
-    assert run(["decode", "--help"], capsys)[0] == run(["--version"], capsys)[0] == 0
+    cli.done("decode scores.jsonl --no-config")
+    assert cli("decode --help")[0] == cli("--version")[0] == 0
 
 
-def test_a_value_of_another_type_names_file_and_option(folder, capsys):
+def test_a_value_of_another_type_names_file_and_option(folder, cli):
     Path("ilpinfer.toml").write_text('[decode]\ntime-limit = "soon"\n')
-    code, _, err = run(["decode", "scores.jsonl"], capsys)
-    assert code == 2
+    err = cli.refused("decode scores.jsonl")
     assert err.startswith("ilpinfer: ilpinfer.toml: Invalid value for '--time-limit': ")
-    code, _, err = run(["decode", "scores.jsonl", "--time-limit", "later"], capsys)
-    assert code == 2 and "ilpinfer.toml" not in err
+    assert "ilpinfer.toml" not in cli.refused("decode scores.jsonl --time-limit later")
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--config", "nowhere.toml"], "nowhere.toml: cannot be read: No such file or directory"),
-        (["--config", "rules.toml", "--no-config"], "--config rules.toml and --no-config: give one of them"),
-        (["--config", "pyproject.toml"], "pyproject.toml: has no table [tool.ilpinfer]"),
+        ("--config nowhere.toml", "nowhere.toml: cannot be read: No such file or directory"),
+        ("--config rules.toml --no-config", "--config rules.toml and --no-config: give one of them"),
+        ("--config pyproject.toml", "pyproject.toml: has no table [tool.ilpinfer]"),
     ],
 )
-def test_files_that_cannot_be_used(folder, capsys, arguments, message):
+def test_files_that_cannot_be_used(folder, cli, arguments, message):
     Path("pyproject.toml").write_text("")
-    code, _, err = run(["decode", "scores.jsonl", *arguments], capsys)
-    assert code == 2 and err.startswith(f"ilpinfer: {message}")
+    assert cli.refused(f"decode scores.jsonl {arguments}").startswith(f"ilpinfer: {message}")
 
 
-def test_help_shows_the_defaults_of_the_file(folder, capsys):
+def test_help_shows_the_defaults_of_the_file(folder, cli):
     Path("ilpinfer.toml").write_text(
         '[decode]\nmethod = "beam"\nrules = ["rules.toml", "bio"]\ntrace = true\n'
     )
-    code, out, _ = run(["decode", "--help"], capsys)
-    assert code == 0
+    out = cli.done("decode --help").out
     shown = out.partition("Defaults from ilpinfer.toml:\n")[2].partition("\n\n")[0]
-    assert [line.split(maxsplit=1) for line in shown.splitlines()] == [
-        ["--method", "beam"],
-        ["--rules", "rules.toml, bio"],
-        ["--trace", "yes"],
-    ]
+    defaults = dict(line.split(maxsplit=1) for line in shown.splitlines())
+    assert defaults == {"--method": "beam", "--rules": "rules.toml, bio", "--trace": "yes"}
     assert "[default: beam]" in out
-    assert "Defaults from" not in run(["methods", "--help"], capsys)[1]
+    assert "Defaults from" not in cli("methods --help")[1]
 
 
-def test_a_manifest_records_the_values_of_the_file(folder, capsys):
+def test_a_manifest_records_the_values_of_the_file(folder, cli):
     pytest.importorskip("pyarrow")
     Path("ilpinfer.toml").write_text(
         '[reprocess]\nmethod = "beam"\noption = ["width=3"]\nshard-size = 5\ntime-limit = 2\noutput = "out"\njobs = 1\n'
     )
-    assert run(["reprocess", "scores.jsonl"], capsys)[0] == 0
+    cli.done("reprocess scores.jsonl")
     manifest = json.loads(Path("out/manifest.json").read_text())
     kept = json.dumps(manifest)
     assert '"method": "beam"' in kept and '"width=3"' in kept and '"shard_size": 5' in kept
 
 
-def test_a_working_folder_that_was_removed(folder, capsys, monkeypatch):
+def test_a_working_folder_that_was_removed(folder, monkeypatch):
     def removed():
         raise FileNotFoundError
 
@@ -175,7 +151,7 @@ def test_a_working_folder_that_was_removed(folder, capsys, monkeypatch):
     assert config.find() is None
 
 
-def test_every_option_of_every_command_can_be_named(folder):
+def test_every_option_of_every_command_can_be_named(folder, cli):
     from ilpinfer.cli.app import group
 
     tree = group()
@@ -186,10 +162,8 @@ def test_every_option_of_every_command_can_be_named(folder):
             assert not {"config", "no-config", "help"} & set(known)
 
 
-def test_a_run_leaves_no_settings_to_the_next(folder, capsys):
+def test_a_run_leaves_no_settings_to_the_next(folder, cli):
     Path("ilpinfer.toml").write_text("quiet = true\n")
-    assert main(["train", "train.tsv", "--output", "m.json"]) == 0
-    assert capsys.readouterr().err == ""
+    cli.output("train train.tsv --output m.json")
     Path("ilpinfer.toml").unlink()
-    assert main(["train", "train.tsv", "--output", "m.json"]) == 0
-    assert "first-order HMM" in capsys.readouterr().err
+    assert "first-order HMM" in cli.done("train train.tsv --output m.json").err

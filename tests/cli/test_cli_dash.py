@@ -7,57 +7,49 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.command_line import SCORES, TRAIN, run
+from support.command_line import TRAIN
+from support.processes import environment, python
 
 
-def piped(arguments, text):
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    command = [sys.executable, "-m", "ilpinfer", *arguments]
-    ended = subprocess.run(command, input=text.encode(), env=environment, capture_output=True, check=False)
-    return ended.returncode, ended.stdout.decode(), ended.stderr.decode()
-
-
-def rule_text():
-    return Path("rules.toml").read_text()
+def piped(command, text=""):
+    ended = python("-m", "ilpinfer", *command.split(), input=text)
+    return ended.returncode, ended.stdout, ended.stderr
 
 
 def test_a_model_is_written_to_standard_output_and_its_table_to_standard_error(folder):
-    code, out, err = piped(["train", "-", "--output", "-", "--held-out", "train.tsv"], TRAIN)
+    code, out, err = piped("train - --output - --held-out train.tsv", TRAIN)
     assert code == 0
     Path("m.json").write_text(out)
-    assert run_decode(folder, "m.json")[0] == 0
+    assert piped("decode - --model m.json --rules rules.toml", TRAIN)[0] == 0
     assert "held out" in err and "held out" not in out
-
-
-def run_decode(folder, model):
-    return piped(["decode", "-", "--model", model, "--rules", "rules.toml"], TRAIN)
 
 
 @pytest.mark.parametrize(
     ("arguments", "stdin", "form"),
     [
-        (["check", "rules.toml", "-"], "train", None),
-        (["check", "-", "train.tsv", "--write", "-"], "rules", "toml"),
-        (["evaluate", "-", "train.tsv", "--output", "-"], "train", "json"),
-        (["evaluate", "train.tsv", "-", "--picture", "-"], "train", "svg"),
-        (["evaluate", "train.tsv", "train.tsv", "--against", "-", "--resamples", "9"], "train", None),
-        (["explain", "-"], "rules", None),
-        (["mine", "-", "--support", "1", "--folds", "0", "--gain", "0", "--output", "-"], "train", "toml"),
-        (["learn", "rules.toml", "-", "--kind", "hmm", "--algorithm", "given", "--output", "-"], "train", "toml"),
-        (["learn", "-", "train.tsv", "--kind", "hmm", "--algorithm", "given", "--output", "-"], "rules", "toml"),
-        (["codl", "train.tsv", "-", "--cycles", "1", "--output", "-"], "train", "json"),
-        (["codl", "-", "train.tsv", "--cycles", "1", "--output", "-"], "train", "json"),
-        (["decode", "scores.jsonl", "--rules", "-"], "rules", "jsonl"),
-        (["decode", "-", "--rules", "rules.toml"], "scores", "jsonl"),
-        (["compare", "-", "--rules", "rules.toml", "--output", "out"], "scores", None),
-        (["pareto", "-", "--rules", "rules.toml", "--output", "p", "--summary", "-"], "scores", "json"),
-        (["export", "-", "--output", "out"], "scores", None),
-        (["reference", "make", "-", "--rules", "rules.toml", "--output", "-"], "scores", "jsonl"),
-        (["reference", "generate", "plain", "--count", "2", "--tokens", "4", "--output", "-"], "none", "jsonl"),
+        ("check rules.toml -", "train", None),
+        ("check - train.tsv --write -", "rules", "toml"),
+        ("evaluate - train.tsv --output -", "train", "json"),
+        ("evaluate train.tsv - --picture -", "train", "svg"),
+        ("evaluate train.tsv train.tsv --against - --resamples 9", "train", None),
+        ("explain -", "rules", None),
+        ("mine - --support 1 --folds 0 --gain 0 --output -", "train", "toml"),
+        ("learn rules.toml - --kind hmm --algorithm given --output -", "train", "toml"),
+        ("learn - train.tsv --kind hmm --algorithm given --output -", "rules", "toml"),
+        ("codl train.tsv - --cycles 1 --output -", "train", "json"),
+        ("codl - train.tsv --cycles 1 --output -", "train", "json"),
+        ("decode scores.jsonl --rules -", "rules", "jsonl"),
+        ("decode - --rules rules.toml", "scores", "jsonl"),
+        ("compare - --rules rules.toml --output out", "scores", None),
+        ("pareto - --rules rules.toml --output p --summary -", "scores", "json"),
+        ("export - --output out", "scores", None),
+        ("reference make - --rules rules.toml --output -", "scores", "jsonl"),
+        ("reference generate plain --count 2 --tokens 4 --output -", "none", "jsonl"),
     ],
 )  # fmt: skip
 def test_streams_stand_for_single_files(folder, arguments, stdin, form):
-    text = {"train": TRAIN, "rules": rule_text(), "scores": json.dumps(SCORES) + "\n", "none": ""}[stdin]
+    files = {"train": "train.tsv", "rules": "rules.toml", "scores": "scores.jsonl", "none": "/dev/null"}
+    text = Path(files[stdin]).read_text()
     code, out, err = piped(arguments, text)
     assert code == 0, err
     assert not Path("-").exists() and "Traceback" not in err
@@ -67,60 +59,52 @@ def test_streams_stand_for_single_files(folder, arguments, stdin, form):
         assert all(isinstance(json.loads(line), dict) for line in out.splitlines()) and out
     elif form == "toml":
         Path("out.toml").write_text(out)
-        assert piped(["explain", "out.toml"], "")[0] == 0
+        assert piped("explain out.toml")[0] == 0
     elif form == "svg":
         assert out.startswith("<?xml") and out.rstrip().endswith("</svg>")
 
 
 def test_references_through_a_pipe(folder):
-    _, out, _ = piped(
-        ["reference", "generate", "plain", "--count", "2", "--tokens", "4", "--output", "-"], ""
-    )
-    code, verified, _ = piped(["reference", "verify", "-"], out)
+    _, out, _ = piped("reference generate plain --count 2 --tokens 4 --output -", "")
+    code, verified, _ = piped("reference verify -", out)
     assert (code, verified) == (0, "2 references hold (meaning)\n")
-    assert piped(["reference", "show", "-", "--number", "2"], out)[1].startswith("-: reference 2")
-    assert piped(["reference", "programs", "-", "--output", "lp"], out)[0] == 0
-    code, _, err = piped(["reference", "verify", "-"], "")
+    assert piped("reference show - --number 2", out)[1].startswith("-: reference 2")
+    assert piped("reference programs - --output lp", out)[0] == 0
+    code, _, err = piped("reference verify -")
     assert (code, err) == (2, "ilpinfer: -: there is no reference\n")
 
 
 def test_an_output_that_is_redirected_is_appended_to_as_the_shell_says(folder):
     Path("all.json").write_text("before\n")
     shell = f"{sys.executable} -m ilpinfer train train.tsv --output - >>all.json"
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    assert (
-        subprocess.run(["bash", "-c", shell], env=environment, capture_output=True, check=False).returncode
-        == 0
-    )
+    subprocess.run(["bash", "-c", shell], env=environment(), capture_output=True, check=True)
     before, _, model = Path("all.json").read_text().partition("\n")
     assert before == "before" and json.loads(model)["made"]["kind"] == "hmm"
 
 
 REFUSED = [
-    (["compare", "x", "--output", "-"], "Invalid value for '--output': several files are written, which - cannot stand for; name a folder"),
-    (["export", "x", "--output", "-"], "several files are written"),
-    (["reprocess", "x", "--output", "-"], "several files are written"),
-    (["reference", "programs", "x", "--output", "-"], "several files are written"),
-    (["pareto", "x", "--output", "-"], "the rows are read back, which - cannot stand for; name a file"),
-    (["decode", "x", "--model", "-"], "Invalid value for '--model': a model is not read from standard input; name a file"),
-    (["serve", "--model", "-"], "a model is not read from standard input"),
-    (["explain", "rules.toml", "--model", "-"], "a model is not read from standard input"),
-    (["learn", "rules.toml", "train.tsv", "--model", "-", "--output", "x"], "a model is not read from standard input"),
-    (["import-solution", "x", "-"], "the name of a solution file says which sequence it is of"),
-    (["decode", "-", "--rules", "-"], "two inputs are -, for standard input; name a file for one of them"),
-    (["evaluate", "-", "-"], "two inputs are -"),
-    (["check", "-", "-"], "two inputs are -"),
-    (["evaluate", "train.tsv", "train.tsv", "--output", "-", "--picture", "-"], "two outputs are -, for standard output"),
-    (["train", "train.tsv", "--output", "-", "--json"], "--json and an output - both write to standard output"),
-    (["reference", "verify", "-", "-"], "two inputs are -"),
-    (["compare", "-", "--predictions", "own=-", "--output", "out"], "two inputs are -"),
+    ("compare x --output -", "Invalid value for '--output': several files are written, which - cannot stand for; name a folder"),
+    ("export x --output -", "several files are written"),
+    ("reprocess x --output -", "several files are written"),
+    ("reference programs x --output -", "several files are written"),
+    ("pareto x --output -", "the rows are read back, which - cannot stand for; name a file"),
+    ("decode x --model -", "Invalid value for '--model': a model is not read from standard input; name a file"),
+    ("serve --model -", "a model is not read from standard input"),
+    ("explain rules.toml --model -", "a model is not read from standard input"),
+    ("learn rules.toml train.tsv --model - --output x", "a model is not read from standard input"),
+    ("import-solution x -", "the name of a solution file says which sequence it is of"),
+    ("decode - --rules -", "two inputs are -, for standard input; name a file for one of them"),
+    ("evaluate - -", "two inputs are -"),
+    ("check - -", "two inputs are -"),
+    ("evaluate train.tsv train.tsv --output - --picture -", "two outputs are -, for standard output"),
+    ("train train.tsv --output - --json", "--json and an output - both write to standard output"),
+    ("reference verify - -", "two inputs are -"),
+    ("compare - --predictions own=- --output out", "two inputs are -"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("arguments", "message"), REFUSED)
-def test_where_a_stream_cannot_stand_for_a_file_the_message_says_so(folder, capsys, arguments, message):
+def test_where_a_stream_cannot_stand_for_a_file_the_message_says_so(folder, cli, arguments, message):
     before = sorted(os.listdir())
-    code, out, err = run(arguments, capsys)
-    assert (code, out, err.count("\n")) == (2, "", 1)
-    assert message in err
+    assert message in cli.refused(arguments)
     assert sorted(os.listdir()) == before

@@ -3,13 +3,11 @@
 import importlib.util
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import typer
-from support.command_line import run
+from support.processes import python
 
 from ilpinfer.cli.app import group
 from ilpinfer.cli.tree import COMMON, examples, option_groups
@@ -32,28 +30,28 @@ COMMANDS = dict(leaves(TREE))
 by_name = pytest.mark.parametrize("names", list(COMMANDS), ids=" ".join)
 
 
-def test_the_program_shows_its_commands_in_groups(capsys):
-    code, out, err = run([], capsys)
+def test_the_program_shows_its_commands_in_groups(cli):
+    code, out, err = cli("")
     assert (code, err) == (0, "")
-    assert (code, out, err) == run(["--help"], capsys) == run(["-q"], capsys)
+    assert (code, out, err) == cli("--help") == cli("-q")
     assert re.findall(r"^(\w[\w ]*):$", out, re.M)[:5] == PANELS
     for name, *rest in COMMANDS:
         assert rest or re.search(rf"^  {name}  ", out, re.M), name
     assert "..." not in out.replace("[ARGS]...", ""), "no sentence is cut"
 
 
-def test_a_group_without_arguments_shows_its_help(capsys):
-    code, out, err = run(["reference"], capsys)
-    assert (code, err) == (0, "") and "verify" in out and "Examples:" in out
-    assert run(["reference", "--help"], capsys)[1] == out
+def test_a_group_without_arguments_shows_its_help(cli):
+    out = cli.output("reference")
+    assert "verify" in out and "Examples:" in out
+    assert cli("reference --help")[1] == out
 
 
 @by_name
-def test_every_command_says_what_it_does_with_options_in_groups(names, capsys):
+def test_every_command_says_what_it_does_with_options_in_groups(names, cli):
     command = COMMANDS[names]
-    code, out, err = run([*names, "--help"], capsys)
-    assert (code, err) == (0, "")
+    out = cli.output(f"{' '.join(names)} --help")
     assert out.startswith(f"Usage: ilpinfer {' '.join(names)} [OPTIONS]")
+    assert cli.output(f"{' '.join(names)} -h") == out
     assert "{" not in out and command.help.endswith(".") and "  " not in command.help
     assert re.search(rf"^Examples?:\n(  .*ilpinfer {' '.join(names)}\b.*\n)+", out + "\n", re.M)
     titles = re.findall(r"^([A-Z][\w -]*):$", out, re.M)
@@ -80,8 +78,7 @@ def test_every_option_with_a_unit_or_a_number_names_it(names):
 
 
 @by_name
-def test_examples_are_commands_that_exist(names, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_examples_are_commands_that_exist(names, here):
     for line in examples(COMMANDS[names].epilog):
         own = next(part for part in re.split(r"[|]", line) if "ilpinfer" in part)
         words = shlex.split(re.split(r"[<>]", own)[0])
@@ -96,30 +93,25 @@ def test_examples_are_commands_that_exist(names, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["decdoe"], "No such command 'decdoe'. Did you mean 'decode', 'demo'? See ilpinfer -h"),
-        (["reference", "verfy", "x"], "Did you mean 'verify'? See ilpinfer reference -h"),
-        (["reference", "verify"], "See ilpinfer reference verify -h"),
-        (["--quiet", "decode"], "See ilpinfer decode -h"),
-        (["decode", "x", "--top", "0"], "See ilpinfer decode -h"),
+        ("decdoe", "No such command 'decdoe'. Did you mean 'decode', 'demo'? See ilpinfer -h"),
+        ("reference verfy x", "Did you mean 'verify'? See ilpinfer reference -h"),
+        ("reference verify", "See ilpinfer reference verify -h"),
+        ("--quiet decode", "See ilpinfer decode -h"),
+        ("decode x --top 0", "See ilpinfer decode -h"),
     ],
 )
-def test_mistakes_name_the_help_of_the_command(arguments, message, capsys):
-    code, out, err = run(arguments, capsys)
-    assert (code, out, err.count("\n")) == (2, "", 1)
-    assert message in err
+def test_mistakes_name_the_help_of_the_command(arguments, message, cli):
+    assert message in cli.refused(arguments)
 
 
 def test_the_module_names_itself_as_the_program():
-    command = [sys.executable, "-m", "ilpinfer", "decode", "--help"]
-    ended = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert ended.stdout.startswith("Usage: ilpinfer decode ")
+    assert python("-m", "ilpinfer", "decode", "--help").stdout.startswith("Usage: ilpinfer decode ")
 
 
 def page():
     """The Sphinx extension."""
-    spec = importlib.util.spec_from_file_location(
-        "commands_of_the_page", DOCS / "_extensions" / "commands.py"
-    )
+    place = DOCS / "_extensions" / "commands.py"
+    spec = importlib.util.spec_from_file_location("commands_of_the_page", place)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -143,9 +135,8 @@ def test_the_page_has_every_command_and_every_option():
 
 def test_texts_of_the_program_are_no_markup_on_the_page():
     text = page().text
-    assert (
-        text("a_b *c* [default: 1] <TAB> `x_y <z>`\n d") == r"a\_b \*c\* \[default: 1\] \<TAB\> `x_y <z>` d"
-    )
+    shown = text("a_b *c* [default: 1] <TAB> `x_y <z>`\n d")
+    assert shown == r"a\_b \*c\* \[default: 1\] \<TAB\> `x_y <z>` d"
 
 
 def test_the_page_states_the_json_of_every_command_that_has_it():

@@ -6,185 +6,121 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.command_line import run
+from support.command_line import rows
 
 from ilpinfer.cli.screen import plain, print_json
 
 
-def strict(text):
-    def refuse(constant):
-        raise AssertionError(f"{constant} is not JSON")
-
-    return json.loads(text, parse_constant=refuse)
-
-
 @pytest.fixture
-def result(folder, capsys):
-    """Runs a command, and returns its exit code and its JSON."""
+def result(folder, cli):
+    """The JSON of a command that ends with a code."""
 
-    def call(*arguments):
-        code, out, _ = run([*arguments, "--json"], capsys)
-        return code, strict(out)
+    def call(command, code=0):
+        ended = cli(f"{command} --json")
+        assert ended.code == code, ended.err
+        (value,) = rows(ended.out.replace("\n", " "))
+        return value
 
     return call
 
 
+def read(path):
+    return json.loads(Path(path).read_text())
+
+
 def test_training(result):
-    code, made = result("train", "train.tsv", "--output", "m.json")
-    assert code == 0
-    assert (made["output"], made["kind"], made["scheme"], made["sequences"], made["tokens"]) == (
-        "m.json",
-        "hmm",
-        "bio",
-        2,
-        19,
-    )
+    made = result("train train.tsv --output m.json")
+    assert (made["output"], made["kind"], made["scheme"]) == ("m.json", "hmm", "bio")
+    assert (made["sequences"], made["tokens"]) == (2, 19)
     assert made["labels"][0] == "B-author" and made["held_out"] is made["cross_validation"] is None
-    code, made = result(
-        "train", "train.tsv", "--output", "m.json", "--held-out", "train.tsv", "--cross-validate", "2"
-    )
+    made = result("train train.tsv --output m.json --held-out train.tsv --cross-validate 2")
     assert made["held_out"]["sequences"] == 2 and 0 <= made["held_out"]["accuracy"] <= 1
     assert [fold["sequences"] for fold in made["cross_validation"]] == [1, 1]
 
 
-def test_comparing_is_the_summary_file(result):
-    code, summary = result("compare", "scores.jsonl", "--rules", "rules.toml", "--output", "out")
-    assert code == 0
-    assert summary == json.loads(Path("out/summary.json").read_text())
+def test_the_value_is_that_of_the_file(result):
+    summary = result("compare scores.jsonl --rules rules.toml --output out")
+    assert summary == read("out/summary.json")
     assert [line["method"] for line in summary["methods"]] == ["auto", "viterbi", "beam"]
-
-
-def test_evaluating_is_the_file_of_measures(result):
-    code, measures = result(
-        "evaluate",
-        "train.tsv",
-        "train.tsv",
-        "--against",
-        "train.tsv",
-        "--resamples",
-        "9",
-        "--output",
-        "e.json",
-    )
-    assert code == 0
-    assert measures == json.loads(Path("e.json").read_text())
+    measures = result("evaluate train.tsv train.tsv --against train.tsv --resamples 9 --output e.json")
+    assert measures == read("e.json")
     assert measures["accuracy"] == 1.0 and measures["against"]["differences"][0]["gain"] == 0
-
-
-def test_pareto_is_the_summary_file(result):
-    code, summary = result(
-        "pareto", "scores.jsonl", "--rules", "rules.toml", "--output", "p.jsonl", "--summary", "s.json"
-    )
-    assert code == 0
-    assert summary == json.loads(Path("s.json").read_text())
+    summary = result("pareto scores.jsonl --rules rules.toml --output p.jsonl --summary s.json")
+    assert summary == read("s.json")
     assert summary["sequences"] == 1 and summary["points"] >= 1
 
 
 def test_rules(result):
-    code, rules = result("explain", "rules.toml")
-    assert code == 0 and rules[0]["rule"] == "one title"
-    code, checked = result("check", "rules.toml", "train.tsv", "--write", "new.toml")
-    assert code == 0 and checked[0]["rule"] == "one title" and Path("new.toml").exists()
-    code, mined = result(
-        "mine", "train.tsv", "--support", "1", "--folds", "0", "--gain", "0", "--output", "mined.toml"
-    )
-    assert code == 0 and mined["sequences"] == 2 and mined["rules"]
-    code, learnt = result(
-        "learn", "rules.toml", "train.tsv", "--kind", "hmm", "--algorithm", "given", "--output", "learnt.toml"
-    )
-    assert code == 0 and learnt["algorithm"] == "given"
+    assert result("explain rules.toml")[0]["rule"] == "one title"
+    assert result("check rules.toml train.tsv --write new.toml")[0]["rule"] == "one title"
+    assert Path("new.toml").exists()
+    mined = result("mine train.tsv --support 1 --folds 0 --gain 0 --output mined.toml")
+    assert mined["sequences"] == 2 and mined["rules"]
+    learnt = result("learn rules.toml train.tsv --kind hmm --algorithm given --output learnt.toml")
+    assert learnt["algorithm"] == "given"
 
 
 def test_learning_from_few_labels(result):
     Path("pool.txt").write_text(
         "Ada Lovelace . Notes on engines . 1843 .\nGrace Hopper . Compilers . 1952 .\n"
     )
-    code, made = result(
-        "codl", "train.tsv", "pool.txt", "--cycles", "2", "--held-out", "train.tsv", "--output", "c.json"
-    )
-    assert code == 0
+    made = result("codl train.tsv pool.txt --cycles 2 --held-out train.tsv --output c.json")
     assert [cycle["number"] for cycle in made["cycles"]] == [1, 2]
     assert made["output"] == "c.json" and made["made"]["by"] == "CODL"
     assert 0 <= made["supervised"]["without rules"]["accuracy"] <= 1
 
 
 def test_programs_and_solutions(result):
-    code, made = result("export", "scores.jsonl", "--rules", "rules.toml", "--output", "lp")
-    assert code == 0
+    made = result("export scores.jsonl --rules rules.toml --output lp")
     assert made == {"output": "lp", "programs": ["lp/0001.lp"], "failures": []}
-    columns = json.loads(Path("lp/0001.columns.json").read_text())["columns"]
+    columns = read("lp/0001.columns.json")["columns"]
     path = ["START", "title", "O", "title", "title", "END"]
     taken = {f"x[{t},{path[t]},{path[t + 1]}]" for t in range(5)} | {'sigma["one title"]'}
     values = "".join(f"{column['file']} {int(column['name'] in taken)}\n" for column in columns)
     Path("lp/0001.sol").write_text(f"# Solution file\n{values}")
-    code, (row,) = result("import-solution", "scores.jsonl", "lp", "--rules", "rules.toml")
-    assert (code, row["solver"], row["labels"]) == (0, "Gurobi", path[1:-1])
+    (row,) = result("import-solution scores.jsonl lp --rules rules.toml")
+    assert (row["solver"], row["labels"]) == ("Gurobi", path[1:-1])
     assert row["penalty"] == 2.5 and row["claimed_objective"] is None
 
 
 def test_references(result):
-    code, made = result("reference", "make", "scores.jsonl", "--rules", "rules.toml", "--output", "r.jsonl")
-    assert (code, made) == (0, {"output": "r.jsonl", "references": 1, "failures": []})
-    code, verified = result("reference", "verify", "r.jsonl")
-    assert code == 0
-    (finding,) = verified["references"]
-    assert (finding["file"], finding["reference"], finding["holds"], finding["reasons"]) == (
-        "r.jsonl",
-        1,
-        True,
-        [],
-    )
-    code, shown = result("reference", "show", "r.jsonl")
-    assert code == 0
-    assert (
-        shown[0]["status"] == "optimal"
-        and len(shown[0]["optima"][0]) == 4
-        and shown[0]["rules"] == ["one title"]
-    )
-    record = json.loads(Path("r.jsonl").read_text())
+    made = result("reference make scores.jsonl --rules rules.toml --output r.jsonl")
+    assert made == {"output": "r.jsonl", "references": 1, "failures": []}
+    (finding,) = result("reference verify r.jsonl")["references"]
+    assert (finding["file"], finding["reference"]) == ("r.jsonl", 1)
+    assert finding["holds"] is True and finding["reasons"] == []
+    (shown,) = result("reference show r.jsonl")
+    assert shown["status"] == "optimal" and len(shown["optima"][0]) == 4 and shown["rules"] == ["one title"]
+    record = read("r.jsonl")
     record["levels"][0]["score"] += 1
     Path("wrong.jsonl").write_text(json.dumps(record) + "\n")
-    code, verified = result("reference", "verify", "wrong.jsonl")
-    assert code == 1 and not verified["references"][0]["holds"] and verified["references"][0]["reasons"]
-    code, made = result(
-        "reference", "generate", "plain", "--count", "2", "--tokens", "4", "--output", "g.jsonl"
-    )
-    assert (code, made) == (0, {"output": "g.jsonl", "references": 2, "kind": "plain"})
-    code, made = result("reference", "programs", "g.jsonl", "--output", "programs")
-    assert (code, made["references"], made["programs"]) == (0, 2, 2)
+    (finding,) = result("reference verify wrong.jsonl", code=1)["references"]
+    assert not finding["holds"] and finding["reasons"]
+    made = result("reference generate plain --count 2 --tokens 4 --output g.jsonl")
+    assert made == {"output": "g.jsonl", "references": 2, "kind": "plain"}
+    made = result("reference programs g.jsonl --output programs")
+    assert (made["references"], made["programs"]) == (2, 2)
 
 
 def test_corpora(result):
     pytest.importorskip("pyarrow")
-    code, tried = result("reprocess", "scores.jsonl", "--output", "out", "--dry-run", "--jobs", "1")
-    assert code == 0 and tried["sequences"] == 1 and tried["processes"] == 1 and not Path("out").exists()
-    code, made = result("reprocess", "scores.jsonl", "--output", "out", "--jobs", "1")
-    assert code == 0
-    assert made == {
-        "output": "out",
-        "finished": True,
-        "files": 1,
-        "sequences": 1,
-        "proved": 1,
-        "unproved": 0,
-        "failed": 0,
-        "rejected": 0,
-    }
+    tried = result("reprocess scores.jsonl --output out --dry-run --jobs 1")
+    assert tried["sequences"] == 1 and tried["processes"] == 1 and not Path("out").exists()
+    made = result("reprocess scores.jsonl --output out --jobs 1")
+    counts = {"files": 1, "sequences": 1, "proved": 1, "unproved": 0, "failed": 0, "rejected": 0}
+    assert made == {"output": "out", "finished": True, **counts}
 
 
 def test_the_demonstration_and_the_kernels(result):
-    code, shown = result("demo", "--items", "3")
-    assert code == 0 and shown["items"] == 3
+    shown = result("demo --items 3")
+    assert shown["items"] == 3
     assert [line["method"] for line in shown["methods"]] == ["auto", "highs", "beam", "viterbi"]
-    code, warmed = result("warm-up")
-    assert code == 0 and {"name", "purpose", "seconds"} == set(warmed["stages"][0])
+    assert {"name", "purpose", "seconds"} == set(result("warm-up")["stages"][0])
 
 
-def test_the_option_before_the_command(folder, capsys):
-    code, out, _ = run(["--json", "methods"], capsys)
-    assert code == 0 and strict(out)[0]["name"] == "auto"
-    code, out, _ = run(["--json", "methods", "--no-json"], capsys)
-    assert code == 0 and out.startswith("method")
+def test_the_option_before_the_command(folder, cli):
+    assert json.loads(cli.done("--json methods").out)[0]["name"] == "auto"
+    assert cli.done("--json methods --no-json").out.startswith("method")
 
 
 def test_every_command_that_prints_a_table_has_the_option():
@@ -201,5 +137,6 @@ def test_every_command_that_prints_a_table_has_the_option():
 
 def test_numbers_without_a_name_in_json_are_null(capsys):
     print_json({"a": math.inf, "b": [np.float64(1.5), np.int64(2), float("nan")], 3: ("x", None, True)})
-    assert strict(capsys.readouterr().out) == {"a": None, "b": [1.5, 2, None], "3": ["x", None, True]}
+    (value,) = rows(capsys.readouterr().out.replace("\n", " "))
+    assert value == {"a": None, "b": [1.5, 2, None], "3": ["x", None, True]}
     assert plain({"a": -math.inf}) == {"a": None}

@@ -3,13 +3,13 @@
 import importlib.metadata
 import io
 import json
-import subprocess
 import sys
 import time
 from pathlib import Path
 
 import pytest
-from support.command_line import SCORES, run
+from support.command_line import SCORES
+from support.processes import python
 
 from ilpinfer import __version__
 from ilpinfer.cli import screen, settings
@@ -17,14 +17,14 @@ from ilpinfer.cli.progress import progress, rate_progress, show_logs, status
 from ilpinfer.kernels import notices
 
 
-def test_versions(capsys):
-    code, out, err = run(["--version"], capsys)
+def test_versions(cli):
+    code, out, err = cli("--version")
     assert (code, err) == (0, "")
     assert out.splitlines()[0] == f"ilpinfer {__version__}"
     for name in ("numpy", "numba", "ortools", "highspy", "pulp"):
         assert importlib.metadata.version(name) in out
-    for order in (["--version", "--json"], ["--json", "--version"]):
-        code, out, _ = run(order, capsys)
+    for order in ("--version --json", "--json --version"):
+        code, out, _ = cli(order)
         found = json.loads(out)
         assert code == 0 and found["ilpinfer"] == __version__
         assert list(found["solvers"]) == ["cbc", "cp-sat", "highs", "scip"]
@@ -35,27 +35,21 @@ def test_versions_are_those_that_solvers_state_with_their_answers():
     from ilpinfer.cli.app import versions
     from ilpinfer.solvers import cbc, cp_sat, highs, scip
 
-    stated = dict(
-        zip(["cbc", "cp-sat", "highs", "scip"], [cbc.VERSION, cp_sat.VERSION, highs.VERSION, scip.VERSION])
-    )
+    modules = {"cbc": cbc, "cp-sat": cp_sat, "highs": highs, "scip": scip}
+    stated = {name: module.VERSION for name, module in modules.items()}
     assert versions()["solvers"] == stated
 
 
 HEAVY = {"numba", "ortools", "scipy", "pandas", "matplotlib", "jinja2", "pycrfsuite", "rich"}
 
 
-@pytest.mark.parametrize(
-    "arguments", [["--help"], ["--version"], ["decode", "--help"], ["reference", "make", "--help"]]
-)
+@pytest.mark.parametrize("arguments", ["--help", "--version", "decode --help", "reference make --help"])
 def test_help_and_versions_load_nothing_that_decodes(arguments):
     code = (
         "import sys; from ilpinfer.cli import main; code = main(sys.argv[1:]); "
         "print(code, *{name.split('.')[0] for name in sys.modules}, file=sys.stderr)"
     )
-    ended = subprocess.run(
-        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True
-    )
-    code, *loaded = ended.stderr.split()
+    code, *loaded = python("-c", code, *arguments.split()).stderr.split()
     assert (code, set(loaded) & HEAVY) == ("0", set())
 
 
@@ -66,7 +60,7 @@ def test_help_of_no_command_loads_what_decodes():
         "    assert main([*names, '--help']) == 0\n"
         "print(*{name.split('.')[0] for name in sys.modules}, file=sys.stderr)"
     )
-    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    ended = python("-c", code)
     assert set(ended.stderr.split()) & HEAVY == set() and ended.stdout.count("Usage: ") == 25
 
 
@@ -74,26 +68,26 @@ def test_a_command_loads_the_module_of_no_other():
     from ilpinfer.cli.commands import COMMANDS
 
     code = "import sys; from ilpinfer.cli import main; main(['train', '--help']); print(*sys.modules)"
-    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    ended = python("-c", code)
     places = {f"ilpinfer.cli.{entry.place.partition(':')[0]}" for entry in COMMANDS}
     assert places & set(ended.stdout.split()) == {"ilpinfer.cli.commands", "ilpinfer.cli.training"}
 
 
 @pytest.mark.parametrize("place", ["before", "after"])
-def test_quiet_runs_say_errors_only(folder, capsys, place):
-    def quiet(*arguments):
-        return run(["-q", *arguments] if place == "before" else [*arguments, "--quiet"], capsys)
+def test_quiet_runs_say_errors_only(folder, cli, place):
+    def quiet(command):
+        return cli(f"-q {command}" if place == "before" else f"{command} --quiet")
 
-    assert quiet("train", "train.tsv", "--output", "m.json") == (0, "", "")
-    code, out, err = quiet("decode", "train.tsv", "--model", "hmm.json", "--rules", "citations")
+    assert quiet("train train.tsv --output m.json") == (0, "", "")
+    code, out, err = quiet("decode train.tsv --model hmm.json --rules citations")
     assert (code, err) == (0, "") and len(out.splitlines()) == 2
-    code, out, err = quiet("check", "citations", "train.tsv", "--write", "new.toml")
+    code, out, err = quiet("check citations train.tsv --write new.toml")
     assert code == 0 and err == "" and "each field at most once" in out
-    code, out, err = quiet("decode", "nowhere.tsv")
+    code, out, err = quiet("decode nowhere.tsv")
     assert (code, out) == (2, "") and err.count("\n") == 1
     impossible = {**SCORES, "transitions": [[None, None], [None, None]]}
     Path("x.jsonl").write_text(json.dumps(impossible) + "\n")
-    code, _, err = quiet("decode", "x.jsonl")
+    code, _, err = quiet("decode x.jsonl")
     assert code == 2 and "infeasible" in err
 
 
@@ -178,27 +172,22 @@ def test_colours(monkeypatch, stderr, variable, option, colored):
     assert ("\x1b[" in terminal.getvalue()) == colored
 
 
-def test_no_color_reaches_the_commands(folder, capsys, monkeypatch):
+def test_no_color_reaches_the_commands(folder, cli, monkeypatch):
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm")
-    assert "\x1b[" in run(["explain", "rules.toml"], capsys)[1]
-    assert "\x1b[" not in run(["explain", "rules.toml", "--no-color"], capsys)[1]
-    assert "\x1b[" not in run(["--no-color", "explain", "rules.toml"], capsys)[1]
-    assert "\x1b[" in run(["--no-color", "explain", "rules.toml", "--color"], capsys)[1]
+    assert "\x1b[" in cli("explain rules.toml")[1]
+    assert "\x1b[" not in cli("explain rules.toml --no-color")[1]
+    assert "\x1b[" not in cli("--no-color explain rules.toml")[1]
+    assert "\x1b[" in cli("--no-color explain rules.toml --color")[1]
     monkeypatch.setenv("NO_COLOR", "1")
-    assert "\x1b[" not in run(["explain", "rules.toml"], capsys)[1]
+    assert "\x1b[" not in cli("explain rules.toml")[1]
 
 
-def test_results_and_messages_have_their_own_streams(folder, capsys):
-    code, out, err = run(["train", "train.tsv", "--output", "m.json", "--held-out", "train.tsv"], capsys)
-    assert code == 0
-    assert (
-        "held out" in out
-        and err == "m.json: first-order HMM, 8 labels (bio), 13 words, from 2 sequences of 19 tokens\n"
-    )
-    code, out, err = run(
-        ["mine", "train.tsv", "--support", "1", "--output", "x.toml", "--folds", "0", "--gain", "0"], capsys
-    )
-    assert code == 0 and out.startswith("rule") and "x.toml: " in err
-    code, out, err = run(["warm-up"], capsys)
-    assert code == 0 and "stored in" in out and err == ""
+def test_results_and_messages_have_their_own_streams(folder, cli):
+    _, out, err = cli.done("train train.tsv --output m.json --held-out train.tsv")
+    assert "held out" in out
+    assert err == "m.json: first-order HMM, 8 labels (bio), 13 words, from 2 sequences of 19 tokens\n"
+    _, out, err = cli.done("mine train.tsv --support 1 --output x.toml --folds 0 --gain 0")
+    assert out.startswith("rule") and "x.toml: " in err
+    _, out, err = cli.done("warm-up")
+    assert "stored in" in out and err == ""

@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from support.command_line import SCORES, TRAIN, run
+from support.command_line import SCORES, TRAIN
 
 from ilpinfer.system import files
 from ilpinfer.system.checkpoint import RowCheckpoint, RowPosition
@@ -25,16 +25,16 @@ SHORT = gzip.compress(TRAIN.encode())[:-9]
 TIMES = ("seconds", "warm_up_seconds", "incumbents", "job")
 
 
-def pack(path):
-    """A compressed file beside a file."""
-    Path(f"{path}.gz").write_bytes(gzip.compress(Path(path).read_bytes()))
-    return f"{path}.gz"
+def pack(*names):
+    """A compressed file beside each file."""
+    for name in names:
+        Path(f"{name}.gz").write_bytes(gzip.compress(Path(name).read_bytes()))
 
 
 def rows(text):
+    """Rows without what differs from run to run."""
     return [
-        {name: value for name, value in json.loads(line).items() if name not in TIMES}
-        for line in text.splitlines()
+        {name: row[name] for name in row if name not in TIMES} for row in map(json.loads, text.splitlines())
     ]
 
 
@@ -42,7 +42,6 @@ def rows(text):
 def packed(folder):
     """Input of every kind, plain and compressed."""
     Path("words.txt").write_text("1843\n1952\n")
-    pack("words.txt")
     Path("words.toml").write_text(WORDS)
     Path("names.json").write_text('["title", "O"]')
     Path("in.conllu").write_text("1\tAda\t_\tNOUN\t_\t_\t_\t_\t_\t_\n2\truns\t_\tVERB\t_\t_\t_\t_\t_\t_\n\n")
@@ -50,40 +49,26 @@ def packed(folder):
     bare = {name: value for name, value in SCORES.items() if name != "label_names"}
     Path("bare.jsonl").write_text(json.dumps(bare) + "\n")
     shutil.copy("train.tsv", "in.csv")
-    for name in [
-        "train.tsv",
-        "in.csv",
-        "in.conllu",
-        "in.jsonl",
-        "bare.jsonl",
-        "words.toml",
-        "rules.toml",
-        "hmm.json",
-        "names.json",
-    ]:
-        pack(name)
+    pack("train.tsv", "in.csv", "in.conllu", "in.jsonl", "bare.jsonl")
+    pack("words.txt", "words.toml", "rules.toml", "hmm.json", "names.json")
     return folder
 
 
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["decode", "train.tsv", "--model", "hmm.json", "--rules", "words.toml"],
-        ["decode", "in.csv", "--model", "hmm.json"],
-        ["decode", "in.conllu", "--model", "hmm.json"],
-        ["decode", "in.jsonl", "--rules", "rules.toml", "--jobs", "2"],
-        ["decode", "bare.jsonl", "--label-names", "names.json"],
+        "decode train.tsv --model hmm.json --rules words.toml",
+        "decode in.csv --model hmm.json",
+        "decode in.conllu --model hmm.json",
+        "decode in.jsonl --rules rules.toml --jobs 2",
+        "decode bare.jsonl --label-names names.json",
     ],
-    ids=lambda given: given[1],
 )
-def test_compressed_input_is_read_as_the_plain_one(packed, capsys, arguments):
-    plain = run(arguments, capsys)
-    names = [
-        f"{each}.gz" if Path(f"{each}.gz").exists() and not each.startswith("-") else each
-        for each in arguments
-    ]
-    assert names != arguments
-    code, out, err = run(names, capsys)
+def test_compressed_input_is_read_as_the_plain_one(packed, cli, arguments):
+    plain = cli(arguments)
+    names = [f"{word}.gz" if Path(f"{word}.gz").exists() else word for word in arguments.split()]
+    assert names != arguments.split()
+    code, out, err = cli(" ".join(names))
     assert (code, rows(out)) == (plain[0], rows(plain[1]))
     assert plain[0] == 0 and rows(out) and err.replace(".gz", "") == plain[2]
 
@@ -91,25 +76,24 @@ def test_compressed_input_is_read_as_the_plain_one(packed, capsys, arguments):
 @pytest.mark.parametrize(
     ("arguments", "output"),
     [
-        (["train", "train.tsv"], "model.json"),
-        (["train", "train.tsv", "--kind", "crf"], "crf.json"),
-        (["mine", "train.tsv", "--support", "1", "--folds", "0", "--gain", "0"], "mined.toml"),
-        (["reference", "make", "in.jsonl", "--rules", "rules.toml"], "references.jsonl"),
-        (["convert", "train.tsv"], "out.conllu"),
-        (["convert", "train.tsv"], "out.jsonl"),
-        (["convert", "train.tsv"], "tasks.json"),
-        (["convert", "in.jsonl.gz", "--to", "columns"], "out.tsv"),
+        ("train train.tsv", "model.json"),
+        ("train train.tsv --kind crf", "crf.json"),
+        ("mine train.tsv --support 1 --folds 0 --gain 0", "mined.toml"),
+        ("reference make in.jsonl --rules rules.toml", "references.jsonl"),
+        ("convert train.tsv", "out.conllu"),
+        ("convert train.tsv", "out.jsonl"),
+        ("convert train.tsv", "tasks.json"),
+        ("convert in.jsonl.gz --to columns", "out.tsv"),
     ],
     ids=lambda given: given if isinstance(given, str) else None,
 )
-def test_compressed_output_is_the_plain_one(packed, capsys, arguments, output):
+def test_compressed_output_is_the_plain_one(packed, arguments, output, cli):
     if "in.jsonl.gz" in arguments:
         Path("in.jsonl").write_text('{"tokens": ["a", "b"], "labels": ["x", "O"]}\n')
         pack("in.jsonl")
     for name in (output, f"{output}.gz"):
-        where = [name] if arguments[0] == "convert" else ["--output", name]
-        code, _, err = run([*arguments, *where], capsys)
-        assert code == 0, err
+        where = name if arguments.startswith("convert") else f"--output {name}"
+        cli.done(f"{arguments} {where}")
     data = Path(f"{output}.gz").read_bytes()
     assert data[:2] == b"\x1f\x8b" and data[3:8] == b"\0" * 5, "neither a name nor a time"
     plain, unpacked = Path(output).read_text(), gzip.decompress(data).decode()
@@ -117,49 +101,43 @@ def test_compressed_output_is_the_plain_one(packed, capsys, arguments, output):
         assert unpacked == plain
     assert unpacked and not list(Path().glob(f"{output}.gz.*"))
     if output.startswith("model"):
-        assert run(["decode", "train.tsv", "--model", f"{output}.gz"], capsys)[0] == 0
+        cli.done(f"decode train.tsv --model {output}.gz")
     if output.startswith("references"):
-        assert run(["reference", "verify", f"{output}.gz"], capsys)[0] == 0
+        cli.done(f"reference verify {output}.gz")
 
 
-def test_rows_and_what_reads_them(packed, capsys):
-    given = ["decode", "train.tsv", "--model", "hmm.json", "--rules", "words.toml"]
-    assert run([*given, "--output", "rows.jsonl"], capsys)[0] == 0
-    assert run([*given, "--output", "rows.jsonl.gz"], capsys)[0] == 0
+def test_rows_and_what_reads_them(packed, cli):
+    given = "decode train.tsv --model hmm.json --rules words.toml"
+    cli.done(f"{given} --output rows.jsonl")
+    cli.done(f"{given} --output rows.jsonl.gz")
     text = gzip.decompress(Path("rows.jsonl.gz").read_bytes()).decode()
     assert rows(text) == rows(Path("rows.jsonl").read_text())
     assert sorted(Path().glob("rows.jsonl*")) == [Path("rows.jsonl"), Path("rows.jsonl.gz")]
-    code, _, err = run(["evaluate", "rows.jsonl.gz", "train.tsv.gz", "--output", "scores.json.gz"], capsys)
-    assert code == 0, err
+    cli.done("evaluate rows.jsonl.gz train.tsv.gz --output scores.json.gz")
     assert json.loads(gzip.decompress(Path("scores.json.gz").read_bytes()))
-    arguments = ["compare", "train.tsv.gz", "--model", "hmm.json.gz", "--rules", "words.toml.gz"]
-    code, _, err = run(
-        [*arguments, "--methods", "auto", "--predictions", "mine=rows.jsonl.gz", "--output", "both"], capsys
-    )
-    assert code == 0, err
+    arguments = "compare train.tsv.gz --model hmm.json.gz --rules words.toml.gz"
+    cli.done(f"{arguments} --methods auto --predictions mine=rows.jsonl.gz --output both")
     methods = {json.loads(line)["method"] for line in Path("both/results.jsonl").read_text().splitlines()}
     assert methods == {"auto", "mine"}
-    code, _, err = run(["check", "words.toml.gz", "train.tsv.gz", "--write", "checked.toml.gz"], capsys)
-    assert code == 0, err
-    assert run(["explain", "checked.toml.gz"], capsys)[0] == 0
+    cli.done("check words.toml.gz train.tsv.gz --write checked.toml.gz")
+    cli.done("explain checked.toml.gz")
 
 
-def test_a_folder_is_searched_for_compressed_files(packed, capsys):
+def test_a_folder_is_searched_for_compressed_files(packed, cli):
     os.mkdir("corpus")
     shutil.move("train.tsv.gz", "corpus/one.tsv.gz")
     shutil.copy("train.tsv", "corpus/two.tsv")
-    code, out, _ = run(["decode", "corpus", "--model", "hmm.json"], capsys)
-    assert code == 0 and len(rows(out)) == 4
+    assert len(rows(cli.done("decode corpus --model hmm.json").out)) == 4
 
 
-def test_an_interrupted_run_resumes(packed, capsys):
+def test_an_interrupted_run_resumes(packed, cli):
     """The part holds plain rows, so that a run that is killed loses none of them."""
-    arguments = ["decode", "in.jsonl", "--rules", "rules.toml", "--output", "x.jsonl.gz"]
-    assert run(arguments, capsys)[0] == 0
+    arguments = "decode in.jsonl --rules rules.toml --output x.jsonl.gz"
+    cli.done(arguments)
     first, second, _ = gzip.decompress(Path("x.jsonl.gz").read_bytes()).decode().splitlines(keepends=True)
     Path("x.jsonl.gz").unlink()
     Path("x.jsonl.gz.part").write_text(first + second.replace('"penalty": 0.0', '"penalty": 7.0') + '{"torn')
-    assert run(arguments, capsys)[0] == 0
+    cli.done(arguments)
     resumed = gzip.decompress(Path("x.jsonl.gz").read_bytes()).decode().splitlines()
     assert len(resumed) == 3 and '"penalty": 7.0' in resumed[1]
     assert list(Path().glob("x.jsonl*")) == [Path("x.jsonl.gz")]
@@ -213,41 +191,35 @@ def test_a_pipe_cannot_have_compressed_rows(tmp_path):
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["compare", "in.jsonl", "--rules", "rules.toml", "--methods", "auto"],
-        ["export", "in.jsonl", "--rules", "rules.toml"],
-        ["reprocess", "in.jsonl", "--rules", "rules.toml"],
-        ["convert", "train.tsv", "--to", "brat"],
-        ["reference", "programs", "references.jsonl"],
+        "compare in.jsonl --rules rules.toml --methods auto",
+        "export in.jsonl --rules rules.toml",
+        "reprocess in.jsonl --rules rules.toml",
+        "convert train.tsv --to brat",
+        "reference programs references.jsonl",
     ],
-    ids=lambda given: given[0],
 )
-def test_folders_are_not_compressed(packed, capsys, arguments, output):
-    if arguments[0] == "reference":
-        run(["reference", "generate", "plain", "--count", "1", "--output", "references.jsonl"], capsys)
-    where = [output] if arguments[0] == "convert" else ["--output", output]
-    code, out, err = run([*arguments, *where], capsys)
-    assert (code, out) == (2, "")
-    assert err.splitlines()[-1] == (
-        f"ilpinfer: {output}: is to be a folder, and its files are not compressed; choose a name without .gz"
-    )
+def test_folders_are_not_compressed(packed, arguments, output, cli):
+    if arguments.startswith("reference"):
+        cli("reference generate plain --count 1 --output references.jsonl")
+    where = output if arguments.startswith("convert") else f"--output {output}"
+    err = cli.refused(f"{arguments} {where}")
+    said = "is to be a folder, and its files are not compressed; choose a name without .gz"
+    assert err.splitlines()[-1] == f"ilpinfer: {output}: {said}"
     assert not Path(output).exists()
 
 
 @pytest.mark.parametrize("name", ["x.parquet", "x.spacy"])
-def test_formats_that_are_compressed_themselves(packed, capsys, name):
-    code, _, err = run(["convert", "train.tsv", f"{name}.gz"], capsys)
+def test_formats_that_are_compressed_themselves(packed, cli, name):
     kind = name.partition(".")[2]
-    assert (code, err) == (
-        2,
-        f"ilpinfer: {name}.gz: format {kind} is compressed itself; name the file {name}\n",
-    )
+    err = cli.refused(f"convert train.tsv {name}.gz")
+    assert err == f"ilpinfer: {name}.gz: format {kind} is compressed itself; name the file {name}\n"
 
 
 @pytest.mark.parametrize("ending", [".npz", ".parquet", ".spacy", ".ann", ".arrow"])
-def test_files_that_are_not_read_compressed(packed, capsys, ending):
+def test_files_that_are_not_read_compressed(packed, cli, ending):
     Path(f"x{ending}.gz").write_bytes(gzip.compress(b"x"))
-    code, _, err = run(["decode", f"x{ending}.gz", "--model", "hmm.json"], capsys)
-    assert (code, err) == (2, f"ilpinfer: x{ending}.gz: {ending} files are not read compressed; unpack it\n")
+    err = cli.refused(f"decode x{ending}.gz --model hmm.json")
+    assert err == f"ilpinfer: x{ending}.gz: {ending} files are not read compressed; unpack it\n"
 
 
 @pytest.mark.parametrize(
@@ -258,42 +230,36 @@ def test_files_that_are_not_read_compressed(packed, capsys, ending):
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["decode", "x.gz", "--model", "hmm.json"],
-        ["decode", "train.tsv", "--model", "x.gz"],
-        ["decode", "train.tsv", "--model", "hmm.json", "--rules", "x.gz"],
-        ["decode", "bare.jsonl", "--label-names", "x.gz"],
-        ["train", "train.tsv", "--cross-validate", "2", "--documents", "x.gz", "--output", "m.json"],
+        "decode x.gz --model hmm.json",
+        "decode train.tsv --model x.gz",
+        "decode train.tsv --model hmm.json --rules x.gz",
+        "decode bare.jsonl --label-names x.gz",
+        "train train.tsv --cross-validate 2 --documents x.gz --output m.json",
     ],
     ids=["input", "model", "rules", "names", "documents"],
 )
-def test_damaged_files_are_one_line(packed, capsys, arguments, data):
+def test_damaged_files_are_one_line(packed, cli, arguments, data):
     Path("x.gz").write_bytes(data)
-    code, out, err = run(arguments, capsys)
-    assert code == 2 and (out == "" or data != TRAIN.encode()), (
-        "rows are written as soon as their sequence is read"
-    )
+    code, out, err = cli(arguments)
+    assert code == 2
+    assert out == "" or data != TRAIN.encode(), "rows are written as soon as their sequence is read"
     assert "x.gz: " in err and "not a whole gzip file: " in err and err.count("\n") <= 1 + ("notice" in err)
 
 
-def test_compressed_data_under_another_name(packed, capsys, monkeypatch):
+def test_compressed_data_under_another_name(packed, cli, monkeypatch):
     shutil.copy("train.tsv.gz", "plain.tsv")
-    code, _, err = run(["decode", "plain.tsv", "--model", "hmm.json"], capsys)
-    assert (code, err) == (
-        2,
-        "ilpinfer: plain.tsv: compressed by gzip; unpack it, or let the name of a file end in .gz\n",
-    )
+    err = cli.refused("decode plain.tsv --model hmm.json")
+    assert err == "ilpinfer: plain.tsv: compressed by gzip; unpack it, or let the name of a file end in .gz\n"
 
 
-def test_reprocess_reads_compressed_input_and_counts_its_bytes(packed, capsys):
+def test_reprocess_reads_compressed_input_and_counts_its_bytes(packed, cli):
     pytest.importorskip("pyarrow")
     big = "".join(TRAIN + "\n" for _ in range(300))
     Path("big.tsv").write_text(big)
     pack("big.tsv")
-    given = ["--model", "hmm.json.gz", "--jobs", "1"]
+    given = "--model hmm.json.gz --jobs 1"
     for name in ("big.tsv", "big.tsv.gz"):
-        code, out, err = run(["reprocess", name, *given, "--dry-run", "--json", "--output", "d"], capsys)
-        assert code == 0, err
+        out = cli.done(f"reprocess {name} {given} --dry-run --json --output d").out
         assert json.loads(out)["sequences"] == pytest.approx(600, rel=0.5)
-    code, out, err = run(["reprocess", "big.tsv.gz", *given, "--output", "done", "--json"], capsys)
-    assert code == 0, err
+    out = cli.done(f"reprocess big.tsv.gz {given} --output done --json").out
     assert json.loads(out)["sequences"] == 600

@@ -1,34 +1,29 @@
 """decode writes a row as soon as its sequence is there, keeps few sequences, and goes on from whole rows."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from support.command_line import SCORES, TRAIN, folder, run  # noqa: F401
+from support.command_line import SCORES, TRAIN, rows
+from support.processes import environment
 
 from ilpinfer.corpus.streams import ExampleStream
 
-DECODE = ["decode", "in.tsv", "--model", "hmm.json", "--rules", "rules.toml", "--output", "x.jsonl"]
+DECODE = "decode in.tsv --model hmm.json --rules rules.toml --output x.jsonl"
 
 
-def rows(path):
-    return [json.loads(line) for line in Path(path).read_text().splitlines()]
-
-
-@pytest.mark.parametrize("more", [[], ["--jobs", "2"], ["--method", "viterbi"], ["--top", "2"]])
-def test_a_row_comes_while_the_writer_of_the_pipe_waits(folder, more):  # noqa: F811
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    arguments = ["decode", "-", "--model", "hmm.json", "--rules", "rules.toml", *more]
+@pytest.mark.parametrize("more", ["", "--jobs 2", "--method viterbi", "--top 2"])
+def test_a_row_comes_while_the_writer_of_the_pipe_waits(folder, more):
+    command = f"decode - --model hmm.json --rules rules.toml {more}"
     first, second = TRAIN.split("\n\n")
     with subprocess.Popen(
-        [sys.executable, "-m", "ilpinfer", *arguments],
+        [sys.executable, "-m", "ilpinfer", *command.split()],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
-        env=environment,
+        env=environment(),
     ) as process:
         for number, text in enumerate((first, second, first)):
             process.stdin.write(f"{text}\n\n")
@@ -42,7 +37,7 @@ def test_a_row_comes_while_the_writer_of_the_pipe_waits(folder, more):  # noqa: 
     assert process.returncode == 0
 
 
-def test_few_sequences_are_kept(folder, capsys, monkeypatch):  # noqa: F811
+def test_few_sequences_are_kept(folder, cli, monkeypatch):
     """What was taken and is not written stays below two chunks, however many there are."""
     Path("in.tsv").write_text((TRAIN + "\n") * 400)
     taken, most = [0], [0]
@@ -60,52 +55,48 @@ def test_few_sequences_are_kept(folder, capsys, monkeypatch):  # noqa: F811
 
     monkeypatch.setattr(ExampleStream, "__next__", take)
     monkeypatch.setattr(RowCheckpoint, "write", write)
-    assert run(DECODE, capsys)[0] == 0
-    assert len(rows("x.jsonl")) == 800
+    cli.done(DECODE)
+    assert len(rows(Path("x.jsonl"))) == 800
     assert most[0] <= 130
 
 
-def test_a_bad_line_ends_the_work_and_leaves_the_rows_before_it(folder, capsys):  # noqa: F811
+def test_a_bad_line_ends_the_work_and_leaves_the_rows_before_it(folder, cli):
     text = "\n".join([TRAIN] * 3)
     Path("in.tsv").write_text(text + "\nbad\n\n" + TRAIN)
-    code, _, err = run(DECODE, capsys)
+    code, _, err = cli(DECODE)
     line = text.count("\n") + 2
     assert code == 2
-    assert (
-        err
-        == f"ilpinfer: in.tsv, line {line}: 'bad' has no tab; expected token<TAB>label, as on other lines\n"
-    )
-    left = rows("x.jsonl.part")
+    said = "'bad' has no tab; expected token<TAB>label, as on other lines"
+    assert err == f"ilpinfer: in.tsv, line {line}: {said}\n"
+    left = rows(Path("x.jsonl.part"))
     assert [row["sequence"] for row in left] == list(range(6)) and not Path("x.jsonl").exists()
     Path("in.tsv").write_text(text + "\n" + TRAIN)
-    assert run(DECODE, capsys)[0] == 0
-    assert rows("x.jsonl")[:6] == left and len(rows("x.jsonl")) == 8
+    cli.done(DECODE)
+    assert rows(Path("x.jsonl"))[:6] == left and len(rows(Path("x.jsonl"))) == 8
 
 
-def test_rows_of_other_sequences_are_not_gone_on_with(folder, capsys):  # noqa: F811
+def test_rows_of_other_sequences_are_not_gone_on_with(folder, cli):
     Path("in.tsv").write_text(TRAIN + "\n" + TRAIN)
-    assert run(DECODE, capsys)[0] == 0
+    cli.done(DECODE)
     for text in (TRAIN.replace("Ada", "Eve") + "\n" + TRAIN, TRAIN):
         Path("x.jsonl").replace("x.jsonl.part")
         Path("in.tsv").write_text(text)
-        code, _, err = run(DECODE, capsys)
-        assert code == 2
+        err = cli.refused(DECODE)
         assert err.endswith("x.jsonl.part: belongs to another run; delete it, or choose another output\n")
         Path("x.jsonl.part").replace("x.jsonl")
-    assert len(rows("x.jsonl")) == 4
+    assert len(rows(Path("x.jsonl"))) == 4
 
 
-def test_rules_that_fit_no_sequence_write_nothing(folder, capsys):  # noqa: F811
+def test_rules_that_fit_no_sequence_write_nothing(folder, cli):
     Path("in.jsonl").write_text((json.dumps(SCORES) + "\n") * 2)
     Path("odd.toml").write_text('[[rule]]\ntemplate = "at_most_runs"\nfield = "nowhere"\n')
-    code, out, err = run(["decode", "in.jsonl", "--rules", "odd.toml"], capsys)
+    code, out, err = cli("decode in.jsonl --rules odd.toml")
     assert (code, out) == (2, "") and "nowhere" in err
 
 
-def test_a_folder_is_decoded_in_order(folder, capsys):  # noqa: F811
+def test_a_folder_is_decoded_in_order(folder, cli):
     Path("corpus").mkdir()
     for name, text in zip("ab", TRAIN.split("\n\n"), strict=True):
         Path("corpus", f"{name}.tsv").write_text(text)
-    code, out, _ = run(["decode", "corpus", "--model", "hmm.json"], capsys)
-    assert code == 0
+    out = cli.done("decode corpus --model hmm.json").out
     assert [json.loads(line)["tokens"][0] for line in out.splitlines()] == ["Ada", "Grace"]

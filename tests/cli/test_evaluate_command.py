@@ -4,15 +4,14 @@ import json
 from pathlib import Path
 
 import pytest
-from support.command_line import run
+from support.command_line import rows
 
 GOLD = "Ada\tB-author\nLovelace\tI-author\nNotes\tB-title\n\nHopper\tB-author\n1952\tB-date\n"
 FOUND = GOLD.replace("Notes\tB-title", "Notes\tI-author").replace("B-date", "O")
 
 
 @pytest.fixture
-def files(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def files(here):
     Path("gold.tsv").write_text(GOLD)
     Path("found.tsv").write_text(FOUND)
 
@@ -21,21 +20,18 @@ def columns(out: str, name: str) -> list[str]:
     return next(line.split()[1:] for line in out.splitlines() if line.split()[:1] == [name])
 
 
-def test_a_table_of_fields_and_what_is_mistaken(files, capsys):
-    code, out, err = run(["evaluate", "found.tsv", "gold.tsv"], capsys)
-    assert (code, err) == (0, "")
+def test_a_table_of_fields_and_what_is_mistaken(files, cli):
+    out = cli.output("evaluate found.tsv gold.tsv")
     assert columns(out, "author") == ["2", "2", "1", "50.00", "50.00", "50.00", "33.33"]
     assert columns(out, "all") == ["4", "2", "1", "50.00", "25.00", "33.33", "20.00"]
     assert "token accuracy 60.00 % (3 of 5), whole sequences 0.00 % (0 of 2)" in out
     assert "most often mistaken: B-date as O 1, B-title as I-author 1" in out
-    code, out, _ = run(["evaluate", "found.tsv", "gold.tsv", "--by", "characters", "--beta", "0.5"], capsys)
-    assert code == 0
+    out = cli.done("evaluate found.tsv gold.tsv --by characters --beta 0.5").out
     assert columns(out, "author") == ["17", "22", "17", "77.27", "100.00", "87.18", "80.95", "77.27"]
 
 
-def test_everything_as_json_and_a_picture(files, capsys):
-    arguments = ["evaluate", "found.tsv", "gold.tsv", "--output", "x/all.json", "--picture", "confusion.svg"]
-    assert run(arguments, capsys)[0] == 0
+def test_everything_as_json_and_a_picture(files, cli):
+    cli.done("evaluate found.tsv gold.tsv --output x/all.json --picture confusion.svg")
     record = json.loads(Path("x/all.json").read_text())
     assert (record["sequences"], record["accuracy"], record["scheme"]) == (2, 0.6, "bio")
     assert record["fields"]["author"]["spans"]["f1"] == 0.5
@@ -44,120 +40,102 @@ def test_everything_as_json_and_a_picture(files, capsys):
     assert "</svg>" in Path("confusion.svg").read_text()
 
 
-def test_two_systems(files, capsys):
-    arguments = ["evaluate", "gold.tsv", "gold.tsv", "--against", "found.tsv", "--output", "all.json"]
-    code, out, _ = run(arguments, capsys)
-    assert code == 0
+def test_two_systems(files, cli):
+    out = cli.done("evaluate gold.tsv gold.tsv --against found.tsv --output all.json").out
     assert "gold.tsv against found.tsv" in out
     assert columns(out, "accuracy")[:3] == ["100.00", "60.00", "+40.00"]
     first = json.loads(Path("all.json").read_text())["against"]["differences"][0]
     assert (first["measure"], first["p"], first["gain"]) == ("accuracy", 0.5, 0.4)
 
 
-def test_output_of_decode_is_read_and_the_best_of_several_counts(files, capsys):
-    assert run(["train", "gold.tsv", "--output", "hmm.json"], capsys)[0] == 0
-    decode = ["decode", "gold.tsv", "--model", "hmm.json", "--output", "out.jsonl", "--method", "viterbi"]
-    assert run(decode, capsys)[0] == 0
-    rows = [json.loads(line) for line in Path("out.jsonl").read_text().splitlines()]
-    ranked = [{**row, "rank": rank} for row in rows for rank in (1, 2)]
+def test_output_of_decode_is_read_and_the_best_of_several_counts(files, cli):
+    cli.done("train gold.tsv --output hmm.json")
+    cli.done("decode gold.tsv --model hmm.json --output out.jsonl --method viterbi")
+    found = rows(Path("out.jsonl"))
+    ranked = [{**row, "rank": rank} for row in found for rank in (1, 2)]
     Path("out.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ranked))
-    code, out, _ = run(["evaluate", "out.jsonl", "gold.tsv"], capsys)
-    assert code == 0 and "(2 of 2)" in out
+    assert "(2 of 2)" in cli.done("evaluate out.jsonl gold.tsv").out
 
 
-def test_sequences_without_a_labelling_count_as_wrong(files, capsys):
+def test_sequences_without_a_labelling_count_as_wrong(files, cli):
     rows = [{"tokens": ["Ada", "Lovelace", "Notes"], "labels": None}, {"tokens": ["Hopper", "1952"]}]
     rows[1]["labels"] = ["B-author", "B-date"]
     Path("out.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    code, out, err = run(["evaluate", "out.jsonl", "gold.tsv"], capsys)
-    assert code == 0 and "token accuracy 40.00 %" in out
-    assert (
-        err == "ilpinfer: notice: out.jsonl: 1 sequences without a labelling: their tokens count as wrong\n"
-    )
+    _, out, err = cli.done("evaluate out.jsonl gold.tsv")
+    assert "token accuracy 40.00 %" in out
+    said = "1 sequences without a labelling: their tokens count as wrong"
+    assert err == f"ilpinfer: notice: out.jsonl: {said}\n"
 
 
-def test_prefixes_on_one_side_only_do_not_count(files, capsys):
+def test_prefixes_on_one_side_only_do_not_count(files, cli):
     Path("plain.tsv").write_text(FOUND.replace("B-", "").replace("I-", ""))
-    code, out, err = run(["evaluate", "plain.tsv", "gold.tsv"], capsys)
-    assert code == 0 and "token accuracy 60.00 %" in out
+    _, out, err = cli.done("evaluate plain.tsv gold.tsv")
+    assert "token accuracy 60.00 %" in out
     assert "some labels have prefixes and others have none: compared without" in err
-    code, out, err = run(["evaluate", "found.tsv", "gold.tsv", "--scheme", "plain"], capsys)
-    assert (code, err) == (0, "") and "author as" not in out and "title as author 1" in out
+    out = cli.output("evaluate found.tsv gold.tsv --scheme plain")
+    assert "author as" not in out and "title as author 1" in out
 
 
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [
-        ("", [], "found.tsv: empty"),
-        ("Ada\nLovelace\n", [], "found.tsv has 1 sequences, but gold.tsv has 2"),
-        ("Ada\nLovelace\nNotes\n\nHopper\n1952\n", [], "found.tsv: no labels; expected the output of"),
+        ("", "", "found.tsv: empty"),
+        ("Ada\nLovelace\n", "", "found.tsv has 1 sequences, but gold.tsv has 2"),
+        ("Ada\nLovelace\nNotes\n\nHopper\n1952\n", "", "found.tsv: no labels; expected the output of"),
         (
             FOUND.replace("Notes\tI-author\n", ""),
-            [],
+            "",
             "found.tsv, line 1: 2 tokens, but 3 in gold.tsv, line 1",
         ),
-        (FOUND.replace("1952", "1953"), [], "line 5: token 1 is '1953', but '1952' in gold.tsv, line 5"),
-        (FOUND, ["--by", "word"], "--by word: no such unit"),
-        (FOUND, ["--beta", "0"], "--beta is 0; expected a number above 0"),
-        (FOUND, ["--scheme", "iob"], 'no scheme "iob"; did you mean "iob'),
-        (FOUND, ["--leave-out", "authors"], "no field 'authors' to leave out"),
-        (FOUND, ["--against", "none.tsv"], "none.tsv: cannot be read"),
+        (FOUND.replace("1952", "1953"), "", "line 5: token 1 is '1953', but '1952' in gold.tsv, line 5"),
+        (FOUND, "--by word", "--by word: no such unit"),
+        (FOUND, "--beta 0", "--beta is 0; expected a number above 0"),
+        (FOUND, "--scheme iob", 'no scheme "iob"; did you mean "iob'),
+        (FOUND, "--leave-out authors", "no field 'authors' to leave out"),
+        (FOUND, "--against none.tsv", "none.tsv: cannot be read"),
     ],
 )
-def test_bad_input_is_one_line(files, capsys, text, options, message):
+def test_bad_input_is_one_line(files, cli, text, options, message):
     Path("found.tsv").write_text(text)
-    code, out, err = run(["evaluate", "found.tsv", "gold.tsv", *options], capsys)
-    assert (code, out, err.count("\n")) == (2, "", 1)
-    assert message in err
+    assert message in cli.refused(f"evaluate found.tsv gold.tsv {options}")
 
 
-def test_bio_beside_iobes_is_read_as_iobes(files, capsys):
+def test_bio_beside_iobes_is_read_as_iobes(files, cli):
     iobes = GOLD.replace("Lovelace\tI", "Lovelace\tE")
     for name in ("title", "date"):
         iobes = iobes.replace(f"B-{name}", f"S-{name}")
     Path("iobes.tsv").write_text(iobes.replace("Hopper\tB", "Hopper\tS"))
-    for one, other, more in (
-        ("iobes", "gold", []),
-        ("gold", "iobes", []),
-        ("gold", "gold", ["--scheme", "iobes"]),
-    ):
-        code, out, err = run(["evaluate", f"{one}.tsv", f"{other}.tsv", *more], capsys)
-        assert (code, err) == (0, "")
+    for files in ("iobes.tsv gold.tsv", "gold.tsv iobes.tsv", "gold.tsv gold.tsv --scheme iobes"):
+        out = cli.output(f"evaluate {files}")
         assert "token accuracy 100.00 % (5 of 5), whole sequences 100.00 % (2 of 2)" in out
         assert columns(out, "author")[:3] == ["2", "2", "2"]
 
 
-def test_the_file_whose_labels_do_not_fit_is_named(files, capsys):
+def test_the_file_whose_labels_do_not_fit_is_named(files, cli):
     Path("iobes.tsv").write_text(GOLD.replace("B-date", "S-date"))
-    for arguments in (["iobes.tsv", "gold.tsv"], ["gold.tsv", "gold.tsv", "--against", "iobes.tsv"]):
-        code, _, err = run(["evaluate", *arguments, "--scheme", "bio"], capsys)
-        assert code == 2
+    for arguments in ("iobes.tsv gold.tsv", "gold.tsv gold.tsv --against iobes.tsv"):
+        err = cli.refused(f"evaluate {arguments} --scheme bio")
         assert err.startswith("ilpinfer: iobes.tsv: label 'S-date' does not fit scheme bio")
 
 
-def test_accuracy_is_of_fields_and_labels_with_prefixes_stand_beside_it(files, capsys):
+def test_accuracy_is_of_fields_and_labels_with_prefixes_stand_beside_it(files, cli):
     Path("found.tsv").write_text(GOLD.replace("Lovelace\tI-author", "Lovelace\tB-author"))
-    code, out, _ = run(["evaluate", "found.tsv", "gold.tsv", "--output", "all.json"], capsys)
-    assert code == 0
-    assert (
-        "token accuracy 100.00 % (5 of 5), with prefixes 80.00 % (4), whole sequences 50.00 % (1 of 2)" in out
-    )
+    out = cli.done("evaluate found.tsv gold.tsv --output all.json").out
+    said = "token accuracy 100.00 % (5 of 5), with prefixes 80.00 % (4), whole sequences 50.00 % (1 of 2)"
+    assert said in out
     record = json.loads(Path("all.json").read_text())
     assert (record["accuracy"], record["label_accuracy"], record["whole_sequences"]) == (1.0, 0.8, 0.5)
 
 
 @pytest.mark.parametrize("command", ["train", "compare"])
-def test_models_of_any_scheme_have_comparable_accuracies(command, files, capsys):
+def test_models_of_any_scheme_have_comparable_accuracies(command, files, cli):
     """The same model of labels that name each field once has the same figures in every scheme."""
     Path("single.tsv").write_text("a\tB-x\nb\tB-y\n\nb\tB-y\na\tB-x\n\nc\tB-x\nd\tB-y\n")
     figures = set()
     for scheme in ("plain", "bio", "iobes"):
-        train = ["train", "single.tsv", "--scheme", scheme, "--output", "m.json", "--held-out", "single.tsv"]
-        code, out, _ = run(train, capsys)
-        assert code == 0
+        out = cli.done(f"train single.tsv --scheme {scheme} --output m.json --held-out single.tsv").out
         if command == "compare":
-            call = ["compare", "single.tsv", "--model", "m.json", "--output", "c", "--methods", "auto"]
-            assert run(call, capsys)[0] == 0
+            cli.done("compare single.tsv --model m.json --output c --methods auto")
             line = json.loads(Path("c/summary.json").read_text())["methods"][0]
             out = (line["accuracy"], line["f1"])
             assert line["label_accuracy"] is not None

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.command_line import SCORES, run
+from support.command_line import SCORES, rows
 
 import ilpinfer
 from formulations import Trellis
@@ -29,10 +29,6 @@ penalty = 3e8
 
 def long(T):
     return {**SCORES, "emissions": [[0, -1]] * T, "tokens": ["x"] * T}
-
-
-def rows(text):
-    return [json.loads(line) for line in text.splitlines()]
 
 
 @pytest.fixture
@@ -57,47 +53,32 @@ def check_mixed(result, err, code, method=""):
     assert result[4]["reason"].startswith(f"in.jsonl, line 5{method}: ")
 
 
-@pytest.mark.parametrize(
-    "more",
-    [[], ["--top", "2"], ["--tau", "0.5"], ["--tau", "0.5", "--top", "2"], ["--explain"], ["--trace"]],
-    ids=" ".join,
-)
-def test_the_run_goes_on_and_counts_them(mixed, capsys, more):
-    code, out, err = run(["decode", "in.jsonl", "--rules", "costly.toml", *more], capsys)
+@pytest.mark.parametrize("more", ["", "--top 2", "--tau 0.5", "--tau 0.5 --top 2", "--explain", "--trace"])
+def test_the_run_goes_on_and_counts_them(mixed, cli, more):
+    code, out, err = cli(f"decode in.jsonl --rules costly.toml {more}")
     check_mixed([row for row in rows(out) if row.get("rank", 1) == 1], err, code)
     if "--tau" in more:
         assert all({"floor", "cost_bound"} <= row.keys() for row in rows(out))
 
 
-def test_so_with_two_processes(mixed, capsys):
-    arguments = ["decode", "in.jsonl", "--rules", "costly.toml", "--jobs", "2", "--output", "x.jsonl"]
-    code, _, err = run(arguments, capsys)
-    check_mixed(rows(Path("x.jsonl").read_text()), err, code)
+def test_so_with_two_processes(mixed, cli):
+    code, _, err = cli("decode in.jsonl --rules costly.toml --jobs 2 --output x.jsonl")
+    check_mixed(rows(Path("x.jsonl")), err, code)
 
 
-def test_a_resumed_run_counts_those_that_are_there(mixed, capsys):
-    arguments = ["decode", "in.jsonl", "--rules", "costly.toml", "--output", "x.jsonl"]
-    assert run(arguments, capsys)[0] == 1
+def test_a_resumed_run_counts_those_that_are_there(mixed, cli):
+    arguments = "decode in.jsonl --rules costly.toml --output x.jsonl"
+    assert cli(arguments)[0] == 1
     whole = Path("x.jsonl").read_text().splitlines(keepends=True)
     Path("x.jsonl").unlink()
     Path("x.jsonl.part").write_text("".join(whole[:3]))
-    code, _, err = run(arguments, capsys)
-    check_mixed(rows(Path("x.jsonl").read_text()), err, code)
+    code, _, err = cli(arguments)
+    check_mixed(rows(Path("x.jsonl")), err, code)
 
 
-def test_a_comparison_goes_on_too(mixed, capsys):
-    arguments = [
-        "compare",
-        "in.jsonl",
-        "--rules",
-        "costly.toml",
-        "--methods",
-        "auto,viterbi",
-        "--output",
-        "out",
-    ]
-    code, out, err = run(arguments, capsys)
-    result = rows(Path("out/results.jsonl").read_text())
+def test_a_comparison_goes_on_too(mixed, cli):
+    code, out, err = cli("compare in.jsonl --rules costly.toml --methods auto,viterbi --output out")
+    result = rows(Path("out/results.jsonl"))
     check_mixed(result[::2], err, code, ", method auto")
     assert [row["status"] for row in result[1::2]].count("unknown") >= 2
     assert "auto" in out and Path("out/report.html").exists()
@@ -105,27 +86,25 @@ def test_a_comparison_goes_on_too(mixed, capsys):
     assert summary[0]["failed"] == 2 and summary[0]["solved"] == summary[0]["proved"] == 0.6
 
 
-def test_one_that_is_infeasible_is_said_beside(mixed, capsys):
+def test_one_that_is_infeasible_is_said_beside(mixed, cli):
     impossible = {**long(3), "transitions": [[None, None], [None, None]]}
     with Path("in.jsonl").open("a") as lines:
         lines.write(json.dumps(impossible) + "\n")
-    code, _, err = run(["decode", "in.jsonl", "--rules", "costly.toml"], capsys)
+    code, _, err = cli("decode in.jsonl --rules costly.toml")
     assert code == 1
     assert "2 sequences could not be decoded: first in.jsonl, line 2: " in err
     assert "; in.jsonl, line 6: infeasible: the scores themselves forbid every labelling" in err
 
 
-def test_rules_that_fit_no_sequence_are_bad_input(mixed, capsys):
+def test_rules_that_fit_no_sequence_are_bad_input(mixed, cli):
     Path("in.jsonl").write_text((json.dumps(long(9)) + "\n") * 3)
-    code, out, err = run(["decode", "in.jsonl", "--rules", "costly.toml"], capsys)
-    assert (code, out) == (2, "") and err.startswith(
-        "ilpinfer: in.jsonl, line 1: rule 'costly': 9 violations"
-    )
+    err = cli.refused("decode in.jsonl --rules costly.toml")
+    assert err.startswith("ilpinfer: in.jsonl, line 1: rule 'costly': 9 violations")
 
 
-def test_the_first_sequence_may_be_the_odd_one(mixed, capsys):
+def test_the_first_sequence_may_be_the_odd_one(mixed, cli):
     Path("in.jsonl").write_text("".join(json.dumps(long(T)) + "\n" for T in (9, 3)))
-    code, out, err = run(["decode", "in.jsonl", "--rules", "costly.toml"], capsys)
+    code, out, err = cli("decode in.jsonl --rules costly.toml")
     assert code == 1 and err.startswith("ilpinfer: 1 sequence could not be decoded: in.jsonl, line 1: ")
     assert [row["status"] for row in rows(out)] == ["unknown", "optimal"]
 
@@ -155,24 +134,22 @@ def failing_second(honest, error):
 
 @pytest.mark.parametrize(("error", "words"), ERRORS)
 @pytest.mark.parametrize("command", ["decode", "compare"])
-def test_whatever_is_raised(folder, capsys, monkeypatch, error, words, command):
+def test_whatever_is_raised(folder, cli, monkeypatch, error, words, command):
     Path("in.jsonl").write_text((json.dumps(SCORES) + "\n") * 3)
     monkeypatch.setattr("ilpinfer.core.request.Request.direct", False)
     monkeypatch.setattr(runner, "run_method", failing_second(runner.run_method, error))
-    more = ["--output", "x.jsonl"] if command == "decode" else ["--methods", "auto", "--output", "out"]
-    code, _, err = run([command, "in.jsonl", *more], capsys)
+    more = "--output x.jsonl" if command == "decode" else "--methods auto --output out"
+    code, _, err = cli(f"{command} in.jsonl {more}")
     place = "in.jsonl, line 2" if command == "decode" else "in.jsonl, line 2, method auto"
-    assert (code, err) == (
-        1,
-        f"ilpinfer: 1 sequence could not be decoded: {place}: {words}{err[err.index(words) + len(words) :]}",
-    )
-    result = rows(Path("x.jsonl" if command == "decode" else "out/results.jsonl").read_text())
+    assert code == 1 and err.count("\n") == 1
+    assert err.startswith(f"ilpinfer: 1 sequence could not be decoded: {place}: {words}")
+    result = rows(Path("x.jsonl" if command == "decode" else "out/results.jsonl"))
     assert [row["status"] for row in result] == ["optimal", "unknown", "optimal"]
     assert result[1]["error"] == type(error).__name__
     assert result[1]["reason"].startswith(f"{place}: {words}")
 
 
-def test_a_model_that_cannot_score_one_sequence(folder, capsys, monkeypatch):
+def test_a_model_that_cannot_score_one_sequence(folder, cli, monkeypatch):
     from ilpinfer.models.hmm import HMM
 
     honest = HMM.trellis
@@ -183,23 +160,19 @@ def test_a_model_that_cannot_score_one_sequence(folder, capsys, monkeypatch):
         return honest(self, tokens)
 
     monkeypatch.setattr(HMM, "trellis", trellis)
-    decode = ["decode", "train.tsv", "--model", "hmm.json"]
-    code, out, err = run(decode, capsys)
-    assert (code, err) == (
-        1,
-        "ilpinfer: 1 sequence could not be decoded: train.tsv, line 11: pattern takes more than 1 s\n",
-    )
+    decode = "decode train.tsv --model hmm.json"
+    code, out, err = cli(decode)
+    said = "train.tsv, line 11: pattern takes more than 1 s"
+    assert (code, err) == (1, f"ilpinfer: 1 sequence could not be decoded: {said}\n")
     assert [row["status"] for row in rows(out)] == ["optimal", "unknown"]
     assert rows(out)[1]["tokens"][0] == "Grace"
-    compare = ["compare", "train.tsv", "--model", "hmm.json", "--methods", "auto,viterbi", "--output", "out"]
-    code, _, err = run(compare, capsys)
+    code, _, err = cli("compare train.tsv --model hmm.json --methods auto,viterbi --output out")
     assert code == 1 and "train.tsv, line 11" in err
     monkeypatch.setattr(HMM, "trellis", lambda *_: 1 / 0)
-    code, out, err = run(decode, capsys)
-    assert (code, out) == (2, "") and err.startswith("ilpinfer: train.tsv, line 1: ZeroDivisionError")
+    assert cli.refused(decode).startswith("ilpinfer: train.tsv, line 1: ZeroDivisionError")
 
 
-def test_a_killed_solver_costs_one_sequence(folder, capsys, monkeypatch):
+def test_a_killed_solver_costs_one_sequence(folder, cli, monkeypatch):
     from ilpinfer.solvers.pool import Worker
 
     honest, calls = Worker.solve, []
@@ -213,13 +186,13 @@ def test_a_killed_solver_costs_one_sequence(folder, capsys, monkeypatch):
 
     monkeypatch.setattr(Worker, "solve", solve)
     Path("in.jsonl").write_text((json.dumps(SCORES) + "\n") * 3)
-    code, out, err = run(["decode", "in.jsonl", "--method", "highs", "--rules", "rules.toml"], capsys)
+    code, out, err = cli("decode in.jsonl --method highs --rules rules.toml")
     assert code == 1
     assert "in.jsonl, line 2: highs: its process ended by signal 9" in err
     assert [row["status"] for row in rows(out)] == ["optimal", "unknown", "optimal"]
 
 
-def test_an_interrupt_that_becomes_an_error_is_no_row(folder, capsys, monkeypatch):
+def test_an_interrupt_that_becomes_an_error_is_no_row(folder, cli, monkeypatch):
     def interrupted(*_, **__):
         try:
             signal.raise_signal(signal.SIGINT)
@@ -228,7 +201,7 @@ def test_an_interrupt_that_becomes_an_error_is_no_row(folder, capsys, monkeypatc
 
     monkeypatch.setattr("ilpinfer.core.request.Request.direct", False)
     monkeypatch.setattr(runner, "run_method", interrupted)
-    assert run(["decode", "scores.jsonl", "--output", "x.jsonl"], capsys)[0] == 130
+    assert cli("decode scores.jsonl --output x.jsonl")[0] == 130
     assert not list(Path().glob("x.jsonl*"))
 
 
@@ -264,7 +237,7 @@ def test_a_process_that_dies_costs_the_sequence_that_it_had():
         list(ilpinfer.decode_many([deadly()], rules, n_jobs=2))
 
 
-def test_so_on_the_command_line(folder, capsys, monkeypatch):
+def test_so_on_the_command_line(folder, cli, monkeypatch):
     from ilpinfer.pipelines import scored_stream
 
     honest = scored_stream.score_example
@@ -277,21 +250,17 @@ def test_so_on_the_command_line(folder, capsys, monkeypatch):
 
     monkeypatch.setattr(scored_stream, "score_example", score)
     Path("in.jsonl").write_text((json.dumps(SCORES) + "\n") * 4)
-    code, out, err = run(["decode", "in.jsonl", "--jobs", "2"], capsys)
+    code, out, err = cli("decode in.jsonl --jobs 2")
     assert code == 1 and err.count("\n") == 1
-    assert (
-        err.startswith("ilpinfer: 1 sequence could not be decoded: in.jsonl, line 2: ") and "signal 9" in err
-    )
+    assert err.startswith("ilpinfer: 1 sequence could not be decoded: in.jsonl, line 2: ")
+    assert "signal 9" in err
     assert [row["status"] for row in rows(out)] == ["optimal", "unknown", "optimal", "optimal"]
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_in_python_errors_are_raised_unless_told_otherwise(n_jobs):
     rules = [C.at_most_tokens("a", 0, penalty=3e8)]
-    short, over = (
-        Trellis(np.zeros(2), np.zeros((2, 2, 2)), labels=["a", "b"]),
-        Trellis(np.zeros(2), np.zeros((9, 2, 2)), labels=["a", "b"]),
-    )
+    short, over = (Trellis(np.zeros(2), np.zeros((n, 2, 2)), labels=["a", "b"]) for n in (2, 9))
     solutions = ilpinfer.decode_many([short, over, short], rules, n_jobs=n_jobs)
     assert next(solutions).status == "optimal"
     with pytest.raises(ValueError, match="lower the penalty"):
@@ -311,9 +280,8 @@ def test_on_error_is_checked_before_any_work():
         ilpinfer.decode_many([], on_error="skip")
 
 
-def test_a_traceback_is_shown_where_it_is_asked_for(mixed, capsys, monkeypatch):
+def test_a_traceback_is_shown_where_it_is_asked_for(mixed, cli, monkeypatch):
     monkeypatch.setenv("ILPINFER_TRACEBACK", "1")
-    code, _, err = run(["decode", "in.jsonl", "--rules", "costly.toml"], capsys)
-    assert code == 2
+    err = cli.failed("decode in.jsonl --rules costly.toml")
     assert err.startswith("Traceback") and "check_totals" in err
     assert err.splitlines()[-1].startswith("ilpinfer: rule 'costly'")

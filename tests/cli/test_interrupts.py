@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from support.family import alive, marked, wait_until
 from support.places import ROOT
+from support.processes import python
 
 linux = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc to find processes")
 
@@ -49,16 +50,11 @@ class Run:
     How long it takes to end is measured in its own processor time, which a busy machine does not change.
     """
 
-    def __init__(self, folder: Path, arguments: list[str], **environment: str) -> None:
+    def __init__(self, folder: Path, command: str, **environment: str) -> None:
         self.folder, (own, self.mark) = folder, marked(folder)
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "ilpinfer", *arguments],
-            cwd=folder,
-            env={**own, **environment},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        words = [sys.executable, "-m", "ilpinfer", *command.split()]
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        self.process = subprocess.Popen(words, cwd=folder, env={**own, **environment}, **pipes)
 
     def __enter__(self) -> "Run":
         return self
@@ -101,25 +97,14 @@ def test_an_interrupt_ends_everything(method, tmp_path):
     solver = method in ("cbc", "cp-sat", "highs", "scip")
     (tmp_path / "in.jsonl").write_text(hard_input(copies=2 if solver else 40))
     (tmp_path / "rules.toml").write_text(RULES)
-    more = ["--width", "20000"] if method == "beam" else []
-    arguments = [
-        "decode",
-        "in.jsonl",
-        "--rules",
-        "rules.toml",
-        "--method",
-        method,
-        "--output",
-        "out.jsonl",
-        *more,
-    ]
+    more = "--width 20000" if method == "beam" else ""
     part = tmp_path / "out.jsonl.part"
-    with Run(tmp_path, arguments) as run:
+    command = f"decode in.jsonl --rules rules.toml --method {method} --output out.jsonl {more}"
+    with Run(tmp_path, command) as run:
         run.wait_until(part.exists)
         if solver:
-            run.wait_until(
-                lambda: ("program.mps" if method == "cbc" else "ilpinfer.solvers") in run.children()
-            )
+            begun = "program.mps" if method == "cbc" else "ilpinfer.solvers"
+            run.wait_until(lambda: begun in run.children())
             time.sleep(0.5)
         assert run.interrupted() == (130, "", "ilpinfer: interrupted\n")
     rows = part.read_text().splitlines() if part.exists() else []
@@ -131,7 +116,7 @@ def test_an_interrupt_ends_everything(method, tmp_path):
 @pytest.mark.parametrize("number", LINES)
 def test_an_interrupt_while_kernels_are_compiled(number, tmp_path):
     (tmp_path / "in.jsonl").write_text(hard_input(copies=1))
-    with Run(tmp_path, ["decode", "in.jsonl"], NUMBA_CACHE_DIR=str(tmp_path / "cache")) as run:
+    with Run(tmp_path, "decode in.jsonl", NUMBA_CACHE_DIR=str(tmp_path / "cache")) as run:
         assert run.process.stderr is not None
         assert run.process.stderr.readline().startswith("ilpinfer: compiling kernels for ")
         code, line = LINES[number]
@@ -142,19 +127,7 @@ def test_an_interrupt_while_kernels_are_compiled(number, tmp_path):
 def test_an_interrupt_ends_processes_that_decode(tmp_path):
     (tmp_path / "in.jsonl").write_text(hard_input())
     (tmp_path / "rules.toml").write_text(RULES)
-    arguments = [
-        "decode",
-        "in.jsonl",
-        "--rules",
-        "rules.toml",
-        "--jobs",
-        "2",
-        "--method",
-        "cbc",
-        "--output",
-        "out",
-    ]
-    with Run(tmp_path, arguments) as run:
+    with Run(tmp_path, "decode in.jsonl --rules rules.toml --jobs 2 --method cbc --output out") as run:
         run.wait_until(lambda: "program.mps" in run.children())
         assert run.interrupted(signal.SIGTERM) == (143, "", "ilpinfer: terminated\n")
 
@@ -164,8 +137,8 @@ def test_an_interrupt_ends_the_training_of_a_crf(tmp_path):
     text = "\n".join(f"w{t % 50}\tL{(7 * t) % 180}" for t in range(20000))
     (tmp_path / "train.tsv").write_text(f"{text}\n")
     (tmp_path / "word.toml").write_text('features = ["word"]')
-    options = ["--kind", "crf", "--option", "template=word.toml", "--output", "crf.json"]
-    with Run(tmp_path, ["train", "train.tsv", *options]) as run:
+    command = "train train.tsv --kind crf --option template=word.toml --output crf.json"
+    with Run(tmp_path, command) as run:
         run.wait_until(run.children)
         time.sleep(0.3)
         assert run.interrupted() == (130, "", "ilpinfer: interrupted\n")
@@ -198,12 +171,7 @@ entry()
 )
 def test_an_interrupt_while_modules_are_imported(module, number, tmp_path):
     (tmp_path / "in.jsonl").write_text(hard_input(T=3, K=2))
-    run = subprocess.run(
-        [sys.executable, "-c", AT_IMPORT, module, str(int(number)), "decode", "in.jsonl"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-    )
+    run = python("-c", AT_IMPORT, module, int(number), "decode", "in.jsonl", cwd=tmp_path)
     code, line = LINES[number]
     assert (run.returncode, run.stdout, run.stderr) == (code, "", line)
 
@@ -281,11 +249,8 @@ def test_an_interrupt_when_the_reader_of_the_output_is_gone(tmp_path):
 
 def test_nothing_that_takes_long_is_imported_before_interrupts_are_dealt_with():
     code = "import sys, ilpinfer.cli; print(*sys.modules)"
-    command = [sys.executable, "-S", "-c", code]
-    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    assert (
-        set(run.stdout.split()) & {"numpy", "formulations", "typing", "re", "logging", "contextlib"} == set()
-    )
+    loaded = set(python("-S", "-c", code, cwd=ROOT, check=True).stdout.split())
+    assert loaded & {"numpy", "formulations", "typing", "re", "logging", "contextlib"} == set()
 
 
 LATE = """
@@ -302,8 +267,6 @@ entry()
 
 def test_a_signal_while_the_interpreter_ends_changes_nothing():
     """It comes when the work is done, and Python has forgotten how signals are dealt with."""
-    ended = subprocess.run(
-        [sys.executable, "-c", LATE], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    ended = python("-c", LATE, cwd=ROOT)
     assert (ended.returncode, ended.stderr) == (0, "")
     assert "auto" in ended.stdout

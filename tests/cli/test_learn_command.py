@@ -1,19 +1,17 @@
 """`ilpinfer learn` and `ilpinfer check --write`: what they write and show, where scores come from, bad input, interrupts."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-from support.command_line import run
+from support.command_line import rows, rule_text
+from support.processes import python
 from test_interrupts import Run, linux
 
 from formulations import load_rules
 from formulations.errors import RuleNotice
-from ilpinfer.cli import main
+from ilpinfer.corpus.conversion import convert
 from ilpinfer.models.files import load_model, training_record
 
 RULES = """
@@ -83,70 +81,51 @@ n = 9
 label = "pages"
 weight = -0.5
 """
+TITLES = ["Notes", "on", "Engines", "Turing", "1931", "pp", "7", "."]
 SURNAMES = ("Lovelace", "Hopper", "Turing", "Noether", "Church", "Goedel")
 
 
 def references(number: int, seed: int = 0, scheme: str = "bio") -> str:
     """Columns of references: author, title, perhaps pages, date."""
-    random = np.random.default_rng(seed)
-    texts = []
+    random, texts = np.random.default_rng(seed), []
     for _ in range(number):
-        title = random.choice(
-            ["Notes", "on", "Engines", "Turing", "1931", "pp", "7", "."], random.integers(1, 6)
-        ).tolist()
+        title = random.choice(TITLES, random.integers(1, 6)).tolist()
         parts = [("author", [str(random.choice(SURNAMES)), "."]), ("title", [*title, "."])]
         parts += [("pages", ["pp", str(random.integers(1, 9))])] * int(random.integers(2))
         parts.append(("date", [str(random.integers(1900, 1999))]))
-        rows = []
-        for field, tokens in parts:
-            prefixes = [""] * len(tokens)
-            if scheme == "bio":
-                prefixes = ["B-", *["I-"] * (len(tokens) - 1)]
-            elif scheme == "iobes":
-                prefixes = ["B-", *["I-"] * (len(tokens) - 2), "E-"] if len(tokens) > 1 else ["S-"]
-            rows += [f"{token}\t{prefix}{field}" for token, prefix in zip(tokens, prefixes, strict=True)]
-        texts.append("\n".join(rows))
+        labels = [f"{'BI'[t > 0]}-{field}" for field, tokens in parts for t in range(len(tokens))]
+        columns = [token for _, tokens in parts for token in tokens], convert(labels, "bio", scheme)
+        texts.append("\n".join(map("\t".join, zip(*columns, strict=True))))
     return "\n\n".join(texts) + "\n"
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def folder(here):
     Path("train.tsv").write_text(references(24))
     Path("more.tsv").write_text(references(20, seed=1))
     Path("rules.toml").write_text(RULES)
     Path("words.txt").write_text("Notes\nEngines\n")
-    return tmp_path
+    return here
 
 
-def learn(*more: str, rules: str = "rules.toml", source: str = "train.tsv") -> list[str]:
-    return ["learn", rules, source, "--output", "learnt.toml", *more]
+def learn(options: str = "", source: str = "train.tsv") -> str:
+    return f"learn rules.toml {source} --output learnt.toml {options}"
 
 
 def scored_lines(text: str) -> str:
     """JSON lines with random scores, and the labels of columns as gold."""
-    random = np.random.default_rng(5)
-    names = ["author", "title", "pages", "date"]
-    lines = []
+    random, names, lines = np.random.default_rng(5), ["author", "title", "pages", "date"], []
     for block in text.strip().split("\n\n"):
-        rows = [row.split("\t") for row in block.split("\n")]
-        emissions = random.normal(size=(len(rows), 4))
-        for t, (_, label) in enumerate(rows):
-            emissions[t, names.index(label)] += 1.0
-        record = {
-            "emissions": emissions.tolist(),
-            "transitions": np.zeros((4, 4)).tolist(),
-            "label_names": names,
-            "tokens": [token for token, _ in rows],
-            "labels": [label for _, label in rows],
-        }
-        lines.append(json.dumps(record) + "\n")
+        tokens, labels = zip(*(row.split("\t") for row in block.split("\n")), strict=True)
+        emissions = random.normal(size=(len(tokens), 4))
+        emissions[range(len(tokens)), list(map(names.index, labels))] += 1.0
+        record = {"emissions": emissions.tolist(), "transitions": [[0.0] * 4] * 4, "label_names": names}
+        lines.append(json.dumps({**record, "tokens": tokens, "labels": labels}) + "\n")
     return "".join(lines)
 
 
-def test_rules_are_learnt_written_read_and_decoded(folder, capsys):
-    code, out, err = run(learn("--kind", "hmm", "--json"), capsys)
-    assert code == 0
+def test_rules_are_learnt_written_read_and_decoded(folder, cli):
+    _, out, err = cli.done(learn("--kind hmm --json"))
     result = json.loads(out)
     assert result["sequences"] == 24 and result["unlabelled"] == 0
     given = {rule["name"]: rule["given"] for rule in result["rules"]}
@@ -172,91 +151,67 @@ def test_rules_are_learnt_written_read_and_decoded(folder, capsys):
     text = Path("learnt.toml").read_text()
     assert "# left out: all names in one (changes none of 24 sequences in which it could be broken)\n" in text
     assert f"learnt.toml: {len(learnt)} of 8 rules and features kept, by {result['algorithm']}" in err
-    assert main(["train", "train.tsv", "--output", "hmm.json"]) == 0
-    assert (
-        main(["decode", "more.tsv", "--model", "hmm.json", "--rules", "learnt.toml", "--output", "o.jsonl"])
-        == 0
-    )
+    cli.done("train train.tsv --output hmm.json")
+    cli.done("decode more.tsv --model hmm.json --rules learnt.toml --output o.jsonl")
     assert sorted(path.name for path in folder.iterdir() if path.name.startswith("learnt")) == ["learnt.toml"]
 
 
-def test_what_is_shown(folder, capsys):
-    code, out, _ = run(learn("--kind", "hmm", "--algorithm", "log-odds"), capsys)
-    assert code == 0
-    lines = out.splitlines()
+def test_what_is_shown(folder, cli):
+    options = "--measure spans --epochs 3 --folds 3 --rate 0.5"
+    lines = cli.done(learn(f"--kind hmm --algorithm log-odds {options}")).out.splitlines()
+    source = load_rules("learnt.toml").source
+    said = (": log-odds, from 24", "measure spans", "epochs 3", "folds 3", "rate 0.5")
+    assert all(text in source for text in said)
     assert lines[0].split("  ")[0].startswith("on held-out parts")
     assert any(line.startswith("no rules") for line in lines)
     assert any(line.startswith("log-odds, taken") for line in lines)
     assert any(line.startswith("years are dates") and " 3.00 " in line for line in lines)
 
 
-def test_the_same_seed_gives_the_same_bytes_in_every_process(folder, capsys):
-    for name, hashes, seed in (("a", "1", "0"), ("b", "2", "0"), ("c", "1", "4")):
-        command = [sys.executable, "-m", "ilpinfer", "learn", "rules.toml", "train.tsv", "--kind", "hmm"]
-        own = {**os.environ, "PYTHONHASHSEED": hashes}
-        more = ["--epochs", "3", "--output", f"{name}.toml", "--seed", seed]
-        subprocess.run([*command, *more], env=own, check=True, capture_output=True)
+def test_the_same_seed_gives_the_same_bytes_in_every_process(folder):
+    for name, hashes, seed in (("a", "1", 0), ("b", "2", 0), ("c", "1", 4)):
+        command = f"-m ilpinfer {learn()} --kind hmm --epochs 3 --output {name}.toml --seed {seed}"
+        python(*command.split(), variables={"PYTHONHASHSEED": hashes}, check=True)
     assert Path("a.toml").read_bytes() == Path("b.toml").read_bytes() != Path("c.toml").read_bytes()
 
 
-@pytest.mark.parametrize(
-    "algorithm",
-    ["given", "log-odds", "perceptron", "perceptron-given", "conservative", "conservative-given"],
-)
-def test_every_algorithm_writes_rules_that_load(folder, capsys, algorithm):
-    more = ["--algorithm", algorithm, "--measure", "spans", "--epochs", "3", "--folds", "3"]
-    assert run(learn("--kind", "hmm", *more), capsys)[0] == 0
-    assert f": {algorithm}, from 24" in load_rules("learnt.toml").source
-
-
-def test_a_model_of_other_sequences_scores(folder, capsys):
-    assert main(["train", "more.tsv", "--output", "hmm.json"]) == 0
-    code, _, err = run(learn("--model", "hmm.json"), capsys)
-    assert code == 0 and "was trained on" not in err
+def test_a_model_of_other_sequences_scores(folder, cli):
+    cli.done("train more.tsv --output hmm.json")
+    assert "was trained on" not in cli.done(learn("--model hmm.json")).err
     assert "scored by a model (" in load_rules("learnt.toml").source
 
 
-def shuffled(text: str) -> str:
-    return "\n\n".join(reversed(text.strip().split("\n\n"))) + "\n"
-
-
 @pytest.mark.parametrize("change", ["none", "order", "name", "scheme", "layout"])
-def test_a_model_that_was_trained_on_the_sequences_is_recognised(folder, capsys, change):
-    assert main(["train", "train.tsv", "--output", "hmm.json", "--option", "alike=true"]) == 0
+def test_a_model_that_was_trained_on_the_sequences_is_recognised(folder, cli, change):
+    cli.done("train train.tsv --output hmm.json --option alike=true")
     source, model = "train.tsv", "hmm.json"
     if change == "order":
-        Path(source).write_text(shuffled(references(24)))
+        Path(source).write_text("\n\n".join(reversed(references(24).strip().split("\n\n"))) + "\n")
     elif change == "name":
         source, model = "copy.tsv", "other.json"
         Path("train.tsv").rename(source)
         Path("hmm.json").rename(model)
     elif change == "scheme":
-        assert (
-            main(["train", "train.tsv", "--output", model, "--scheme", "iobes", "--option", "alike=true"])
-            == 0
-        )
+        cli.done(f"train train.tsv --output {model} --scheme iobes --option alike=true")
     elif change == "layout":
         Path(model).write_text(json.dumps(json.loads(Path(model).read_text())))
-    code, _, err = run(learn("--model", model, source=source), capsys)
-    assert code == 0
-    assert (
-        f"{model} was trained on {source}: models of the same kind are trained on parts of it, and score the other parts"
-        in err
-    )
+    err = cli.done(learn(f"--model {model}", source=source)).err
+    others = "models of the same kind are trained on parts of it, and score the other parts"
+    assert f"{model} was trained on {source}: {others}" in err
     assert "scored by hmm (alike=True) trained without each part" in load_rules("learnt.toml").source
 
 
-def test_a_recognised_model_is_as_its_kind(folder, capsys):
-    assert main(["train", "train.tsv", "--output", "hmm.json"]) == 0
-    assert run(learn("--model", "hmm.json"), capsys)[0] == 0
+def test_a_recognised_model_is_as_its_kind(folder, cli):
+    cli.done("train train.tsv --output hmm.json")
+    cli.done(learn("--model hmm.json"))
     first = Path("learnt.toml").read_bytes()
-    assert run(learn("--kind", "hmm"), capsys)[0] == 0
+    cli.done(learn("--kind hmm"))
     assert Path("learnt.toml").read_bytes() == first
 
 
 @pytest.mark.parametrize("made", [None, 5, {}, {"kind": ["hmm"]}, "missing"])
-def test_a_model_that_does_not_say_what_it_was_trained_on(folder, capsys, made):
-    assert main(["train", "train.tsv", "--output", "hmm.json"]) == 0
+def test_a_model_that_does_not_say_what_it_was_trained_on(folder, cli, made):
+    cli.done("train train.tsv --output hmm.json")
     record = json.loads(Path("hmm.json").read_text())
     if made == {"kind": ["hmm"]}:
         record["made"].update(made)
@@ -267,60 +222,55 @@ def test_a_model_that_does_not_say_what_it_was_trained_on(folder, capsys, made):
     Path("hmm.json").write_text(json.dumps(record))
     assert training_record("hmm.json") is None
     assert load_model("hmm.json").labels.scheme == "bio"
-    code, _, err = run(learn("--model", "hmm.json"), capsys)
-    assert code == 0
+    err = cli.done(learn("--model hmm.json")).err
     assert "hmm.json has no record of its training sequences; if train.tsv is among them, use --kind" in err
 
 
 @pytest.mark.parametrize("scheme", ["bio", "iobes"])
-def test_gold_in_another_scheme_than_the_models(folder, capsys, scheme):
+def test_gold_in_another_scheme_than_the_models(folder, cli, scheme):
     Path("gold.tsv").write_text(references(24, scheme=scheme))
-    assert main(["train", "more.tsv", "--output", "hmm.json", "--scheme", "iobes"]) == 0
-    code, out, _ = run(learn("--model", "hmm.json", "--json", source="gold.tsv"), capsys)
-    assert code == 0
+    cli.done("train more.tsv --output hmm.json --scheme iobes")
+    out = cli.done(learn("--model hmm.json --json", source="gold.tsv")).out
     none = json.loads(out)["candidates"][0]
     assert none["algorithm"] == "no rules" and none["accuracy"] > 0.6
 
 
-def test_gold_that_the_model_has_no_labels_for(folder, capsys):
+def test_gold_that_the_model_has_no_labels_for(folder, cli):
     Path("gold.tsv").write_text(references(24, scheme="plain"))
-    assert main(["train", "more.tsv", "--output", "hmm.json"]) == 0
-    code, _, err = run(learn("--model", "hmm.json", source="gold.tsv"), capsys)
-    assert code == 2 and "gold.tsv, line 1" in err and "take a model of such labels" in err
+    cli.done("train more.tsv --output hmm.json")
+    err = cli.refused(learn("--model hmm.json", source="gold.tsv"))
+    assert "gold.tsv, line 1" in err and "take a model of such labels" in err
     assert not Path("learnt.toml").exists()
 
 
-def test_one_label_only(folder, capsys):
+def test_one_label_only(folder, cli):
     Path("train.tsv").write_text("a\tx\n\nb\tx\n\na\tx\n")
     Path("rules.toml").write_text(FIELDS + SOFT.replace("date", "x"))
-    assert run(learn("--kind", "hmm"), capsys)[0] == 0
+    cli.done(learn("--kind hmm"))
     assert len(load_rules("learnt.toml")) <= 1
 
 
-def test_scores_of_the_sequences_themselves(folder, capsys):
+def test_scores_of_the_sequences_themselves(folder, cli):
     Path("scored.jsonl").write_text(scored_lines(references(30, scheme="plain")))
-    code, _, err = run(learn(source="scored.jsonl"), capsys)
-    assert code == 0 and "is not used" not in err
+    assert "is not used" not in cli.done(learn(source="scored.jsonl")).err
     first = Path("learnt.toml").read_bytes()
     assert b", with scores)" in first
-    assert main(["train", "more.tsv", "--output", "hmm.json"]) == 0
-    code, _, err = run(learn("--model", "hmm.json", source="scored.jsonl"), capsys)
-    assert code == 0 and "scored.jsonl has scores of its own: hmm.json is not used" in err
+    cli.done("train more.tsv --output hmm.json")
+    err = cli.done(learn("--model hmm.json", source="scored.jsonl")).err
+    assert "scored.jsonl has scores of its own: hmm.json is not used" in err
     assert Path("learnt.toml").read_bytes() == first
 
 
-def test_rules_of_several_files_and_gold_labels_that_the_model_lacks(folder, capsys):
+def test_rules_of_several_files_and_gold_labels_that_the_model_lacks(folder, cli):
     Path("gold.tsv").write_text(references(12) + "\nWorld\tB-note\n1999\tB-date\n")
-    Path("notes.toml").write_text(
-        'fields = ["note"]\n[[rule]]\ntemplate = "at_most_runs"\nfield = "note"\npenalty = 2.0\n'
-    )
-    assert main(["train", "more.tsv", "--output", "hmm.json"]) == 0
-    code, _, err = run(learn("--model", "hmm.json", "--rules", "notes.toml", source="gold.tsv"), capsys)
-    assert code == 0 and "learnt.toml: 9 of 9 rules and features kept" in err
+    Path("notes.toml").write_text(rule_text("at_most_runs", field="note", penalty=2.0))
+    cli.done("train more.tsv --output hmm.json")
+    err = cli.done(learn("--model hmm.json --rules notes.toml", source="gold.tsv")).err
+    assert "learnt.toml: 9 of 9 rules and features kept" in err
     assert "note" in load_rules("learnt.toml").fields
 
 
-def test_weights_at_the_cap_and_sequences_without_labelling_are_told(folder, capsys):
+def test_weights_at_the_cap_and_sequences_without_labelling_are_told(folder, cli):
     rules = """
 fields = ["author", "note"]
 [[rule]]
@@ -341,8 +291,7 @@ n = 3
     for key in ("emissions", "tokens", "labels"):
         lines[0][key] = lines[0][key][:2]
     Path("scored.jsonl").write_text("".join(json.dumps(record) + "\n" for record in lines))
-    code, _, err = run(learn("--algorithm", "perceptron", source="scored.jsonl"), capsys)
-    assert code == 0
+    err = cli.done(learn("--algorithm perceptron", source="scored.jsonl")).err
     assert "penalties that reached the cap of 30 nats" in err and "at any penalty: some note\n" in err
     assert "1 of 14 sequences have no labelling under the hard rules" in err
     some, author = load_rules("learnt.toml")
@@ -355,41 +304,52 @@ SOFT = '[[rule]]\ntemplate = "at_most_runs"\nfield = "date"\npenalty = 1.0\n'
 IMPOSSIBLE = SOFT + HARD.replace("9", "0") + '[[rule]]\ntemplate = "at_least_tokens"\nfield = "date"\nn = 1\n'
 
 
-@pytest.mark.parametrize(
-    ("rules", "more", "message"),
-    [
-        (
-            HARD,
-            ["--kind", "hmm"],
-            "rules.toml: no soft rule and no feature: hard rules have no penalty to learn",
-        ),
-        (IMPOSSIBLE, ["--kind", "hmm"], "rules.toml: the hard rules leave no labelling of any sequence"),
-        (SOFT.replace("date", "dates"), ["--kind", "hmm"], 'no field "dates"'),
-        (SOFT.replace("1.0", "nan"), ["--kind", "hmm"], "rules.toml"),
-        (SOFT.replace("1.0", "-1.0"), ["--kind", "hmm"], "a penalty is positive"),
-        ((SOFT + 'name = "x"\n') * 2, ["--kind", "hmm"], "x"),
-        ("", ["--kind", "hmm"], "rules.toml"),
-        (SOFT, [], "no scores; name a model with --model"),
-        (SOFT, ["--kind", "svm"], 'no kind of model "svm"; there are '),
-        (SOFT, ["--kind", "hmm", "--option", "alik=true"], "alik"),
-        (SOFT, ["--option", "alike=true"], "--option: a parameter of a model that is trained; add --kind"),
-        (SOFT, ["--kind", "hmm", "--model", "hmm.json"], "give one of them"),
-        (SOFT, ["--model", "absent.json"], "absent.json"),
-        (SOFT, ["--kind", "hmm", "--algorithm", "svm"], "no algorithm 'svm'"),
-        (SOFT, ["--kind", "hmm", "--measure", "f1"], "no measure 'f1'"),
-        (SOFT, ["--kind", "hmm", "--folds", "1"], "folds is 1; expected a whole number from 2"),
-        (SOFT, ["--kind", "hmm", "--rate", "nan"], "rate is nan"),
-        (SOFT, ["--kind", "hmm", "--epochs", "0"], "epochs is 0"),
-        (SOFT, ["--kind", "hmm", "--seed", "-1"], "seed"),
-        (SOFT, ["--kind", "hmm", "--scheme", "bioes2"], 'no scheme "bioes2"'),
-        (SOFT, ["--kind", "hmm", "--output", "train.tsv"], "train.tsv"),
-        (SOFT, ["--kind", "hmm", "--output", "rules.toml"], "rules.toml"),
-    ],
-)
-def test_bad_input(folder, capsys, rules, more, message):
-    Path("rules.toml").write_text(FIELDS + rules)
+BAD_RULES = [
+    (HARD, "rules.toml: no soft rule and no feature: hard rules have no penalty to learn"),
+    (IMPOSSIBLE, "rules.toml: the hard rules leave no labelling of any sequence"),
+    (SOFT.replace("date", "dates"), 'no field "dates"'),
+    (SOFT.replace("1.0", "nan"), "rules.toml"),
+    (SOFT.replace("1.0", "-1.0"), "a penalty is positive"),
+    ((SOFT + 'name = "x"\n') * 2, "x"),
+    ("", "rules.toml"),
+]
+BAD_OPTIONS = [
+    ("", "no scores; name a model with --model"),
+    ("--kind svm", 'no kind of model "svm"; there are '),
+    ("--kind hmm --option alik=true", "alik"),
+    ("--option alike=true", "--option: a parameter of a model that is trained; add --kind"),
+    ("--kind hmm --model hmm.json", "give one of them"),
+    ("--model absent.json", "absent.json"),
+    ("--kind hmm --algorithm svm", "no algorithm 'svm'"),
+    ("--kind hmm --measure f1", "no measure 'f1'"),
+    ("--kind hmm --folds 1", "folds is 1; expected a whole number from 2"),
+    ("--kind hmm --rate nan", "rate is nan"),
+    ("--kind hmm --epochs 0", "epochs is 0"),
+    ("--kind hmm --seed -1", "seed"),
+    ("--kind hmm --scheme bioes2", 'no scheme "bioes2"'),
+    ("--kind hmm --output train.tsv", "train.tsv"),
+    ("--kind hmm --output rules.toml", "rules.toml"),
+]
+NOT_LABELLED = {
+    "": "train.tsv",
+    "a\n\nb\n": "train.tsv",
+    "a\tx\nb\tx\n": "train.tsv: has one sequence, and no other one to train a model on",
+}
+NO_NUMBER = scored_lines(references(4, scheme="plain")).replace("0.0", "NaN", 1)
+BAD = [
+    *(({"rules.toml": FIELDS + rules}, "--kind hmm", message) for rules, message in BAD_RULES),
+    *(({"rules.toml": FIELDS + SOFT}, options, message) for options, message in BAD_OPTIONS),
+    *(({"train.tsv": text}, "--kind hmm", message) for text, message in NOT_LABELLED.items()),
+    ({"train.tsv": NO_NUMBER}, "", "train.tsv"),
+]
+
+
+@pytest.mark.parametrize(("files", "options", "message"), BAD)
+def test_bad_input(folder, cli, files, options, message):
+    for name, text in files.items():
+        Path(name).write_text(text)
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    code, out, err = run(learn(*more), capsys)
+    code, out, err = cli(learn(options))
     assert (code, out) == (2, "")
     assert message in err and "Traceback" not in err
     kept = {path.name: path.read_bytes() for path in folder.iterdir()}
@@ -398,80 +358,51 @@ def test_bad_input(folder, capsys, rules, more, message):
     assert kept == before
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "train.tsv"),
-        ("a\n\nb\n", "train.tsv"),
-        ("a\tx\nb\tx\n", "train.tsv: has one sequence, and no other one to train a model on"),
-    ],
-)
-def test_sequences_from_which_nothing_can_be_learnt(folder, capsys, text, message):
-    Path("train.tsv").write_text(text)
-    Path("rules.toml").write_text(FIELDS + SOFT.replace("date", "x"))
-    code, _, err = run(learn("--kind", "hmm"), capsys)
-    assert code == 2 and message in err and "Traceback" not in err
-    assert not Path("learnt.toml").exists()
-
-
-def test_scores_that_are_not_numbers(folder, capsys):
-    text = scored_lines(references(4, scheme="plain"))
-    Path("scored.jsonl").write_text(text.replace("0.0", "NaN", 1))
-    code, _, err = run(learn(source="scored.jsonl"), capsys)
-    assert code == 2 and "scored.jsonl" in err and "Traceback" not in err
-    assert not Path("learnt.toml").exists()
-
-
-def test_no_rule_survives(folder, capsys):
+def test_no_rule_survives(folder, cli):
     weak = SOFT.replace("at_most_runs", "at_most_tokens").replace("1.0", "0.001") + "n = 0\n"
     Path("rules.toml").write_text(FIELDS + weak)
-    code, _, err = run(learn("--kind", "hmm", "--algorithm", "given"), capsys)
-    assert code == 0 and "learnt.toml: 0 of 1 rules and features kept, by given" in err
+    err = cli.done(learn("--kind hmm --algorithm given")).err
+    assert "learnt.toml: 0 of 1 rules and features kept, by given" in err
     with pytest.warns(RuleNotice, match=r"learnt\.toml: no rule and no feature"):
         assert len(load_rules("learnt.toml")) == 0
     assert "# left out: at_most_tokens(date, 0) (changes none of 24 " in Path("learnt.toml").read_text()
-    assert main(["train", "train.tsv", "--output", "hmm.json"]) == 0
-    assert (
-        main(["decode", "more.tsv", "--model", "hmm.json", "--rules", "learnt.toml", "--output", "o.jsonl"])
-        == 0
-    )
+    cli.done("train train.tsv --output hmm.json")
+    cli.done("decode more.tsv --model hmm.json --rules learnt.toml --output o.jsonl")
 
 
 @linux
-def test_an_interrupted_run_goes_on_to_the_same_bytes(folder, capsys):
+def test_an_interrupted_run_goes_on_to_the_same_bytes(folder, cli):
     Path("large.tsv").write_text(references(600))
-    arguments = learn("--kind", "hmm", "--epochs", "2", source="large.tsv")
+    arguments = learn("--kind hmm --epochs 2", source="large.tsv")
     part = folder / "learnt.toml.part"
     with Run(folder, arguments) as command:
         command.wait_until(lambda: part.exists() and part.read_bytes().count(b"\n") >= 2)
         assert command.interrupted() == (130, "", "ilpinfer: interrupted\n")
     left = part.read_bytes().count(b"\n")
     assert left >= 2 and not Path("learnt.toml").exists()
-    code, _, err = run(arguments, capsys)
-    assert code == 0 and f"learnt.toml.part: {left} models of an interrupted run are used" in err
+    assert f"learnt.toml.part: {left} models of an interrupted run are used" in cli.done(arguments).err
     resumed = Path("learnt.toml").read_bytes()
     assert not part.exists()
     Path("learnt.toml").unlink()
-    assert run(arguments, capsys)[0] == 0
+    cli.done(arguments)
     assert Path("learnt.toml").read_bytes() == resumed
 
 
-def test_models_are_kept_where_rules_are_refused(folder, capsys):
+def test_models_are_kept_where_rules_are_refused(folder, cli):
     Path("rules.toml").write_text(FIELDS + SOFT)
-    arguments = learn("--kind", "hmm")
-    assert run(arguments, capsys)[0] == 0
+    arguments = learn("--kind hmm")
+    cli.done(arguments)
     undisturbed = Path("learnt.toml").read_bytes()
     Path("rules.toml").write_text(FIELDS + '[[rule]]\ntemplate = "at_most_tokens"\nfield = "date"\nn = 9\n')
-    assert run(arguments, capsys)[0] == 2
-    rows = [json.loads(line) for line in Path("learnt.toml.part").read_text().splitlines()]
-    assert [row["part"] for row in rows] == [0, 1, 2, 3, 4]
+    assert cli(arguments)[0] == 2
+    found = rows(Path("learnt.toml.part"))
+    assert [row["part"] for row in found] == [0, 1, 2, 3, 4]
     Path("rules.toml").write_text(FIELDS + SOFT)
-    code, _, err = run(arguments, capsys)
-    assert code == 0 and "5 models of an interrupted run are used" in err
+    assert "5 models of an interrupted run are used" in cli.done(arguments).err
     assert Path("learnt.toml").read_bytes() == undisturbed
 
 
-def test_check_writes_suggestions(folder, capsys):
+def test_check_writes_suggestions(folder, cli):
     golds = [("author", "author", "date"), ("author", "title", "author"), ("title", "date", "title")]
     text = "\n\n".join("\n".join(f"w{t}\t{label}" for t, label in enumerate(gold)) for gold in golds)
     Path("gold.tsv").write_text(text + "\n")
@@ -509,8 +440,7 @@ label = "pages"
 weight = -0.5
 """
     Path("rules.toml").write_text(rules)
-    code, _, err = run(["check", "rules.toml", "gold.tsv", "--write", "new.toml"], capsys)
-    assert code == 0
+    err = cli.done("check rules.toml gold.tsv --write new.toml").err
     new = {item.title: item for item in load_rules("new.toml")}
     assert list(new) == ["one author", "no author", "one date", "numbers are pages", "feature pages"]
     assert "# left out: pages before dates (broken in 2 of the 2 sequences" in Path("new.toml").read_text()
@@ -521,11 +451,3 @@ weight = -0.5
     assert new["one date"].hard and new["one date"].reason == ""
     assert (new["numbers are pages"].penalty, new["feature pages"].weight) == (7.0, -0.5)
     assert "new.toml: 5 of 6 rules and features kept" in err
-
-
-@pytest.mark.parametrize("output", ["rules.toml", "train.tsv", "words.txt"])
-def test_check_refuses_to_write_over_what_it_reads(folder, capsys, output):
-    before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    code, out, err = run(["check", "rules.toml", "train.tsv", "--write", output], capsys)
-    assert (code, out) == (2, "") and output in err
-    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from support.command_line import run
+from support.command_line import rows
 
 import ilpinfer
 from formulations import RuleSet, load_rules
@@ -64,40 +64,34 @@ penalty = 0.4
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
+def folder(here, cli):
     Path("train.tsv").write_text(NAMES.replace(" ", "\t"))
     Path("new.txt").write_text(NEW)
     Path("rules.toml").write_text(RULES)
-    assert run(["train", "train.tsv", "--kind", "crf", "--output", "crf.json"], capsys)[0] == 0
-    assert run(["train", "train.tsv", "--output", "hmm.json"], capsys)[0] == 0
-    return tmp_path
-
-
-def rows(path: str) -> list[dict]:
-    return [json.loads(line) for line in Path(path).read_text().splitlines()]
+    cli.done("train train.tsv --kind crf --output crf.json")
+    cli.done("train train.tsv --output hmm.json")
+    return here
 
 
 @pytest.mark.parametrize("model", ["crf.json", "hmm.json"])
-def test_a_reward_is_a_feature_of_each_token(model, folder, capsys):
-    command = ["decode", "new.txt", "--model", model, "--rules", "bio"]
-    given = ["--reward", "per=2.5", "--reward", "B-org=-1"]
-    assert run([*command, *given, "--output", "o.jsonl"], capsys)[0] == 0
+def test_a_reward_is_a_feature_of_each_token(model, folder, cli):
+    command = f"decode new.txt --model {model} --rules bio"
+    given = "--reward per=2.5 --reward B-org=-1"
+    cli.done(f"{command} {given} --output o.jsonl")
     rules = [*load_rules("bio"), C.feature(label="per", weight=2.5), C.feature(label="B-org", weight=-1)]
     known, texts = load_model(model), [block.split() for block in NEW.split("\n\n")]
-    for row, tokens in zip(rows("o.jsonl"), texts, strict=True):
+    for row, tokens in zip(rows(Path("o.jsonl")), texts, strict=True):
         solution = ilpinfer.decode(known.trellis(tuple(tokens)), rules)
         assert (row["labels"], row["score"]) == (solution.labels, solution.score)
         persons = sum(label.endswith("per") for label in row["labels"])
         assert row["feature_score"] == 2.5 * persons - row["labels"].count("B-org")
 
 
-def test_a_reward_needs_no_rules_and_begins_an_unfinished_run_anew(folder, capsys):
-    command = ["decode", "new.txt", "--model", "hmm.json", "--output", "o.jsonl"]
-    assert run([*command, "--reward", "org=50"], capsys)[0] == 0
-    assert all(label.endswith("org") for row in rows("o.jsonl") for label in row["labels"])
-    compare = ["compare", "train.tsv", "--model", "hmm.json", "--reward", "org=50", "--output", "c"]
-    assert run(compare, capsys)[0] == 0
+def test_a_reward_needs_no_rules_and_begins_an_unfinished_run_anew(folder, cli):
+    command = "decode new.txt --model hmm.json --output o.jsonl"
+    cli.done(f"{command} --reward org=50")
+    assert all(label.endswith("org") for row in rows(Path("o.jsonl")) for label in row["labels"])
+    cli.done("compare train.tsv --model hmm.json --reward org=50 --output c")
     assert json.loads(Path("c/summary.json").read_text())["methods"][0]["accuracy"] == pytest.approx(6 / 22)
 
 
@@ -111,39 +105,27 @@ def test_a_reward_needs_no_rules_and_begins_an_unfinished_run_anew(folder, capsy
         ("pers=1", 'no field "pers"'),
     ],
 )
-def test_rewards_that_cannot_be_used(reward, message, folder, capsys):
-    command = ["decode", "new.txt", "--model", "hmm.json", "--reward", reward, "--output", "o.jsonl"]
-    code, _, err = run(command, capsys)
-    assert code == 2 and message.replace('"', "'") in err.replace('"', "'") and len(err.splitlines()) == 1
+def test_rewards_that_cannot_be_used(reward, message, folder, cli):
+    err = cli.refused(f"decode new.txt --model hmm.json --reward {reward} --output o.jsonl")
+    assert message.replace('"', "'") in err.replace('"', "'")
     assert not Path("o.jsonl").exists()
 
 
 @pytest.mark.parametrize("scheme_rule", [True, False])
-def test_rules_that_come_first_change_no_labelling(scheme_rule, folder, capsys):
+def test_rules_that_come_first_change_no_labelling(scheme_rule, folder, cli):
     if not scheme_rule:
         Path("rules.toml").write_text(RULES.replace('[[rule]]\ntemplate = "valid_scheme"\n', ""))
-    command = ["decode", "new.txt", "--model", "crf.json", "--rules", "rules.toml"]
-    assert run([*command, "--output", "all.jsonl"], capsys)[0] == 0
-    assert run([*command, "--rules-first", "--output", "first.jsonl"], capsys)[0] == 0
-    every, first = rows("all.jsonl"), rows("first.jsonl")
+    command = "decode new.txt --model crf.json --rules rules.toml"
+    cli.done(f"{command} --output all.jsonl")
+    cli.done(f"{command} --rules-first --output first.jsonl")
+    every, first = rows(Path("all.jsonl")), rows(Path("first.jsonl"))
     for name in ("status", "labels", "penalty", "violations"):
         assert [row[name] for row in every] == [row[name] for row in first]
     assert every[1]["labels"] == ["O"] * 3 and first[1]["model_score"] != every[1]["model_score"]
     crf, rules = load_model("crf.json"), load_rules("rules.toml")
     trellis = rules_first(crf, rules).trellis(("Ada", "Inc", "left"))
     assert [row[:].max() for row in trellis.lattice.node[2:]] == [0]
-    compare = [
-        "compare",
-        "new.txt",
-        "--model",
-        "crf.json",
-        "--rules",
-        "rules.toml",
-        "--rules-first",
-        "--output",
-        "c",
-    ]
-    assert run(compare, capsys)[0] == 0
+    cli.done("compare new.txt --model crf.json --rules rules.toml --rules-first --output c")
 
 
 def test_only_open_tokens_get_features(folder, monkeypatch):
@@ -163,20 +145,13 @@ def test_only_open_tokens_get_features(folder, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (
-            ["--model", "hmm.json", "--rules", "rules.toml"],
-            "--rules-first: rules first need a conditional random field",
-        ),
-        (
-            ["--model", "crf.json", "--rules", "bio"],
-            "--rules-first: rules first need a hard rule on single tokens",
-        ),
-        (["--model", "crf.json"], "--rules-first: rules first need a hard rule on single tokens"),
+        ("--model hmm.json --rules rules.toml", "--rules-first: rules first need a conditional random field"),
+        ("--model crf.json --rules bio", "--rules-first: rules first need a hard rule on single tokens"),
+        ("--model crf.json", "--rules-first: rules first need a hard rule on single tokens"),
     ],
 )
-def test_what_cannot_come_first(options, message, folder, capsys):
-    code, _, err = run(["decode", "new.txt", *options, "--rules-first", "--output", "o.jsonl"], capsys)
-    assert code == 2 and message in err and len(err.splitlines()) == 1
+def test_what_cannot_come_first(options, message, folder, cli):
+    assert message in cli.refused(f"decode new.txt {options} --rules-first --output o.jsonl")
 
 
 def test_features_without_rules_keep_the_name_of_the_rule_set():
@@ -194,58 +169,56 @@ LINES = [
 
 
 @pytest.fixture
-def decisions(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def decisions(here):
     blocks = ["\n".join(map("\t".join, zip(a.split(), b.split(), strict=True))) for a, b in LINES]
     Path("all.tsv").write_text("\n\n".join(blocks) + "\n")
-    return ["train", "all.tsv", "--kind", "crf", "--output", "m.json", "--option", "c2=0.01"]
+    return "train all.tsv --kind crf --output m.json --option c2=0.01"
 
 
-def test_line_breaks_are_left_out_and_get_their_label_back(decisions, capsys):
-    code, out, err = run([*decisions, "--line-breaks", "out", "--held-out", "all.tsv"], capsys)
-    assert code == 0 and "3 labels (plain)" in err
+def test_line_breaks_are_left_out_and_get_their_label_back(decisions, cli):
+    _, out, err = cli.done(f"{decisions} --line-breaks out --held-out all.tsv")
+    assert "3 labels (plain)" in err
     assert out.splitlines()[1].split()[2] == "100.00"
     model = load_model("m.json")
     assert model.without_line_breaks and model.line_break_label == "break"
-    assert run(["decode", "all.tsv", "--model", "m.json", "--output", "o.jsonl"], capsys)[0] == 0
-    for row, (tokens, labels) in zip(rows("o.jsonl"), LINES, strict=True):
+    cli.done("decode all.tsv --model m.json --output o.jsonl")
+    for row, (tokens, labels) in zip(rows(Path("o.jsonl")), LINES, strict=True):
         assert (row["tokens"], row["labels"]) == (tokens.split(), labels.split())
         assert row["positions"] == [t for t, token in enumerate(row["tokens"]) if token != "@newline@"]
         assert len(row["ids"]) == len(row["positions"])
-    assert run(["evaluate", "o.jsonl", "all.tsv"], capsys)[1].count("token accuracy 100.00 % (20 of 20)") == 1
-    compare = ["compare", "all.tsv", "--model", "m.json", "--methods", "auto", "--predictions", "own=o.jsonl"]
-    assert run([*compare, "--output", "c"], capsys)[0] == 0
+    assert cli("evaluate o.jsonl all.tsv")[1].count("token accuracy 100.00 % (20 of 20)") == 1
+    compare = "compare all.tsv --model m.json --methods auto --predictions own=o.jsonl"
+    cli.done(f"{compare} --output c")
     methods = json.loads(Path("c/summary.json").read_text())["methods"]
     assert [(line["accuracy"], line["f1"], line["mean_gap"]) for line in methods] == [(1.0, 1.0, 0.0)] * 2
-    assert run([*decisions, "--line-breaks", "out", "--cross-validate", "3"], capsys)[0] == 0
+    cli.done(f"{decisions} --line-breaks out --cross-validate 3")
 
 
-def test_line_breaks_stay_unless_told_otherwise(decisions, capsys):
-    assert run(decisions, capsys)[0] == 0
+def test_line_breaks_stay_unless_told_otherwise(decisions, cli):
+    cli.done(decisions)
     assert "line_break_label" not in Path("m.json").read_text()
     assert load_model("m.json").labels.names == ("break", "nr", "text", "title")
-    assert run(["decode", "all.tsv", "--model", "m.json", "--output", "o.jsonl"], capsys)[0] == 0
-    assert "positions" not in rows("o.jsonl")[0]
+    cli.done("decode all.tsv --model m.json --output o.jsonl")
+    assert "positions" not in rows(Path("o.jsonl"))[0]
 
 
-def test_line_breaks_inside_a_field_get_its_inner_label(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
+def test_line_breaks_inside_a_field_get_its_inner_label(here, cli):
     text = "at O\nSteel B-org\n@newline@ I-org\nInc I-org\n@newline@ O\nAda B-per\n"
     Path("a.tsv").write_text(((text + "\n") * 4).replace(" ", "\t"))
-    train = ["train", "a.tsv", "--kind", "crf", "--line-breaks", "out", "--output", "m.json", "--scheme"]
+    train = "train a.tsv --kind crf --line-breaks out --output m.json --scheme"
     for scheme, inner in (("bio", "I-org"), ("iobes", "I-org")):
-        assert run([*train, scheme], capsys)[0] == 0
+        cli.done(f"{train} {scheme}")
         assert load_model("m.json").line_break_label == "O"
-        assert run(["decode", "a.tsv", "--model", "m.json", "--output", "o.jsonl"], capsys)[0] == 0
-        labels = rows("o.jsonl")[0]["labels"]
+        cli.done("decode a.tsv --model m.json --output o.jsonl")
+        labels = rows(Path("o.jsonl"))[0]["labels"]
         assert labels[2] == inner and labels[4] == "O"
 
 
-def test_a_sequence_of_line_breaks_alone_is_a_row_with_a_reason(decisions, capsys):
-    assert run([*decisions, "--line-breaks", "out"], capsys)[0] == 0
+def test_a_sequence_of_line_breaks_alone_is_a_row_with_a_reason(decisions, cli):
+    cli.done(f"{decisions} --line-breaks out")
     Path("n.txt").write_text("@newline@\n@newline@\n\n1.\n@newline@\n")
-    code, _, _ = run(["decode", "n.txt", "--model", "m.json", "--output", "o.jsonl"], capsys)
-    first, second = rows("o.jsonl")
+    code, _, _ = cli("decode n.txt --model m.json --output o.jsonl")
+    first, second = rows(Path("o.jsonl"))
     assert code == 1 and "line breaks alone" in first["reason"] and first["labels"] is None
     assert second["labels"][1] == "break"
 
@@ -253,15 +226,14 @@ def test_a_sequence_of_line_breaks_alone_is_a_row_with_a_reason(decisions, capsy
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--line-breaks", "off"], "--line-breaks off: expected in or out"),
+        ("--line-breaks off", "--line-breaks off: expected in or out"),
         (
-            ["--line-breaks", "out", "--kind", "hmm"],
+            "--line-breaks out --kind hmm",
             "--line-breaks out: first-order HMMs always see line breaks; use --kind crf",
         ),
-        (["--option", "without_line_breaks=1"], "without_line_breaks is 1; expected true or false"),
+        ("--option without_line_breaks=1", "without_line_breaks is 1; expected true or false"),
     ],
 )
-def test_line_breaks_that_cannot_be_set(options, message, decisions, capsys):
-    code, _, err = run([*decisions, *options], capsys)
-    assert code == 2 and message in err and len(err.splitlines()) == 1
+def test_line_breaks_that_cannot_be_set(options, message, decisions, cli):
+    assert message in cli.refused(f"{decisions} {options}")
     assert not Path("m.json").exists()

@@ -14,14 +14,15 @@ import time
 from pathlib import Path
 
 import pytest
-from support.command_line import SCORES, TRAIN, run
+from support.command_line import SCORES, TRAIN, CommandLine, rows, rule_text
+from support.processes import environment
 
 from ilpinfer.system.checkpoint import RowCheckpoint, RowPosition
 from ilpinfer.system.files import reserve, write_atomically
 from ilpinfer.system.locks import LockNotice
 from ilpinfer.system.output_paths import OutputError, output_path
 
-DECODE = ["decode", "in.jsonl", "--rules", "rules.toml", "--output", "x.jsonl"]
+DECODE = "decode in.jsonl --rules rules.toml --output x.jsonl"
 
 
 @pytest.fixture
@@ -30,20 +31,9 @@ def lines(folder):
     return folder
 
 
-def rows(path="x.jsonl"):
-    return [json.loads(line) for line in Path(path).read_text().splitlines()]
-
-
 def child(*arguments, **more):
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    return subprocess.Popen(
-        [sys.executable, *arguments],
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        **more,
-    )
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen([sys.executable, *arguments], env=environment(), **pipes, **more)
 
 
 def position(row):
@@ -63,36 +53,33 @@ with reserve(output_path(sys.argv[1])):
     "arguments",
     [
         DECODE,
-        ["train", "train.tsv", "--output", "x.jsonl"],
-        ["evaluate", "train.tsv", "train.tsv", "--output", "x.jsonl"],
-        ["evaluate", "train.tsv", "train.tsv", "--picture", "x.jsonl"],
+        "train train.tsv --output x.jsonl",
+        "evaluate train.tsv train.tsv --output x.jsonl",
+        "evaluate train.tsv train.tsv --picture x.jsonl",
     ],
 )
-def test_a_second_run_on_one_output_ends_at_once_and_names_the_first(lines, capsys, arguments):
+def test_a_second_run_on_one_output_ends_at_once_and_names_the_first(lines, cli, arguments):
     with child("-c", HOLD, "x.jsonl", stdin=subprocess.PIPE) as other:
         assert other.stdout.readline() == "held\n"
-        code, out, err = run(arguments, capsys)
-        assert (code, out, err.count("\n")) == (2, "", 1)
+        err = cli.refused(arguments)
         assert f"x.jsonl: pid {other.pid} on {socket.gethostname()} is writing it" in err
         other.kill()
     assert Path("x.jsonl.lock").exists(), "a killed run leaves it"
-    assert run(arguments, capsys)[0] == 0
+    cli.done(arguments)
     assert not list(Path().glob("x.jsonl.*"))
 
 
-def test_compare_holds_its_rows(lines, capsys):
-    compare = ["compare", "in.jsonl", "--methods", "viterbi", "--output", "out"]
+def test_compare_holds_its_rows(lines, cli):
+    compare = "compare in.jsonl --methods viterbi --output out"
     with reserve(output_path("out/results.jsonl")):
-        code, _, err = run(compare, capsys)
-        assert code == 2 and f"pid {os.getpid()} on" in err
-    assert run(compare, capsys)[0] == 0
+        assert f"pid {os.getpid()} on" in cli.refused(compare)
+    cli.done(compare)
     assert sorted(os.listdir("out")) == ["report.html", "results.jsonl", "summary.json"]
 
 
-def test_a_lock_of_somebody_else_is_left_alone(lines, capsys):
+def test_a_lock_of_somebody_else_is_left_alone(lines, cli):
     Path("x.jsonl.lock").write_text("[[package]]\n")
-    code, _, err = run(DECODE, capsys)
-    assert code == 2 and "x.jsonl.lock is in the way and no lock of ilpinfer" in err
+    assert "x.jsonl.lock is in the way and no lock of ilpinfer" in cli.refused(DECODE)
     assert Path("x.jsonl.lock").read_text() == "[[package]]\n"
 
 
@@ -155,34 +142,32 @@ def spoiled(whole):
 @pytest.mark.parametrize(
     "change", [(': "', ':\r "'), ('"score": ', '"score":  '), ('"gap": 0.0', '"gap": NaN')]
 )
-def test_a_row_that_is_not_as_it_was_written_is_made_anew(lines, capsys, change):
-    assert run(DECODE, capsys)[0] == 0
+def test_a_row_that_is_not_as_it_was_written_is_made_anew(lines, cli, change):
+    cli.done(DECODE)
     whole = Path("x.jsonl").read_bytes().splitlines(keepends=True)
     Path("x.jsonl").unlink()
     assert change[0].encode() in whole[1]
     Path("x.jsonl.part").write_bytes(whole[0] + whole[1].replace(*(c.encode() for c in change), 1))
-    code, _, err = run(DECODE, capsys)
-    assert code == 0 and "x.jsonl.part: line 2 is damaged" in err
+    assert "x.jsonl.part: line 2 is damaged" in cli.done(DECODE).err
     assert b"\r" not in Path("x.jsonl").read_bytes()
 
 
 @pytest.mark.parametrize("case", range(8))
-def test_a_part_with_holes_is_noticed_and_filled(lines, capsys, case):
-    assert run(DECODE, capsys)[0] == 0
+def test_a_part_with_holes_is_noticed_and_filled(lines, cli, case):
+    cli.done(DECODE)
     whole = Path("x.jsonl").read_text().splitlines(keepends=True)
     part, right = spoiled(whole)[case]
     Path("x.jsonl").unlink()
     Path("x.jsonl.part").write_text("".join(part))
-    code, _, err = run(DECODE, capsys)
-    assert code == 0
+    err = cli.done(DECODE).err
     begun = f"begun anew behind line {right}" if right else "begun anew\n"
     assert f"x.jsonl.part: line {right + 1} is damaged, or not the row that belongs there; {begun}" in err
-    assert [row["sequence"] for row in rows()] == [0, 1, 2, 3]
+    assert [row["sequence"] for row in rows(Path("x.jsonl"))] == [0, 1, 2, 3]
 
 
-def test_a_comparison_with_holes_is_noticed_and_filled(lines, capsys):
-    compare = ["compare", "in.jsonl", "--methods", "auto,viterbi", "--output", "out"]
-    assert run(compare, capsys)[0] == 0
+def test_a_comparison_with_holes_is_noticed_and_filled(lines, cli):
+    compare = "compare in.jsonl --methods auto,viterbi --output out"
+    cli.done(compare)
     whole = Path("out/results.jsonl").read_text().splitlines(keepends=True)
     spoiled = [
         (whole[:2] + whole[3:], 2),
@@ -193,38 +178,33 @@ def test_a_comparison_with_holes_is_noticed_and_filled(lines, capsys):
     for part, right in spoiled:
         Path("out/results.jsonl").unlink()
         Path("out/results.jsonl.part").write_text("".join(part))
-        code, _, err = run(compare, capsys)
-        assert code == 0 and f"line {right + 1} is damaged" in err
-        result = [(row["sequence"], row["method"]) for row in rows("out/results.jsonl")]
+        assert f"line {right + 1} is damaged" in cli.done(compare).err
+        result = [(row["sequence"], row["method"]) for row in rows(Path("out/results.jsonl"))]
         assert result == [(n, m) for n in range(4) for m in ("auto", "viterbi")]
     Path("out/results.jsonl").unlink()
     Path("out/results.jsonl.part").write_text("".join(whole[:5]))
-    assert run(compare, capsys)[::2] == (0, ""), "a sequence that is not through goes on where it was"
+    assert cli(compare)[::2] == (0, ""), "a sequence that is not through goes on where it was"
     assert Path("out/results.jsonl").read_text().splitlines(keepends=True)[:5] == whole[:5]
 
 
 @pytest.mark.parametrize("content", [b"mine", b"mine\n", b'{"sequence": 0}\n', b"\x00" * 50, b"[]\n"])
-@pytest.mark.parametrize(
-    "arguments", [DECODE, ["train", "train.tsv", "--output", "x.jsonl"]], ids=lambda a: a[0]
-)
-def test_a_part_that_is_not_ours_is_left_alone(lines, capsys, arguments, content):
+@pytest.mark.parametrize("arguments", [DECODE, "train train.tsv --output x.jsonl"])
+def test_a_part_that_is_not_ours_is_left_alone(lines, cli, arguments, content):
     Path("x.jsonl.part").write_bytes(content)
-    code, out, err = run(arguments, capsys)
-    assert (code, out, err.count("\n")) == (2, "", 1)
+    err = cli.refused(arguments)
     assert "x.jsonl.part: is in the way" in err and "choose another output" in err
     assert Path("x.jsonl.part").read_bytes() == content
     assert not Path("x.jsonl").exists() and not Path("x.jsonl.lock").exists()
 
 
 @pytest.mark.parametrize("make", [os.mkdir, os.mkfifo, lambda path: os.symlink("train.tsv", path)])
-def test_a_part_that_is_no_file_is_left_alone(lines, capsys, make):
+def test_a_part_that_is_no_file_is_left_alone(lines, cli, make):
     make("x.jsonl.part")
-    code, _, err = run(DECODE, capsys)
-    assert code == 2 and "x.jsonl.part: is in the way" in err
+    assert "x.jsonl.part: is in the way" in cli.refused(DECODE)
     assert os.path.lexists("x.jsonl.part") and Path("train.tsv").read_text() == TRAIN
 
 
-def test_what_a_killed_run_leaves_is_cleared_by_the_next(lines, capsys):
+def test_what_a_killed_run_leaves_is_cleared_by_the_next(lines, cli):
     code = (
         "import os, sys, signal, ilpinfer.system.files as f\n"
         "os.replace = lambda *names: os.kill(os.getpid(), signal.SIGKILL)\n"
@@ -234,43 +214,44 @@ def test_what_a_killed_run_leaves_is_cleared_by_the_next(lines, capsys):
         killed.wait()
     assert killed.returncode == -signal.SIGKILL
     assert Path("x.jsonl.part").exists() and Path("x.jsonl.lock").exists()
-    assert run(["train", "train.tsv", "--output", "x.jsonl"], capsys)[0] == 0
+    cli.done("train train.tsv --output x.jsonl")
     assert not list(Path().glob("x.jsonl.*"))
     Path("x.jsonl").unlink()
     Path("x.jsonl.part").write_bytes(b"\0" * 100 + b"\n")
     Path("x.jsonl.lock").write_text("ilpinfer: pid 1 on here\n")
-    code, _, err = run(DECODE, capsys)
-    assert code == 0 and "line 1 is damaged, or not the row that belongs there; begun anew\n" in err
-    assert len(rows()) == 4 and not list(Path().glob("x.jsonl.*"))
+    assert "line 1 is damaged, or not the row that belongs there; begun anew\n" in cli.done(DECODE).err
+    assert len(rows(Path("x.jsonl"))) == 4 and not list(Path().glob("x.jsonl.*"))
 
 
 @pytest.mark.parametrize(
     ("arguments", "output"),
     [
-        (["decode", "in.jsonl", "--rules", "rules.toml"], "in.jsonl"),
-        (["decode", "in.jsonl", "--rules", "rules.toml"], "rules.toml"),
-        (["decode", "train.tsv", "--model", "hmm.json"], "hmm.json"),
-        (["decode", "in.jsonl", "--rules", "words.toml"], "words.txt"),
-        (["decode", "in.jsonl", "--label-names", "names.json"], "names.json"),
-        (["decode", "in.jsonl.part"], "in.jsonl"),
-        (["train", "train.tsv"], "train.tsv"),
-        (["train", "train.tsv", "--held-out", "other.tsv"], "other.tsv"),
-        (["train", "train.tsv", "--cross-validate", "2", "--documents", "names.json"], "names.json"),
-        (["train", "train.tsv", "--kind", "crf", "--option", "template=t.toml"], "t.toml"),
-        (["evaluate", "train.tsv", "other.tsv"], "other.tsv"),
-        (["evaluate", "train.tsv", "train.tsv", "--against", "other.tsv"], "other.tsv"),
+        ("decode in.jsonl --rules rules.toml", "in.jsonl"),
+        ("decode in.jsonl --rules rules.toml", "rules.toml"),
+        ("decode train.tsv --model hmm.json", "hmm.json"),
+        ("decode in.jsonl --rules words.toml", "words.txt"),
+        ("decode in.jsonl --label-names names.json", "names.json"),
+        ("decode in.jsonl.part", "in.jsonl"),
+        ("train train.tsv", "train.tsv"),
+        ("train train.tsv --held-out other.tsv", "other.tsv"),
+        ("train train.tsv --cross-validate 2 --documents names.json", "names.json"),
+        ("train train.tsv --kind crf --option template=t.toml", "t.toml"),
+        ("evaluate train.tsv other.tsv", "other.tsv"),
+        ("evaluate train.tsv train.tsv --against other.tsv", "other.tsv"),
+        ("check words.toml train.tsv --write", "words.toml"),
+        ("check words.toml train.tsv --write", "train.tsv"),
+        ("check words.toml train.tsv --write", "words.txt"),
     ],
 )
 @pytest.mark.parametrize("by", ["name", "link", "hard link"])
-def test_what_is_read_is_never_overwritten(lines, capsys, arguments, output, by):
+def test_what_is_read_is_never_overwritten(lines, cli, arguments, output, by):
     Path("other.tsv").write_text(TRAIN)
     Path("names.json").write_text('["title", "O"]')
     Path("words.txt").write_text("a\nb\n")
-    Path("words.toml").write_text(
-        'fields = ["title"]\n[[rule]]\ntemplate = "tag_at"\nfield = "title"\nwords = { file = "words.txt" }\n'
-    )
+    rule = rule_text("tag_at", field="title").rstrip() + '\nwords = { file = "words.txt" }\n'
+    Path("words.toml").write_text(rule)
     Path("t.toml").write_text('features = ["lower"]\n')
-    if arguments[1] == "in.jsonl.part":
+    if arguments.endswith("in.jsonl.part"):
         Path("in.jsonl").rename("in.jsonl.part")
         Path("in.jsonl").touch()
     before = {path: path.read_bytes() for path in Path().iterdir()}
@@ -278,105 +259,88 @@ def test_what_is_read_is_never_overwritten(lines, capsys, arguments, output, by)
     if by != "name":
         name = "again"
         os.symlink(output, name) if by == "link" else os.link(output, name)
-    if by == "hard link" and arguments[1] == "in.jsonl.part":
+    if by == "hard link" and arguments.endswith("in.jsonl.part"):
         return
-    code, out, err = run([*arguments, "--output", name], capsys)
-    assert (code, out, err.count("\n")) == (2, "", 1)
-    assert err.startswith(f"ilpinfer: {name}: is an input of this command")
+    where = name if arguments.endswith("--write") else f"--output {name}"
+    assert cli.refused(f"{arguments} {where}").startswith(f"ilpinfer: {name}: is an input of this command")
     assert {path: path.read_bytes() for path in before} == before
     assert not list(Path().glob("*.lock"))
 
 
-def test_a_comparison_overwrites_none_of_its_inputs(lines, capsys):
+def test_a_comparison_overwrites_none_of_its_inputs(lines, cli):
     Path("out").mkdir()
     for name in ("results.jsonl", "summary.json", "report.html"):
         Path("out", name).write_text(json.dumps(SCORES) + "\n")
-        code, _, err = run(["compare", f"out/{name}", "--methods", "viterbi", "--output", "out"], capsys)
-        assert code == 2 and err.startswith(f"ilpinfer: out/{name}: is an input of this command")
+        err = cli.refused(f"compare out/{name} --methods viterbi --output out")
+        assert err.startswith(f"ilpinfer: out/{name}: is an input of this command")
         assert json.loads(Path("out", name).read_text()) == SCORES
         Path("out", name).unlink()
 
 
-def test_rows_of_a_comparison_are_read_back(lines, capsys):
+def test_rows_of_a_comparison_are_read_back(lines, cli):
     Path("out").mkdir()
     os.symlink("/dev/null", "out/results.jsonl")
-    code, _, err = run(["compare", "in.jsonl", "--methods", "viterbi", "--output", "out"], capsys)
-    assert (code, err) == (
-        2,
-        "ilpinfer: out/results.jsonl: the rows are read back, so the output must be a file; name one\n",
-    )
-
-
-def test_two_outputs_need_two_places(lines, capsys):
-    arguments = ["evaluate", "train.tsv", "train.tsv", "--output", "x", "--picture", "./x"]
-    code, _, err = run(arguments, capsys)
-    assert (code, err) == (2, "ilpinfer: ./x: is given for --output and for --picture; name two files\n")
+    err = cli.refused("compare in.jsonl --methods viterbi --output out")
+    said = "the rows are read back, so the output must be a file; name one"
+    assert err == f"ilpinfer: out/results.jsonl: {said}\n"
 
 
 @pytest.mark.parametrize("dangling", [False, True])
-def test_symbolic_links_stay_and_their_target_is_replaced(lines, capsys, dangling):
+def test_symbolic_links_stay_and_their_target_is_replaced(lines, cli, dangling):
     Path("data").mkdir()
     if not dangling:
         Path("data/real.jsonl").write_text("old\n")
         Path("data/real.jsonl").chmod(0o640)
     os.symlink("data/real.jsonl", "middle")
     os.symlink("middle", "x.jsonl")
-    assert run(DECODE, capsys)[0] == 0
+    cli.done(DECODE)
     assert Path("x.jsonl").is_symlink() and Path("middle").is_symlink()
-    assert len(rows("data/real.jsonl")) == 4
+    assert len(rows(Path("data/real.jsonl"))) == 4
     assert os.listdir("data") == ["real.jsonl"]
     if not dangling:
         assert stat.S_IMODE(Path("data/real.jsonl").stat().st_mode) == 0o640
-    assert run(["train", "train.tsv", "--output", "x.jsonl"], capsys)[0] == 0
+    cli.done("train train.tsv --output x.jsonl")
     assert Path("x.jsonl").is_symlink() and "ilpinfer-hmm" in Path("data/real.jsonl").read_text()
 
 
 WRITERS = [
-    ["decode", "in.jsonl", "--rules", "rules.toml", "--output"],
-    ["train", "train.tsv", "--output"],
-    ["evaluate", "train.tsv", "train.tsv", "--output"],
+    "decode in.jsonl --rules rules.toml --output",
+    "train train.tsv --output",
+    "evaluate train.tsv train.tsv --output",
 ]
 
 
-@pytest.mark.parametrize("arguments", WRITERS, ids=lambda a: a[0])
-def test_devices_and_pipes_are_written_to(lines, capsys, arguments):
+@pytest.mark.parametrize("arguments", WRITERS)
+def test_devices_and_pipes_are_written_to(lines, cli, arguments):
     before = os.stat("/dev/null")
     os.symlink("/dev/null", "null")
     for name in ("/dev/null", "null"):
-        assert run([*arguments, name], capsys)[0] == 0
+        cli.done(f"{arguments} {name}")
     assert os.stat("/dev/null").st_ino == before.st_ino and stat.S_ISCHR(os.stat("/dev/null").st_mode)
     os.mkfifo("pipe")
     read: list[bytes] = []
     reader = threading.Thread(target=lambda: read.append(Path("pipe").read_bytes()), daemon=True)
     reader.start()
-    assert run([*arguments, "pipe"], capsys)[0] == 0
+    cli.done(f"{arguments} pipe")
     reader.join(20)
     assert read[0].startswith(b"{") and read[0].endswith(b"}\n")
     assert stat.S_ISFIFO(os.stat("pipe").st_mode)
     assert not [name for name in os.listdir() if name.endswith((".part", ".lock"))]
 
 
-@pytest.mark.parametrize("arguments", WRITERS, ids=lambda a: a[0])
+@pytest.mark.parametrize("arguments", WRITERS)
 def test_descriptors_are_written_to_where_they_are(lines, capfd, arguments):
-    code, out, _ = run([*arguments, "/dev/stdout"], capfd)
-    assert code == 0 and out.startswith("{")
+    cli = CommandLine(capfd)
+    assert cli.done(f"{arguments} /dev/stdout").out.startswith("{")
     with Path("log").open("w") as log:
         log.write("before\n")
         log.flush()
-        assert run([*arguments, f"/dev/fd/{log.fileno()}"], capfd)[0] == 0
+        cli.done(f"{arguments} /dev/fd/{log.fileno()}")
     text = Path("log").read_text()
     assert text.startswith("before\n{") and text.endswith("}\n")
 
 
-def test_a_full_device_is_named(lines, capsys):
-    code, _, err = run([*DECODE[:-1], "/dev/full"], capsys)
-    assert (code, err) == (
-        2,
-        "ilpinfer: /dev/full: cannot be written: No space left on device; choose another place\n",
-    )
-
-
-def test_a_full_disk_leaves_whole_rows_to_go_on_from(lines, capsys, monkeypatch):
+def test_a_full_disk_leaves_whole_rows_to_go_on_from(lines, cli, monkeypatch):
     from ilpinfer.system import checkpoint
 
     def full(stream, data):
@@ -386,13 +350,12 @@ def test_a_full_disk_leaves_whole_rows_to_go_on_from(lines, capsys, monkeypatch)
         stream.write(data)
 
     monkeypatch.setattr(checkpoint, "write_all", full)
-    code, _, err = run(DECODE, capsys)
-    assert code == 2 and "x.jsonl: cannot be written: No space left on device" in err
-    assert [row["sequence"] for row in rows("x.jsonl.part")] == [0, 1]
+    assert "x.jsonl: cannot be written: No space left on device" in cli.refused(DECODE)
+    assert [row["sequence"] for row in rows(Path("x.jsonl.part"))] == [0, 1]
     monkeypatch.undo()
     os.chdir(lines)
-    assert run(DECODE, capsys)[::2] == (0, "")
-    assert [row["sequence"] for row in rows()] == [0, 1, 2, 3]
+    cli.output(DECODE)
+    assert [row["sequence"] for row in rows(Path("x.jsonl"))] == [0, 1, 2, 3]
 
 
 def test_rows_are_on_the_disk_before_they_take_their_place(tmp_path, monkeypatch):
@@ -447,10 +410,10 @@ def test_an_interrupted_journal_keeps_its_rows_and_frees_its_lock(tmp_path):
     assert os.listdir(tmp_path) == ["x"]
 
 
-def test_a_killed_run_goes_on_and_its_lock_is_free(lines, capsys):
+def test_a_killed_run_goes_on_and_its_lock_is_free(lines, cli):
     Path("in.jsonl").write_text((json.dumps(SCORES) + "\n") * 300)
-    decode = [*DECODE, "--method", "viterbi"]
-    with child("-m", "ilpinfer", *decode) as killed:
+    decode = f"{DECODE} --method viterbi"
+    with child("-m", "ilpinfer", *decode.split()) as killed:
         until = time.monotonic() + 60
         part = Path("x.jsonl.part")
         while time.monotonic() < until and not (part.exists() and part.stat().st_size > 2000):
@@ -458,7 +421,6 @@ def test_a_killed_run_goes_on_and_its_lock_is_free(lines, capsys):
         killed.kill()
     assert killed.returncode == -signal.SIGKILL
     assert Path("x.jsonl.lock").exists()
-    code, _, err = run(decode, capsys)
-    assert (code, err) == (0, "")
-    assert [row["sequence"] for row in rows()] == list(range(300))
+    cli.output(decode)
+    assert [row["sequence"] for row in rows(Path("x.jsonl"))] == list(range(300))
     assert not list(Path().glob("x.jsonl.*"))

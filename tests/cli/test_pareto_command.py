@@ -4,11 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
-from support.command_line import folder, run  # noqa: F401
+from support.command_line import rows
 
 from ilpinfer.decoding.frontier import Frontier
 
-COMMAND = ["pareto", "train.tsv", "--model", "hmm.json", "--rules", "rules.toml", "--output", "out.jsonl"]
+COMMAND = "pareto train.tsv --model hmm.json --rules rules.toml --output out.jsonl"
 RULES = """fields = ["title", "date"]
 [[rule]]
 template = "at_most_tokens"
@@ -24,19 +24,14 @@ penalty = 1.0
 
 
 @pytest.fixture(autouse=True)
-def rules(folder):  # noqa: F811
+def rules(folder):
     Path("rules.toml").write_text(RULES)
 
 
-def rows(path="out.jsonl"):
-    return [json.loads(line) for line in Path(path).read_text().splitlines()]
-
-
-def test_frontiers_the_trade_off_and_a_picture(capsys):
-    code, out, err = run([*COMMAND, "--picture", "p.svg", "--summary", "s.json"], capsys)
-    assert (code, err) == (0, "")
+def test_frontiers_the_trade_off_and_a_picture(cli):
+    out = cli.output(f"{COMMAND} --picture p.svg --summary s.json")
     assert "right tokens" in out and "most right tokens: 100.00% with weights from 0 to" in out
-    result = rows()
+    result = rows(Path("out.jsonl"))
     assert [row["sequence"] for row in result] == [0, 1]
     assert {row["status"] for row in result} == {"complete"}
     frontiers = [Frontier.from_dict(row) for row in result]
@@ -51,83 +46,74 @@ def test_frontiers_the_trade_off_and_a_picture(capsys):
     assert "2 sequences" in Path("p.svg").read_text()
 
 
-def test_one_sequence_has_a_picture_of_its_points(capsys):
-    assert run([*COMMAND, "--first", "1", "--picture", "p.svg"], capsys)[0] == 0
+def test_one_sequence_has_a_picture_of_its_points(cli):
+    cli.done(f"{COMMAND} --first 1 --picture p.svg")
     text = Path("p.svg").read_text()
-    assert "violation cost, nats" in text and "gold" in text and len(rows()) == 1
+    assert "violation cost, nats" in text and "gold" in text and len(rows(Path("out.jsonl"))) == 1
 
 
-def test_tau_is_chosen(capsys):
-    code, out, _ = run([*COMMAND, "--choose-tau", "--bound", "odds", "--summary", "s.json"], capsys)
-    assert code == 0 and "tau 1 (odds); chosen on other parts: 100.00% right tokens" in out
+def test_tau_is_chosen(cli):
+    out = cli.done(f"{COMMAND} --choose-tau --bound odds --summary s.json").out
+    assert "tau 1 (odds); chosen on other parts: 100.00% right tokens" in out
     tau = json.loads(Path("s.json").read_text())["tau"]
     assert (tau["tau"], tau["bound"], tau["table"][0]["proved"]) == (1.0, "odds", 2)
 
 
-def test_the_same_bytes_but_for_the_seconds(capsys):
-    run([*COMMAND, "--picture", "p.svg", "--summary", "s.json"], capsys)
-    before = (
-        [{**row, "seconds": 0} for row in rows()],
-        Path("s.json").read_bytes(),
-        Path("p.svg").read_bytes(),
-    )
-    run([*COMMAND, "--picture", "p.svg", "--summary", "s.json"], capsys)
-    after = [{**row, "seconds": 0} for row in rows()], Path("s.json").read_bytes(), Path("p.svg").read_bytes()
-    assert before == after
+def test_the_same_bytes_but_for_the_seconds(cli):
+    made = []
+    for _ in range(2):
+        cli(f"{COMMAND} --picture p.svg --summary s.json")
+        timeless = [{**row, "seconds": 0} for row in rows(Path("out.jsonl"))]
+        made.append((timeless, Path("s.json").read_bytes(), Path("p.svg").read_bytes()))
+    assert made[0] == made[1]
 
 
-def test_an_interrupted_run_goes_on(capsys):
-    assert run(COMMAND, capsys)[0] == 0
+def test_an_interrupted_run_goes_on(cli):
+    cli.done(COMMAND)
     whole = Path("out.jsonl").read_text()
     Path("out.jsonl").unlink()
     Path("out.jsonl.part").write_text(whole.splitlines(keepends=True)[0])
-    assert run(COMMAND, capsys)[0] == 0
+    cli.done(COMMAND)
     assert Path("out.jsonl").read_text().splitlines()[0] == whole.splitlines()[0]
-    assert len(rows()) == 2
+    assert len(rows(Path("out.jsonl"))) == 2
 
 
-def test_a_sequence_without_a_labelling_is_a_row(capsys):
-    Path("rules.toml").write_text(
-        RULES + '[[rule]]\ntemplate = "at_least_tokens"\nfield = "date"\nn = 50\n', "utf-8"
-    )
-    code, _, err = run([*COMMAND, "--picture", "p.svg"], capsys)
-    assert code == 2 and "infeasible: no labelling keeps the hard rules (and 1 more)" in err
-    assert [row["status"] for row in rows()] == ["infeasible", "infeasible"]
+def test_a_sequence_without_a_labelling_is_a_row(cli):
+    more = '[[rule]]\ntemplate = "at_least_tokens"\nfield = "date"\nn = 50\n'
+    Path("rules.toml").write_text(RULES + more)
+    err = cli.failed(f"{COMMAND} --picture p.svg")
+    assert "infeasible: no labelling keeps the hard rules (and 1 more)" in err
+    assert [row["status"] for row in rows(Path("out.jsonl"))] == ["infeasible", "infeasible"]
     assert "p.svg: not written" in err and not Path("p.svg").exists()
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--picture", "train.tsv"], "train.tsv: is an input of this command"),
-        (["--picture", "x", "--summary", "x"], "x: is given for --picture and for --summary"),
-        (["--summary", "out.jsonl"], "out.jsonl: is an input of this command"),
-        (["--heaviest", "-1"], "heaviest is -1.0; expected a number above 0"),
-        (["--bound", "half"], "bound is 'half'; expected one of relative, odds"),
-        (["--measure", "recall"], "measure is 'recall'; expected one of accuracy, f1, whole"),
-        (["--time-limit", "0"], "time_limit is 0.0; expected seconds above 0"),
-        (["--choose-tau", "--folds", "3"], "--folds 3: there are 2 sequences"),
+        ("--picture train.tsv", "train.tsv: is an input of this command"),
+        ("--picture x --summary x", "x: is given for --picture and for --summary"),
+        ("--summary out.jsonl", "out.jsonl: is an input of this command"),
+        ("--heaviest -1", "heaviest is -1.0; expected a number above 0"),
+        ("--bound half", "bound is 'half'; expected one of relative, odds"),
+        ("--measure recall", "measure is 'recall'; expected one of accuracy, f1, whole"),
+        ("--time-limit 0", "time_limit is 0.0; expected seconds above 0"),
+        ("--choose-tau --folds 3", "--folds 3: there are 2 sequences"),
     ],
 )
-def test_what_makes_no_sense(arguments, message, capsys):
+def test_what_makes_no_sense(arguments, message, cli):
     Path("out.jsonl").write_text("")
-    code, out, err = run([*COMMAND, *arguments], capsys)
-    assert (code, out) == (2, "") and message in err and err.count("\n") == 1
+    assert message in cli.refused(f"{COMMAND} {arguments}")
 
 
-def test_tau_needs_gold_labels(capsys):
+def test_tau_needs_gold_labels(cli):
     Path("bare.txt").write_text("Ada\nNotes\n\nGrace\n1952\n")
-    command = [*COMMAND, "--choose-tau"]
-    command[1] = "bare.txt"
-    code, _, err = run(command, capsys)
-    assert code == 2 and "--choose-tau needs gold labels for every sequence" in err
+    command = f"{COMMAND} --choose-tau".replace("train.tsv", "bare.txt")
+    assert "--choose-tau needs gold labels for every sequence" in cli.failed(command)
 
 
-def test_minimum_risk_on_the_command_line(capsys):
-    command = ["decode", "train.tsv", "--model", "hmm.json", "--rules", "rules.toml", "--output", "d.jsonl"]
-    assert run([*command, "--method", "posterior", "--risk", "spans"], capsys)[0] == 0
-    assert all("F1 of spans expected to be" in row["method"] for row in rows("d.jsonl"))
-    code, _, err = run([*command, "--risk", "spans"], capsys)
-    assert code == 2 and "method auto has no option 'risk'" in err
-    code, _, err = run([*command, "--tau", "0.9", "--risk", "spans"], capsys)
-    assert code == 2 and "--risk spans: has no effect with --tau" in err
+def test_minimum_risk_on_the_command_line(cli):
+    command = "decode train.tsv --model hmm.json --rules rules.toml --output d.jsonl"
+    cli.done(f"{command} --method posterior --risk spans")
+    assert all("F1 of spans expected to be" in row["method"] for row in rows(Path("d.jsonl")))
+    assert "method auto has no option 'risk'" in cli.refused(f"{command} --risk spans")
+    assert "--risk spans: has no effect with --tau" in cli.refused(f"{command} --tau 0.9 --risk spans")

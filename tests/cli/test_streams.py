@@ -9,38 +9,29 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.command_line import SCORES, TRAIN, run
+from support.command_line import SCORES, TRAIN, rule_text
+from support.processes import environment
 
 from ilpinfer.cli import streams
 from ilpinfer.errors import describe
-from ilpinfer.evaluation import confusion
+from ilpinfer.evaluation import confusion, predictions
+from ilpinfer.pipelines import trellises
 from ilpinfer.solvers import SolverError
 
 
-def shell(text, unbuffered="", **more):
+def shell(text, unbuffered=""):
     """A command line through a shell, with `ilpinfer` for the program."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    environment["PYTHONUNBUFFERED"] = unbuffered
     text = text.replace("ilpinfer", f"{sys.executable} -m ilpinfer")
+    own = environment(PYTHONUNBUFFERED=unbuffered)
     return subprocess.run(
-        ["bash", "-c", text],
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-        **more,
+        ["bash", "-c", text], env=own, capture_output=True, text=True, timeout=120, check=False
     )
 
 
 @pytest.mark.parametrize(
     ("command", "code", "err"),
     [
-        (
-            "ilpinfer methods >&-",
-            2,
-            "ilpinfer: standard output: cannot be written: Bad file descriptor\n",
-        ),
+        ("ilpinfer methods >&-", 2, "ilpinfer: standard output: cannot be written: Bad file descriptor\n"),
         (
             "ilpinfer methods >/dev/full",
             2,
@@ -102,97 +93,72 @@ def test_errors_are_one_line_and_never_empty(error, words):
     [ValueError("v"), RuntimeError("r"), OSError("o"), KeyError("k"), MemoryError(), SolverError("s")],
 )
 @pytest.mark.parametrize("wanted", [False, True])
-def test_a_traceback_of_every_error_where_it_is_asked_for(folder, capsys, monkeypatch, error, wanted):
+def test_a_traceback_of_every_error_where_it_is_asked_for(folder, cli, monkeypatch, error, wanted):
     def broken(*_, **__):
         raise error
 
     monkeypatch.setattr("ilpinfer.core.registry.methods", broken)
     if wanted:
         monkeypatch.setenv("ILPINFER_TRACEBACK", "1")
-    code, out, err = run(["methods"], capsys)
+    code, out, err = cli("methods")
     assert (code, out) == (2, "")
     assert err.splitlines()[-1].startswith(f"ilpinfer: {describe(error)}")
     assert ("Traceback" in err, "in broken" in err) == (wanted, wanted)
     assert wanted or err.count("\n") == 1
 
 
+READERS = predictions, trellises
+"""They keep the reader of their first import, which must not be a broken one."""
+PLACES = {
+    "ilpinfer.corpus.sequences.read": ("compare", "scores.jsonl"),
+    "ilpinfer.cli.inputs.score": ("compare", "scores.jsonl"),
+    "ilpinfer.pipelines.scored_stream.check_rules": ("compare", "rules.toml"),
+    "ilpinfer.cli.inputs.load_rules": ("compare decode", "rules.toml"),
+    "ilpinfer.cli.inputs.load_model": ("compare decode", "hmm.json"),
+    "ilpinfer.corpus.streams.ExampleStream.__next__": ("decode", "scores.jsonl"),
+    "ilpinfer.pipelines.scored_stream.score_example": ("decode", "scores.jsonl, line 1"),
+}
+
+
 @pytest.mark.parametrize("error", [MemoryError(), RecursionError("deep"), OSError(5, "Input/output error")])
-@pytest.mark.parametrize(
-    ("place", "name"),
-    [
-        ("ilpinfer.corpus.sequences.read", "scores.jsonl"),
-        ("ilpinfer.cli.inputs.load_rules", "rules.toml"),
-        ("ilpinfer.cli.inputs.load_model", "hmm.json"),
-        ("ilpinfer.cli.inputs.score", "scores.jsonl"),
-        ("ilpinfer.pipelines.scored_stream.check_rules", "rules.toml"),
-    ],
-)
-def test_errors_without_a_place_get_one(folder, capsys, monkeypatch, error, place, name):
+@pytest.mark.parametrize(("place", "commands", "name"), [(place, *each) for place, each in PLACES.items()])
+def test_errors_without_a_place_get_one(folder, cli, monkeypatch, error, place, commands, name):
     def broken(*_, **__):
         raise error
 
     monkeypatch.setattr(place, broken)
-    arguments = ["scores.jsonl", "--rules", "rules.toml", "--model", "hmm.json", "--output", "d"]
-    code, _, err = run(["compare", *arguments], capsys)
-    assert code == 2
-    assert err.splitlines()[-1] == f"ilpinfer: {name}: {describe(error)}"
-
-
-@pytest.mark.parametrize("error", [MemoryError(), RecursionError("deep"), OSError(5, "Input/output error")])
-@pytest.mark.parametrize(
-    ("place", "name"),
-    [
-        ("ilpinfer.corpus.streams.ExampleStream.__next__", "scores.jsonl"),
-        ("ilpinfer.cli.inputs.load_rules", "rules.toml"),
-        ("ilpinfer.cli.inputs.load_model", "hmm.json"),
-        ("ilpinfer.pipelines.scored_stream.score_example", "scores.jsonl, line 1"),
-    ],
-)
-def test_so_while_sequences_are_decoded_as_they_come(folder, capsys, monkeypatch, error, place, name):
-    def broken(*_, **__):
-        raise error
-
-    monkeypatch.setattr(place, broken)
-    arguments = ["decode", "scores.jsonl", "--rules", "rules.toml", "--model", "hmm.json", "--output", "x"]
-    code, _, err = run(arguments, capsys)
-    assert code == 2
-    assert err.splitlines()[-1] == f"ilpinfer: {name}: {describe(error)}"
-    assert not list(Path().glob("x*"))
+    for command in commands.split():
+        err = cli.failed(f"{command} scores.jsonl --rules rules.toml --model hmm.json --output {command}")
+        assert err.splitlines()[-1] == f"ilpinfer: {name}: {describe(error)}"
+    assert not list(Path().glob("decode*"))
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--cross-validate", "2"], "one.tsv: --cross-validate 2: cannot make folds of 1 document"),
-        (["--held-out", "0.5"], "one.tsv: --held-out 0.5: cannot keep a share of 1 document"),
+        ("--cross-validate 2", "one.tsv: --cross-validate 2: cannot make folds of 1 document"),
+        ("--held-out 0.5", "one.tsv: --held-out 0.5: cannot keep a share of 1 document"),
         (
-            ["--cross-validate", "2", "--documents", "names"],
+            "--cross-validate 2 --documents names",
             "names: --cross-validate 2: cannot make folds of 1 document",
         ),
     ],
 )
-def test_too_few_documents_are_said_with_their_file(folder, capsys, arguments, message):
+def test_too_few_documents_are_said_with_their_file(folder, cli, arguments, message):
     Path("one.tsv").write_text(TRAIN.split("\n\n")[0] + "\n")
     Path("names").write_text("a\n")
-    code, _, err = run(["train", "one.tsv", "--output", "m.json", *arguments], capsys)
-    assert (code, err) == (2, f"ilpinfer: {message}; expected 2 or more\n")
+    err = cli.refused(f"train one.tsv --output m.json {arguments}")
+    assert err == f"ilpinfer: {message}; expected 2 or more\n"
     assert not Path("m.json.lock").exists()
 
 
-def test_notices_of_processes_are_said_once(folder, capsys):
+def test_notices_of_processes_are_said_once(folder, cli):
     Path("in.jsonl").write_text((json.dumps(SCORES) + "\n") * 3)
-    Path("absent.toml").write_text(
-        'fields = ["title", "editor"]\n[[rule]]\ntemplate = "at_most_runs"\nfield = "editor"\n'
-    )
+    rule = rule_text("at_most_runs", fields=["title", "editor"], field="editor")
+    Path("absent.toml").write_text(rule)
     with warnings.catch_warnings(action="default"):
-        code, _, err = run(["decode", "in.jsonl", "--rules", "absent.toml", "--jobs", "2"], capsys)
+        code, _, err = cli("decode in.jsonl --rules absent.toml --jobs 2")
     assert (code, err) == (0, "ilpinfer: notice: no label for editor: counted as absent\n")
-
-
-def test_options_nested_too_deeply(folder, capsys):
-    deep = "[" * 100_000
-    code, _, err = run(["decode", "scores.jsonl", "--option", f"seed={deep}"], capsys)
-    assert (code, err) == (2, "ilpinfer: --option seed: lists are nested too deeply\n")
 
 
 BYTES = os.fsdecode(b"f\xff")
@@ -207,40 +173,37 @@ def odd(folder):
     return folder
 
 
-def test_a_comparison_of_a_file_whose_name_is_not_utf8(odd, capsys):
-    arguments = ["compare", f"{BYTES}.jsonl", "--rules", f"{BYTES}.toml", "--methods", "viterbi"]
-    code, _, err = run([*arguments, "--output", BYTES], capsys)
-    assert (code, err) == (0, "")
+def test_a_comparison_of_a_file_whose_name_is_not_utf8(odd, cli):
+    arguments = f"compare {BYTES}.jsonl --rules {BYTES}.toml --methods viterbi"
+    cli.output(f"{arguments} --output {BYTES}")
     page = Path(BYTES, "report.html").read_bytes().decode()
     assert "<bdi>f\\udcff.jsonl</bdi>" in page and "<bdi>f\\udcff.toml</bdi>" in page
     assert json.loads(Path(BYTES, "summary.json").read_text())["source"] == f"{BYTES}.jsonl"
 
 
-def test_other_commands_with_such_names(odd, capsys):
+def test_other_commands_with_such_names(odd, cli):
     impossible = {**SCORES, "transitions": [[None, None], [None, None]]}
     with Path(f"{BYTES}.jsonl").open("a") as lines:
         lines.write(json.dumps(impossible) + "\n")
-    decode = ["decode", f"{BYTES}.jsonl", "--rules", f"{BYTES}.toml"]
+    decode = f"decode {BYTES}.jsonl --rules {BYTES}.toml"
     for output in ("-", f"{BYTES}.out"):
-        code, _, err = run([*decode, "--output", output], capsys)
-        assert code == 2 and "line 2: infeasible" in err
-    evaluate = ["evaluate", f"{BYTES}.tsv", f"{BYTES}.tsv"]
-    code, _, err = run([*evaluate, "--output", f"{BYTES}.json", "--picture", f"{BYTES}.svg"], capsys)
-    assert (code, err) == (0, "")
+        assert "line 2: infeasible" in cli.failed(f"{decode} --output {output}")
+    evaluate = f"evaluate {BYTES}.tsv {BYTES}.tsv"
+    cli.output(f"{evaluate} --output {BYTES}.json --picture {BYTES}.svg")
     assert json.loads(Path(f"{BYTES}.json").read_bytes())["predicted"] == f"{BYTES}.tsv"
-    assert run(["train", f"{BYTES}.tsv", "--output", f"{BYTES}.model"], capsys)[0] == 0
+    cli.done(f"train {BYTES}.tsv --output {BYTES}.model")
 
 
-def test_a_failing_sequence_of_such_a_file(odd, capsys, monkeypatch):
+def test_a_failing_sequence_of_such_a_file(odd, cli, monkeypatch):
     monkeypatch.setattr("ilpinfer.core.request.Request.direct", False)
     monkeypatch.setattr("ilpinfer.decoding.runner.run_method", lambda *_, **__: 1 / 0)
     for output in ("-", "x.jsonl", "/dev/stdout"):
-        code, _, _ = run(["decode", f"{BYTES}.jsonl", "--output", output], capsys)
+        code, _, _ = cli(f"decode {BYTES}.jsonl --output {output}")
         assert code == 1
     assert json.loads(Path("x.jsonl").read_bytes())["reason"].startswith(f"{BYTES}.jsonl, line 1: ")
 
 
-def test_warnings_are_single_lines(folder, capsys, monkeypatch):
+def test_warnings_are_single_lines(folder, cli, monkeypatch):
     def warned(*_, **__):
         with np.errstate(all="warn"):
             np.float64(1e308) * np.float64(10)
@@ -249,7 +212,7 @@ def test_warnings_are_single_lines(folder, capsys, monkeypatch):
 
     monkeypatch.setattr("ilpinfer.core.registry.methods", warned)
     with warnings.catch_warnings(action="default"):
-        code, _, err = run(["methods"], capsys)
+        code, _, err = cli("methods")
     assert code == 0
     assert err.splitlines()[-1] == "ilpinfer: notice: of a library"
     assert "test_streams" not in err
@@ -258,12 +221,11 @@ def test_warnings_are_single_lines(folder, capsys, monkeypatch):
 ODD_NAMES = ["$x_", "題目", "a" * 400, "x$\\frac$", "_", "\u202e"]
 
 
-def test_pictures_of_odd_names_warn_of_nothing(folder, capsys, caplog):
+def test_pictures_of_odd_names_warn_of_nothing(folder, cli, caplog):
     confused = np.eye(len(ODD_NAMES), dtype=np.int64)
     assert "<svg" in confusion.picture(ODD_NAMES, confused)
     Path("odd.tsv").write_text("\n".join(f"w\t{name}" for name in ODD_NAMES) + "\n")
-    code, _, err = run(["evaluate", "odd.tsv", "odd.tsv", "--picture", "x.svg"], capsys)
-    assert (code, err) == (0, "")
+    cli.output("evaluate odd.tsv odd.tsv --picture x.svg")
     assert not caplog.records
 
 

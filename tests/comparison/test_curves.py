@@ -62,13 +62,8 @@ def test_no_method_that_solves_nothing_breaks_a_profile(frame):
 
 
 def row(sequence, method, seconds, score, incumbents=()):
-    return {
-        "sequence": sequence,
-        "method": method,
-        "seconds": seconds,
-        "score": score,
-        "incumbents": list(incumbents),
-    }
+    names = ("sequence", "method", "seconds", "score", "incumbents")
+    return dict(zip(names, (sequence, method, seconds, score, list(incumbents)), strict=True))
 
 
 def test_curves_over_time_are_means_of_the_best_gap_so_far():

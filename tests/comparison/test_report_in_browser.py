@@ -51,10 +51,8 @@ def test_a_click_sorts_and_says_so(tmp_path, name, clicks):
     text = report_of(ordinary())
     before, state = column(text, name)
     assert "aria-sort" not in state
-    page, errors = opened(
-        tmp_path,
-        text.replace("</body>", CLICK.replace("{column}", name).replace("{clicks}", str(clicks)) + "</body>"),
-    )
+    script = CLICK.replace("{column}", name).replace("{clicks}", str(clicks))
+    page, errors = opened(tmp_path, text.replace("</body>", f"{script}</body>"))
     after, state = column(page, name)
     assert errors == []
     assert f'aria-sort="{["ascending", "descending"][clicks - 1]}"' in state

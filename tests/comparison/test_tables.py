@@ -30,12 +30,10 @@ def test_tables_hold_the_figures_of_the_summary_in_their_units(comparison):
     assert table["failed"].tolist() == [line.failed for line in lines] == [0, 0, 0, 0, 4, 0]
     known = [line for line in lines if not line.failed]
     assert table["mean gap, all (nats)"].dropna().tolist() == [line.mean_gap for line in known]
-    assert table["mean gap, solved (nats)"].dropna().tolist() == [
-        line.solved_gap for line in known if line.solved_gap is not None
-    ]
-    assert table["bare Viterbi passes"].dropna().tolist() == [
-        line.bare_passes for line in known if line.kind != "predictions"
-    ]
+    gaps = [line.solved_gap for line in known if line.solved_gap is not None]
+    assert table["mean gap, solved (nats)"].dropna().tolist() == gaps
+    passes = [line.bare_passes for line in known if line.kind != "predictions"]
+    assert table["bare Viterbi passes"].dropna().tolist() == passes
     unknown = table["median (ms)"].isna()
     assert unknown.tolist() == [line.kind == "predictions" or line.failed == 4 for line in lines]
     errors = comparison.table("errors")
@@ -60,9 +58,8 @@ def test_every_column_is_a_field_of_its_record():
 
 
 def test_an_unknown_table_or_format_is_named(comparison, tmp_path):
-    with pytest.raises(
-        ValueError, match=r"table is 'gap'; expected one of summary, gaps, errors, matches, fields"
-    ):
+    message = r"table is 'gap'; expected one of summary, gaps, errors, matches, fields"
+    with pytest.raises(ValueError, match=message):
         comparison.table("gap")
     with pytest.raises(ValueError, match="format is 'xls'; expected one of csv, markdown, latex, parquet"):
         comparison.write_tables(tmp_path, "xls")

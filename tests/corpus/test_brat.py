@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-from support.command_line import run
 
 from ilpinfer.corpus.examples import Example, InputError, Rejection
 from ilpinfer.corpus.sequences import read
@@ -46,9 +45,8 @@ def found(source, **options):
 
 
 @pytest.mark.parametrize("source", ["notes", "notes/a.ann", "notes/a.txt", "notes/*.ann"])
-def test_a_line_is_a_sequence(tmp_path, monkeypatch, source):
-    monkeypatch.chdir(tmp_path)
-    document(tmp_path / "notes")
+def test_a_line_is_a_sequence(here, source):
+    document(here / "notes")
     lines, notices = found(source)
     assert lines == LINES
     assert notices == [
@@ -134,14 +132,12 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("annotations", "message"), WRONG)
-def test_broken_annotations_are_named_with_their_line(tmp_path, annotations, message, capsys, monkeypatch):
-    folder = document(tmp_path / "notes", annotations=annotations)
+def test_broken_annotations_are_named_with_their_line(here, annotations, message, cli):
+    folder = document(here / "notes", annotations=annotations)
     with pytest.raises(InputError) as caught:
         read(folder)
     assert f"{folder}/{message}" in str(caught.value)
-    monkeypatch.chdir(tmp_path)
-    code, out, err = run(["train", "notes", "--output", "m.json"], capsys)
-    assert (code, out, err.count("\n")) == (2, "", 1)
+    err = cli.refused("train notes --output m.json")
     assert f"ilpinfer: notes/{message}" in err and not Path("m.json").exists()
 
 

@@ -4,7 +4,7 @@ import itertools
 import warnings
 
 import pytest
-from support.command_line import run
+from support.corpora import pairs, read_with_notices
 
 from ilpinfer.corpus.examples import Example, InputError, Rejection
 from ilpinfer.corpus.sequences import read
@@ -44,16 +44,15 @@ def file(folder, text=SENTENCES, name="x.conllu"):
 
 def found(path, column=""):
     """(tokens, labels) of each sentence, and the notices."""
-    notices = []
-    examples = read(path, column=column, notify=notices.append)
-    return [(list(e.tokens), e.labels and list(e.labels)) for e in examples], notices
+    examples, notices = read_with_notices(path, column=column)
+    return pairs(examples), notices
 
 
 def test_words_are_tokens_and_parts_of_speech_labels(tmp_path):
     path = file(tmp_path)
     sentences, notices = found(path)
     assert sentences == list(zip(FORMS, UPOS))
-    assert notices == [f"{path}: labels are upos; --column names others, such as xpos or misc.KEY"]
+    assert notices == ["x: labels are upos; --column names others, such as xpos or misc.KEY"]
 
 
 @pytest.mark.parametrize(
@@ -91,11 +90,8 @@ def test_the_library_reads_the_same(tmp_path):
     assert [[word["upos"] for word in each] for each in theirs] == UPOS
     write(predicted(path), tmp_path / "out.conllu")
     theirs = conllu.parse((tmp_path / "out.conllu").read_text("utf-8"))
-    misc = [
-        [(word["misc"] or {}).get("NER", "O") for word in each if isinstance(word["id"], int)]
-        for each in theirs
-    ]
-    assert misc == ENTITIES
+    words = [[word for word in each if isinstance(word["id"], int)] for each in theirs]
+    assert [[(word["misc"] or {}).get("NER", "O") for word in each] for each in words] == ENTITIES
     assert theirs[0].metadata["sent_id"] == "1" and theirs[0][4]["misc"]["Gloss"] == "sea"
 
 
@@ -113,16 +109,11 @@ def test_labels_of_fields_are_written_beside_all_that_was_there(tmp_path):
     write(predicted(file(tmp_path)), tmp_path / "out.conllu")
     text = (tmp_path / "out.conllu").read_text("utf-8")
     changed = [(a, b) for a, b in zip(SENTENCES.splitlines(), text.splitlines()) if a != b]
-    assert changed == [
-        (
-            "4	mar	mar	NOUN	N	Gender=Masc	1	obl	_	Gloss=sea|SpaceAfter=No",
-            "4	mar	mar	NOUN	N	Gender=Masc	1	obl	_	Gloss=sea|SpaceAfter=No|NER=B-sea",
-        ),
-        (
-            "1	Ana	Ana	PROPN	N	_	2	nsubj	_	_",
-            "1	Ana	Ana	PROPN	N	_	2	nsubj	_	NER=B-person",
-        ),
-    ]
+    sea, ana = (
+        "4	mar	mar	NOUN	N	Gender=Masc	1	obl	_	Gloss=sea|SpaceAfter=No",
+        "1	Ana	Ana	PROPN	N	_	2	nsubj	_	",
+    )
+    assert changed == [(sea, f"{sea}|NER=B-sea"), (f"{ana}_", f"{ana}NER=B-person")]
     sentences, notices = found(tmp_path / "out.conllu")
     assert sentences == list(zip(FORMS, ENTITIES))
     assert "labels are misc.NER" in notices[0]
@@ -162,12 +153,11 @@ def test_words_as_a_text(tmp_path):
         assert each.passage.tokens == each.tokens
 
 
-def test_sentences_without_labels_are_unlabelled(tmp_path, capsys, monkeypatch):
-    path = file(tmp_path, "1	Ada	_	_	_	_	_	_	_	_\n\n")
+def test_sentences_without_labels_are_unlabelled(here, cli):
+    path = file(here, "1	Ada	_	_	_	_	_	_	_	_\n\n")
     assert found(path)[0] == [(["Ada"], None)]
-    monkeypatch.chdir(tmp_path)
-    code, _, err = run(["train", "x.conllu", "--output", "m.json"], capsys)
-    assert code == 2 and err.splitlines()[-1] == "ilpinfer: x.conllu, line 1: no labels; annotate it first"
+    err = cli.failed("train x.conllu --output m.json")
+    assert err.splitlines()[-1] == "ilpinfer: x.conllu, line 1: no labels; annotate it first"
 
 
 PLUS = "# global.columns = FORM TAG SPAN\nAda	N	B-name\nslept	V	O\n\nYes	X	O\n"
@@ -177,7 +167,7 @@ def test_files_with_columns_of_their_own(tmp_path):
     path = file(tmp_path, PLUS, "x.conllup")
     assert found(path) == (
         [(["Ada", "slept"], ["B-name", "O"]), (["Yes"], ["O"])],
-        [f"{path}: labels are span; --column names others, such as xpos or misc.KEY"],
+        ["x: labels are span; --column names others, such as xpos or misc.KEY"],
     )
     assert found(path, "tag")[0][0] == (["Ada", "slept"], ["N", "V"])
     write(read(path, notify=print), tmp_path / "out.conllu")
@@ -199,12 +189,11 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("text", "column", "message"), WRONG)
-def test_what_is_broken_is_named(tmp_path, text, column, message, capsys, monkeypatch):
+def test_what_is_broken_is_named(here, text, column, message, cli):
     with pytest.raises(InputError) as caught:
-        read(file(tmp_path, text), column=column, notify=print)
+        read(file(here, text), column=column, notify=print)
     assert message in str(caught.value)
-    monkeypatch.chdir(tmp_path)
-    code, out, err = run(["train", "x.conllu", "--output", "m.json", "--column", column], capsys)
+    code, out, err = cli(f"train x.conllu --output m.json --column '{column}'")
     assert code == 2 and out == "" and message in err.splitlines()[-1]
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support import oracles
-from support.command_line import run
+from support.command_line import rule_text
 
 import ilpinfer
 from formulations import LabelSet, Trellis
@@ -106,35 +106,28 @@ def test_a_scheme_that_was_asked_for(scheme, expected):
     assert convert_all([("B-a", "I-a", "O")], scheme) == [expected]
 
 
-def test_models_of_iobes_labels_are_trained_on_and_compared_with_bio(folder, capsys):
-    code, _, err = run(["train", "train.tsv", "--scheme", "iobes", "--output", "ends.json"], capsys)
-    assert code == 0 and "(iobes)" in err
-    code, out, _ = run(["decode", "train.tsv", "--model", "ends.json", "--rules", "iobes"], capsys)
-    assert code == 0
+def test_models_of_iobes_labels_are_trained_on_and_compared_with_bio(folder, cli):
+    assert "(iobes)" in cli.done("train train.tsv --scheme iobes --output ends.json").err
+    out = cli.done("decode train.tsv --model ends.json --rules iobes").out
     result = json.loads(out.splitlines()[0])
     assert result["labels"][:3] == ["B-author", "I-author", "E-author"]
-    arguments = ["compare", "train.tsv", "--model", "ends.json", "--methods", "auto", "--output", "out"]
-    assert run(arguments, capsys)[0] == 0
+    cli.done("compare train.tsv --model ends.json --methods auto --output out")
     row = json.loads((folder / "out" / "results.jsonl").read_text().splitlines()[0])
     assert row["gold"]["correct"] == row["gold"]["tokens"]
 
 
 @pytest.mark.parametrize("scheme", ["iob1", "bilou", "biluo", "bmes"])
-def test_models_of_other_schemes_are_trained_and_keep_them(scheme, folder, capsys):
-    code, _, err = run(["train", "train.tsv", "--scheme", scheme, "--output", "other.json"], capsys)
-    assert code == 0 and "notice" not in err
+def test_models_of_other_schemes_are_trained_and_keep_them(scheme, folder, cli):
+    assert "notice" not in cli.done(f"train train.tsv --scheme {scheme} --output other.json").err
     Path("valid.toml").write_text('[[rule]]\ntemplate = "valid_scheme"\n')
-    arguments = ["decode", "train.tsv", "--model", "other.json", "--rules", "valid.toml", "--scheme", scheme]
-    code, out, err = run(arguments, capsys)
-    assert code == 0 and "notice" not in err
+    _, out, err = cli.done(f"decode train.tsv --model other.json --rules valid.toml --scheme {scheme}")
+    assert "notice" not in err
     for line in out.splitlines():
         labels = json.loads(line)["labels"]
         assert oracles.valid_scheme(labels, labels, LabelSet(tuple(set(labels)), scheme).scheme) == 0
     Path("found.jsonl").write_text(out)
-    code, out, err = run(["evaluate", "found.jsonl", "train.tsv", "--scheme", scheme], capsys)
-    assert (code, err) == (0, "") and "B-author as" not in out
-    code, out, err = run(["explain", "valid.toml", "--scheme", scheme], capsys)
-    assert code == 0
+    assert "B-author as" not in cli.output(f"evaluate found.jsonl train.tsv --scheme {scheme}")
+    cli.done(f"explain valid.toml --scheme {scheme}")
 
 
 def test_biluo_labels_keep_their_scheme():
@@ -158,98 +151,84 @@ def iob1(folder):
     Path("iob1.tsv").write_text(text)
 
 
-def test_data_that_show_iob1_are_said_to(folder, capsys):
+def test_data_that_show_iob1_are_said_to(folder, cli):
     iob1(folder)
     said = "notice: labels are read as bio but look like iob1"
-    code, _, err = run(["train", "iob1.tsv", "--output", "m.json"], capsys)
-    assert code == 0 and said in err and "(bio)" in err
-    code, _, err = run(["train", "iob1.tsv", "--output", "m.json", "--scheme", "iob1"], capsys)
-    assert code == 0 and said not in err and "(iob1)" in err
+    err = cli.done("train iob1.tsv --output m.json").err
+    assert said in err and "(bio)" in err
+    err = cli.done("train iob1.tsv --output m.json --scheme iob1").err
+    assert said not in err and "(iob1)" in err
     Path("valid.toml").write_text('[[rule]]\ntemplate = "valid_scheme"\n')
-    code, out, err = run(["check", "valid.toml", "iob1.tsv", "--json"], capsys)
-    assert code == 0 and said in err and json.loads(out)[0]["violations"] == 7
-    code, out, err = run(["check", "valid.toml", "iob1.tsv", "--json", "--scheme", "iob1"], capsys)
-    assert code == 0 and err == "" and json.loads(out)[0]["violations"] == 0
-    code, out, err = run(["evaluate", "iob1.tsv", "iob1.tsv"], capsys)
-    assert code == 0 and said in err
-    code, out, err = run(["evaluate", "train.tsv", "iob1.tsv"], capsys)
-    assert code == 0 and "some labels look like bio, others like iob1" in err
-    code, out, err = run(["evaluate", "train.tsv", "iob1.tsv", "--scheme", "bio"], capsys)
-    assert code == 0 and err == "" and "token accuracy 100.00 %" in out
+    _, out, err = cli.done("check valid.toml iob1.tsv --json")
+    assert said in err and json.loads(out)[0]["violations"] == 7
+    _, out, err = cli.done("check valid.toml iob1.tsv --json --scheme iob1")
+    assert err == "" and json.loads(out)[0]["violations"] == 0
+    assert said in cli.done("evaluate iob1.tsv iob1.tsv").err
+    assert "some labels look like bio, others like iob1" in cli.done("evaluate train.tsv iob1.tsv").err
+    _, out, err = cli.done("evaluate train.tsv iob1.tsv --scheme bio")
+    assert err == "" and "token accuracy 100.00 %" in out
 
 
-def test_a_model_of_bio_is_compared_with_iob1_where_that_is_asked_for(folder, capsys):
+def test_a_model_of_bio_is_compared_with_iob1_where_that_is_asked_for(folder, cli):
     iob1(folder)
-    assert run(["train", "iob1.tsv", "--output", "m.json", "--scheme", "bio"], capsys)[0] == 0
-    arguments = ["compare", "iob1.tsv", "--model", "m.json", "--methods", "auto", "--output"]
-    code, _, err = run([*arguments, "one"], capsys)
-    assert code == 0 and "look like iob1" in err
-    code, _, err = run([*arguments, "two", "--scheme", "bio"], capsys)
-    assert code == 0 and "notice" not in err
+    cli.done("train iob1.tsv --output m.json --scheme bio")
+    arguments = "compare iob1.tsv --model m.json --methods auto --output"
+    assert "look like iob1" in cli.done(f"{arguments} one").err
+    assert "notice" not in cli.done(f"{arguments} two --scheme bio").err
     row = json.loads(Path("two/results.jsonl").read_text().splitlines()[0])
     assert row["gold"]["correct"] == row["gold"]["tokens"]
 
 
-def test_files_of_different_schemes_are_compared_in_one(folder, capsys):
+def test_files_of_different_schemes_are_compared_in_one(folder, cli):
     for scheme in ("iobes", "biluo"):
         text = [line.split("\t") for line in Path("train.tsv").read_text().splitlines()]
         result = iter(convert_all([[row[1] for row in text if len(row) > 1]], scheme)[0])
         lines = [f"{row[0]}\t{next(result)}" if len(row) > 1 else "" for row in text]
         Path(f"{scheme}.tsv").write_text("\n".join(lines) + "\n")
-    for one, other, said in (
-        ("iobes", "biluo", "notice: labels of different schemes, bilou and iobes: compared as bilou"),
-        ("train", "biluo", ""),
-        ("biluo", "train", ""),
-    ):
-        code, out, err = run(["evaluate", f"{one}.tsv", f"{other}.tsv"], capsys)
-        assert code == 0 and "token accuracy 100.00 %" in out
+    different = "notice: labels of different schemes, bilou and iobes: compared as bilou"
+    pairs = {"iobes.tsv biluo.tsv": different, "train.tsv biluo.tsv": "", "biluo.tsv train.tsv": ""}
+    for files, said in pairs.items():
+        _, out, err = cli.done(f"evaluate {files}")
+        assert "token accuracy 100.00 %" in out
         assert said in err and bool(said) == bool(err)
 
 
-def test_labels_that_fit_no_scheme_are_said_to_be_plain(folder, capsys):
+def test_labels_that_fit_no_scheme_are_said_to_be_plain(folder, cli):
     Path("odd.tsv").write_text("a\tB-x\nb\tM-x\nc\tL-x\n")
     said = "labels begin with B-, L-, M-, which no one scheme has: taken as plain"
-    code, _, err = run(["train", "odd.tsv", "--output", "m.json"], capsys)
-    assert code == 0 and said in err
+    assert said in cli.done("train odd.tsv --output m.json").err
     Path("valid.toml").write_text('[[rule]]\ntemplate = "valid_scheme"\n')
-    for arguments in (
-        ["decode", "odd.tsv", "--model", "m.json", "--rules", "valid.toml"],
-        ["check", "valid.toml", "odd.tsv"],
-        ["evaluate", "odd.tsv", "odd.tsv"],
-    ):
-        code, _, err = run(arguments, capsys)
-        assert code == 0 and err.count(said) == 1 and err.count("\n") == 1
+    decode = "decode odd.tsv --model m.json --rules valid.toml"
+    for command in (decode, "check valid.toml odd.tsv", "evaluate odd.tsv odd.tsv"):
+        err = cli.done(command).err
+        assert err.count(said) == 1 and err.count("\n") == 1
 
 
-def test_a_model_is_tried_on_labels_of_another_scheme_not_without_a_word(folder, capsys):
+def test_a_model_is_tried_on_labels_of_another_scheme_not_without_a_word(folder, cli):
     iob1(folder)
     said = (
         "look like two schemes, bio and iob1, and are compared unchanged; --scheme bio converts all of them"
     )
     for one, other in (("train.tsv", "iob1.tsv"), ("iob1.tsv", "train.tsv")):
-        arguments = ["train", one, "--held-out", other, "--output", "m.json"]
-        code, _, err = run(arguments, capsys)
-        assert code == 0 and err.count(said) == 1
-        code, _, err = run([*arguments, "--scheme", "bio"], capsys)
-        assert code == 0 and "notice" not in err
+        arguments = f"train {one} --held-out {other} --output m.json"
+        assert cli.done(arguments).err.count(said) == 1
+        assert "notice" not in cli.done(f"{arguments} --scheme bio").err
     Path("one.tsv").write_text("Ada\tO\n")
-    code, _, err = run(["train", "one.tsv", "--output", "m.json"], capsys)
-    assert code == 0 and "from 1 sequence of 1 token\n" in err
+    assert "from 1 sequence of 1 token\n" in cli.done("train one.tsv --output m.json").err
 
 
 @pytest.mark.parametrize("scheme", ["iobes", "bilou", "BILUO", "bmes"])
-def test_rules_are_checked_on_bio_in_a_scheme_that_marks_ends(scheme, folder, capsys):
+def test_rules_are_checked_on_bio_in_a_scheme_that_marks_ends(scheme, folder, cli):
     Path("valid.toml").write_text('[[rule]]\ntemplate = "valid_scheme"\n')
-    code, out, err = run(["check", "valid.toml", "train.tsv", "--json", "--scheme", scheme], capsys)
-    assert code == 0 and err == "" and json.loads(out)[0]["violations"] == 0
+    _, out, err = cli.done(f"check valid.toml train.tsv --json --scheme {scheme}")
+    assert err == "" and json.loads(out)[0]["violations"] == 0
 
 
-def test_a_slip_in_gold_is_an_error_and_not_rewritten(folder, capsys):
+def test_a_slip_in_gold_is_an_error_and_not_rewritten(folder, cli):
     Path("slip.tsv").write_text(Path("train.tsv").read_text().replace("B-date", "S-date"))
-    arguments = ["--model", "hmm.json", "--methods", "auto", "--output", "out"]
-    code, _, err = run(["compare", "slip.tsv", *arguments], capsys)
-    assert code == 2 and "gold label 'S-date' does not fit scheme bio" in err
-    assert run(["train", "slip.tsv", "--scheme", "bio", "--output", "m.json"], capsys)[0] == 2
+    arguments = "--model hmm.json --methods auto --output out"
+    assert "gold label 'S-date' does not fit scheme bio" in cli.refused(f"compare slip.tsv {arguments}")
+    assert cli("train slip.tsv --scheme bio --output m.json")[0] == 2
 
 
 @pytest.mark.parametrize(
@@ -271,14 +250,12 @@ def test_line_breaks_inside_a_run_go_on_with_it(labels, scheme, expected):
     assert result == expected.split()
 
 
-def test_an_expression_that_can_match_nothing_is_a_notice(folder, capsys):
+def test_an_expression_that_can_match_nothing_is_a_notice(folder, cli):
     said = "can match nothing with these labels: every labelling breaks it"
-    Path("never.toml").write_text(
-        'fields = ["date", "none"]\n[[rule]]\ntemplate = "matches"\nregex = "none date"\n'
-    )
-    code, _, err = run(["decode", "train.tsv", "--model", "hmm.json", "--rules", "never.toml"], capsys)
-    assert code == 2 and said in err and "alone leaves no labelling" in err and "RuleNotice" not in err
-    code, _, err = run(["check", "never.toml", "train.tsv"], capsys)
-    assert code == 0 and said in err and "RuleNotice" not in err
-    code, out, err = run(["explain", "never.toml", "--model", "hmm.json"], capsys)
-    assert code == 0 and said in out and "RuleNotice" not in err
+    Path("never.toml").write_text(rule_text("matches", fields=["date", "none"], regex="none date"))
+    err = cli.failed("decode train.tsv --model hmm.json --rules never.toml")
+    assert said in err and "alone leaves no labelling" in err and "RuleNotice" not in err
+    err = cli.done("check never.toml train.tsv").err
+    assert said in err and "RuleNotice" not in err
+    _, out, err = cli.done("explain never.toml --model hmm.json")
+    assert said in out and "RuleNotice" not in err

@@ -3,7 +3,7 @@
 import sys
 
 import pytest
-from support.command_line import run
+from support.corpora import pairs
 
 from ilpinfer.corpus.examples import Example, InputError, Rejection
 from ilpinfer.corpus.sequences import read
@@ -12,15 +12,13 @@ from ilpinfer.corpus.writing import WriteOptions, write
 from ilpinfer.system.extras import MissingLibrary
 
 
-def test_without_spacy_it_says_what_to_install(tmp_path, monkeypatch, capsys):
+def test_without_spacy_it_says_what_to_install(here, monkeypatch, cli):
     monkeypatch.setitem(sys.modules, "spacy", None)
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "x.spacy").write_bytes(b"")
-    with pytest.raises(
-        MissingLibrary, match=r"new\.spacy needs spacy, which .*; pip install 'ilpinfer\[spacy\]'"
-    ):
-        write([Example(("Ada",), ("O",), "x")], tmp_path / "new.spacy")
-    code, out, err = run(["train", "x.spacy", "--output", "m.json"], capsys)
+    (here / "x.spacy").write_bytes(b"")
+    message = r"new\.spacy needs spacy, which .*; pip install 'ilpinfer\[spacy\]'"
+    with pytest.raises(MissingLibrary, match=message):
+        write([Example(("Ada",), ("O",), "x")], here / "new.spacy")
+    code, out, err = cli("train x.spacy --output m.json")
     message = "ilpinfer: x.spacy needs spacy, which is not installed; pip install 'ilpinfer[spacy]'\n"
     assert (code, out, err) == (2, "", message)
 
@@ -66,10 +64,6 @@ WANTED = [
     (["Nothing", "here"], ["O", "O"]),
     (["Grace", "slept"], None),
 ]
-
-
-def pairs(examples):
-    return [(list(each.tokens), each.labels and list(each.labels)) for each in examples]
 
 
 def test_documents_are_sequences_and_entities_labels(tmp_path, nlp):
@@ -132,9 +126,8 @@ def test_any_scheme_becomes_entities(tmp_path, nlp):
     write(examples, tmp_path / "out.spacy")
     (doc,) = loaded(tmp_path / "out.spacy", nlp)
     assert [(ent.text, ent.label_) for ent in doc.ents] == [("a b", "x"), ("c", "y")]
-    with pytest.raises(
-        InputError, match="x: labels of scheme paths are nested; take the innermost fields with"
-    ):
+    message = "x: labels of scheme paths are nested; take the innermost fields with"
+    with pytest.raises(InputError, match=message):
         write([Example(("a",), ("B-x/B-y",), "x")], tmp_path / "new.spacy")
     write([Example(("a",), ("B-x/B-y",), "x")], tmp_path / "new.spacy", WriteOptions(scheme="plain"))
 
@@ -151,11 +144,9 @@ def test_long_and_empty_documents_are_rejected(tmp_path, nlp):
 @pytest.mark.parametrize(
     ("content", "message"), [(b"", "damaged, or no DocBin: "), (b"PK\x03\x04 no", "damaged, or no DocBin: ")]
 )
-def test_what_is_no_docbin_is_refused(tmp_path, spacy, content, message, capsys, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "x.spacy").write_bytes(content)
-    code, out, err = run(["train", "x.spacy", "--output", "m.json"], capsys)
-    assert (code, out, err.count("\n")) == (2, "", 1) and err.startswith(f"ilpinfer: x.spacy: {message}")
+def test_what_is_no_docbin_is_refused(here, spacy, content, message, cli):
+    (here / "x.spacy").write_bytes(content)
+    assert cli.refused("train x.spacy --output m.json").startswith(f"ilpinfer: x.spacy: {message}")
 
 
 def test_files_without_documents_or_that_are_missing(tmp_path, nlp):

@@ -6,7 +6,7 @@ import pickle
 from pathlib import Path
 
 import pytest
-from support.command_line import run
+from support.command_line import rows, rule_text
 
 import ilpinfer
 from ilpinfer.corpus.sequences import InputError, read, require_labels
@@ -46,34 +46,18 @@ EXPECTED = [["B-PER", "I-PER", "O"], ["O", "O"]]
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def folder(here):
     Path("train.txt").write_text(CONLL)
     Path("new.txt").write_text(NEW)
     Path("pos.toml").write_text(TEMPLATE)
-    return tmp_path
+    return here
 
 
-TRAIN = [
-    "train",
-    "train.txt",
-    "--column",
-    "1,4",
-    "--kind",
-    "crf",
-    "--option",
-    "template=pos.toml",
-    "--option",
-    "c2=0.01",
-]
+TRAIN = "train train.txt --column 1,4 --kind crf --option template=pos.toml --option c2=0.01"
 
 
 def quiet(text):
     pass
-
-
-def rows(path="o.jsonl"):
-    return [json.loads(line) for line in Path(path).read_text().splitlines()]
 
 
 @pytest.mark.parametrize(
@@ -105,9 +89,8 @@ def test_what_stands_beside_token_and_label_is_read(tmp_path, text, named, expec
 
 def test_a_token_is_its_text():
     tokens = with_columns(["Ada", "slept"], {"pos": ["NNP", "VBD"], "3": ["a", "b"]})
-    assert (
-        tokens == ("Ada", "slept") and {tokens[0]: 1}["Ada"] == 1 and json.dumps(tokens) == '["Ada", "slept"]'
-    )
+    assert tokens == ("Ada", "slept") and {tokens[0]: 1}["Ada"] == 1
+    assert json.dumps(tokens) == '["Ada", "slept"]'
     for other in (pickle.loads(pickle.dumps(tokens)), copy.deepcopy(tokens), tuple(list(tokens)[:])):
         assert column_names(other) == ("pos", "3") and column(other, "pos") == ["NNP", "VBD"]
     assert column_names([*tokens, "x"]) == () and column_names([]) == ()
@@ -125,9 +108,8 @@ def test_templates_name_columns():
         ["pos[-1]=NNP", "pos[0]=VBD", "pos[0]=VBD & lower[0]=slept"],
         ["pos[-1]=VBD"],
     ]
-    with pytest.raises(
-        ValueError, match=r"token 0, 'Ada', has no column \"upos\", .*; there is none beside token and label"
-    ):
+    message = r"token 0, 'Ada', has no column \"upos\", .*; there is none beside token and label"
+    with pytest.raises(ValueError, match=message):
         template.features(["Ada"])
     with pytest.raises(ValueError, match=r'no column "upos", .*; did you mean "pos"'):
         template.features(with_columns(["Ada"], {"pos": ["NNP"]}))
@@ -150,20 +132,17 @@ def test_templates_that_name_no_column(tables, message):
         load_template({"features": ["pos"], **tables})
 
 
-def test_a_model_of_parts_of_speech_labels_words_that_it_has_never_seen(folder, capsys):
-    assert run([*TRAIN, "--output", "m.json", "--held-out", "train.txt"], capsys)[0] == 0
-    decode = ["decode", "new.txt", "--column", "1,", "--model", "m.json", "--output", "o.jsonl"]
-    assert run(decode, capsys)[0] == 0
-    assert [row["labels"] for row in rows()] == EXPECTED
+def test_a_model_of_parts_of_speech_labels_words_that_it_has_never_seen(folder, cli):
+    cli.done(f"{TRAIN} --output m.json --held-out train.txt")
+    cli.done("decode new.txt --column 1, --model m.json --output o.jsonl")
+    assert [row["labels"] for row in rows(Path("o.jsonl"))] == EXPECTED
     blocks = [[line.split() for line in block.splitlines()] for block in NEW.split("\n\n")]
-    records = [
-        {"tokens": [w for w, _, _ in b], "columns": {"2": [p for _, p, _ in b], "3": [c for _, _, c in b]}}
-        for b in blocks
-    ]
+    columns = [list(zip(*block, strict=True)) for block in blocks]
+    records = [{"tokens": words, "columns": {"2": pos, "3": chunks}} for words, pos, chunks in columns]
     Path("new.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
-    assert run(["decode", "new.jsonl", "--model", "m.json", "--output", "p.jsonl"], capsys)[0] == 0
-    assert [row["labels"] for row in rows("p.jsonl")] == EXPECTED
-    assert [row["score"] for row in rows("p.jsonl")] == [row["score"] for row in rows()]
+    cli.done("decode new.jsonl --model m.json --output p.jsonl")
+    assert [row["labels"] for row in rows(Path("p.jsonl"))] == EXPECTED
+    assert [row["score"] for row in rows(Path("p.jsonl"))] == [row["score"] for row in rows(Path("o.jsonl"))]
 
 
 def test_the_same_in_python(folder):
@@ -177,35 +156,30 @@ def test_the_same_in_python(folder):
     assert [pair.predicted for pair in predict(crf, pairs)] == [pair.gold for pair in predict(crf, pairs)]
 
 
-def test_a_column_by_its_name_in_the_header(folder, capsys):
+def test_a_column_by_its_name_in_the_header(folder, cli):
     table = CONLL.replace("-DOCSTART- -X- -X- O\n\n", "word pos chunk ner\n").replace(" ", "\t")
     Path("train.txt").write_text(table)
     Path("pos.toml").write_text('features = ["pos[-1..1]"]\n[columns]\npos = "pos"\n')
-    command = [*TRAIN, "--output", "m.json"]
-    command[command.index("1,4")] = "word,ner"
-    assert run(command, capsys)[0] == 0
+    cli.done(f"{TRAIN.replace('1,4', 'word,ner')} --output m.json")
     Path("new.txt").write_text("tag\tpos\tword\nO\tNNP\tMaria\nO\tNNP\tSol\nO\tVBD\tsang\n")
-    assert run(["decode", "new.txt", "--model", "m.json", "--output", "o.jsonl"], capsys)[0] == 0
-    assert rows()[0]["labels"] == EXPECTED[0]
+    cli.done("decode new.txt --model m.json --output o.jsonl")
+    assert rows(Path("o.jsonl"))[0]["labels"] == EXPECTED[0]
 
 
-def test_input_without_the_column_is_refused_in_one_line(folder, capsys):
-    assert run([*TRAIN, "--output", "m.json"], capsys)[0] == 0
+def test_input_without_the_column_is_refused_in_one_line(folder, cli):
+    cli.done(f"{TRAIN} --output m.json")
     Path("two.tsv").write_text("Maria\tB-PER\nsang\tO\n")
-    code, _, err = run(["decode", "two.tsv", "--model", "m.json", "--output", "o.jsonl"], capsys)
-    assert code == 2 and not Path("o.jsonl").exists() and len(err.splitlines()) == 1
+    err = cli.refused("decode two.tsv --model m.json --output o.jsonl")
     assert "two.tsv, line 1: token 0, 'Maria', has no column \"2\", which the model looks at" in err
-    code, _, err = run(["train", "two.tsv", *TRAIN[4:], "--output", "n.json"], capsys)
-    assert (
-        code == 2
-        and "training sequence 1: token 0, 'Maria', has no column" in err
-        and len(err.splitlines()) == 1
-    )
+    assert not Path("o.jsonl").exists()
+    err = cli.refused(f"{TRAIN.replace('train.txt --column 1,4', 'two.tsv')} --output n.json")
+    assert "training sequence 1: token 0, 'Maria', has no column" in err
     Path("some.jsonl").write_text(
         '{"tokens": ["x"]}\n{"tokens": ["x"], "columns": {"2": ["NNP"], "3": ["B-NP"]}}\n'
     )
-    assert run(["decode", "some.jsonl", "--model", "m.json", "--output", "o.jsonl"], capsys)[0] == 1
-    assert "some.jsonl, line 1: token 0" in rows()[0]["reason"] and rows()[1]["labels"] == ["B-PER"]
+    assert cli("decode some.jsonl --model m.json --output o.jsonl")[0] == 1
+    first, second = rows(Path("o.jsonl"))
+    assert "some.jsonl, line 1: token 0" in first["reason"] and second["labels"] == ["B-PER"]
 
 
 @pytest.mark.parametrize(
@@ -220,37 +194,33 @@ def test_input_without_the_column_is_refused_in_one_line(folder, capsys):
         ('{"pos": [1]}', "x, line 1: columns: pos is not a list of texts"),
     ],
 )
-def test_json_columns_that_cannot_be_used(columns, message, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_json_columns_that_cannot_be_used(columns, message, here):
     Path("x").write_text(f'{{"tokens": ["Ada"], "columns": {columns}}}\n')
     with pytest.raises(InputError) as caught:
         read("x")
     assert message in str(caught.value)
 
 
-def test_an_unfinished_run_is_not_gone_on_with_when_a_column_has_changed(folder, capsys):
-    assert run([*TRAIN, "--output", "m.json"], capsys)[0] == 0
-    decode = ["decode", "new.txt", "--column", "1,", "--model", "m.json", "--output", "o.jsonl"]
+def test_an_unfinished_run_is_not_gone_on_with_when_a_column_has_changed(folder, cli):
+    cli.done(f"{TRAIN} --output m.json")
+    decode = "decode new.txt --column 1, --model m.json --output o.jsonl"
     Path("new.txt").write_text(NEW)
-    assert run(decode, capsys)[0] == 0
+    cli.done(decode)
     Path("o.jsonl").rename("o.jsonl.part")
     Path("new.txt").write_text(NEW.replace("VBD", "NNP"))
-    code, _, err = run(decode, capsys)
-    assert code == 2 and "o.jsonl.part: belongs to another run; delete it" in err
+    assert "o.jsonl.part: belongs to another run; delete it" in cli.failed(decode)
     Path("new.txt").write_text(NEW)
-    assert run(decode, capsys)[0] == 0
+    cli.done(decode)
 
 
-def test_line_breaks_out_and_rules_first_see_the_columns(folder, capsys):
+def test_line_breaks_out_and_rules_first_see_the_columns(folder, cli):
     Path("train.txt").write_text(CONLL.replace("wrote", "@newline@ NL O O\nwrote"))
     Path("new.txt").write_text(NEW.replace("Sol", "@newline@ NL O\nSol"))
-    assert run([*TRAIN, "--line-breaks", "out", "--output", "m.json"], capsys)[0] == 0
-    decode = ["decode", "new.txt", "--column", "1,", "--model", "m.json", "--output", "o.jsonl"]
-    assert run(decode, capsys)[0] == 0
-    assert rows()[0]["labels"] == ["B-PER", "I-PER", "I-PER", "O"]
-    assert run([*TRAIN, "--output", "m.json"], capsys)[0] == 0
-    Path("rules.toml").write_text(
-        'fields = ["PER"]\n[[rule]]\ntemplate = "tag_at"\nfield = "O"\nwords = ["sang"]\n'
-    )
-    assert run([*decode, "--rules", "rules.toml", "--rules-first"], capsys)[0] == 0
-    assert rows()[1]["labels"] == EXPECTED[1]
+    cli.done(f"{TRAIN} --line-breaks out --output m.json")
+    decode = "decode new.txt --column 1, --model m.json --output o.jsonl"
+    cli.done(decode)
+    assert rows(Path("o.jsonl"))[0]["labels"] == ["B-PER", "I-PER", "I-PER", "O"]
+    cli.done(f"{TRAIN} --output m.json")
+    Path("rules.toml").write_text(rule_text("tag_at", fields=["PER"], field="O", words=["sang"]))
+    cli.done(f"{decode} --rules rules.toml --rules-first")
+    assert rows(Path("o.jsonl"))[1]["labels"] == EXPECTED[1]

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from support.command_line import run
+from support.corpora import pairs, read_with_notices
 
 from ilpinfer.corpus.sequences import InputError, InputNotice, read
 
@@ -21,13 +21,9 @@ UNIVERSAL = "# text = Ada sleeps\n1\tAda\tPROPN\n2\tsleeps\tVERB\n\n# text = No\
 
 def result(tmp_path, text, column=""):
     """(tokens, labels) of each sequence, and the notices."""
-    path = tmp_path / "x"
-    path.write_bytes(text.encode())
-    notices = []
-    examples = read(path, column=column, notify=notices.append)
-    return [(list(e.tokens), e.labels and list(e.labels)) for e in examples], [
-        n.replace(str(path), "x") for n in notices
-    ]
+    (tmp_path / "x").write_bytes(text.encode())
+    examples, notices = read_with_notices(tmp_path / "x", column=column)
+    return pairs(examples), notices
 
 
 TWO = [(["Ada", "L."], ["B-a", "I-a"]), (["x"], ["O"])]
@@ -157,53 +153,37 @@ def test_a_device_without_an_end_is_refused_at_its_first_bytes():
 
 
 def test_rows_of_decode_are_read_whatever_fields_they_have(tmp_path):
-    row = {
-        "sequence": 0,
-        "tokens": ["a"],
-        "status": "optimal",
-        "labels": ["O"],
-        "score": 1.5,
-        "method": "auto",
-        "more": 1,
-    }
+    row = {"sequence": 0, "tokens": ["a"], "status": "optimal", "labels": ["O"], "score": 1.5}
+    row |= {"method": "auto", "more": 1}
     assert result(tmp_path, json.dumps({**row, "rank": 2, "start": 1}))[0] == [(["a"], ["O"])]
 
 
 COMMANDS = [
-    ["decode", "x.conll", "--model", "hmm.json"],
-    ["compare", "x.conll", "--model", "hmm.json", "--methods", "viterbi", "--output", "out"],
-    ["train", "x.conll", "--output", "m.json"],
-    ["train", "train.tsv", "--held-out", "x.conll", "--output", "m.json"],
-    ["check", "rules.toml", "x.conll"],
-    ["evaluate", "x.conll", "x.conll"],
+    "decode x.conll --model hmm.json",
+    "compare x.conll --model hmm.json --methods viterbi --output out",
+    "train x.conll --output m.json",
+    "train train.tsv --held-out x.conll --output m.json",
+    "check rules.toml x.conll",
+    "evaluate x.conll x.conll",
 ]
 
 
-@pytest.mark.parametrize("arguments", COMMANDS, ids=" ".join)
-def test_every_command_that_reads_a_corpus_takes_a_column(folder, capsys, arguments):
-    lines = Path("train.tsv").read_text().splitlines()
-    four = "".join(
-        f"{line.split(chr(9))[0]} X Y {line.split(chr(9))[1]}\n" if line else "\n" for line in lines
-    )
+@pytest.mark.parametrize("arguments", COMMANDS)
+def test_every_command_that_reads_a_corpus_takes_a_column(folder, cli, arguments):
+    four = Path("train.tsv").read_text().replace("\t", " X Y ")
     Path("x.conll").write_text("-DOCSTART- -X- O O\n\n" + four)
-    code, out, err = run(arguments, capsys)
-    assert (code, out) == (2, "")
+    err = cli.refused(arguments)
     assert "has 4 columns separated by spaces" in err and "--column 1,4" in err
     if "train.tsv" in arguments:
         return
-    code, _, err = run([*arguments, "--column", "4"], capsys)
-    assert code == 0
+    err = cli.done(f"{arguments} --column 4").err
     assert "ilpinfer: notice: x.conll: no tabs; columns are separated by spaces" in err
 
 
-@pytest.mark.parametrize(
-    "arguments", [["check", "rules.toml", "x.jsonl"], ["train", "x.jsonl", "--output", "m.json"]]
-)
-def test_labels_without_tokens_are_refused_where_tokens_are_needed(folder, capsys, arguments):
+@pytest.mark.parametrize("arguments", ["check rules.toml x.jsonl", "train x.jsonl --output m.json"])
+def test_labels_without_tokens_are_refused_where_tokens_are_needed(folder, cli, arguments):
     Path("x.jsonl").write_text(
         '{"start": [0, 1], "edges": [], "label_names": ["title", "O"], "labels": ["title"]}\n'
     )
-    code, out, err = run(arguments, capsys)
-    assert (code, out) == (2, "")
-    assert err == 'ilpinfer: x.jsonl, line 1: labels without tokens; add "tokens"\n'
-    assert run(["evaluate", "x.jsonl", "x.jsonl"], capsys)[0] == 0
+    assert cli.refused(arguments) == 'ilpinfer: x.jsonl, line 1: labels without tokens; add "tokens"\n'
+    cli.done("evaluate x.jsonl x.jsonl")

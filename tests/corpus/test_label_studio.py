@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from support.command_line import run
+from support.corpora import pairs, read_with_notices
 
 from ilpinfer.corpus.examples import Example, InputError
 from ilpinfer.corpus.sequences import read
@@ -32,27 +32,17 @@ TASK = task(*SPANS, *OTHERS, project=2)
 
 
 def found(folder, *tasks, indent=None):
-    path, notices = folder / "x.json", []
-    path.write_text(json.dumps(list(tasks), indent=indent), "utf-8")
-    return read(path, notify=notices.append), [each.replace(str(path), "x") for each in notices]
-
-
-def pairs(examples):
-    return [(list(each.tokens), each.labels and list(each.labels)) for each in examples]
+    (folder / "x.json").write_text(json.dumps(list(tasks), indent=indent), "utf-8")
+    return read_with_notices(folder / "x.json")
 
 
 @pytest.mark.parametrize("indent", [None, 2])
 def test_a_task_is_a_sequence(tmp_path, indent):
     unlabelled, nothing = {"data": {"text": "Nobody looked"}}, task(text="None here")
-    examples, notices = found(
-        tmp_path, TASK, nothing, unlabelled, {**unlabelled, "annotations": []}, indent=indent
-    )
-    assert pairs(examples) == [
-        (WORDS, LABELS),
-        (["None", "here"], ["O", "O"]),
-        (["Nobody", "looked"], None),
-        (["Nobody", "looked"], None),
-    ]
+    empty = {**unlabelled, "annotations": []}
+    examples, notices = found(tmp_path, TASK, nothing, unlabelled, empty, indent=indent)
+    nobody = (["Nobody", "looked"], None)
+    assert pairs(examples) == [(WORDS, LABELS), (["None", "here"], ["O", "O"]), nobody, nobody]
     assert notices == [] and [each.where for each in examples][1] == f"{tmp_path}/x.json, item 2"
 
 
@@ -89,10 +79,8 @@ def test_offsets_in_units_of_utf_16_are_told_by_the_text_of_the_span(tmp_path):
     by_characters = task(result(2, 5, "name", "Ada"), result(8, 13, "verb", "slept"), text=text)
     without_text = task(result(2, 5, "name"), result(8, 13, "verb"), text=text)
     examples, notices = found(tmp_path, by_units, by_characters, without_text)
-    assert (
-        pairs(examples)
-        == [(["\U0001f600", "Ada", "\U0001f600", "slept"], ["O", "B-name", "O", "B-verb"])] * 3
-    )
+    words = ["\U0001f600", "Ada", "\U0001f600", "slept"]
+    assert pairs(examples) == [(words, ["O", "B-name", "O", "B-verb"])] * 3
     assert notices == []
 
 
@@ -109,14 +97,8 @@ def test_predictions_stand_beside_the_annotations(tmp_path):
     predictions = written.pop("predictions")
     assert written == TASK
     value = {"start": 4, "end": 18, "text": "Lovelace wrote", "labels": ["x"]}
-    assert predictions == [
-        {
-            "model_version": "ilpinfer",
-            "result": [
-                {"id": "span-0", "from_name": "ner", "to_name": "body", "type": "labels", "value": value}
-            ],
-        }
-    ]
+    span = {"id": "span-0", "from_name": "ner", "to_name": "body", "type": "labels", "value": value}
+    assert predictions == [{"model_version": "ilpinfer", "result": [span]}]
     assert read(tmp_path / "out.json")[0].labels == example.labels
     write([example.with_labels(None)], tmp_path / "none.json", WriteOptions(predicted=True))
     assert json.loads((tmp_path / "none.json").read_text()) == [TASK]
@@ -128,9 +110,7 @@ def test_sequences_of_other_files_become_annotated_tasks(tmp_path):
     first, second = json.loads((tmp_path / "out.json").read_text())
     assert first["annotations"][0]["result"][0]["value"]["text"] == "Ada" and "predictions" not in first
     assert (first["annotations"][0]["result"][0]["from_name"], second) == ("label", {"data": {"text": "No"}})
-    assert [(each.tokens, each.labels) for each in read(tmp_path / "out.json")] == [
-        (each.tokens, each.labels) for each in examples
-    ]
+    assert pairs(read(tmp_path / "out.json")) == pairs(examples)
 
 
 def test_gold_labels_are_read_again(tmp_path):
@@ -163,18 +143,13 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("record", "message"), WRONG)
-def test_what_is_wrong_with_a_task_is_named(tmp_path, record, message, capsys, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "x.json").write_text(json.dumps([record]))
-    code, out, err = run(["train", "x.json", "--output", "m.json"], capsys)
-    assert (code, out, err.count("\n")) == (2, "", 1)
-    assert f"ilpinfer: x.json, {message}" in err
+def test_what_is_wrong_with_a_task_is_named(here, record, message, cli):
+    (here / "x.json").write_text(json.dumps([record]))
+    assert f"ilpinfer: x.json, {message}" in cli.refused("train x.json --output m.json")
 
 
-def test_an_export_that_is_cut_off_is_refused(tmp_path, capsys, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "x.json").write_text(json.dumps([TASK])[:-5])
-    code, out, err = run(["train", "x.json", "--output", "m.json"], capsys)
-    assert (code, out, err.count("\n")) == (2, "", 1) and err.startswith("ilpinfer: x.json: not JSON: ")
+def test_an_export_that_is_cut_off_is_refused(here, cli):
+    (here / "x.json").write_text(json.dumps([TASK])[:-5])
+    assert cli.refused("train x.json --output m.json").startswith("ilpinfer: x.json: not JSON: ")
     with pytest.raises(InputError):
         read("x.json")

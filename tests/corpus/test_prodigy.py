@@ -1,9 +1,10 @@
 """Prodigy's tasks: text, tokens and spans, read from JSON lines and lists, and written back."""
 
+import io
 import json
 
 import pytest
-from support.command_line import run
+from support.corpora import pairs, read_with_notices
 
 from ilpinfer.corpus.examples import Example, InputError, Rejection
 from ilpinfer.corpus.sequences import read
@@ -45,13 +46,8 @@ def lines(*records):
 
 
 def found(folder, text, name="x.jsonl"):
-    path, notices = folder / name, []
-    path.write_text(text, "utf-8")
-    return read(path, notify=notices.append), [each.replace(str(path), "x") for each in notices]
-
-
-def pairs(examples):
-    return [(list(each.tokens), each.labels and list(each.labels)) for each in examples]
+    (folder / name).write_text(text, "utf-8")
+    return read_with_notices(folder / name)
 
 
 WANTED = [(WORDS, LABELS), (["Grace", "slept", "."], ["B-name", "O", "O"]), (["Nobody", "looked", "."], None)]
@@ -72,8 +68,9 @@ def test_a_task_is_a_sequence(tmp_path, text):
     assert [each.line for each in examples] == [1, 2, 3]
 
 
-def test_tasks_come_from_standard_input(tmp_path, monkeypatch, capsys):
-    code, out, _ = run(["convert", "-", "-", "--to", "json"], capsys, lines(TASK), monkeypatch)
+def test_tasks_come_from_standard_input(tmp_path, monkeypatch, cli):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(lines(TASK).encode())))
+    code, out, _ = cli("convert - - --to json")
     assert code == 0 and json.loads(out) == {"tokens": WORDS, "labels": LABELS}
 
 
@@ -166,13 +163,11 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("task", "message"), WRONG)
-def test_what_is_wrong_with_a_task_is_named(tmp_path, task, message, capsys, monkeypatch):
+def test_what_is_wrong_with_a_task_is_named(here, task, message, cli):
     with pytest.raises(InputError) as caught:
-        found(tmp_path, lines(BARE, task))
+        found(here, lines(BARE, task))
     assert "x.jsonl, line 2: " + message in str(caught.value)
-    monkeypatch.chdir(tmp_path)
-    code, out, err = run(["train", "x.jsonl", "--output", "m.json"], capsys)
-    assert (code, out, err.count("\n")) == (2, "", 1) and message in err
+    assert message in cli.refused("train x.jsonl --output m.json")
 
 
 def test_a_broken_task_costs_itself_alone(tmp_path):

@@ -30,9 +30,6 @@ def test_every_page_is_in_the_table_of_contents():
         ):
             entries = [line for line in tree.splitlines() if line and not line.startswith(":")]
             listed |= {(page.parent / entry).relative_to(docs).as_posix() for entry in entries}
-    pages = {
-        path.relative_to(docs).with_suffix("").as_posix()
-        for path in docs.rglob("*.md")
-        if "_build" not in path.parts
-    }
+    files = [path for path in docs.rglob("*.md") if "_build" not in path.parts]
+    pages = {path.relative_to(docs).with_suffix("").as_posix() for path in files}
     assert pages - {"index"} == {entry for entry in listed if (docs / f"{entry}.md").exists()}

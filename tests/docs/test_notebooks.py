@@ -2,13 +2,11 @@
 
 import ast
 import json
-import os
 import re
-import subprocess
-import sys
 
 import pytest
 from support.places import ROOT
+from support.processes import python
 
 FOLDER = ROOT / "docs" / "notebooks"
 NAMES = ("few-labels", "pareto-frontier", "proof-step-by-step", "quality-gaps")
@@ -47,20 +45,13 @@ def test_these_are_all_notebooks():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_notebook_runs_from_top_to_bottom(name, tmp_path):
-    run = subprocess.run(
-        [sys.executable, "-W", "error::UserWarning", "-c", RUN],
-        input=json.dumps(code(name)),
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        cwd=tmp_path,
-        env={**os.environ, "MPLBACKEND": "Agg", "PYTHONIOENCODING": "utf-8"},
-    )
+    variables = {"MPLBACKEND": "Agg", "PYTHONIOENCODING": "utf-8"}
+    own = {"input": json.dumps(code(name)), "encoding": "utf-8", "cwd": tmp_path}
+    run = python("-W", "error::UserWarning", "-c", RUN, variables=variables, **own)
     assert run.returncode == 0, run.stderr[-3000:]
     pictures = int(re.findall(r"^pictures: (\d+)$", run.stdout, re.MULTILINE)[-1])
-    described = [
-        c for c in book(name)["cells"] if c["metadata"].get("mystnb", {}).get("image", {}).get("alt")
-    ]
+    images = [cell["metadata"].get("mystnb", {}).get("image", {}) for cell in book(name)["cells"]]
+    described = [image for image in images if image.get("alt")]
     assert pictures == len(described) >= 1
     assert not list(tmp_path.iterdir())
 

@@ -22,20 +22,8 @@ OWN_TESTS = {"docs/large-corpora.md": "tests/test_large_corpora_page.py"}
 """Pages whose blocks need files or services, and the tests that run them."""
 WITH_COMMANDS = ["docs/how-to/compare-decoders.md", "docs/how-to/integer-program.md"]
 """Pages whose shell blocks run, too, after their Python blocks, which write files for them."""
-EXTRAS = {
-    "datasets",
-    "distributed",
-    "fastapi",
-    "pandas",
-    "polars",
-    "pyarrow",
-    "pycrfsuite",
-    "sklearn",
-    "sklearn_crfsuite",
-    "spacy",
-    "torch",
-    "transformers",
-}
+EXTRAS = {"datasets", "distributed", "fastapi", "pandas", "polars", "pyarrow", "pycrfsuite", "sklearn"}
+EXTRAS |= {"sklearn_crfsuite", "spacy", "torch", "transformers"}
 """Modules that a page may need and an installation may lack."""
 
 
@@ -99,14 +87,8 @@ def run_commands(page: Path, folder: Path) -> None:
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     for block in blocks(page.read_text("utf-8"), "sh"):
         text = re.sub(r"^pip install .*$", "", block.text, flags=re.MULTILINE)
-        result = subprocess.run(
-            ["sh", "-e", "-c", text],
-            cwd=folder,
-            env={**os.environ, "PATH": path},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        own = {"cwd": folder, "env": {**os.environ, "PATH": path}, "capture_output": True, "text": True}
+        result = subprocess.run(["sh", "-e", "-c", text], **own, check=False)
         assert result.returncode == 0, f"{page}, line {block.line}: {result.stderr}"
 
 

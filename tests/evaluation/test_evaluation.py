@@ -37,9 +37,8 @@ def numbers(counts) -> tuple[float, float, float]:
 def test_spans_agree_with_nervaluate_on_labels_in_any_order(seed):
     pairs = drawn(["O", "B-a", "I-a", "B-b", "I-b"], 60, seed)
     mine = evaluate(pairs, scheme="bio")
-    theirs = Evaluator(
-        [list(p.gold) for p in pairs], [list(p.predicted) for p in pairs], tags=["a", "b"], loader="list"
-    ).evaluate()
+    sides = [list(p.gold) for p in pairs], [list(p.predicted) for p in pairs]
+    theirs = Evaluator(*sides, tags=["a", "b"], loader="list").evaluate()
     for name in ("a", "b"):
         result = theirs["entities"][name]["strict"]
         assert numbers(mine.of_field(name)) == pytest.approx((result.precision, result.recall, result.f1))
@@ -80,9 +79,8 @@ def test_runs_are_those_of_the_conll_script(scheme):
 
 
 def test_figures_by_hand():
-    result = evaluate(
-        [pair("B-a I-a O I-b O", "B-a I-a O B-b I-b"), pair("B-a B-a O", "B-a I-a O"), pair("O O", "O O")]
-    )
+    first, second = pair("B-a I-a O I-b O", "B-a I-a O B-b I-b"), pair("B-a B-a O", "B-a I-a O")
+    result = evaluate([first, second, pair("O O", "O O")])
     assert (result.accuracy, result.label_accuracy) == (9 / 10, 7 / 10)
     assert (result.correct.tolist(), result.correct_labels.tolist()) == ([4, 3, 2], [3, 2, 2])
     assert result.whole.tolist() == [False, False, True]
@@ -90,9 +88,8 @@ def test_figures_by_hand():
     assert result.of_field("a").tolist() == [3, 2, 1]
     assert result.of_field("b").tolist() == [1, 1, 0]
     assert numbers(result.of_all()) == pytest.approx((1 / 4, 1 / 3, 2 / 7))
-    assert float(f_measure(result.of_all(), 0.5)) == pytest.approx(
-        1.25 * (1 / 4) * (1 / 3) / (0.25 / 4 + 1 / 3)
-    )
+    half = 1.25 * (1 / 4) * (1 / 3) / (0.25 / 4 + 1 / 3)
+    assert float(f_measure(result.of_all(), 0.5)) == pytest.approx(half)
     assert result.of_field("a", "tokens").tolist() == [4, 4, 4]
 
 
@@ -112,9 +109,8 @@ def test_tokens_and_confusion_agree_with_scikit_learn(names):
     flat = [[label for p in pairs for label in side(p)] for side in (lambda p: p.gold, lambda p: p.predicted)]
     assert np.array_equal(result.confusion, confusion_matrix(*flat, labels=list(result.labels.names)))
     gold, predicted = ([x[2:] or x if len(x) > 1 else x for x in side] for side in flat)
-    theirs = precision_recall_fscore_support(
-        gold, predicted, labels=list(result.fields), beta=0.5, zero_division=0
-    )
+    own = {"labels": list(result.fields), "beta": 0.5, "zero_division": 0}
+    theirs = precision_recall_fscore_support(gold, predicted, **own)
     for f, name in enumerate(result.fields):
         counts = result.of_field(name, "tokens")
         mine = [float(precision(counts)), float(recall(counts)), float(f_measure(counts, 0.5)), counts[1]]
@@ -144,10 +140,8 @@ def by_sets(p: Pair, field: str, unit: str) -> tuple[set, set]:
 def test_overlap_is_that_of_sets_of_lines_and_characters(unit):
     rng = random.Random(1)
     tokens = tuple(TOKENS.split())
-    pairs = [
-        Pair(tokens, *(tuple(rng.choices(["title", "date", "O"], k=len(tokens))) for _ in "pg"))
-        for _ in range(30)
-    ]
+    sides = [[tuple(rng.choices(["title", "date", "O"], k=len(tokens))) for _ in "pg"] for _ in range(30)]
+    pairs = [Pair(tokens, *each) for each in sides]
     result = evaluate(pairs)
     record = result.to_dict()["fields"]["title"][unit]
     sides = [by_sets(p, "title", unit) for p in pairs]
@@ -162,11 +156,8 @@ def test_overlap_is_that_of_sets_of_lines_and_characters(unit):
 
 def test_line_breaks_have_neither_lines_nor_characters():
     result = evaluate([pair("a break", "a break", "x @newline@")])
-    assert (
-        result.of_field("break", "characters").tolist()
-        == result.of_field("break", "lines").tolist()
-        == [0] * 3
-    )
+    for unit in ("characters", "lines"):
+        assert result.of_field("break", unit).tolist() == [0] * 3
     assert result.to_dict()["fields"]["break"]["lines"]["by_sequence"] is None
     assert float(overlap(result.of_field("a", "characters"))) == 1
 
@@ -216,9 +207,8 @@ def test_few_sequences_are_swapped_in_every_way():
 def test_a_real_gain_is_significant_and_none_is_not():
     gold = drawn(["a", "b", "O"], 80, 7, 0.9)
     rng = random.Random(2)
-    noisy = [
-        Pair(p.tokens, tuple(x if rng.random() < 0.6 else "O" for x in p.predicted), p.gold) for p in gold
-    ]
+    noise = [tuple(x if rng.random() < 0.6 else "O" for x in p.predicted) for p in gold]
+    noisy = [Pair(p.tokens, labels, p.gold) for p, labels in zip(gold, noise, strict=True)]
     better = compare(evaluate(gold), evaluate(noisy), resamples=500, seed=1)
     assert all(d.p < 0.02 and d.low > 0 for d in better)
     assert better == compare(evaluate(gold), evaluate(noisy), resamples=500, seed=1)

@@ -31,10 +31,7 @@ POOL = [
 ]
 LABELS = ("name", "text", "year")
 ONCE, YEARS = 1.5, 2.25
-RULES = [
-    C.at_most_runs("name", 1, penalty=ONCE),
-    C.tag_at("year", pattern=r"\d+", penalty=YEARS),
-]
+RULES = [C.at_most_runs("name", 1, penalty=ONCE), C.tag_at("year", pattern=r"\d+", penalty=YEARS)]
 OPTIONS = {"by": "uniform", "emissions": "additive"}
 WORDS = sorted({word for text in POOL for word in text} | {word for text, _ in LABELLED for word in text})
 
@@ -165,9 +162,8 @@ def test_gamma_by_tokens_adds_counts():
     result = CODL(options=OPTIONS, gamma=None, mixing="counts", cycles=1).fit(LABELLED, POOL, RULES)
     assert isinstance(result.model, HMM)
     assert math.isclose(result.model.start.sum(), len(LABELLED) + len(POOL))
-    assert math.isclose(
-        result.model.emissions.counts.sum(), sum(map(len, [*POOL, *(t for t, _ in LABELLED)]))
-    )
+    tokens = sum(map(len, [*POOL, *(text for text, _ in LABELLED)]))
+    assert math.isclose(result.model.emissions.counts.sum(), tokens)
 
 
 @pytest.mark.parametrize("baseline", BASELINES)
@@ -257,9 +253,8 @@ def test_self_training_keeps_labels_and_adds_the_surest():
 
 def test_progress_and_trace_tell_of_every_sequence():
     seen = []
-    result = CODL(options=OPTIONS, cycles=2).fit(
-        LABELLED, POOL, RULES, held_out=LABELLED, progress=lambda *each: seen.append(each)
-    )
+    watched = {"held_out": LABELLED, "progress": lambda *each: seen.append(each)}
+    result = CODL(options=OPTIONS, cycles=2).fit(LABELLED, POOL, RULES, **watched)
     assert seen == [(cycle, done, 5) for cycle in (1, 2) for done in range(1, 6)]
     assert result.trace[0].changed == 1.0
     assert set(result.trace[0].violations) == set(unique_names(RULES))
@@ -312,9 +307,8 @@ def test_settings_that_make_no_sense(settings, message):
 
 
 def test_baselines_cannot_be_contradicted():
-    with pytest.raises(
-        ValueError, match=re.escape("gamma is 0.5, but hard-em has 0.0; leave one of them out")
-    ):
+    message = re.escape("gamma is 0.5, but hard-em has 0.0; leave one of them out")
+    with pytest.raises(ValueError, match=message):
         CODL.of("hard-em", gamma=0.5)
     with pytest.raises(ValueError, match=re.escape('no baseline "hardem"; did you mean "hard-em"?')):
         CODL.of("hardem")

@@ -88,10 +88,9 @@ def test_second_order_under_rules_has_weighted_labellings():
 
 def test_samples_depend_on_the_seed_alone():
     model = HMM.train(PAIRS)
-    one, other, third = (
-        estimates(model, "posterior", RULES, budget=2, seed=seed)[0][5].nodes(3)
-        for seed in ((0, 1), (0, 1), (1, 1))
-    )
+    seeds = (0, 1), (0, 1), (1, 1)
+    made = [estimates(model, "posterior", RULES, budget=2, seed=seed)[0] for seed in seeds]
+    one, other, third = (each[5].nodes(3) for each in made)
     assert np.array_equal(one, other)
     assert not np.array_equal(one, third)
 
@@ -160,16 +159,14 @@ def test_counting_weighs_labellings_and_expectations(kind):
     learn = learner.prepare(trained.labels, texts)
     whole = learn(WeightedLabellings.alike(i, path[None]) for i, path in enumerate(paths))
     assert whole.body() == trained.body()
-    twice = learn(
-        WeightedLabellings(i, np.array([path, path]), np.array([0.25, 0.75])) for i, path in enumerate(paths)
-    )
+    shares = np.array([0.25, 0.75])
+    twice = learn(WeightedLabellings(i, np.array([path, path]), shares) for i, path in enumerate(paths))
     assert np.allclose(twice.transitions, trained.transitions)
-    exact = [
-        Expectations(
-            i, np.eye(3)[path], WeightedLabellings.alike(i, path[None]).steps(trained.shape(3), trained.steps)
-        )
+    steps = [
+        WeightedLabellings.alike(i, path[None]).steps(trained.shape(3), trained.steps)
         for i, path in enumerate(paths)
     ]
+    exact = [Expectations(i, np.eye(3)[path], steps[i]) for i, path in enumerate(paths)]
     assert learn(exact).body() == trained.body()
 
 

@@ -1,21 +1,18 @@
 """`ilpinfer mine`: what it writes and shows, and what it refuses."""
 
 import json
-import os
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
 import pytest
-from support.command_line import run
+from support.processes import python
 
 from formulations import load_rules
 
 AUTHOR = "Ada\tB-author\nLovelace\tI-author\n,\tO\nNotes\tB-title\n1843\tB-date\n"
 EDITOR = "Ed\tB-editor\nWard\tI-editor\n,\tO\nNotes\tB-title\n1990\tB-date\n"
 TRAIN = "\n".join([AUTHOR, EDITOR] * 10)
-FEW = ["--families", "never-together,first-field,last-field", "--support", "5"]
+FEW = "--families never-together,first-field,last-field --support 5"
 BOTH, ONE, OTHER, NONE = "x\ta\ny\tb\n", "x\ta\nx\ta\n", "y\tb\ny\tb\n", "z\tc\nz\tc\n"
 ODD = "\n".join([BOTH] * 30 + [ONE] * 40 + [OTHER] * 20 + [NONE] * 60)
 """Two fields that often do, and often do not, occur together."""
@@ -48,8 +45,7 @@ reason = "held 20, broken 0 of 20 (100.0 %), lift 1.5, 5 of 5 folds"
 
 
 @pytest.fixture
-def train(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def train(here):
     Path("train.tsv").write_text(TRAIN)
 
 
@@ -57,9 +53,8 @@ def rows(out):
     return [line.split() for line in out.splitlines()]
 
 
-def test_a_rule_file_with_reasons_and_a_table(train, capsys):
-    code, out, err = run(["mine", "train.tsv", "--output", "rules.toml", *FEW], capsys)
-    assert code == 0
+def test_a_rule_file_with_reasons_and_a_table(train, cli):
+    _, out, err = cli.done(f"mine train.tsv --output rules.toml {FEW}")
     text = Path("rules.toml").read_text()
     digest = tomllib.loads(text)["source"].split()[-1]
     assert len(digest) == 16 and text == WRITTEN.format(digest=digest)
@@ -69,27 +64,24 @@ def test_a_rule_file_with_reasons_and_a_table(train, capsys):
     assert "families: first-field 1, last-field 1, never-together 1" in out
     assert err == "rules.toml: 3 rules from 20 sequences of 100 tokens, confidence 0.95\n"
     assert load_rules("rules.toml").rules[0].statement.field == ("author", "editor")
-    assert run(["check", "rules.toml", "train.tsv"], capsys)[0] == 0
+    cli.done("check rules.toml train.tsv")
 
 
-def test_the_file_does_not_depend_on_the_run(train, capsys):
+def test_the_file_does_not_depend_on_the_run(train):
     """Nor on how the process hashes texts."""
     Path("train.tsv").write_text(ODD)
-    command = [sys.executable, "-m", "ilpinfer", "mine", "train.tsv", "--output"]
-    options = ["--confidence", "0.3", "--gain", "0", "--folds", "3"]
+    options = "--confidence 0.3 --gain 0 --folds 3"
     shown = set()
     for number in "123":
-        own = {**os.environ, "PYTHONHASHSEED": number}
-        finished = subprocess.run(
-            [*command, f"{number}.toml", *options], env=own, capture_output=True, check=True
-        )
-        shown.add((finished.stdout, finished.stderr.replace(f"{number}.toml".encode(), b"")))
+        command = f"-m ilpinfer mine train.tsv --output {number}.toml {options}"
+        finished = python(*command.split(), variables={"PYTHONHASHSEED": number}, check=True)
+        shown.add((finished.stdout, finished.stderr.replace(f"{number}.toml", "")))
     assert len(shown) == 1
     assert len({Path(f"{number}.toml").read_bytes() for number in "123"}) == 1
 
 
-def test_the_counts_as_json(train, capsys):
-    code, out, _ = run(["mine", "train.tsv", "--output", "rules.toml", "--json", *FEW], capsys)
+def test_the_counts_as_json(train, cli):
+    code, out, _ = cli(f"mine train.tsv --output rules.toml --json {FEW}")
     record = json.loads(out)
     assert (code, record["sequences"], record["proved"]) == (0, 20, True)
     assert record["rules"][0]["rule"] == "starts_with(author or editor)"
@@ -97,62 +89,48 @@ def test_the_counts_as_json(train, capsys):
     assert all(set(dropped) == {"reason", "number"} for dropped in record["dropped"])
 
 
-def test_options_reach_the_miner(train, capsys):
-    options = ["--pruning", "none", "--most", "4", "--folds", "0", "--gain", "0", "--confidence", "0.8"]
-    options += ["--word-support", "3", "--smoothing", "0.5", "--power", "2", "--seed", "7"]
-    assert run(["mine", "train.tsv", "--output", "rules.toml", *options], capsys)[0] == 0
+def test_options_reach_the_miner(train, cli):
+    options = "--pruning none --most 4 --folds 0 --gain 0 --confidence 0.8"
+    options += " --word-support 3 --smoothing 0.5 --power 2 --seed 7"
+    cli.done(f"mine train.tsv --output rules.toml {options}")
     source = load_rules("rules.toml").source
     assert "3 of a word; confidence 0.8; gain 0 nats; smoothing 0.5; 0 folds; pruning none; seed 7" in source
     assert len(load_rules("rules.toml")) == 4
-    chosen = ["--confidence", "cross-validated", "--support", "5"]
-    assert run(["mine", "train.tsv", "--output", "rules.toml", *chosen], capsys)[0] == 0
+    chosen = "--confidence cross-validated --support 5"
+    cli.done(f"mine train.tsv --output rules.toml {chosen}")
     assert "(cross-validated)" in load_rules("rules.toml").source
 
 
-def test_labels_without_prefixes(train, capsys):
-    assert run(["mine", "train.tsv", "--output", "x.toml", "--scheme", "plain", *FEW], capsys)[0] == 0
+def test_labels_without_prefixes(train, cli):
+    cli.done(f"mine train.tsv --output x.toml --scheme plain {FEW}")
     assert load_rules("x.toml").fields == ("author", "date", "editor", "title")
 
 
-def test_where_a_model_is_wrong(train, capsys):
+def test_where_a_model_is_wrong(train, cli):
     Path("found.tsv").write_text(TRAIN.replace("B-date", "O"))
-    arguments = [
-        "mine",
-        "train.tsv",
-        "--output",
-        "rules.toml",
-        "--predictions",
-        "found.tsv",
-        "--support",
-        "5",
-    ]
-    assert run(arguments, capsys)[0] == 0
+    arguments = "mine train.tsv --output rules.toml --predictions found.tsv --support 5"
+    cli.done(arguments)
     rules = load_rules("rules.toml").rules
     assert len(rules) == 1 and "date" in rules[0].title
     Path("found.tsv").write_text(AUTHOR)
-    code, _, err = run(arguments, capsys)
-    assert (code, err) == (2, "ilpinfer: found.tsv has 1 sequences, but train.tsv has 20\n")
+    assert cli.refused(arguments) == "ilpinfer: found.tsv has 1 sequences, but train.tsv has 20\n"
     Path("found.tsv").write_text(TRAIN)
-    code, _, err = run(arguments, capsys)
-    assert code == 2 and err.startswith(
-        "ilpinfer: found.tsv: predictions are the same as the labels everywhere"
-    )
+    err = cli.refused(arguments)
+    assert err.startswith("ilpinfer: found.tsv: predictions are the same as the labels everywhere")
 
 
-def test_no_rule_survives(train, capsys):
-    code, out, err = run(["mine", "train.tsv", "--output", "rules.toml", "--support", "900"], capsys)
+def test_no_rule_survives(train, cli):
+    code, out, err = cli("mine train.tsv --output rules.toml --support 900")
     assert (code, out) == (1, "")
     assert err.startswith("ilpinfer: train.tsv: no rule survives of 20 sequences (")
     assert err.endswith(": lower the support\n") and err.count("\n") == 1
     assert not list(Path().glob("rules.toml*"))
 
 
-def test_rules_that_contradict_each_other_are_told(train, capsys):
+def test_rules_that_contradict_each_other_are_told(train, cli):
     Path("odd.tsv").write_text(ODD)
-    arguments = ["mine", "odd.tsv", "--output", "x.toml", "--families", "requires-present,never-together"]
-    arguments += ["--confidence", "0.3", "--gain", "0", "--folds", "0"]
-    code, _, err = run(arguments, capsys)
-    assert code == 0
+    families = "--families requires-present,never-together"
+    err = cli.done(f"mine odd.tsv --output x.toml {families} --confidence 0.3 --gain 0 --folds 0").err
     notice = "ilpinfer: notice: never_together(a, b) is left out: contradicts requires_present(a, b)"
     assert err.splitlines()[0] == notice
 
@@ -160,30 +138,24 @@ def test_rules_that_contradict_each_other_are_told(train, capsys):
 @pytest.mark.parametrize(
     "text, arguments, message",
     [
-        (TRAIN, ["--families", "one-runs"], "no family of rules 'one-runs'; did you mean \"one-run\"?"),
-        (
-            TRAIN,
-            ["--confidence", "high"],
-            "--confidence high: expected a share such as 0.95, or cross-validated",
-        ),
-        (TRAIN, ["--confidence", "95"], "confidence is 95.0; expected a share above 0, up to 1"),
-        (TRAIN, ["--support", "0"], "support is 0; expected a whole number from 1"),
-        (TRAIN, ["--folds", "21"], "train.tsv: folds is 21, but there are 20 sequences; take fewer folds"),
-        (TRAIN, ["--scheme", "bioo"], 'no scheme "bioo"; did you mean "bio"?'),
-        (TRAIN, ["--output", "train.tsv"], "train.tsv: is an input of this command (train.tsv)"),
-        (TRAIN, ["--predictions", "none.tsv"], "none.tsv: cannot be read: No such file or directory"),
-        ("a\tO\nb\tO\n", [], "train.tsv: all tokens have the label 'O': rules tell labels apart"),
-        ("a\n", [], "train.tsv, line 1: no labels; expected token<TAB>label on every line"),
-        ("", [], "train.tsv: empty; expected token<TAB>label lines or JSON lines"),
+        (TRAIN, "--families one-runs", "no family of rules 'one-runs'; did you mean \"one-run\"?"),
+        (TRAIN, "--confidence high", "--confidence high: expected a share such as 0.95, or cross-validated"),
+        (TRAIN, "--confidence 95", "confidence is 95.0; expected a share above 0, up to 1"),
+        (TRAIN, "--support 0", "support is 0; expected a whole number from 1"),
+        (TRAIN, "--folds 21", "train.tsv: folds is 21, but there are 20 sequences; take fewer folds"),
+        (TRAIN, "--scheme bioo", 'no scheme "bioo"; did you mean "bio"?'),
+        (TRAIN, "--output train.tsv", "train.tsv: is an input of this command (train.tsv)"),
+        (TRAIN, "--predictions none.tsv", "none.tsv: cannot be read: No such file or directory"),
+        ("a\tO\nb\tO\n", "", "train.tsv: all tokens have the label 'O': rules tell labels apart"),
+        ("a\n", "", "train.tsv, line 1: no labels; expected token<TAB>label on every line"),
+        ("", "", "train.tsv: empty; expected token<TAB>label lines or JSON lines"),
     ],
 )
-def test_bad_input_is_one_line(train, capsys, text, arguments, message):
+def test_bad_input_is_one_line(train, cli, text, arguments, message):
     Path("train.tsv").write_text(text)
-    code, out, err = run(["mine", "train.tsv", "--output", "rules.toml", *arguments], capsys)
-    assert (code, out) == (2, "")
-    assert message in err and err.count("\n") == 1
+    assert message in cli.refused(f"mine train.tsv --output rules.toml {arguments}")
     assert not list(Path().glob("rules.toml*"))
 
 
-def test_an_output_is_needed(train, capsys):
-    assert run(["mine", "train.tsv"], capsys)[0] == 2
+def test_an_output_is_needed(train, cli):
+    assert cli("mine train.tsv")[0] == 2

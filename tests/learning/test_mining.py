@@ -82,24 +82,16 @@ def test_a_word_before_another_shows_a_field_whatever_it_is():
 
 def test_a_capitalised_word_before_a_company_suffix():
     """Liao et al. 2009, rule 2: small words before the suffix are no companies, so that the class is part of the rule."""
-    companies = [
-        pair(f"{name} {suffix} grew", "company company O")
-        for name in ("Acme", "Zeta")
-        for suffix in ("Ltd", "Corp")
-    ]
-    others = [
-        pair("the Ltd grew", "O company O"),
-        pair("a Corp grew", "O company O"),
-        pair("Berlin grew", "O O"),
-    ]
-    result = RuleMiner(families=["next-words"], support=10, gain=0.5, pruning="none").fit(
-        (companies + others) * 6
-    )
+    names = "Acme Ltd", "Acme Corp", "Zeta Ltd", "Zeta Corp"
+    pairs = [pair(f"{name} grew", "company company O") for name in names]
+    pairs += [pair(f"{name} grew", "O company O") for name in ("the Ltd", "a Corp")]
+    pairs.append(pair("Berlin grew", "O O"))
+    miner = RuleMiner(families=["next-words"], support=10, gain=0.5, pruning="none")
+    result = miner.fit(pairs * 6)
     found = next(each for each in result.rules if each.rule.title.startswith("tag_at(company"))
-    assert (
-        found.rule.statement
-        == C.tag_at("company", token_class="capitalised", following=C.tokens(["corp", "ltd"])).statement
-    )
+    suffixes = C.tokens(["corp", "ltd"])
+    expected = C.tag_at("company", token_class="capitalised", following=suffixes)
+    assert found.rule.statement == expected.statement
     assert (found.held, found.broken, found.base) == (24, 0, pytest.approx(60 / 66))
     assert not any(each.rule.title.startswith("right_before(company") for each in result.rules)
 
@@ -205,9 +197,8 @@ def test_rules_hold_on_held_out_folds():
 def test_no_rule_is_kept_that_holds_in_no_held_out_fold():
     pairs = [REFERENCE] * 40 + [EDITED] * 40 + [pair("x y z", "note title author")] * 20
     result = RuleMiner(support=3, confidence=0.7, gain=0, word_support=2, pruning="none").fit(pairs)
-    assert result.rules and all(
-        2 * r.folds_held >= r.folds_applied > 0 and r.folds_held for r in result.rules
-    )
+    assert result.rules
+    assert all(2 * r.folds_held >= r.folds_applied > 0 and r.folds_held for r in result.rules)
     unstable = [d for d in result.dropped if d.reason == "not held in folds"]
     assert all(2 * r.folds_held < r.folds_applied or not r.folds_held for d in unstable for r in d.rules)
 
@@ -272,17 +263,13 @@ def test_rules_that_contradict_each_other_are_told():
     """Thresholds below a half let both in: the one with more gain stays."""
     pairs = [pair("x y", "a b")] * 30 + [pair("x x", "a a")] * 40 + [pair("y y", "b b")] * 20
     pairs += [pair("z z", "c c")] * 60
-    miner = RuleMiner(
-        families=["requires-present", "never-together"], confidence=0.3, gain=0, folds=0, pruning="none"
-    )
-    result = miner.fit(pairs)
+    families = ["requires-present", "never-together"]
+    result = RuleMiner(families=families, confidence=0.3, **NONE).fit(pairs)
     dropped = next(d for d in result.dropped if d.reason == "contradictory")
     titles = {each.rule.title for each in result.rules}
     assert "requires_present(a, b)" in titles and "never_together(a, b)" not in titles
-    assert any(
-        each.rule.title == "never_together(a, b)" and "contradicts requires_present(" in each.rule.reason
-        for each in dropped.rules
-    )
+    reasons = {each.rule.title: each.rule.reason for each in dropped.rules}
+    assert "contradicts requires_present(" in reasons["never_together(a, b)"]
 
 
 def test_a_single_label_is_nothing_to_mine():
@@ -296,9 +283,8 @@ def test_where_no_rule_survives_it_says_which_threshold_to_lower():
     assert result.remark.startswith("no rule survives of 20 sequences (")
     assert result.remark.endswith("below the support): lower the support")
     nothing = RuleMiner(families=["adjacency"], folds=0).fit([pair("x y", "a O")] * 3)
-    assert nothing.remark == (
-        "no rule survives of 3 sequences (no candidate at all): give more sequences, or more families"
-    )
+    said = "no rule survives of 3 sequences (no candidate at all)"
+    assert nothing.remark == f"{said}: give more sequences, or more families"
     assert RuleMiner(support=5).fit([REFERENCE] * 20).remark == ""
 
 
@@ -331,9 +317,8 @@ def test_options_out_of_range_are_named(options, message):
 
 
 def test_bad_sequences_are_named():
-    with pytest.raises(
-        ValueError, match="folds is 5, but there are 3 sequences; take fewer folds, or 0 for none"
-    ):
+    message = "folds is 5, but there are 3 sequences; take fewer folds, or 0 for none"
+    with pytest.raises(ValueError, match=message):
         RuleMiner().fit([REFERENCE] * 3)
     with pytest.raises(ValueError, match="no sequences"):
         RuleMiner().fit([])

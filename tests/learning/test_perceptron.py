@@ -134,9 +134,8 @@ def test_the_start_is_not_changed_and_the_seed_decides():
 def test_a_penalty_of_a_rule_that_gold_breaks_more_often_than_predictions_is_driven_to_zero():
     """Gold has two runs of b, and the scores want one."""
     examples = [scored(i, ("b", "a", "b", "a")) for i in range(10)]
-    data = TrainingSet(
-        examples, RuleSet((C.at_most_runs("b", 1, penalty=1.0), C.at_most_tokens("c", 0, penalty=1.0)))
-    )
+    rules = C.at_most_runs("b", 1, penalty=1.0), C.at_most_tokens("c", 0, penalty=1.0)
+    data = TrainingSet(examples, RuleSet(rules))
     weights, capped = Perceptron().fit(data, np.zeros(2), range(10))
     assert weights[0] == 0.0
     assert weights[1] > 0.3
@@ -165,9 +164,8 @@ def test_features_may_run_to_the_lower_cap():
 
 
 def test_a_start_at_the_cap_that_no_step_moves_is_not_told():
-    data = TrainingSet(
-        [scored(0, ("a", "a", "a", "a"))], RuleSet((C.at_most_tokens("c", 4, penalty=LARGEST),))
-    )
+    rules = RuleSet((C.at_most_tokens("c", 4, penalty=LARGEST),))
+    data = TrainingSet([scored(0, ("a", "a", "a", "a"))], rules)
     weights, capped = Perceptron().fit(data, data.given, [0])
     assert weights.tolist() == [LARGEST] and capped.tolist() == [False]
 
@@ -185,12 +183,13 @@ def test_the_conservative_variant_stays_where_nothing_better_is_reachable():
     """Hard rules forbid gold; towards gold the weights move for ever, towards the best of the pool they rest."""
     rules = RuleSet((C.at_most_tokens("b", 0), C.at_most_tokens("a", 0, penalty=1.0)))
     examples = [scored(i, ("b", "b", "b", "b")) for i in range(6)]
-    towards_gold = Perceptron(rounds=3).fit(TrainingSet(examples, rules), np.zeros(1), range(6))
-    conservative = Perceptron(rounds=3, towards="tokens").fit(
-        TrainingSet(examples, rules), np.zeros(1), range(6)
-    )
-    assert towards_gold.weights[0] > 0
-    assert conservative.weights.tolist() == [0.0]
+
+    def weights(towards):
+        data = TrainingSet(examples, rules)
+        return Perceptron(rounds=3, towards=towards).fit(data, np.zeros(1), range(6)).weights
+
+    assert weights("gold")[0] > 0
+    assert weights("tokens").tolist() == [0.0]
 
 
 def test_log_odds_by_hand():

@@ -16,12 +16,9 @@ from ilpinfer.learning.wrong_labellings import CHANGES, corrupt, corrupted
 def cheapest(tells, weights):
     """The least weight of rules that tell apart what all of them do."""
     everything = tells.any(axis=0)
-    sets = (chosen for n in range(len(tells) + 1) for chosen in combinations(range(len(tells)), n))
-    return min(
-        sum(weights[i] for i in chosen)
-        for chosen in sets
-        if (tells[list(chosen)].any(axis=0) >= everything).all()
-    )
+    sets = [list(chosen) for n in range(len(tells) + 1) for chosen in combinations(range(len(tells)), n)]
+    enough = [chosen for chosen in sets if (tells[chosen].any(axis=0) >= everything).all()]
+    return min(sum(weights[i] for i in chosen) for chosen in enough)
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -58,29 +55,19 @@ def test_a_choice_that_is_not_proved_is_said_to_be_so():
 
 LABELS = LabelSet(("B-a", "I-a/B-x", "B-b", "I-b/B-y", "B-c", "O"), "paths")
 FIELDS = ("a", "a/x", "b", "b/y", "c")
-MAKERS = (
-    C.requires_present,
-    C.never_together,
-    C.requires_before,
-    C.precedence,
-    C.presence_precedence,
-    C.adjacency,
-    C.begin_end,
-)
+PRESENCES = C.requires_present, C.never_together
+ORDERS = C.requires_before, C.precedence, C.presence_precedence, C.adjacency, C.begin_end
 
 
 def test_what_follows_and_what_contradicts_is_true_of_all_labellings():
     pairs = [(one, two) for one in FIELDS for two in FIELDS if one[0] != two[0]]
-    statements = [make(one, two).statement for make in MAKERS for one, two in pairs]
+    statements = [make(one, two).statement for make in PRESENCES + ORDERS for one, two in pairs]
     readings = [
         Reading(names, ("",) * n, LABELS) for n in (1, 2, 3, 4) for names in product(LABELS.names, repeat=n)
     ]
     holds = np.array([[s.count(reading) == 0 for reading in readings] for s in statements])
     denying = "never_together", "presence_precedence"
-    asks = [
-        [s.rule_name in denying or bool(list(s.trials(reading))) for reading in readings] for s in statements
-    ]
-    asks = np.array(asks)
+    asks = np.array([[s.rule_name in denying or any(s.trials(r)) for r in readings] for s in statements])
     known = [claims(s) for s in statements]
     implied = contradictory = 0
     for i, j in product(range(len(statements)), repeat=2):
@@ -139,9 +126,7 @@ def test_each_change_is_of_its_kind():
     assert found["_drop"] == {((4, 3), (2, 2)), ((0, 3), (4, 2))}
     assert found["_move"] == {((0, n), (2, 5 - n)) for n in (1, 2, 4)}
     assert ((2, 3), (2, 2)) in found["_relabel"] and len(found["_relabel"]) == 4
-    texts = {
-        tuple(labels.names[k] for k in ids)
-        for _, ids in corrupt(labels, [gold] * 40, np.random.default_rng(0))
-    }
+    changed = corrupt(labels, [gold] * 40, np.random.default_rng(0))
+    texts = {tuple(labels.names[k] for k in ids) for _, ids in changed}
     assert ("B-a", "I-a", "I-a", "O", "O") in texts
     assert ("B-b", "I-b", "I-b", "B-b", "I-b") in texts

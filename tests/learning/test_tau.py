@@ -15,10 +15,8 @@ TAUS = (1.0, 0.9, 0.6, 0.2)
 
 def corpus(count=12):
     rng = np.random.default_rng(3)
-    given = [
-        Trellis.from_emissions(rng.normal(0, 1, (5, 3)), rng.normal(0, 1, (3, 3)), labels=["a", "b", "O"])
-        for _ in range(count)
-    ]
+    scores = [(rng.normal(0, 1, (5, 3)), rng.normal(0, 1, (3, 3))) for _ in range(count)]
+    given = [Trellis.from_emissions(*each, labels=["a", "b", "O"]) for each in scores]
     return given, [[("a", "b", "O")[k] for k in rng.integers(0, 3, 5)] for _ in given]
 
 

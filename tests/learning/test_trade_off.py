@@ -28,10 +28,8 @@ RULES = [
 
 def trellises(count=4, tokens=4):
     rng = np.random.default_rng(7)
-    return [
-        Trellis.from_emissions(rng.normal(0, 1.5, (tokens, 4)), rng.normal(0, 1, (4, 4)), labels=LABELS)
-        for _ in range(count)
-    ]
+    scores = [(rng.normal(0, 1.5, (tokens, 4)), rng.normal(0, 1, (4, 4))) for _ in range(count)]
+    return [Trellis.from_emissions(*each, labels=LABELS) for each in scores]
 
 
 def gold(given):

@@ -46,11 +46,7 @@ def test_activations_are_violations_and_firings(T):
 
 
 def test_gold_is_counted_as_labellings_are_also_with_labels_that_the_model_lacks():
-    examples = [
-        scored(0),
-        scored(1, ("a", "b", "q", "b")),
-        scored(2, ("c", "c", "c", "q"), names=("c", "a", "b")),
-    ]
+    examples = [scored(0), scored(1, "abqb"), scored(2, "cccq", names=("c", "a", "b"))]
     data = TrainingSet(examples, RULES)
     assert data.gold_activations.shape == (3, len(data.items))
     for row, example in zip(data.gold_activations, examples, strict=True):
@@ -86,9 +82,8 @@ def test_other_weights_leave_hard_rules_and_names_alone():
     weights = np.arange(len(data.items)) / 2
     weights[3] = SMALLEST / 2
     rules = data.with_weights(weights)
-    assert [getattr(item, "penalty", getattr(item, "weight", None)) for item in rules] == [
-        *(0.5, 1.0, math.inf, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5)
-    ]
+    found = [getattr(item, "penalty", getattr(item, "weight", None)) for item in rules]
+    assert found == [0.5, 1.0, math.inf, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5]
     assert rules.items[2] == RULES.items[3]
     assert (rules.fields, rules.groups) == (RULES.fields, RULES.groups)
     said = data.with_weights(weights, [f"reason {j}" for j in range(len(weights))])
@@ -117,11 +112,9 @@ def test_hard_rules_without_labelling_leave_the_pool_empty():
 def test_counts_of_labellings_by_hand():
     names = ("B-x", "I-x", "B-y", "O")
     trellis = Trellis.from_emissions(np.zeros((5, 4)), np.zeros((4, 4)), labels=names, tokens=TOKENS_OF_FIVE)
-    data = TrainingSet(
-        [ScoredExample(trellis, ("B-x", "I-x", "O", "B-y", "B-y"))], RuleSet((C.starts_with("x", penalty=1),))
-    )
-    ids = trellis.labels.ids
-    assert data.counts(0, ids(["B-x", "I-x", "O", "B-y", "B-y"])) == [5, 5, 3, 3, 3, 1]
+    gold, ids = ("B-x", "I-x", "O", "B-y", "B-y"), trellis.labels.ids
+    data = TrainingSet([ScoredExample(trellis, gold)], RuleSet((C.starts_with("x", penalty=1),)))
+    assert data.counts(0, ids(gold)) == [5, 5, 3, 3, 3, 1]
     assert data.counts(0, ids(["B-x", "B-x", "O", "B-y", "O"])) == [5, 4, 3, 3, 1, 0]
     assert data.counts(0, ids(["O", "O", "O", "O", "O"])) == [5, 1, 0, 3, 0, 0]
     counts = np.array([[5, 4, 3, 3, 1, 0], [5, 5, 0, 0, 0, 1]])

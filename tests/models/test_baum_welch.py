@@ -73,16 +73,14 @@ def test_the_likelihood_never_falls_and_is_that_of_the_model(start):
 
 
 def test_restarts_keep_the_likeliest_and_repeat():
-    seen = []
-    fit = baum_welch(
-        TEXTS, ["x", "y"], restarts=4, seed=1, iterations=20, progress=lambda *step: seen.append(step)
-    )
+    seen, options = [], {"restarts": 4, "seed": 1, "iterations": 20}
+    fit = baum_welch(TEXTS, ["x", "y"], **options, progress=lambda *step: seen.append(step))
     assert len(fit.restarts) == 4 and len(set(fit.restarts)) == 4
     assert fit.trace[-1] == max(fit.restarts)
     assert {restart for restart, _, _ in seen} == {0, 1, 2, 3}
     assert (np.argmax(fit.restarts), len(fit.trace) - 2, fit.trace[-1]) in seen
     assert fit.hmm.labels.names == ("x", "y")
-    again = baum_welch(TEXTS, ["x", "y"], restarts=4, seed=1, iterations=20)
+    again = baum_welch(TEXTS, ["x", "y"], **options)
     assert again.trace == fit.trace
     assert baum_welch(TEXTS, 2, seed=2, iterations=20).trace != fit.trace
 
@@ -98,9 +96,8 @@ def test_a_counted_start_goes_on_from_its_probabilities_and_keeps_its_labels():
     fit = baum_welch(TEXTS, hmm, iterations=1)
     seen = np.exp(hmm.emissions.scores(["a", "b", "c"]))
     p = hmm.parameters
-    _, _, total = slow_step(
-        np.exp(p.start), np.exp(p.transitions), np.exp(p.end), seen / seen.sum(axis=0), TEXTS
-    )
+    own = (np.exp(each) for each in (p.start, p.transitions, p.end))
+    _, _, total = slow_step(*own, seen / seen.sum(axis=0), TEXTS)
     assert np.isclose(fit.trace[0], total)
     assert fit.hmm.labels.names == ("x", "y")
     smoothed = baum_welch(TEXTS, hmm, iterations=1, emissions="additive", transitions="interpolation").hmm

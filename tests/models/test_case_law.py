@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 import pytest
-from support.command_line import run
 from support.places import CORPORA
 
 from ilpinfer.evaluation.counts import precision, recall
@@ -52,10 +51,9 @@ def test_known_titles(text, known):
     assert is_known_title(text) is known
 
 
-def test_the_trellis_prefers_its_labels_and_yields_to_rules(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
+def test_the_trellis_prefers_its_labels_and_yields_to_rules(here, cli):
     Path("in.tsv").write_text("1.\nDe feiten\n@newline@\n")
-    code, out, _ = run(["decode", "in.tsv", "--model", "case-law", "--method", "viterbi"], capsys)
+    code, out, _ = cli("decode in.tsv --model case-law --method viterbi")
     row = json.loads(out)
     assert (code, row["labels"], row["score"]) == (0, ["NR", "SECTION_TITLE", "NEWLINE"], 0.0)
     assert CaseLawTagger(2.5).trellis(["1.", "De feiten"]).score(["TEXT_BLOCK"] * 2) == -5.0

@@ -65,9 +65,8 @@ def test_a_single_token(make):
 
 
 def test_a_weight_of_0_takes_no_part():
-    assert combine([factored(1), dense(2)], [0, 2]).score(["a", "O", "a", "a"]) == pytest.approx(
-        2 * dense(2).score(["a", "O", "a", "a"]), abs=1e-5
-    )
+    both, labelling = combine([factored(1), dense(2)], [0, 2]), ["a", "O", "a", "a"]
+    assert both.score(labelling) == pytest.approx(2 * dense(2).score(labelling), abs=1e-5)
 
 
 def test_models_are_combined_too():

@@ -28,7 +28,7 @@ SENTENCES = [
     ("Byron left London in May 1816 .", "B-person O B-place O O O O"),
 ]
 PAIRS = [(tuple(x.split()), tuple(y.split())) for x, y in SENTENCES]
-NEW = tuple(word for word in ["In", "Turin", "Ada", "met", "Menabrea", "of", "London", ",", "1842", "."])
+NEW = ("In", "Turin", "Ada", "met", "Menabrea", "of", "London", ",", "1842", ".")
 
 
 @pytest.fixture(scope="module")
@@ -62,9 +62,8 @@ def test_probabilities_equal_those_of_crfsuite(crfsuite_file, tagger):
         tagger.set(crf.features(tokens))
         best = tagger.tag()
         assert ilpinfer.decode(crf.trellis(tokens)).labels == best
-        assert crf.log_probability(tokens, best) == pytest.approx(
-            math.log(tagger.probability(best)), abs=1e-9
-        )
+        log_probability = math.log(tagger.probability(best))
+        assert crf.log_probability(tokens, best) == pytest.approx(log_probability, abs=1e-9)
         for other in ("O", "B-person"):
             labelling = [other] * len(tokens)
             expected = tagger.probability(labelling)
@@ -121,41 +120,28 @@ def dense(crf, tokens):
 
 def test_training_finds_the_weights_of_the_book():
     template = load_template({"features": ["lower", "case"]})
-    every = {
-        "c2": 0.5,
-        "feature.possible_states": True,
-        "feature.possible_transitions": True,
-        "epsilon": 1e-9,
-    }
+    every = {"feature.possible_states": True, "feature.possible_transitions": True}
     pairs = PAIRS[:3]
-    crf = CRF.train(pairs, template, parameters={**every, "delta": 1e-12})
+    crf = CRF.train(pairs, template, parameters={**every, "c2": 0.5, "epsilon": 1e-9, "delta": 1e-12})
     samples = [(dense(crf, tokens), crf.labels.ids(labels)) for tokens, labels in pairs]
     start = book.Parameters.zero(len(crf.learnt.attributes), len(crf.labels))
     best = book.maximised(start, samples, variance=1.0)
-    assert np.allclose(crf.learnt.transitions, best.edges, atol=1e-3), (
-        "c2 |w|² is |w|²/(2σ²) with σ² = 1/(2·c2)"
-    )
+    # c2 |w|² is |w|²/(2σ²) with σ² = 1/(2·c2)
+    assert np.allclose(crf.learnt.transitions, best.edges, atol=1e-3)
     for a, row in enumerate(best.vertices):
         own = slice(*crf.learnt.begins[a : a + 2])
         assert np.allclose(crf.learnt.weights[own], row[crf.learnt.targets[own]], atol=1e-3)
     for (x, y), (tokens, labels) in zip(samples, pairs):
-        assert crf.log_probability(tokens, labels) == pytest.approx(
-            math.log(book.probability(best, x, y)), abs=1e-3
-        )
+        expected = math.log(book.probability(best, x, y))
+        assert crf.log_probability(tokens, labels) == pytest.approx(expected, abs=1e-3)
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_every_algorithm_learns_the_sentences(algorithm):
     parameters = {"c2": 0.01} if algorithm in ("lbfgs", "l2sgd") else {}
     seen: list[Iteration] = []
-    crf = CRF.train(
-        PAIRS,
-        "entities",
-        algorithm=algorithm,
-        parameters=parameters,
-        held_out=PAIRS[:2],
-        progress=seen.append,
-    )
+    watched = {"held_out": PAIRS[:2], "progress": seen.append}
+    crf = CRF.train(PAIRS, "entities", algorithm=algorithm, parameters=parameters, **watched)
     assert [i.number for i in seen] == list(range(1, len(seen) + 1))
     assert seen[-1].held_out == 1.0
     assert seen[-1].seconds >= seen[0].seconds >= 0
@@ -274,16 +260,11 @@ def test_damaged_files_of_crfsuite_are_clear_errors(tmp_path, crfsuite_file):
 
 
 def test_without_line_breaks():
-    pairs = [
-        (
-            ("1.", "@newline@", "Facts", "@newline@", "It", "rained", "."),
-            ("nr", "break", "title", "break", *["text"] * 3),
-        ),
-        (
-            ("It", "rained", "@newline@", "2.", "@newline@", "Law"),
-            ("text", "text", "break", "nr", "break", "title"),
-        ),
+    texts = [
+        ("1. @newline@ Facts @newline@ It rained .", "nr break title break text text text"),
+        ("It rained @newline@ 2. @newline@ Law", "text text break nr break title"),
     ]
+    pairs = [(tokens.split(), labels.split()) for tokens, labels in texts]
     crf = CRF.train(pairs, parameters={"c2": 0.01}, without_line_breaks=True)
     assert crf.labels.names == ("nr", "text", "title")
     tokens, labels = pairs[0]
@@ -301,13 +282,8 @@ def test_without_line_breaks():
 def test_line_breaks_inside_a_name_go_on_with_it():
     crf = CRF.train(PAIRS, without_line_breaks=True)
     tokens = ("Ada", "@newline@", "Byron", "@newline@", "wrote")
-    assert crf.restore(tokens, ["B-person", "I-person", "O"], "O") == [
-        "B-person",
-        "I-person",
-        "I-person",
-        "O",
-        "O",
-    ]
+    restored = crf.restore(tokens, ["B-person", "I-person", "O"], "O")
+    assert restored == ["B-person", "I-person", "I-person", "O", "O"]
     with pytest.raises(ValueError, match="2 labels for 3 tokens"):
         crf.restore(tokens, ["O", "O"], "O")
 

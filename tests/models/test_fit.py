@@ -71,9 +71,8 @@ def test_a_model_of_no_shipped_template_asks_for_its_own(tmp_path):
     trainer = pycrfsuite.Trainer(verbose=False)
     trainer.append([["w=Ada & Co", "w[0]=x"], ["w=R=D"]], ["a", "b"])
     trainer.train(str(path))
-    with pytest.raises(
-        ModelError, match=r"makes 0 % of the model's 3 attributes.*give the template that it was trained with"
-    ):
+    message = r"makes 0 % of the model's 3 attributes.*give the template that it was trained with"
+    with pytest.raises(ModelError, match=message):
         CRF.from_crfsuite(path, "general")
     own = CRF.from_crfsuite(path)
     own.trellis_of([["w=R=D", "new"], ["new"]])

@@ -71,11 +71,8 @@ def test_they_agree_with_marginals_without_rules():
 def test_long_sequences_with_scores_far_apart_neither_underflow_nor_overflow(order):
     T, K = 300, 3
     rng = np.random.default_rng(0)
-    trellis = Trellis.from_emissions(
-        rng.choice([-2000.0, 500.0], (T, K)),
-        np.zeros((K,) * (order + 1)),
-        first=np.zeros((K, K)) if order == 2 else None,
-    )
+    scores, first = rng.choice([-2000.0, 500.0], (T, K)), np.zeros((K, K)) if order == 2 else None
+    trellis = Trellis.from_emissions(scores, np.zeros((K,) * (order + 1)), first=first)
     assert math.isfinite(log_partition(trellis))
     assert np.allclose(posteriors(trellis).sum(axis=1), 1)
 

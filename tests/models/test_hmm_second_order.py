@@ -9,7 +9,6 @@ import pytest
 
 import ilpinfer
 from formulations import constraints as C
-from ilpinfer.cli import main
 from ilpinfer.errors import ModelError
 from ilpinfer.models.files import load_model
 from ilpinfer.models.hmm import HMM
@@ -81,10 +80,8 @@ def test_an_estimate_is_never_better_than_the_exact_pair_trellis():
 
 def test_where_the_label_before_last_says_nothing_both_orders_agree():
     pairs = [(("a", "b") * 3, ("x", "y") * 3)] * 3
-    one, two = (
-        HMM.train(pairs, ends=False, transitions="none"),
-        SecondOrderHMM.train(pairs, transitions="none"),
-    )
+    one = HMM.train(pairs, ends=False, transitions="none")
+    two = SecondOrderHMM.train(pairs, transitions="none")
     p, q = one.parameters, two.parameters
     seen = two.transitions.sum(axis=2) > 0
     assert np.allclose(np.exp(q.transitions)[seen], np.broadcast_to(np.exp(p.transitions), (3, 2, 2))[seen])
@@ -121,14 +118,12 @@ def test_a_model_file_comes_back_the_same_and_says_what_is_wrong(tmp_path):
         load_model(path)
 
 
-def test_the_command_line_trains_and_decodes_with_second_order(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
+def test_the_command_line_trains_and_decodes_with_second_order(here, cli):
     text = "\n\n".join("\n".join(f"{a}\t{b}" for a, b in zip(*pair)) for pair in PAIRS)
-    (tmp_path / "train.tsv").write_text(text + "\n")
-    assert main(["train", "train.tsv", "--kind", "hmm2", "--output", "m.json"]) == 0
-    assert "second-order HMM, 3 labels (plain), 3 words, from 4 sequences" in capsys.readouterr().err
-    assert main(["decode", "train.tsv", "--model", "m.json"]) == 0
-    solution = json.loads(capsys.readouterr().out.splitlines()[0])
+    (here / "train.tsv").write_text(text + "\n")
+    err = cli.done("train train.tsv --kind hmm2 --output m.json").err
+    assert "second-order HMM, 3 labels (plain), 3 words, from 4 sequences" in err
+    solution = json.loads(cli.done("decode train.tsv --model m.json").out.splitlines()[0])
     assert solution["labels"] == list("xyzxy")
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sklearn_crfsuite import CRF
-from support.command_line import run
 
 from ilpinfer.corpus.logits import log_softmax, pool_pieces
 from ilpinfer.errors import ModelError
@@ -57,9 +56,8 @@ def test_logits_alone_are_independent_probabilities():
     trellis = from_logits(LOGITS, ["a", "b", "c"])
     shares = np.exp(LOGITS) / np.exp(LOGITS).sum(axis=1, keepdims=True)
     for y in labellings(trellis):
-        assert trellis.score(y) == pytest.approx(
-            math.log(np.prod([shares[t, k] for t, k in enumerate(y)])), abs=GRID
-        )
+        expected = math.log(np.prod(shares[range(4), y]))
+        assert trellis.score(y) == pytest.approx(expected, abs=GRID)
     raw = from_logits(LOGITS, scale="raw")
     assert raw.score([0, 1, 2, 0]) == pytest.approx(LOGITS[[0, 1, 2, 3], [0, 1, 2, 0]].sum(), abs=GRID)
 
@@ -151,11 +149,8 @@ def test_names_from_files(tmp_path):
     assert read_label_names(path) == ("O", "B-x")
     path.write_text('["a", "b"]')
     assert read_label_names(path) == label_names(["a", "b"]) == ("a", "b")
-    for text, message in (
-        ("{", "not JSON"),
-        ("3", "no label names"),
-        ('{"model_type": "bert"}', "ids from 0"),
-    ):
+    wrong = {"{": "not JSON", "3": "no label names", '{"model_type": "bert"}': "ids from 0"}
+    for text, message in wrong.items():
         path.write_text(text)
         with pytest.raises(ModelError, match=message):
             read_label_names(path)
@@ -164,15 +159,8 @@ def test_names_from_files(tmp_path):
 
 
 def features(tokens):
-    return [
-        {
-            "word": token.lower(),
-            "length": len(token) / 4,
-            "upper": token.isupper(),
-            "near": list(tokens[t - 1 : t]),
-        }
-        for t, token in enumerate(tokens)
-    ]
+    result = [{"word": token.lower(), "length": len(token) / 4, "upper": token.isupper()} for token in tokens]
+    return [item | {"near": list(tokens[t - 1 : t])} for t, item in enumerate(result)]
 
 
 TEXTS = [("Ada", "wrote", "IT"), ("IT", "is", "Ada"), ("so", "it", "goes", "Ada")]
@@ -199,8 +187,7 @@ def test_an_estimator_of_sklearn_crfsuite_scores_the_same():
 
 
 @pytest.fixture
-def logits(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def logits(here):
     arrays = {
         "logits_0": [[2.0, 0.0], [0.0, 1.0], [3.0, 0.0]],
         "tokens_0": ["a", "b", "c"],
@@ -214,38 +201,35 @@ def logits(tmp_path, monkeypatch):
     return {name: np.array(value) for name, value in arrays.items()}
 
 
-def decoded(arguments, capsys) -> list[dict]:
-    code, out, err = run(["decode", *arguments, "--method", "viterbi"], capsys)
-    assert (code, err) == (0, "")
-    return [json.loads(line) for line in out.splitlines()]
+def decoded(arguments, cli) -> list[dict]:
+    return [json.loads(line) for line in cli.output(f"decode {arguments} --method viterbi").splitlines()]
 
 
-def test_an_archive_of_logits_is_decoded_and_compared(logits, capsys):
-    rows = decoded(["logits.npz"], capsys)
+def test_an_archive_of_logits_is_decoded_and_compared(logits, cli):
+    rows = decoded("logits.npz", cli)
     assert [row["labels"] for row in rows] == [["x", "y", "x"], ["y", "y"]]
     assert rows[0]["tokens"] == ["a", "b", "c"]
-    assert [row["labels"] for row in decoded(["logits.npz", "--pool", "mean"], capsys)][1] == ["y", "y"]
+    assert [row["labels"] for row in decoded("logits.npz --pool mean", cli)][1] == ["y", "y"]
     best = sum(math.log(1 / (1 + math.exp(-gap))) for gap in (2, 1, 3))
     assert rows[0]["score"] == pytest.approx(best, abs=GRID)
-    assert decoded(["logits.npz", "--logits", "raw"], capsys)[0]["score"] == 6.0
+    assert decoded("logits.npz --logits raw", cli)[0]["score"] == 6.0
 
 
-def test_rules_bind_logits(logits, capsys):
-    code, out, _ = run(["decode", "logits.npz", "--rules", "one.toml"], capsys)
-    assert code == 0
+def test_rules_bind_logits(logits, cli):
+    out = cli.done("decode logits.npz --rules one.toml").out
     assert json.loads(out.splitlines()[0])["labels"] == ["x", "x", "x"]
 
 
-def test_a_layer_in_the_archive_and_names_beside_it(logits, capsys):
+def test_a_layer_in_the_archive_and_names_beside_it(logits, cli):
     del logits["label_names"], logits["word_ids_1"]
     layer = {"start_transitions": [0.0, 7.0], "end_transitions": [0, 0], "transitions": [[0, 0], [0, 0]]}
     np.savez("layer.npz", **logits, **{f"crf.{name}": np.array(x) for name, x in layer.items()})
     Path("config.json").write_text(json.dumps({"id2label": {"0": "x", "1": "y"}}))
-    rows = decoded(["layer.npz", "--label-names", "config.json"], capsys)
+    rows = decoded("layer.npz --label-names config.json", cli)
     assert (rows[0]["labels"], rows[0]["score"]) == (["y", "y", "x"], 11.0)
 
 
-def test_lines_of_logits(logits, capsys):
+def test_lines_of_logits(logits, cli):
     record = {
         "logits": [[2.0, 0.0], [None, 1.0], [3.0, 0.0]],
         "label_names": ["x", "y"],
@@ -253,7 +237,7 @@ def test_lines_of_logits(logits, capsys):
     }
     record |= {"word_ids": [0, 1, 1], "transitions": [[0, -1], [0, 0]], "start": [-5, 0]}
     Path("in.jsonl").write_text(json.dumps(record) + "\n")
-    (row,) = decoded(["in.jsonl"], capsys)
+    (row,) = decoded("in.jsonl", cli)
     assert (row["labels"], row["score"]) == (["y", "y"], 1.0)
 
 
@@ -282,33 +266,29 @@ def test_lines_of_logits(logits, capsys):
         ({"transitions": [[0]]}, "transitions has shape (1, 1); expected (2, 2)"),
     ],
 )
-def test_archives_that_do_not_fit_are_one_line(logits, capsys, change, message):
+def test_archives_that_do_not_fit_are_one_line(logits, cli, change, message):
     arrays = {name: np.array(value) for name, value in {**logits, **change}.items() if value is not None}
     np.savez("logits.npz", **arrays)
-    code, out, err = run(["decode", "logits.npz"], capsys)
-    assert (code, out, err.count("\n")) == (2, "", 1)
-    assert message in err
+    assert message in cli.refused("decode logits.npz")
 
 
 @pytest.mark.parametrize(
     ("content", "options", "message"),
     [
-        (b"PK\x03\x04 and no more", [], "x.npz: not an archive of arrays"),
-        (b"\x80\x04\x95", [], "x.npz: not an archive of arrays"),
-        (b"", [], "x.npz: not an archive of arrays"),
-        (SINGLE_ARRAY, [], "x.npz: not an archive of arrays"),
-        (None, [], "x.npz: cannot be read: No such file"),
-        (None, ["--pool", "best"], "no pool 'best'"),
-        (None, ["--logits", "soft"], "no scale 'soft'"),
-        (None, ["--label-names", "none.json"], "none.json: cannot be read"),
+        (b"PK\x03\x04 and no more", "", "x.npz: not an archive of arrays"),
+        (b"\x80\x04\x95", "", "x.npz: not an archive of arrays"),
+        (b"", "", "x.npz: not an archive of arrays"),
+        (SINGLE_ARRAY, "", "x.npz: not an archive of arrays"),
+        (None, "", "x.npz: cannot be read: No such file"),
+        (None, "--pool best", "no pool 'best'"),
+        (None, "--logits soft", "no scale 'soft'"),
+        (None, "--label-names none.json", "none.json: cannot be read"),
     ],
 )
-def test_damaged_archives_and_options_are_one_line(logits, capsys, content, options, message):
+def test_damaged_archives_and_options_are_one_line(logits, cli, content, options, message):
     if content is not None:
         Path("x.npz").write_bytes(content)
-    code, out, err = run(["decode", "x.npz", *options], capsys)
-    assert (code, out, err.count("\n")) == (2, "", 1)
-    assert message in err
+    assert message in cli.refused(f"decode x.npz {options}")
 
 
 @pytest.mark.parametrize(
@@ -320,9 +300,7 @@ def test_damaged_archives_and_options_are_one_line(logits, capsys, content, opti
         ({"logits": [["a", 1]]}, "in.jsonl, line 1: logits must hold numbers"),
     ],
 )
-def test_lines_of_logits_that_do_not_fit_are_one_line(logits, capsys, change, message):
+def test_lines_of_logits_that_do_not_fit_are_one_line(logits, cli, change, message):
     record = {"logits": [[0, 1]], "label_names": ["x", "y"], **change}
     Path("in.jsonl").write_text(json.dumps(record) + "\n")
-    code, out, err = run(["decode", "in.jsonl"], capsys)
-    assert (code, out, err.count("\n")) == (2, "", 1)
-    assert message in err
+    assert message in cli.refused("decode in.jsonl")

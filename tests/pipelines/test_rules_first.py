@@ -36,14 +36,8 @@ def crf():
     template, random = load_template({"features": ["word[-1..1]"]}), np.random.default_rng(11)
     names = tuple(f"word[{o}]={word}" for o in (-1, 0, 1) for word in WORDS)
     K, A = len(LABELS), len(names)
-    weights = Weights(
-        LABELS,
-        names,
-        np.arange(A + 1) * K,
-        np.tile(np.arange(K), A),
-        random.normal(size=A * K),
-        random.normal(size=(K, K)),
-    )
+    places = np.arange(A + 1) * K, np.tile(np.arange(K), A)
+    weights = Weights(LABELS, names, *places, random.normal(size=A * K), random.normal(size=(K, K)))
     return CRF(LabelSet(LABELS), weights, template)
 
 
@@ -124,11 +118,8 @@ def test_phrases_win_over_a_later_rule_on_their_words():
     labels = LabelSet(LABELS)
     rules = (C.tag_phrases("org", ["Steel de Ada"]), C.tag_at("O", words=["Steel", "de"]))
     allowed = TokenRules(labels, rules).allowed(["de", "Steel", "de", "Ada", "de"])
-    assert [LABELS[left.bit_length() - 1] for left in allowed if left & (left - 1) == 0] == [
-        "O",
-        "B-org",
-        "O",
-    ]
+    single = [LABELS[left.bit_length() - 1] for left in allowed if left & (left - 1) == 0]
+    assert single == ["O", "B-org", "O"]
     assert allowed[2] == allowed[3] == 0b101, "B-org or I-org"
 
 

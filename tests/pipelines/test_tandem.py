@@ -44,10 +44,8 @@ def document(items, seed):
         return first, len(tokens) - 1
 
     def plain(count):
-        spans = [
-            write(words, ["hobby"] * len(words))
-            for words in (rng.choice(HOBBIES).split() for _ in range(count))
-        ]
+        lines = [rng.choice(HOBBIES).split() for _ in range(count)]
+        spans = [write(words, ["hobby"] * len(words)) for words in lines]
         return spans[0][0], spans[-1][1]
 
     sections = [Segment("personal", *plain(2))]
@@ -67,20 +65,14 @@ def documents(count, seed):
 def trained():
     training = documents(60, 1)
     tagger = HMM.train([(tokens, labels) for tokens, labels, _, _ in training])
-    sections = HMM.train(
-        [
-            (describe_lines(tokens, labels), line_labels(tokens, result))
-            for tokens, labels, result, _ in training
-        ]
-    )
-    items = []
+    sections, items = [], []
     for tokens, labels, result, inner in training:
+        sections.append((describe_lines(tokens, labels), line_labels(tokens, result)))
         first, last = result[1].first, result[1].last + 1
         moved = [Segment(part.field, part.first - first, part.last - first) for part in inner]
-        items.append(
-            (describe_lines(tokens[first:last], labels[first:last]), line_labels(tokens[first:last], moved))
-        )
-    levels = Level(tagger, sections, keep="experience"), Level(tagger, HMM.train(items))
+        tokens, labels = tokens[first:last], labels[first:last]
+        items.append((describe_lines(tokens, labels), line_labels(tokens, moved)))
+    levels = Level(tagger, HMM.train(sections), keep="experience"), Level(tagger, HMM.train(items))
     return Tandem(levels, tagger, tuple(load_rules("resume")))
 
 
@@ -89,9 +81,8 @@ def test_sections_items_and_labels_are_found(trained):
     predicted, with_gold = [], []
     right = total = 0
     for tokens, labels, sections, items in tests:
-        inside = tuple(
-            label if sections[1].first <= t <= sections[1].last else "O" for t, label in enumerate(labels)
-        )
+        first, last = sections[1].first, sections[1].last
+        inside = tuple(label if first <= t <= last else "O" for t, label in enumerate(labels))
         result = trained.label(tokens)
         right += sum(part in result.segments[0] for part in sections)
         total += len(sections)
@@ -109,9 +100,8 @@ def test_segments_of_one_level_may_be_given(trained):
     tokens, _, sections, _ = documents(1, 900)[0]
     result = trained.label(tokens, [sections])
     assert result.segments[0] == tuple(sections)
-    assert all(
-        sections[1].first <= part.first <= part.last <= sections[1].last for part in result.segments[1]
-    )
+    first, last = sections[1].first, sections[1].last
+    assert all(first <= part.first <= part.last <= last for part in result.segments[1])
     assert set(result.labels[: sections[1].first]) == {"O"}
 
 

@@ -1,11 +1,11 @@
 """The steps of the checker bound its time and its memory."""
 
 import json
-import subprocess
 import sys
 
 import pytest
 from support.hostile_references import EMPTY, hostile, level, machine, record
+from support.processes import python
 
 from ilpinfer import checker
 
@@ -27,18 +27,8 @@ def test_a_million_steps_take_less_than_a_second_and_100_megabytes(tmp_path):
     for name, plain in hostile():
         path = tmp_path / f"{name}.json"
         path.write_text(json.dumps(plain, separators=(",", ":")))
-        command = [
-            sys.executable,
-            "-I",
-            "-S",
-            "-c",
-            USED,
-            checker.__file__,
-            "--max-steps",
-            str(STEPS),
-            str(path),
-        ]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        limited = checker.__file__, "--max-steps", STEPS, path
+        done = python("-I", "-S", "-c", USED, *limited, check=True)
         code, seconds, peak = done.stdout.splitlines()[-1].split()[1:]
         assert code in "012" and float(seconds) < 1 and int(peak) < 100 * 1024, (name, done.stdout)
 
@@ -86,16 +76,12 @@ def test_the_levels_of_a_reference_share_the_limit():
 def test_files_without_a_reference_end_with_2(tmp_path, content):
     path = tmp_path / "empty.jsonl"
     path.write_bytes(content)
-    done = subprocess.run(
-        [sys.executable, checker.__file__, str(path)], capture_output=True, text=True, check=False
-    )
+    done = python(checker.__file__, path)
     assert done.returncode == 2 and "cannot be read" in done.stderr
 
 
 def test_names_of_files_are_shown_with_escapes(tmp_path):
     path = tmp_path / "\x1b[31m\u202e.json"
     path.write_text("{}")
-    done = subprocess.run(
-        [sys.executable, checker.__file__, str(path)], capture_output=True, text=True, check=False
-    )
+    done = python(checker.__file__, path)
     assert done.returncode == 1 and "\\x1b[31m\\u202e.json: reference 1: " in done.stdout

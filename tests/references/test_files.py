@@ -2,12 +2,10 @@
 
 import gzip
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from support.command_line import run
+from support.processes import python
 
 from formulations import Trellis
 from formulations import constraints as C
@@ -30,8 +28,7 @@ def references():
 def made(tmp_path):
     (tmp_path / "rules.toml").write_text(RULES)
     (tmp_path / "in.jsonl").write_text("\n".join(json.dumps({**ROW, "tokens": ["u", w]}) for w in "vw"))
-    command = [str(tmp_path / "in.jsonl"), "--rules", str(tmp_path / "rules.toml")]
-    return tmp_path, ["reference", "make", *command, "--output"]
+    return tmp_path, f"reference make {tmp_path}/in.jsonl --rules {tmp_path}/rules.toml --output"
 
 
 @pytest.mark.parametrize("name", ["set.jsonl", "set.jsonl.gz"])
@@ -59,62 +56,57 @@ def test_what_cannot_be_read_is_one_message(tmp_path, content, name):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(InvalidReference, match=r"bad\.json"):
         list(read(tmp_path / name))
-    done = subprocess.run(
-        [sys.executable, checker.__file__, str(tmp_path / name)], capture_output=True, text=True, check=False
-    )
+    done = python(checker.__file__, tmp_path / name)
     assert done.returncode in (1, 2) and "Traceback" not in done.stderr
     assert "bad.json" in done.stdout + done.stderr
 
 
-def test_the_commands(made, capsys):
+def test_the_commands(made, cli):
     folder, command = made
     output = str(folder / "out.jsonl.gz")
-    assert run([*command, output], capsys)[0] == 0
-    assert run(["reference", "verify", output], capsys)[:2] == (0, "2 references hold (meaning)\n")
-    assert run(["reference", "verify", output, "--depth", "tables"], capsys)[0] == 0
-    code, shown, _ = run(["reference", "show", output, "--number", "2"], capsys)
-    assert code == 0 and "u/y w/y" in shown and "margin" in shown and "reference 1" not in shown
-    code, _, error = run(["reference", "verify", output, "--max-steps", "1"], capsys)
+    cli.done(f"{command} {output}")
+    assert cli(f"reference verify {output}")[:2] == (0, "2 references hold (meaning)\n")
+    cli.done(f"reference verify {output} --depth tables")
+    shown = cli.done(f"reference show {output} --number 2").out
+    assert "u/y w/y" in shown and "margin" in shown and "reference 1" not in shown
+    code, _, error = cli(f"reference verify {output} --max-steps 1")
     assert code == 1 and "2 of 2 references do not hold" in error
 
 
-def test_false_references_are_reported(made, capsys):
+def test_false_references_are_reported(made, cli):
     folder, command = made
     output = folder / "out.jsonl"
-    run([*command, str(output)], capsys)
+    cli.done(f"{command} {output}")
     rows = [json.loads(line) for line in output.read_text().splitlines()]
     rows[1]["rules"] = rows[1]["rules"].replace("0.5", "0.75")
     output.write_text("\n".join(map(json.dumps, rows)))
-    code, said, error = run(["reference", "verify", str(output)], capsys)
+    code, said, error = cli(f"reference verify {output}")
     assert code == 1 and "reference 2" in said and "1 of 2" in error
-    assert run(["reference", "verify", str(output), "--depth", "tables"], capsys)[0] == 0
+    cli.done(f"reference verify {output} --depth tables")
     rows[0]["levels"][0]["score"] += 1
     output.write_text("\n".join(map(json.dumps, rows)))
-    done = subprocess.run(
-        [sys.executable, "-m", "ilpinfer.checker", str(output)], capture_output=True, text=True, check=False
-    )
+    done = python("-m", "ilpinfer.checker", output)
     assert done.returncode == 1 and "reference 1" in done.stdout and "reference 2" not in done.stdout
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["verify", "nowhere.json"], "nowhere.json"),
-        (["show", "nowhere.json"], "nowhere.json"),
-        (["verify"], "FILE"),
-        (["verify", "x.json", "--depth", "deep"], "expected tables or meaning"),
-        (["none"], "none"),
+        ("verify nowhere.json", "nowhere.json"),
+        ("show nowhere.json", "nowhere.json"),
+        ("verify", "FILE"),
+        ("verify x.json --depth deep", "expected tables or meaning"),
+        ("none", "none"),
     ],
 )
-def test_bad_usage_is_one_line(arguments, message, capsys):
-    code, _, error = run(["reference", *arguments], capsys)
-    assert code == 2 and message in error and len(error.splitlines()) == 1
+def test_bad_usage_is_one_line(arguments, message, cli):
+    assert message in cli.refused(f"reference {arguments}")
 
 
-def test_several_sequences_need_lines(made, capsys):
+def test_several_sequences_need_lines(made, cli):
     folder, command = made
-    code, _, error = run([*command, str(folder / "out.json")], capsys)
-    assert code == 2 and ".jsonl" in error and not (folder / "out.json").exists()
+    assert ".jsonl" in cli.refused(f"{command} {folder}/out.json")
+    assert not (folder / "out.json").exists()
 
 
 def test_checks_need_no_solver(tmp_path, references):
@@ -127,16 +119,14 @@ from ilpinfer.references.files import read
 from ilpinfer.references.verification import verify
 assert all(verify(each, depth) for each in read({str(tmp_path / "set.jsonl")!r}) for depth in ("tables", "meaning"))
 """
-    subprocess.run([sys.executable, "-c", program], check=True)
+    python("-c", program, check=True)
 
 
 def test_the_checker_imports_the_standard_library_alone(tmp_path, references):
     write(tmp_path / "set.jsonl", references)
     copy = tmp_path / "checker.py"
     copy.write_bytes(Path(checker.__file__).read_bytes())
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", str(copy), str(tmp_path / "set.jsonl")], check=False, capture_output=True
-    )
+    done = python("-I", "-S", copy, tmp_path / "set.jsonl")
     assert done.returncode == 0, done.stderr
 
 

@@ -9,7 +9,6 @@ from random import Random
 import fastjsonschema
 import pytest
 from stress.mutations import value as changed_value
-from support.command_line import run
 from support.reference_mutations import mutated
 
 from formulations import Trellis
@@ -98,10 +97,8 @@ def test_each_is_refused_with_its_place(record, message):
 def test_the_form_is_that_of_the_schema():
     """What passes keeps the JSON Schema; of changed references, few pass."""
     random, passed = Random(3), 0
-    sources = [
-        GOOD,
-        *(each.to_dict() for kind in ShippedReferences.kinds for each in ShippedReferences().kind(kind)[:2]),
-    ]
+    shipped = [each for kind in ShippedReferences.kinds for each in ShippedReferences().kind(kind)[:2]]
+    sources = [GOOD, *(each.to_dict() for each in shipped)]
     for source in json.loads(json.dumps(sources)):
         check_form(source)
         VALIDATE(source)
@@ -126,42 +123,38 @@ def lines(tmp_path):
 
 
 @pytest.mark.parametrize("depth", ["tables", "meaning"])
-def test_each_malformed_record_is_a_finding_and_the_next_is_checked(lines, depth, capsys):
-    code, said, error = run(["reference", "verify", str(lines), "--depth", depth], capsys)
+def test_each_malformed_record_is_a_finding_and_the_next_is_checked(lines, depth, cli):
+    code, said, error = cli(f"reference verify {lines} --depth {depth}")
     assert code == 1 and len(error.splitlines()) == 1
     assert f"{len(MALFORMED)} of {len(MALFORMED) + 2} references do not hold" in error
     for number in range(2, len(MALFORMED) + 2):
         assert f"{lines}: reference {number}: no reference: " in said
     assert "reference 1:" not in said and f"reference {len(MALFORMED) + 2}" not in said
-    code, said, _ = run(["reference", "verify", str(lines), "--depth", depth, "--json"], capsys)
+    code, said, _ = cli(f"reference verify {lines} --depth {depth} --json")
     found = json.loads(said)["references"]
     assert code == 1 and [each["holds"] for each in found] == [True, *[False] * len(MALFORMED), True]
 
 
-def test_show_and_programs_name_file_and_record(lines, tmp_path, capsys):
-    code, said, error = run(["reference", "show", str(lines)], capsys)
+def test_show_and_programs_name_file_and_record(lines, tmp_path, cli):
+    code, said, error = cli(f"reference show {lines}")
     assert code == 2 and error == f"ilpinfer: {lines}, reference 2: no reference: it has no model\n"
     assert "good" in said
     last = str(len(MALFORMED) + 2)
-    assert run(["reference", "show", str(lines), "--number", last], capsys)[0] == 0
+    cli.done(f"reference show {lines} --number {last}")
     folder = tmp_path / "programs"
-    code, _, error = run(["reference", "programs", str(lines), "--output", str(folder)], capsys)
-    assert code == 2 and f"first {lines}, reference 2: no reference: it has no model" in error
-    assert sorted(path.name for path in folder.iterdir()) == [
-        "good-2.lp",
-        "good-2.mps",
-        "good.lp",
-        "good.mps",
-    ]
+    error = cli.refused(f"reference programs {lines} --output {folder}")
+    assert f"first {lines}, reference 2: no reference: it has no model" in error
+    names = ["good-2.lp", "good-2.mps", "good.lp", "good.mps"]
+    assert sorted(path.name for path in folder.iterdir()) == names
 
 
-def test_rules_that_cannot_be_read_are_named_with_their_file(tmp_path, capsys):
+def test_rules_that_cannot_be_read_are_named_with_their_file(tmp_path, cli):
     path = tmp_path / "one.json"
     path.write_text(json.dumps(GOOD | {"rules": "[[rule"}))
-    for options in ([], ["--json"]):
-        code, _, error = run(["reference", "show", str(path), *options], capsys)
-        assert code == 2 and f"{path}, reference 1: its rules cannot be read" in error
-    code, said, _ = run(["reference", "verify", str(path)], capsys)
+    for options in ("", "--json"):
+        error = cli.refused(f"reference show {path} {options}")
+        assert f"{path}, reference 1: its rules cannot be read" in error
+    code, said, _ = cli(f"reference verify {path}")
     assert code == 1 and f"{path}: reference 1 (good): " in said
 
 
@@ -186,12 +179,8 @@ def test_every_depth_refuses_what_the_plain_checker_refuses(depth):
 @pytest.mark.parametrize("depth", ["tables", "meaning"])
 def test_records_made_by_hand_are_findings(depth):
     good = Reference.from_dict(GOOD)
-    for tables in (
-        {},
-        {"second": False},
-        good.tables | {"step": [2**27]},
-        good.tables | {"machines": [None]},
-    ):
+    steps, machines = good.tables | {"step": [2**27]}, good.tables | {"machines": [None]}
+    for tables in ({}, {"second": False}, steps, machines):
         assert not verify(replace(good, model=None, tables=tables), depth)
     assert not verify(replace(good, model={"node": [], "pool": [], "step": [2**31]}), depth)
     assert not verify(replace(good, levels=()), depth)
@@ -206,11 +195,11 @@ def test_scores_of_pairs_that_no_labelling_has_are_refused():
         check_form(reference)
 
 
-def test_proofs_of_several_cases_are_counted(tmp_path, capsys):
+def test_proofs_of_several_cases_are_counted(tmp_path, cli):
     record = deepcopy(GOOD)
     leaf = record["levels"][0]["proof"]["tree"]
     case = {"values": [[[0, 0]]], "table": [0, 0], "next": [[0, 0]], "cost": [[0, 0]], "group": None}
     record["levels"][0]["proof"] = {"steps": 10**6, "tree": {"case": case, "below": leaf, "above": leaf}}
     path = tmp_path / "cases.json"
     path.write_text(json.dumps(record))
-    assert "2 leaves" in run(["reference", "show", str(path)], capsys)[1]
+    assert "2 leaves" in cli(f"reference show {path}")[1]

@@ -1,10 +1,9 @@
 """Random instances: the same everywhere, of the kind that they say, and harder as hardness grows."""
 
 import json
-import subprocess
-import sys
 
 import pytest
+from support.processes import python
 
 import ilpinfer
 from formulations import dump_rules, parse_rules
@@ -29,20 +28,10 @@ def ids(instance, names):
 
 
 def test_every_process_makes_the_same():
-    texts = [
-        subprocess.run(
-            [sys.executable, "-c", PROGRAM],
-            capture_output=True,
-            text=True,
-            check=True,
-            env={"PYTHONHASHSEED": seed},
-        ).stdout
-        for seed in ("1", "2")
-    ]
+    texts = [python("-c", PROGRAM, variables={"PYTHONHASHSEED": seed}).stdout for seed in "12"]
     assert texts[0] == texts[1]
-    here = [
-        [each.name, each.trellis.to_dict()] for kind in KINDS for each in some(kind, 3, seed=5, hardness=0.25)
-    ]
+    made = [each for kind in KINDS for each in some(kind, 3, seed=5, hardness=0.25)]
+    here = [[each.name, each.trellis.to_dict()] for each in made]
     assert [each[:2] for each in json.loads(texts[0])] == json.loads(json.dumps(here))
 
 

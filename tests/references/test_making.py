@@ -7,7 +7,7 @@ from importlib.resources import files
 import fastjsonschema
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import oracles
 from support.effort import examples
@@ -27,7 +27,6 @@ from ilpinfer.references.record import Reference
 from ilpinfer.references.tables import tables_of
 from ilpinfer.references.verification import Finding, verify
 
-SLOW = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
 VALIDATE = fastjsonschema.compile(
     json.loads(files("ilpinfer.references").joinpath("reference.schema.json").read_text("utf-8"))
 )
@@ -55,14 +54,14 @@ def agrees(reference, expected):
         left = [pair for pair in left if pair[0] < level.score]
 
 
-@settings(max_examples=examples(120), **SLOW)
+@settings(max_examples=examples(120))
 @given(problems())
 def test_levels_are_those_of_brute_force(drawn):
     instance, cases = drawn
     agrees(make(instance.trellis, [case.rule for case in cases]), ranked(instance, cases))
 
 
-@settings(max_examples=examples(120), **SLOW)
+@settings(max_examples=examples(120))
 @given(problems(scores=NEAR_TIES, longest=3))
 def test_ties_are_all_listed(drawn):
     instance, cases = drawn
@@ -74,7 +73,7 @@ def test_ties_are_all_listed(drawn):
     assert reference.complete == (len(optima) <= 100)
 
 
-@settings(max_examples=examples(60), **SLOW)
+@settings(max_examples=examples(60))
 @given(problems(longest=3), st.integers(1, 4))
 def test_longer_lists_are_proved_level_by_level(drawn, top):
     instance, cases = drawn
@@ -84,7 +83,7 @@ def test_longer_lists_are_proved_level_by_level(drawn, top):
     assert sum(len(level.labellings) for level in reference.levels) >= min(top, len(expected))
 
 
-@settings(max_examples=examples(60), **SLOW)
+@settings(max_examples=examples(60))
 @given(problems(longest=3))
 def test_references_keep_the_schema_and_mean_what_they_say(drawn):
     instance, cases = drawn
@@ -93,7 +92,7 @@ def test_references_keep_the_schema_and_mean_what_they_say(drawn):
     assert verify(reference, "meaning") == Finding(True)
 
 
-@settings(max_examples=examples(120), **SLOW)
+@settings(max_examples=examples(120))
 @given(st.one_of(problems(), problems(scores=NEAR_TIES)))
 def test_what_is_verified_passes_the_single_file_too(drawn):
     instance, cases = drawn
@@ -120,13 +119,10 @@ def certificate_is_accepted(trellis, rules, solution):
     assert record["levels"][0]["score"] == score
     problem = compile_problem(trellis, rules)
     trees = plain_trees(problem, tables_of(problem), solution.certificate.tree)
-    own = checker.read(
-        json.loads(json.dumps(record)), [checker.MAX_STEPS], checker.FINE * (score is not None)
-    )
-    path = [solution.ids.tolist()] if solution.has_labelling else []
-    assert any(
-        is_accepted(own, {"score": score, "labellings": path, "proof": {"tree": tree}}) for tree in trees
-    )
+    fine = checker.FINE * (score is not None)
+    own = checker.read(json.loads(json.dumps(record)), [checker.MAX_STEPS], fine)
+    level = {"score": score, "labellings": [solution.ids.tolist()] if solution.has_labelling else []}
+    assert any(is_accepted(own, {**level, "proof": {"tree": tree}}) for tree in trees)
 
 
 def is_accepted(problem, level):
@@ -161,10 +157,8 @@ def test_second_order(seed):
 def test_shared_penalties_of_several_machines():
     rng = np.random.default_rng(5)
     scores = (rng.integers(-3, 4, shape) / 2**20 for shape in (3, (4, 3, 3)))
-    trellis, rules = (
-        Trellis(*scores, labels=["a", "b", "c"]),
-        [C.at_most_runs("each field", 1, penalty=2**-19, distance="binary")],
-    )
+    trellis = Trellis(*scores, labels=["a", "b", "c"])
+    rules = [C.at_most_runs("each field", 1, penalty=2**-19, distance="binary")]
     reference = make(trellis, rules)
     assert [machine["group"] for machine in reference.tables["machines"]] == [0, 0, 0]
     agrees(reference, by_hand(trellis, rules))

@@ -4,13 +4,12 @@ import json
 import os
 import shutil
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from support.command_line import TRAIN, folder, run  # noqa: F401
+from support.command_line import TRAIN, rows
+from support.processes import python
 
 from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.reprocessing import executors
@@ -20,12 +19,12 @@ from ilpinfer.reprocessing.tables import read_shard
 from ilpinfer.system.locks import hold_lock
 from ilpinfer.system.output_paths import OutputError
 
-REPROCESS = ["reprocess", "in.tsv", "--model", "hmm.json", "--rules", "rules.toml", "--shard-size", "3"]
-HERE = [*REPROCESS, "--jobs", "1"]
+REPROCESS = "reprocess in.tsv --model hmm.json --rules rules.toml --shard-size 3"
+HERE = f"{REPROCESS} --jobs 1"
 
 
 @pytest.fixture
-def corpus(folder):  # noqa: F811
+def corpus(folder):
     """Eight sequences in a file, which make three shards."""
     Path("in.tsv").write_text("\n".join([TRAIN] * 4))
     return folder
@@ -36,22 +35,21 @@ def contents(path):
     result = {}
     for file in sorted(Path(path).iterdir()):
         if file.suffix == ".parquet":
-            result[file.name] = [
-                (name, values) for name, values in read_shard(file)[1].items() if name != "seconds"
-            ]
+            columns = read_shard(file)[1].items()
+            result[file.name] = [(name, values) for name, values in columns if name != "seconds"]
         else:
             result[file.name] = file.read_bytes()
     return result
 
 
 @pytest.fixture
-def whole(corpus, capsys):
+def whole(corpus, cli):
     """An undisturbed run."""
-    assert run([*HERE, "--output", "whole"], capsys)[0] == 0
+    cli.done(f"{HERE} --output whole")
     return contents("whole")
 
 
-def test_a_run_says_all_of_its_sequences(whole, capsys):
+def test_a_run_says_all_of_its_sequences(whole, cli):
     manifest = json.loads(whole["manifest.json"])
     assert manifest["finished"] and [shard["rows"] for shard in manifest["shards"]] == [3, 3, 2]
     table = pq.read_table("whole/part-00001.parquet").to_pylist()
@@ -59,33 +57,30 @@ def test_a_run_says_all_of_its_sequences(whole, capsys):
     assert {row["status"] for row in table} == {"optimal"}
     assert all(len(row["labels"]) == len(row["tokens"]) for row in table)
     assert table[0]["file"] == "in.tsv" and table[0]["seconds"] >= 0
-    assert (
-        run(["decode", "in.tsv", "--model", "hmm.json", "--rules", "rules.toml", "--output", "x"], capsys)[0]
-        == 0
-    )
-    rows = [json.loads(line) for line in Path("x").read_text().splitlines()][3:6]
+    cli.done("decode in.tsv --model hmm.json --rules rules.toml --output x")
+    found = rows(Path("x"))[3:6]
     for name in ("labels", "score", "penalty", "bound", "method", "tokens"):
-        assert [row[name] for row in rows] == [row[name] for row in table]
+        assert [row[name] for row in found] == [row[name] for row in table]
     assert whole["rejected.jsonl"] == whole["unproved.jsonl"] == b""
 
 
-def test_processes_come_to_the_same(whole, capsys):
-    assert run([*REPROCESS, "--jobs", "2", "--output", "two"], capsys)[0] == 0
+def test_processes_come_to_the_same(whole, cli):
+    cli.done(f"{REPROCESS} --jobs 2 --output two")
     assert contents("two") == whole
 
 
 @pytest.mark.parametrize(
     "gone", [["part-00002.parquet"], ["part-00000.parquet"], ["part-00001.parquet", "rejected.jsonl"]]
 )
-def test_a_run_with_holes_is_filled(whole, capsys, gone):
+def test_a_run_with_holes_is_filled(whole, cli, gone):
     for name in gone:
         Path("whole", name).unlink()
     Path("whole", "part-00002.parquet.part").write_bytes(b"half")
-    assert run([*HERE, "--output", "whole", "--resume"], capsys)[0] == 0
+    cli.done(f"{HERE} --output whole --resume")
     assert contents("whole") == whole
 
 
-def test_a_killed_run_is_gone_on_with(whole, capsys):
+def test_a_killed_run_is_gone_on_with(whole, cli):
     kill = (
         "import os, signal, sys; from ilpinfer.cli import main\n"
         "write = os.replace\n"
@@ -97,79 +92,59 @@ def test_a_killed_run_is_gone_on_with(whole, capsys):
     )
     for at in ("manifest.json", "part-00000.parquet", "part-00002.parquet", "rejected.jsonl"):
         shutil.rmtree("killed", ignore_errors=True)
-        arguments = [*HERE, "--output", "killed"]
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-        killed = subprocess.run([sys.executable, "-c", kill, at, *arguments], env=environment, check=False)
+        command = f"{HERE} --output killed"
+        killed = python("-c", kill, at, *command.split())
         assert killed.returncode == -signal.SIGKILL
         assert Path("killed/run.lock").exists()
-        assert run([*arguments, "--resume"], capsys)[0] == 0
+        cli.done(f"{command} --resume")
         assert contents("killed") == whole
 
 
-def test_bad_records_are_listed_and_the_run_goes_on(corpus, capsys):
+def test_bad_records_are_listed_and_the_run_goes_on(corpus, cli):
     Path("in.tsv").write_text(f"x\ty\tz\tO\n\n{TRAIN}\nnone\n\n{TRAIN}")
-    code, out, err = run([*HERE, "--output", "out"], capsys)
+    code, out, err = cli(f"{HERE} --output out")
     assert code == 1
     assert "4 sequences in 2 files, 4 proved, 0 unproved, 2 records rejected" in out or "rejected" in err
-    rows = [json.loads(line) for line in Path("out/rejected.jsonl").read_text().splitlines()]
-    assert [row["file"] for row in rows] == ["in.tsv"] * len(rows) and rows
+    found = rows(Path("out/rejected.jsonl"))
+    assert [row["file"] for row in found] == ["in.tsv"] * len(found) and found
     assert err.count("\n") == 1 and "see rejected.jsonl: first in.tsv, line" in err
 
 
-def test_a_table_that_is_cut_off_is_listed(corpus, capsys):
+def test_a_table_that_is_cut_off_is_listed(corpus, cli):
     Path("in.parquet").write_bytes(b"PAR1 cut off")
-    code, _, err = run([*HERE, "in.parquet", "--output", "out"], capsys)
+    code, _, err = cli(f"{HERE} in.parquet --output out")
     assert code == 1 and "1 record rejected, see rejected.jsonl: first in.parquet: damaged" in err
     (row,) = map(json.loads, Path("out/rejected.jsonl").read_text().splitlines())
     assert (row["file"], row["line"]) == ("in.parquet", None)
     assert json.loads(Path("out/manifest.json").read_text())["shards"][2]["rows"] == 2
 
 
-def test_long_sequences_are_listed(corpus, capsys):
+def test_long_sequences_are_listed(corpus, cli):
     with Path("in.tsv").open("a") as lines:
         lines.write("\n" + "x\tO\n" * 1_000_000)
-    code, _, err = run([*HERE, "--output", "out", "--longest", "50"], capsys)
+    code, _, err = cli(f"{HERE} --output out --longest 50")
     assert code == 1
     assert "a sequence of more than 50 tokens" in err
 
 
 OTHER = [
-    (["--model", "other.json"], "the run was begun with model "),
-    (["--rules", "citations"], "the run was begun with rules "),
-    (["--shard-size", "4"], "the run was begun with --shard-size 3, now it is 4"),
-    (["--time-limit", "5"], "the run was begun with --time-limit none, now it is 5.0"),
-    (["--method", "viterbi"], "the run was begun with --method auto, now it is viterbi"),
+    ("--model other.json", "the run was begun with model "),
+    ("--rules citations", "the run was begun with rules "),
+    ("--shard-size 4", "the run was begun with --shard-size 3, now it is 4"),
+    ("--time-limit 5", "the run was begun with --time-limit none, now it is 5.0"),
+    ("--method viterbi", "the run was begun with --method auto, now it is viterbi"),
 ]
 
 
-PYTHON_WORDS = (
-    "__init__",
-    "argument",
-    "True",
-    "None",
-    "Traceback",
-    "has no attribute",
-    "dict",
-    "int()",
-    "KeyError",
-    "'str'",
-)
+PYTHON_WORDS = ("__init__", "argument", "True", "None", "Traceback", "has no attribute", "dict", "int()")
+PYTHON_WORDS += ("KeyError", "'str'")
 
 
-def test_a_damaged_manifest_is_named_without_words_of_python(whole, capsys):
+def test_a_damaged_manifest_is_named_without_words_of_python(whole, cli):
     path = Path("whole/manifest.json")
     values = json.loads(path.read_text())
-    damaged = [
-        "",
-        "{",
-        "[]",
-        "null",
-        "7",
-        '"x"',
-        "\udcff",
-        '{"format": 1, "format": 1}',
-        '{"rejected": ' + "9" * 5000 + "}",
-    ]
+    damaged = ["", "{", "[]", "null", "7", '"x"', "\udcff", '{"format": 1, "format": 1}']
+    damaged.append('{"rejected": ' + "9" * 5000 + "}")
     damaged += [
         json.dumps({key: x for key, x in values.items() if key != name})
         for name in values
@@ -197,86 +172,72 @@ def test_a_damaged_manifest_is_named_without_words_of_python(whole, capsys):
             assert message.startswith("whole/manifest.json: ") and "\n" not in message and len(message) < 300
             assert not any(word in message for word in PYTHON_WORDS), message
     assert accepted < 15 < len(damaged)  # such as an empty list of retries
-    code, _, err = run([*HERE, "--output", "whole", "--resume"], capsys)
+    code, _, err = cli(f"{HERE} --output whole --resume")
     assert (code, err.count("\n")) == (2, 1) and "no use for 'more' in the manifest" in err
 
 
 @pytest.mark.parametrize(("arguments", "message"), OTHER)
-def test_another_run_is_not_gone_on_with(whole, capsys, arguments, message):
+def test_another_run_is_not_gone_on_with(whole, cli, arguments, message):
     model = json.loads(Path("hmm.json").read_text())
     Path("other.json").write_text(json.dumps(model) + "\n\n")
-    code, _, err = run([*HERE, "--output", "whole", "--resume", *arguments], capsys)
-    assert code == 2
+    err = cli.refused(f"{HERE} --output whole --resume {arguments}")
     assert err.splitlines()[-1].startswith("ilpinfer: whole/manifest.json: ")
     assert message in err
     assert contents("whole") == whole
 
 
-def test_other_input_is_not_gone_on_with(whole, capsys):
+def test_other_input_is_not_gone_on_with(whole, cli):
     text = Path("in.tsv").read_text()
     Path("in.tsv").write_text(text + "x\tO\n")
-    code, _, err = run([*HERE, "--output", "whole", "--resume"], capsys)
-    assert code == 2 and "the run was begun with bytes of in.tsv" in err
+    assert "the run was begun with bytes of in.tsv" in cli.refused(f"{HERE} --output whole --resume")
     Path("in.tsv").write_text(text.replace("Ada", "Eve"))
-    code, _, err = run([*HERE, "--output", "whole", "--resume"], capsys)
-    assert code == 2 and "part-00000.parquet: has other sequences than those from in.tsv, line 1" in err
-    assert {n: c for n, c in contents("whole").items() if "part" in n} == {
-        n: c for n, c in whole.items() if "part" in n
-    }
+    err = cli.refused(f"{HERE} --output whole --resume")
+    assert "part-00000.parquet: has other sequences than those from in.tsv, line 1" in err
+    now = contents("whole")
+    assert all(now[name] == whole[name] for name in {*now, *whole} if "part" in name)
 
 
-def test_a_shard_of_another_run_is_refused(whole, capsys):
-    assert run([*HERE, "--method", "viterbi", "--output", "other"], capsys)[0] in (0, 1)
+def test_a_shard_of_another_run_is_refused(whole, cli):
+    assert cli(f"{HERE} --method viterbi --output other")[0] in (0, 1)
     shutil.copy("other/part-00001.parquet", "whole/part-00001.parquet")
-    code, _, err = run([*HERE, "--output", "whole", "--resume"], capsys)
-    assert code == 2 and "whole/part-00001.parquet: belongs to another run; delete it" in err
+    err = cli.refused(f"{HERE} --output whole --resume")
+    assert "whole/part-00001.parquet: belongs to another run; delete it" in err
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda data: data[:-9], "damaged ("),
-        (lambda data: b"", "damaged ("),
-    ],
+    ("change", "message"), [(lambda data: data[:-9], "damaged ("), (lambda data: b"", "damaged (")]
 )
-def test_a_damaged_shard_is_named(whole, capsys, change, message):
+def test_a_damaged_shard_is_named(whole, cli, change, message):
     path = Path("whole/part-00001.parquet")
     path.write_bytes(change(path.read_bytes()))
-    code, _, err = run([*HERE, "--output", "whole", "--resume"], capsys)
-    assert code == 2 and f"whole/part-00001.parquet: {message}" in err and "continue with --resume" in err
+    err = cli.refused(f"{HERE} --output whole --resume")
+    assert f"whole/part-00001.parquet: {message}" in err and "continue with --resume" in err
     path.unlink()
-    assert run([*HERE, "--output", "whole", "--resume"], capsys)[0] == 0
+    cli.done(f"{HERE} --output whole --resume")
     assert contents("whole") == whole
 
 
-def test_a_changed_row_is_noticed(whole, capsys):
+def test_a_changed_row_is_noticed(whole, cli):
     path = Path("whole/part-00001.parquet")
     table = pq.read_table(path)
     at = table.schema.get_field_index("score")
     pq.write_table(table.set_column(at, "score", [[0.0] * len(table)]), path)
-    code, _, err = run([*HERE, "--output", "whole", "--resume"], capsys)
-    assert code == 2 and "damaged, its content does not match its digest" in err
+    assert "damaged, its content does not match its digest" in cli.refused(f"{HERE} --output whole --resume")
 
 
-def test_a_folder_that_is_not_empty_needs_resume(whole, capsys):
-    code, _, err = run([*HERE, "--output", "whole"], capsys)
-    assert (code, err) == (
-        2,
-        "ilpinfer: whole: is not empty; continue with --resume, or choose another output\n",
-    )
+def test_a_folder_that_is_not_empty_needs_resume(whole, cli):
+    err = cli.refused(f"{HERE} --output whole")
+    assert err == "ilpinfer: whole: is not empty; continue with --resume, or choose another output\n"
     Path("foreign").mkdir()
     Path("foreign/x").write_text("mine")
-    code, _, err = run([*HERE, "--output", "foreign", "--resume"], capsys)
-    assert (code, err) == (
-        2,
-        "ilpinfer: foreign: holds no run of ilpinfer reprocess, which has manifest.json\n",
-    )
+    err = cli.refused(f"{HERE} --output foreign --resume")
+    assert err == "ilpinfer: foreign: holds no run of ilpinfer reprocess, which has manifest.json\n"
     assert os.listdir("foreign") == ["x"]
 
 
-def test_a_folder_that_another_run_holds(whole, capsys):
+def test_a_folder_that_another_run_holds(whole, cli):
     with hold_lock(Path("whole/run.lock")):
-        code, _, err = run([*HERE, "--output", "whole", "--resume"], capsys)
+        code, _, err = cli(f"{HERE} --output whole --resume")
     assert code == 2
     assert f"whole: pid {os.getpid()} on " in err and "is writing it; wait for its end" in err
 
@@ -291,7 +252,7 @@ def test_a_full_device_is_named(tmp_path, monkeypatch, size):
     assert not list(tmp_path.iterdir())
 
 
-def test_a_full_disk_keeps_what_is_there(whole, capsys, monkeypatch):
+def test_a_full_disk_keeps_what_is_there(whole, cli, monkeypatch):
     def full(self, name, data, write=Folder.write):
         if name == "part-00001.parquet":
             patch.setattr(os, "fsync", fail)
@@ -302,15 +263,15 @@ def test_a_full_disk_keeps_what_is_there(whole, capsys, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(Folder, "write", full)
-        code, _, err = run([*HERE, "--output", "out"], capsys)
+        code, _, err = cli(f"{HERE} --output out")
     assert code == 2 and "out/part-00001.parquet: cannot be written: No space left on device" in err
     assert {"part-00000.parquet", "manifest.json"} <= set(os.listdir("out"))
     assert "part-00001.parquet" not in os.listdir("out")
-    assert run([*HERE, "--output", "out", "--resume"], capsys)[0] == 0
+    cli.done(f"{HERE} --output out --resume")
     assert contents("out") == whole
 
 
-def test_a_budget_stops_the_run_and_resume_goes_on(whole, capsys, monkeypatch):
+def test_a_budget_stops_the_run_and_resume_goes_on(whole, cli, monkeypatch):
     calls = []
 
     def check(self):
@@ -320,62 +281,54 @@ def test_a_budget_stops_the_run_and_resume_goes_on(whole, capsys, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(executors.Budget, "check", check)
-        code, _, err = run([*HERE, "--output", "out", "--budget", "1000"], capsys)
+        code, _, err = cli(f"{HERE} --output out --budget 1000")
     assert (code, err) == (1, "ilpinfer: --budget 1000 s are over; continue with --resume\n")
     assert not json.loads(Path("out/manifest.json").read_text())["finished"]
-    assert run([*HERE, "--output", "out", "--resume"], capsys)[0] == 0
+    cli.done(f"{HERE} --output out --resume")
     assert contents("out") == whole
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--budget", "0"], "--budget 0: expected seconds above 0"),
-        (["--resume", "--only-unproved"], "give one of them"),
-        (["--scheduler", "tcp://127.0.0.1:1", "--jobs", "2"], "--jobs and --scheduler: give one of them"),
-        (["nowhere.tsv"], "nowhere.tsv: No such file or directory"),
-        (["in.tsv"], "in.tsv: is given twice"),
-        (["--output", "in.tsv"], "in.tsv: is a file; name a folder"),
+        ("--budget 0", "--budget 0: expected seconds above 0"),
+        ("--resume --only-unproved", "give one of them"),
+        ("--scheduler tcp://127.0.0.1:1 --jobs 2", "--jobs and --scheduler: give one of them"),
+        ("nowhere.tsv", "nowhere.tsv: No such file or directory"),
+        ("in.tsv", "in.tsv: is given twice"),
+        ("--output in.tsv", "in.tsv: is a file; name a folder"),
     ],
 )
-def test_what_makes_no_sense_is_one_line(corpus, capsys, arguments, message):
-    code, _, err = run([*REPROCESS, "--output", "out", *arguments], capsys)
-    assert code == 2 and err.count("\n") == 1 and message in err
+def test_what_makes_no_sense_is_one_line(corpus, cli, arguments, message):
+    assert message in cli.refused(f"{REPROCESS} --output out {arguments}")
     assert not Path("out/manifest.json").exists()
 
 
-def test_a_dry_run_writes_nothing(corpus, capsys):
-    code, out, err = run([*HERE, "--output", "out", "--dry-run"], capsys)
-    assert (code, err) == (0, "")
+def test_a_dry_run_writes_nothing(corpus, cli):
+    out = cli.output(f"{HERE} --output out --dry-run")
     assert out.startswith("the first 8 sequences: 8 proved, ") and "about 8 sequences, " in out
     assert not Path("out").exists()
 
 
-def test_what_is_not_proved_is_taken_up(corpus, capsys, monkeypatch):
+def test_what_is_not_proved_is_taken_up(corpus, monkeypatch, cli):
     """A beam proves little; a row that stays open is kept unless a better one comes."""
-    beam = [*HERE, "--output", "out", "--method", "viterbi"]
+    beam = f"{HERE} --output out --method viterbi"
     Path("hard.toml").write_text(Path("rules.toml").read_text().replace("penalty = 2.5", "n = 0"))
-    code, _, err = run([*beam, "--rules", "hard.toml"], capsys)
-    assert code == 0 and "unproved.jsonl" in err
+    assert "unproved.jsonl" in cli.done(f"{beam} --rules hard.toml").err
     before = contents("out")
     rows = list(map(json.loads, before["unproved.jsonl"].decode().splitlines()))
     assert rows and {row["status"] for row in rows} == {"unknown"}
-    again = [*beam, "--rules", "hard.toml", "--only-unproved", "--time-limit", "60"]
-    assert run(again, capsys)[0] == 0
+    again = f"{beam} --rules hard.toml --only-unproved --time-limit 60"
+    cli.done(again)
     same = contents("out")
-    assert {n: c for n, c in same.items() if n != "manifest.json"} == {
-        n: c for n, c in before.items() if n != "manifest.json"
-    }
+    assert same | {"manifest.json": ""} == before | {"manifest.json": ""}
     monkeypatch.setattr("ilpinfer.decoding.decoder.Decoder", _exact)
     with monkeypatch.context() as patch:
         patch.setattr(executors.Budget, "check", _spent)
-        code, _, err = run([*again, "--budget", "1000"], capsys)
+        code, _, err = cli(f"{again} --budget 1000")
     assert code == 1 and "--budget 1000 s are over; continue with --only-unproved" in err
-    kept = contents("out")
-    assert {n: c for n, c in kept.items() if n != "manifest.json"} == {
-        n: c for n, c in before.items() if n != "manifest.json"
-    }
-    assert run(again, capsys)[0] == 0
+    assert contents("out") | {"manifest.json": ""} == before | {"manifest.json": ""}
+    cli.done(again)
     manifest = json.loads(Path("out/manifest.json").read_text())
     assert manifest["retries"] == [60.0, 60.0, 60.0] and manifest["finished"]
     assert sum(shard["unproved"] for shard in manifest["shards"]) == 0

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 from cli.test_training import PAIRS
+from support.command_line import rows
 
 import ilpinfer
 from formulations import RuleError, RuleSet, dump_rules, join_rules, load_rules, parse_rules
 from formulations import constraints as C
-from ilpinfer.cli import main
 from ilpinfer.cli.decoding import DecodeOptions
 from ilpinfer.models.training import train
 
@@ -72,12 +72,9 @@ def test_the_joined_rules_cost_what_all_of_them_cost(kind):
         worth = [ilpinfer.evaluate_labelling(trellis, rules, labels) for rules in (one, other, joined)]
         assert worth[2].penalty == worth[0].penalty + worth[1].penalty > 0
         assert worth[2].feature_score == worth[1].feature_score
-        assert worth[2].violations == {
-            "few": worth[0].violations["few"],
-            "valid_scheme()": 0,
-            "few #2": worth[1].violations["few"],
-            "valid_scheme() #2": 0,
-        }
+        few, more = (each.violations["few"] for each in worth[:2])
+        schemes = {"valid_scheme()": 0, "valid_scheme() #2": 0}
+        assert worth[2].violations == {"few": few, "few #2": more, **schemes}
 
 
 def test_numbers_are_free_ones():
@@ -105,54 +102,45 @@ def test_definitions_that_clash_are_errors(message, text):
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def folder(here, cli):
     blocks = ["\n".join(f"{t}\t{y}" for t, y in zip(*pair, strict=True)) for pair in PAIRS[:4]]
     Path("train.tsv").write_text("\n\n".join(blocks) + "\n")
     Path("one.toml").write_text(ONE)
     Path("other.toml").write_text(OTHER)
-    assert main(["train", "train.tsv", "--output", "m.json"]) == 0
-    return tmp_path
+    cli.done("train train.tsv --output m.json")
+    return here
 
 
-BOTH = ["--rules", "one.toml", "--rules", "other.toml"]
+BOTH = "train.tsv --model m.json --rules one.toml --rules other.toml"
 
 
-def test_every_command_joins_its_rules(folder, capsys):
-    common = ["train.tsv", "--model", "m.json", *BOTH]
-    assert main(["decode", *common, "--output", "o.jsonl"]) == 0
-    rows = [json.loads(line) for line in Path("o.jsonl").read_text().splitlines()]
-    assert all(list(row["violations"])[::2] == ["few", "few #2"] for row in rows)
+def test_every_command_joins_its_rules(folder, cli):
+    cli.done(f"decode {BOTH} --output o.jsonl")
+    found = rows(Path("o.jsonl"))
+    assert all(list(row["violations"])[::2] == ["few", "few #2"] for row in found)
     rules, model = load_rules("one.toml", "other.toml"), train("hmm", PAIRS[:4])
     expected = [ilpinfer.decode(model.trellis(tokens), rules) for tokens, _ in PAIRS[:4]]
-    assert [row["score"] for row in rows] == [each.score for each in expected]
-    assert main(["compare", *common, "--methods", "auto,viterbi", "--output", "c"]) == 0
+    assert [row["score"] for row in found] == [each.score for each in expected]
+    cli.done(f"compare {BOTH} --methods auto,viterbi --output c")
     assert json.loads(Path("c/summary.json").read_text())["rules"] == "one.toml + other.toml"
-    assert main(["export", *common, "--output", "p"]) == 0
+    cli.done(f"export {BOTH} --output p")
     columns = str(json.loads(Path("p/0001.columns.json").read_text())["columns"])
     assert 'sigma["few"]' in columns and 'sigma["few #2"]' in columns
-    command = ["train", "train.tsv", "--output", "n.json", "--held-out", "train.tsv"]
-    tables = []
     Path("hard.toml").write_text('fields = ["author"]\n' + HARD)
-    for own in (["one.toml", "hard.toml"], ["hard.toml", "one.toml"], ["hard.toml"], ["one.toml"]):
-        capsys.readouterr()
-        assert main([*command, *(text for name in own for text in ("--rules", name))]) == 0
-        tables.append(capsys.readouterr().out)
+    one, hard = "--rules one.toml", "--rules hard.toml"
+    command = "train train.tsv --output n.json --held-out train.tsv"
+    tables = [cli.done(f"{command} {own}").out for own in (f"{one} {hard}", f"{hard} {one}", hard, one)]
     assert tables[0] == tables[1] and len(set(tables)) == 3
 
 
-def test_a_clash_is_one_line_and_nothing_is_written(folder, capsys):
+def test_a_clash_is_one_line_and_nothing_is_written(folder, cli):
     Path("other.toml").write_text(OTHER.replace('body = ["title", "date"]', 'body = ["date"]'))
-    capsys.readouterr()
-    assert main(["decode", "train.tsv", "--model", "m.json", *BOTH, "--output", "o.jsonl"]) == 2
-    err = capsys.readouterr().err
-    assert err.strip().splitlines() == [
-        'ilpinfer: other.toml: group "body" is another one than in one.toml: rename one of them, or define both alike'
-    ]
+    said = 'group "body" is another one than in one.toml: rename one of them, or define both alike'
+    assert cli.refused(f"decode {BOTH} --output o.jsonl") == f"ilpinfer: other.toml: {said}\n"
     assert not Path("o.jsonl").exists()
 
 
-def test_an_unfinished_run_begins_anew_when_any_of_its_rules_has_changed(folder, monkeypatch):
+def test_an_unfinished_run_begins_anew_when_any_of_its_rules_has_changed(folder, monkeypatch, cli):
     jobs = []
 
     def job(options, content):
@@ -161,11 +149,11 @@ def test_an_unfinished_run_begins_anew_when_any_of_its_rules_has_changed(folder,
 
     original = DecodeOptions.job
     monkeypatch.setattr(DecodeOptions, "job", job)
-    command = ["decode", "train.tsv", "--model", "m.json", *BOTH, "--output", "o.jsonl"]
-    assert main(command) == 0
+    command = f"decode {BOTH} --output o.jsonl"
+    cli.done(command)
     for name, text in (("one.toml", ONE), ("other.toml", OTHER)):
         Path(name).write_text(text.replace("penalty = ", "penalty = 1"))
-        assert main(command) == 0
+        cli.done(command)
         Path(name).write_text(text)
-    assert main(command) == 0
+    cli.done(command)
     assert jobs[0] == jobs[3] and len({*jobs[:3]}) == 3

@@ -7,7 +7,7 @@ import time
 import fastjsonschema
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.effort import at_most, examples
 from support.strategies import LABEL_SETS, cases
@@ -20,11 +20,10 @@ from formulations.problem.compiled_rules import compile_problem
 from formulations.rulefiles.loading import CATALOGUE
 from formulations.rulefiles.schema import schema
 
-SLOW = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 PLAIN = LabelSet(("a", "b", "O"))
 
 
-@settings(max_examples=examples(200), **SLOW)
+@settings(max_examples=examples(200))
 @given(st.sampled_from(LABEL_SETS).flatmap(lambda pair: cases(LabelSet(pair[1], pair[0]))))
 def test_rules_read_and_written_again_are_equal(case):
     rules = RuleSet((case.rule,), name="rules")
@@ -33,7 +32,7 @@ def test_rules_read_and_written_again_are_equal(case):
     assert parse_rules(dump_rules(again)) == again
 
 
-@settings(max_examples=examples(150), **SLOW)
+@settings(max_examples=examples(150))
 @given(st.sampled_from(LABEL_SETS), st.data())
 def test_rule_files_keep_to_the_schema(pair, data):
     import tomllib
@@ -156,9 +155,8 @@ scope = "each label"
 def test_templates_of_one_s_own_in_a_file():
     rules = parse_rules(DEFINING)
     after, few, apart = rules.rules
-    counts = [
-        [r.violations(list(y), None, PLAIN) for y in ("abb", "bba", "OOa")] for r in (after, few, apart)
-    ]
+    labellings = list("abb"), list("bba"), list("OOa")
+    counts = [[rule.violations(y, None, PLAIN) for y in labellings] for rule in (after, few, apart)]
     assert counts == [[0, 2, 0], [0, 0, 1], [1, 1, 0]]
     assert after.title == "after(a, b)"
     assert parse_rules(dump_rules(rules)) == rules
@@ -324,9 +322,8 @@ def test_named_formulas_that_branch_are_bounded():
     ]
     document = {"fields": ["a"], "template": branching, "rule": [{"logic": "forall t: f0(t)"}]}
     began = time.perf_counter()
-    with pytest.raises(
-        RuleError, match="more than 20000 parts after expansion of the formulas that it calls"
-    ):
+    message = "more than 20000 parts after expansion of the formulas that it calls"
+    with pytest.raises(RuleError, match=message):
         parse_rules(dump(document))
     document["template"] = branching[20:]
     document["rule"] = [{"logic": "forall t: f20(t)"}]
@@ -342,11 +339,8 @@ def test_rules_made_in_python_bring_their_templates_and_groups_along():
     few = C.define("few", ["A"], linear="tokens(A) <= 1")
     rules = [near(A="c"), few("c", penalty=2.0), C.matches("named+ c*", groups=(named,))]
     again = parse_rules(dump_rules(rules))
-    assert again.fields == ("c", "a", "b") and [r.statement.rule_name for r in again] == [
-        "near",
-        "few",
-        "matches",
-    ]
+    assert again.fields == ("c", "a", "b")
+    assert [rule.statement.rule_name for rule in again] == ["near", "few", "matches"]
     assert parse_rules(dump_rules(again)) == again
     for y in ("abc", "cab", "ccc"):
         labels = LabelSet(("a", "b", "c"))

@@ -1,9 +1,7 @@
 """Messages about rule files that are no TOML, have numbers of thousands of digits, or say nothing."""
 
-import subprocess
-import sys
-
 import pytest
+from support.processes import python
 
 from formulations import RuleError, load_rules, parse_rules
 from formulations import constraints as C
@@ -51,25 +49,14 @@ def test_a_long_number_in_a_formula_has_its_place(text, column):
     assert parse_rules(f'fields = ["a"]\n[[rule]]\n{text.replace(DIGITS, "0" * 5000 + "1")}')
 
 
-def test_a_rule_file_without_a_rule_is_noticed(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "empty.toml").write_text('fields = ["a"]\n', "utf-8")
+def test_a_rule_file_without_a_rule_is_noticed(here):
+    (here / "empty.toml").write_text('fields = ["a"]\n', "utf-8")
     with pytest.warns(RuleNotice, match=r"^empty\.toml: no rule and no feature$"):
         load_rules("empty.toml")
     assert len(load_rules("empty.toml", "bio")) == 1
-    (tmp_path / "in.jsonl").write_text('{"start": [0, 1], "edges": [], "label_names": ["a", "O"]}\n', "utf-8")
-    command = [
-        sys.executable,
-        "-m",
-        "ilpinfer",
-        "decode",
-        "in.jsonl",
-        "--rules",
-        "empty.toml",
-        "--output",
-        "out.jsonl",
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    (here / "in.jsonl").write_text('{"start": [0, 1], "edges": [], "label_names": ["a", "O"]}\n', "utf-8")
+    command = "-m ilpinfer decode in.jsonl --rules empty.toml --output out.jsonl"
+    done = python(*command.split(), check=True)
     assert "empty.toml: no rule and no feature" in done.stderr
 
 

@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.effort import examples
 from support.strategies import LABEL_SETS, TOKENS, cases
@@ -27,7 +27,6 @@ from formulations.parameters import Words
 from formulations.problem.compiled_rules import compile_rules
 from ilpinfer.references.making import make
 
-SLOW = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 PLAIN = LabelSet(("a", "b", "c", "O"), "plain")
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 INNER = C.group("inner", ["a", "O"])
@@ -99,12 +98,8 @@ def options(draw):
 @st.composite
 def grouped(draw):
     """A rule or feature with groups, in each of the forms that can name one."""
-    A, B, n, over = (
-        draw(selectors()),
-        draw(selectors()),
-        draw(st.integers(0, 3)),
-        draw(st.sampled_from(["tokens", "runs"])),
-    )
+    A, B, n = draw(selectors()), draw(selectors()), draw(st.integers(0, 3))
+    over = draw(st.sampled_from(["tokens", "runs"]))
     name, groups = draw(st.sampled_from(NAMED)).name, draw(st.permutations(NAMED))
     return draw(
         st.sampled_from(
@@ -136,7 +131,7 @@ def digest(rules, labels=PLAIN):
     return compile_rules(rules, labels).digest
 
 
-@settings(max_examples=examples(300), **SLOW)
+@settings(max_examples=examples(300))
 @given(
     st.lists(st.one_of(grouped(), cases(PLAIN).map(lambda case: case.rule)), max_size=5),
     st.lists(st.sampled_from(NAMED), unique=True),
@@ -153,7 +148,7 @@ def test_rules_written_and_read_again_have_the_same_digest(items, groups, more):
         assert one.violations(labelling, tokens, PLAIN) == other.violations(labelling, tokens, PLAIN)
 
 
-@settings(max_examples=examples(200), **SLOW)
+@settings(max_examples=examples(200))
 @given(st.sampled_from(LABEL_SETS), st.data())
 def test_all_schemes_keep_their_digest(pair, data):
     labels = LabelSet(pair[1], pair[0])
@@ -169,12 +164,8 @@ def test_catalogue_entries_keep_their_digest(entry):
 
 
 def test_a_rule_set_from_python_beside_groups_has_a_reference():
-    rules = [
-        C.at_most_runs(NAMED[0], 1),
-        C.linear("tokens(a) <= 2"),
-        C.logic("exists t: b(t)"),
-        C.matches("a* .*"),
-    ]
+    texts = C.linear("tokens(a) <= 2"), C.logic("exists t: b(t)"), C.matches("a* .*")
+    rules = [C.at_most_runs(NAMED[0], 1), *texts]
     trellis = Trellis([1.0, 0.0, 0.5], [[[0.0, 1.0, 0.5]] * 3], labels=["a", "b", "O"], tokens=["x", "y"])
     again = parse_rules(dump_rules(rules))
     solution = ilpinfer.decode(trellis, rules)

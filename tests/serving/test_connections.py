@@ -93,9 +93,8 @@ def test_headers_that_are_too_large_are_told(served):
     with connected(served, b"GET / HTTP/1.1\r\nx: " + b"a" * (2 * HEADERS)) as connection:
         answer = received(connection)
     assert status(answer) == 431
-    assert json.loads(answer.partition(b"\r\n\r\n")[2]) == {
-        "detail": f"headers: at most {HEADERS} bytes are accepted; send less"
-    }
+    said = f"headers: at most {HEADERS} bytes are accepted; send less"
+    assert json.loads(answer.partition(b"\r\n\r\n")[2]) == {"detail": said}
 
 
 def test_headers_just_below_the_limit_are_accepted(served):

@@ -184,11 +184,8 @@ def test_ready_once_kernels_are_loaded(monkeypatch):
 
     async def conversation(client):
         assert gate.is_set()
-        before = [
-            await client.get("/health"),
-            await client.get("/ready"),
-            await client.post("/decode", json=EDGES),
-        ]
+        before = [await client.get("/health"), await client.get("/ready")]
+        before.append(await client.post("/decode", json=EDGES))
         service._warm()
         return before, [await client.get("/ready"), await client.post("/decode", json=EDGES)]
 
@@ -222,10 +219,8 @@ def test_an_error_of_the_decoder_is_one_message(caplog):
     service = service_of(Broken())
 
     async def conversation(client):
-        return (
-            await client.post("/decode", json=EDGES),
-            await client.post("/batch", json={"sequences": [EDGES]}),
-        )
+        one = await client.post("/decode", json=EDGES)
+        return one, await client.post("/batch", json={"sequences": [EDGES]})
 
     one, batch = talk(service, conversation)
     assert (one.status_code, one.json()["detail"]) == (500, "decoding failed: solver gone")

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import httpx
 import pytest
-from support.command_line import run
 from support.served import Served
 from support.service import EDGES, GENEROUS
 
@@ -22,8 +21,7 @@ LONG = {
 
 
 @pytest.mark.parametrize(
-    "number, code, said",
-    [(signal.SIGTERM, 0, ""), (signal.SIGINT, 130, "ilpinfer: interrupted\n")],
+    "number, code, said", [(signal.SIGTERM, 0, ""), (signal.SIGINT, 130, "ilpinfer: interrupted\n")]
 )
 def test_a_signal_ends_the_service_behind_the_request_in_work(number, code, said, tmp_path):
     with Served(tmp_path, *ENDLESS, "--workers", "1") as served:
@@ -83,47 +81,45 @@ def test_a_trained_model_is_served(folder):
 
 
 BAD = [
-    (["--model", "nope.json"], "nope.json: the model cannot be read"),
-    (["--rules", "citatons"], 'did you mean "citations"?'),
-    (["--model", "hmm.json", "--rules", "unfit.toml"], "venue"),
-    (["--model", "hmm.json", "--scheme", "iobes"], "its labels are bio, not iobes; leave --scheme out"),
-    (["--scheme", "bioo"], 'no scheme "bioo"'),
-    (["--method", "atuo"], 'no method "atuo"'),
-    (["--option", "width=3"], "method auto has no option 'width'"),
-    (["--option", "width"], "expected NAME=VALUE"),
-    (["--deadline", "0"], "--deadline is 0.0; expected seconds above 0"),
-    (["--deadline", "nan"], "--deadline is nan; expected seconds above 0"),
-    (["--deadline", "31"], "raise that, or lower the deadline"),
-    (["--longest-deadline", "-1"], "--longest-deadline is -1.0; expected seconds above 0"),
-    (["--headers-time", "0"], "--headers-time is 0.0; expected seconds above 0"),
-    (["--connections", "0"], "--connections is 0; expected a whole number from 1"),
-    (["--queue", "0"], "--queue is 0; expected a whole number from 1"),
-    (["--port", "70000"], "--port"),
-    (["--workers", "0"], "--workers"),
+    ("--model nope.json", "nope.json: the model cannot be read"),
+    ("--rules citatons", 'did you mean "citations"?'),
+    ("--model hmm.json --rules unfit.toml", "venue"),
+    ("--model hmm.json --scheme iobes", "its labels are bio, not iobes; leave --scheme out"),
+    ("--scheme bioo", 'no scheme "bioo"'),
+    ("--method atuo", 'no method "atuo"'),
+    ("--option width=3", "method auto has no option 'width'"),
+    ("--option width", "expected NAME=VALUE"),
+    ("--deadline 0", "--deadline is 0.0; expected seconds above 0"),
+    ("--deadline nan", "--deadline is nan; expected seconds above 0"),
+    ("--deadline 31", "raise that, or lower the deadline"),
+    ("--longest-deadline -1", "--longest-deadline is -1.0; expected seconds above 0"),
+    ("--headers-time 0", "--headers-time is 0.0; expected seconds above 0"),
+    ("--connections 0", "--connections is 0; expected a whole number from 1"),
+    ("--queue 0", "--queue is 0; expected a whole number from 1"),
+    ("--port 70000", "--port"),
+    ("--workers 0", "--workers"),
 ]
 
 
 @pytest.mark.parametrize("arguments, message", BAD)
-def test_what_cannot_be_served_is_told_before_it_begins(arguments, message, folder, capsys):
+def test_what_cannot_be_served_is_told_before_it_begins(arguments, message, folder, cli):
     Path("unfit.toml").write_text('[[rule]]\ntemplate = "at_most_runs"\nfield = "venue"\n')
-    code, out, err = run(["serve", *arguments], capsys)
+    code, out, err = cli(f"serve {arguments}")
     assert (code, out) == (2, "")
     assert message in err and "Traceback" not in err
     assert err.startswith("ilpinfer: ")
 
 
-def test_a_port_in_use(folder, capsys):
+def test_a_port_in_use(folder, cli):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        code, _, err = run(["serve", "--port", str(port)], capsys)
-    assert code == 2
+        err = cli.refused(f"serve --port {port}")
     assert f"--port {port}: cannot listen there: Address already in use; choose another port" in err
 
 
-def test_libraries_that_are_missing_are_named(folder, capsys, monkeypatch):
+def test_libraries_that_are_missing_are_named(folder, cli, monkeypatch):
     monkeypatch.setattr("ilpinfer.system.extras.find_spec", lambda name: None)
-    code, _, err = run(["serve"], capsys)
-    assert code == 2
+    err = cli.refused("serve")
     assert "the service needs fastapi, which is not installed; pip install 'ilpinfer[serve]'" in err
     assert "TRACEBACK" not in err
 

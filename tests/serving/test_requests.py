@@ -37,10 +37,8 @@ def test_scores_are_decoded_as_the_decoder_does(decoder, tmp_path):
     assert response.status_code == 200
     answer = response.json()
     assert answer.pop("queue_seconds") >= 0
-    apart = ("seconds", "warm_up_seconds")
-    assert {k: v for k, v in answer.items() if k not in apart} == {
-        k: v for k, v in expected.items() if k not in apart
-    }
+    times = {"seconds": 0, "warm_up_seconds": 0}
+    assert answer | times == expected | times
     assert answer["status"] == "optimal" and answer["violations"] == {"one title": 0}
 
 
@@ -173,10 +171,8 @@ def test_a_batch_has_a_result_for_each_sequence(decoder):
         assert first["labels"] == fourth["labels"] and len(third["labels"]) == 2
         assert (second["status"], second["error"], second["labels"]) == ("unknown", "InputError", None)
         assert second["reason"] == "sequences, item 2: tokens is not a list of texts"
-        assert (fifth["error"], fifth["reason"].split(";")[0]) == (
-            "LimitError",
-            "sequences, item 5: 6 tokens",
-        )
+        assert fifth["error"] == "LimitError"
+        assert fifth["reason"].startswith("sequences, item 5: 6 tokens;")
 
 
 def test_a_batch_of_nothing_that_can_be_decoded(decoder):

@@ -2,8 +2,10 @@
 
 import io
 import json
+import shlex
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -59,3 +61,79 @@ def run(arguments: list[str], capsys, stdin: str | None = None, monkeypatch=None
     code = main(arguments)
     out, err = capsys.readouterr()
     return code, out, err
+
+
+def rows(source: str | Path) -> list[dict]:
+    """The JSON lines of a text or of a file; NaN and Infinity are no JSON."""
+
+    def refuse(constant: str) -> None:
+        raise AssertionError(f"{constant} is not JSON")
+
+    text = source if isinstance(source, str) else source.read_text()
+    return [json.loads(line, parse_constant=refuse) for line in text.split("\n") if line]
+
+
+def rule_text(template: str, **options: object) -> str:
+    """A rule file of one rule; its fields are those that the options name, or `fields`."""
+    fields = options.pop("fields", [options[name] for name in ("field", "other") if name in options])
+    lines = (f"{name} = {json.dumps(value)}\n" for name, value in options.items())
+    return f'fields = {json.dumps(fields)}\n[[rule]]\ntemplate = "{template}"\n{"".join(lines)}'
+
+
+class Ended(NamedTuple):
+    """How a command ended, and what it wrote."""
+
+    code: int
+    out: str
+    err: str
+
+
+class CommandLine:
+    """Runs commands in this process: a line as in a shell, and words that are not split."""
+
+    def __init__(self, capture) -> None:
+        self.capture = capture
+
+    def __call__(self, line: str, *words: str) -> Ended:
+        return Ended(*run([*shlex.split(line), *words], self.capture))
+
+    def done(self, line: str, *words: str) -> Ended:
+        """A command that ends with 0."""
+        ended = self(line, *words)
+        assert ended.code == 0, ended.err
+        return ended
+
+    def output(self, line: str, *words: str) -> str:
+        """What a command prints that ends with 0 and writes nothing else."""
+        code, out, err = self(line, *words)
+        assert (code, err) == (0, "")
+        return out
+
+    def rows(self, line: str, *words: str) -> list[dict]:
+        """The JSON lines that a command prints which ends with 0."""
+        return rows(self.done(line, *words).out)
+
+    def failed(self, line: str, *words: str) -> str:
+        """The errors of a command that ends with 2; it may have printed something, too."""
+        code, _, err = self(line, *words)
+        assert code == 2
+        return err
+
+    def refused(self, line: str, *words: str) -> str:
+        """The one line of message of a command that ends with 2 and prints nothing."""
+        code, out, err = self(line, *words)
+        assert (code, out, err.count("\n")) == (2, "", 1), err
+        assert err.startswith("ilpinfer: ") and "Traceback" not in err
+        return err
+
+
+@pytest.fixture
+def cli(capsys) -> CommandLine:
+    return CommandLine(capsys)
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch) -> Path:
+    """An empty folder as the current one."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
