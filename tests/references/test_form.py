@@ -142,7 +142,7 @@ def test_show_and_programs_name_file_and_record(lines, tmp_path, cli):
     last = str(len(MALFORMED) + 2)
     cli.done(f"reference show {lines} --number {last}")
     folder = tmp_path / "programs"
-    error = cli.refused(f"reference programs {lines} --output {folder}")
+    error = cli.failed(f"reference programs {lines} --output {folder}")
     assert f"first {lines}, reference 2: no reference: it has no model" in error
     names = ["good-2.lp", "good-2.mps", "good.lp", "good.mps"]
     assert sorted(path.name for path in folder.iterdir()) == names
