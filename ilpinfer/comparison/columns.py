@@ -45,7 +45,7 @@ class Column:
 
 TABLE = """
 field                | tables                             | title                     | form     | group     | help
-method               | summary gaps errors matches fields | method                    | text     |           |
+method               | summary gaps errors matches fields stages | method             | text     |           |
 rank                 | summary                            | rank                      | count    |           | by the share solved, then the mean gap, then the time
 kind                 | summary                            | kind                      | text     |           |
 seeds                | summary                            | seeds                     | count    |           |
@@ -99,6 +99,10 @@ f1                   | fields                             | F1                  
 precision_gain       | fields                             | precision gain            | points   |           | over Viterbi without rules
 recall_gain          | fields                             | recall gain               | points   |           | over Viterbi without rules
 f1_gain              | fields                             | F1 gain                   | points   |           | over Viterbi without rules
+stage                | stages                             | stage                     | text     |           |
+ran                  | stages                             | sequences                 | count    |           | on which it ran, with every seed
+ended                | stages                             | ended                     | count    |           | sequences whose search it ended, by a proof or at a limit
+share                | stages                             | share of the time         | percent  |           |
 """
 """Where the columns stand, and how their values are shown: `field` is that of a record, such as `Summary`."""
 

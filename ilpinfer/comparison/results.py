@@ -11,6 +11,7 @@ from ilpinfer.comparison.frame import frame_of
 from ilpinfer.comparison.pairs import Match, matches
 from ilpinfer.comparison.plan import Case, Plan
 from ilpinfer.comparison.running import Baseline, Rows
+from ilpinfer.comparison.stages import StageCost, stage_costs
 from ilpinfer.comparison.summary import Summary, summarise
 from ilpinfer.system.checkpoint import Row
 
@@ -80,13 +81,23 @@ class Results:
         """
         return field_gains(self.rows(), self.baseline.fields)
 
+    def stages(self) -> list[StageCost]:
+        """The stages of the method `auto`: the sequences that each one ended, and its time.
+
+        Returns
+        -------
+        list of StageCost
+            One line for each stage; none where the method is not compared.
+        """
+        return stage_costs(self.rows())
+
     def table(self, name: str) -> "pd.DataFrame":
         """A table with names and units in its columns, shares in percent and times in milliseconds.
 
         Parameters
         ----------
         name : str
-            "summary", "gaps", "errors", "matches" or "fields".
+            "summary", "gaps", "errors", "matches", "fields" or "stages".
 
         Returns
         -------
@@ -109,6 +120,8 @@ def lines_of(results: Results, name: str, summary: Sequence[Summary] | None = No
         return results.matches()
     if name == "fields":
         return results.field_gains()
+    if name == "stages":
+        return results.stages()
     return results.summary() if summary is None else summary
 
 

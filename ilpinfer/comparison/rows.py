@@ -8,6 +8,7 @@ from typing import Any
 from formulations import LabelSet, Trellis
 from formulations.errors import InferenceError
 from ilpinfer.comparison.plan import PlannedMethod
+from ilpinfer.comparison.stages import FIRST
 from ilpinfer.core.rule_compiler import RuleCompiler
 from ilpinfer.core.solution import Solution, finite
 from ilpinfer.decoding.evaluation import evaluate_labelling
@@ -100,8 +101,17 @@ def row_of(
         "seconds": None if entry.request is None else solution.seconds,
         "incumbents": [[each.seconds, finite(each.score)] for each in improvements],
         "route": solution.method,
+        "stages": _stages(entry, solution),
         "gold": account,
     }
+
+
+def _stages(entry: PlannedMethod, solution: Solution) -> list[tuple[str, float]] | None:
+    """The stages of the engine, with their seconds; None for other methods and failures."""
+    if entry.request is None or entry.request.method.name != "auto" or solution.error:
+        return None
+    later = sum(seconds for _, seconds in solution.stages)
+    return [(FIRST, max(0.0, solution.seconds - later)), *solution.stages]
 
 
 def check_agreement(rows: Sequence[Row], where: str) -> None:

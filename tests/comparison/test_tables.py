@@ -12,6 +12,7 @@ from support.comparisons import ODD, odd, ordinary
 from ilpinfer.comparison.columns import COLUMNS
 from ilpinfer.comparison.fields import FieldGain
 from ilpinfer.comparison.pairs import Match
+from ilpinfer.comparison.stages import FIRST, StageCost, stage_costs
 from ilpinfer.comparison.summary import Summary
 from ilpinfer.comparison.table_files import SUFFIXES, write_tables
 from ilpinfer.comparison.text import readable, shown
@@ -44,6 +45,27 @@ def test_tables_hold_the_figures_of_the_summary_in_their_units(comparison):
     assert fields["F1 gain (% points)"].tolist() == [100 * gain.f1_gain for gain in comparison.field_gains()]
 
 
+def test_each_sequence_of_auto_is_ended_by_one_stage(comparison):
+    stages, rows = comparison.stages(), list(comparison.rows())
+    engine = [row for row in rows if row["stages"]]
+    assert {row["method"] for row in engine} == {stage.method for stage in stages} == {"auto"}
+    assert stages[0].stage == FIRST and stages[0].ran == len(engine) == sum(stage.ended for stage in stages)
+    assert sum(stage.share for stage in stages) == pytest.approx(1.0)
+    assert comparison.table("stages")["share of the time (%)"].sum() == pytest.approx(100.0)
+
+
+def test_costs_of_stages_are_sums_over_sequences():
+    taken = [
+        [(FIRST, 1.0)],
+        [(FIRST, 1.0), ("kernels", 2.0)],
+        [(FIRST, 1.0), ("kernels", 2.0), ("solver", 3.0)],
+    ]
+    rows = [{"method": "auto", "stages": stages} for stages in taken]
+    rows.append({"method": "beam", "stages": None})
+    found = [(each.stage, each.ran, each.ended, each.share) for each in stage_costs(rows)]
+    assert found == [(FIRST, 3, 1, 0.3), ("kernels", 2, 1, 0.4), ("solver", 1, 1, 0.3)]
+
+
 def test_names_of_columns_are_unique():
     for columns in COLUMNS.values():
         names = [column.name for column in columns]
@@ -51,14 +73,14 @@ def test_names_of_columns_are_unique():
 
 
 def test_every_column_is_a_field_of_its_record():
-    records = {"matches": Match, "fields": FieldGain}
+    records = {"matches": Match, "fields": FieldGain, "stages": StageCost}
     for table, columns in COLUMNS.items():
         known = {field.name for field in fields(records.get(table, Summary))}
         assert {column.field for column in columns} <= known
 
 
 def test_an_unknown_table_or_format_is_named(comparison, tmp_path):
-    message = r"table is 'gap'; expected one of summary, gaps, errors, matches, fields"
+    message = r"table is 'gap'; expected one of summary, gaps, errors, matches, fields, stages"
     with pytest.raises(ValueError, match=message):
         comparison.table("gap")
     with pytest.raises(ValueError, match="format is 'xls'; expected one of csv, markdown, latex, parquet"):
@@ -109,7 +131,8 @@ def test_latex_is_escaped_and_has_as_many_cells_as_columns(tmp_path):
             bare = re.sub(r"\\[a-zA-Z]+\d*(\{\})? ?|\\[&%$#_{}]|\$\\pm\$", "", line)
             assert not re.search(r"[\\%$#_{}<>|~^]", bare.replace(" & ", ""))
         assert text.count("\\toprule") == text.count("\\midrule") == text.count("\\bottomrule") == 1
-    assert r"a\textless{}b\textgreater{}\&" in text and ODD not in text
+        if name != "stages":
+            assert r"a\textless{}b\textgreater{}\&" in text and ODD not in text
 
 
 def test_latex_does_not_take_a_name_for_an_argument_of_the_line_before(tmp_path):
