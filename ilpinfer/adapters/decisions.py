@@ -1,17 +1,15 @@
 """The best labelling of a trellis under rules with the probabilities of its labels, for all adapters."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
-from formulations import Trellis, load_rules, parse_rules
+from formulations import Trellis
 from formulations.automata.machine import TooManyStates
 from formulations.dtypes import Floats, Integers
 from formulations.errors import InferenceError
 from formulations.messages import suggestion
 from formulations.problem.missing_tokens import NoTokens
-from ilpinfer.core.rule_compiler import Rules
 from ilpinfer.decoding.decoder import Decoder
 
 PROBABILITIES = ("rules", "model")
@@ -71,10 +69,3 @@ def check_choice(what: str, value: object, known: tuple[str, ...]) -> str:
     if value not in known:
         raise AdapterError(f"no {what} {value!r}{suggestion(str(value), known)}")
     return str(value)
-
-
-def as_rules(rules: Rules | str | Path) -> Rules:
-    """Rules as they are, or those of a catalogue entry, a file, or TOML text."""
-    if isinstance(rules, str) and "\n" in rules:
-        return parse_rules(rules)
-    return load_rules(rules) if isinstance(rules, str | Path) else rules

@@ -2,11 +2,10 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from pathlib import Path
 from typing import Any, Unpack
 
 from formulations import LabelSet
-from ilpinfer.adapters.decisions import PROBABILITIES, AdapterError, as_rules, check_choice, decide
+from ilpinfer.adapters.decisions import PROBABILITIES, AdapterError, check_choice, decide
 from ilpinfer.adapters.encoding import POOLS, STRATEGIES, Unit, entity_groups, plain_text, units_of
 from ilpinfer.adapters.pipeline import PostProcessor
 from ilpinfer.adapters.windows import COMBINATIONS
@@ -25,7 +24,7 @@ def entities(
     id2label: Mapping[Any, str] | Sequence[str],
     word_ids: Sequence[int | None] | None = None,
     offset_mapping: Sequence[Any] | None = None,
-    rules: Rules | str | Path = (),
+    rules: Rules = (),
     *,
     text: str | None = None,
     pieces: Sequence[str] | None = None,
@@ -135,7 +134,7 @@ def entities(
         scheme=scheme,
         **crf or {},
     )
-    decoder = Decoder(as_rules(rules), trellis.labels, method=method, time_limit=time_limit, **options)
+    decoder = Decoder(rules, trellis.labels, method=method, time_limit=time_limit, **options)
     decision = decide(trellis, decoder, score)
     labelled = [
         Unit(
@@ -155,7 +154,7 @@ def entities(
 
 def constrain(
     pipeline: Any,
-    rules: Rules | str | Path,
+    rules: Rules,
     *,
     score: str = "rules",
     combine: str = "center",
@@ -203,7 +202,7 @@ def constrain(
     check_choice("combine", combine, COMBINATIONS)
     names = label_names(named)
     labels = LabelSet(names, scheme)
-    decoder = Decoder(as_rules(rules), labels, method=method, time_limit=time_limit, **options)
+    decoder = Decoder(rules, labels, method=method, time_limit=time_limit, **options)
     result = copy(pipeline)
     result.postprocess = PostProcessor(pipeline, decoder, labels, score, combine, crf or {})
     return result

@@ -12,7 +12,7 @@ from formulations.files import write_whole
 from formulations.labels.schemes import OUTSIDE
 from formulations.messages import suggestion
 from ilpinfer.adapters import spacy_sources as sources
-from ilpinfer.adapters.decisions import AdapterError, as_rules, best_ids, check_choice, decide
+from ilpinfer.adapters.decisions import AdapterError, best_ids, check_choice, decide
 from ilpinfer.adapters.spacy_options import DEFAULTS, NAME, SAVED
 from ilpinfer.core.rule_compiler import Rules
 from ilpinfer.corpus.logits import SCALES
@@ -105,7 +105,7 @@ class ConstrainedNER:
         """The rules in use."""
         return self._decoder.rules
 
-    def set_rules(self, rules: Rules | str | Path) -> None:
+    def set_rules(self, rules: Rules) -> None:
         """Replace the rules.
 
         Parameters
@@ -121,9 +121,7 @@ class ConstrainedNER:
         """
         options = self._options
         known = self._label_set() if sources.is_tokens(self.source) else None
-        self._decoder = Decoder(
-            as_rules(rules), known, method=options["method"], time_limit=options["time_limit"]
-        )
+        self._decoder = Decoder(rules, known, method=options["method"], time_limit=options["time_limit"])
 
     def __call__(self, doc: Any) -> Any:
         """Set the entities of a document."""

@@ -15,8 +15,9 @@ from formulations.labels.reading import Reading
 from formulations.plain_values import record
 from formulations.problem.compiled_rules import unique_names
 from formulations.problem.problem import GroundRule
+from formulations.rulefiles.loading import rule_set
 from ilpinfer.core.deadline import Deadline
-from ilpinfer.core.rule_compiler import compiler_of
+from ilpinfer.core.rule_compiler import Rules, compiler_of
 from ilpinfer.exact.infeasibility import witness
 from ilpinfer.exact.sum_relaxation import without_scores
 
@@ -125,9 +126,10 @@ def smoothed_penalty(broken: int, applicable: int, given: float = CRUDE) -> floa
 
 
 def check_rules(
-    rules: RuleSet, gold: Sequence[Gold], labels: LabelSet, advance: Callable[[], None] = lambda: None
+    rules: Rules, gold: Sequence[Gold], labels: LabelSet, advance: Callable[[], None] = lambda: None
 ) -> list[RuleReport]:
     """Check every rule, but no feature, against at least one labelled sequence with the plain checker."""
+    rules = rule_set(rules)
     names = [n for n, item in zip(unique_names(rules), rules, strict=True) if isinstance(item, Rule)]
     tallies = [_Tally(name, rule) for name, rule in zip(names, rules.rules, strict=True)]
     compiled = compiler_of(rules).compiled(labels)

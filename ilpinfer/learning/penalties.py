@@ -10,6 +10,8 @@ from formulations import RuleSet
 from formulations.arguments import whole
 from formulations.dtypes import Floats
 from formulations.messages import suggestion
+from formulations.rulefiles.loading import rule_set
+from ilpinfer.core.rule_compiler import Rules
 from ilpinfer.learning.measures import check_measure
 from ilpinfer.learning.perceptron import LARGEST, FittedWeights, Perceptron, log_odds
 from ilpinfer.learning.training_set import ScoredExample, TrainingSet
@@ -47,7 +49,7 @@ class LearntPenalties:
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : Rules
         Rule set with learnt penalties and weights. Useless rules are removed, hard ones stay.
     algorithm : str
         Algorithm that was chosen.
@@ -179,7 +181,7 @@ class PenaltyLearner:
     def fit(
         self,
         examples: Sequence[ScoredExample],
-        rules: RuleSet,
+        rules: Rules,
         *,
         advance: Callable[[], None] = lambda: None,
     ) -> LearntPenalties:
@@ -189,7 +191,7 @@ class PenaltyLearner:
         ----------
         examples : sequence of ScoredExample
             Sequences scored by models that were not trained on them.
-        rules : RuleSet
+        rules : Rules
             Rules with penalties, which are prior knowledge.
         advance : callable, optional
             Function that is called after each decoded sequence.
@@ -204,7 +206,7 @@ class PenaltyLearner:
         ValueError
             For no examples, labels or rules that do not fit, no soft rule or feature, and hard rules that nothing keeps.
         """
-        data = TrainingSet(examples, rules, advance)
+        data = TrainingSet(examples, rule_set(rules), advance)
         if not data.items:
             raise ValueError("no soft rule and no feature: hard rules have no penalty to learn")
         data.decode(np.zeros_like(data.given))

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from formulations.constraints.rule_set import RuleSet
+from ilpinfer.core.rule_compiler import Rules
 from ilpinfer.decoding.decode import decode
 from ilpinfer.evaluation.evaluation import Pair
 from ilpinfer.models.sequence_model import SequenceModel, restored
@@ -67,7 +67,7 @@ def cross_validate(
     pairs: Sequence[Labelled],
     train: Callable[[Sequence[Labelled]], SequenceModel],
     folds: Sequence[Sequence[int]],
-    rules: RuleSet | Sequence[Any] = (),
+    rules: Rules = (),
 ) -> Iterator[list[Pair]]:
     """Label the sequences of each fold by a model trained on the other folds.
 
@@ -79,7 +79,7 @@ def cross_validate(
         Function that makes a model from labelled sequences.
     folds : sequence of sequence of int
         Sequence numbers of each fold.
-    rules : RuleSet or sequence of object, optional
+    rules : Rules, optional
         Rules under which the sequences are decoded exactly.
 
     Yields
@@ -100,9 +100,7 @@ def cross_validate(
         yield predict(model, [pairs[place] for place in fold], rules)
 
 
-def predict(
-    model: SequenceModel, pairs: Sequence[Labelled], rules: RuleSet | Sequence[Any] = ()
-) -> list[Pair]:
+def predict(model: SequenceModel, pairs: Sequence[Labelled], rules: Rules = ()) -> list[Pair]:
     """Label sequences by a model under rules.
 
     Parameters as for `cross_validate`, and one more.

@@ -10,8 +10,9 @@ from formulations.labels.reading import Reading
 from formulations.labels.schemes import OUTSIDE
 from formulations.labels.selectors import EACH_FIELD
 from formulations.problem.compiled_rules import absence, unique_names
+from formulations.rulefiles.loading import rule_set
 from ilpinfer.core.deadline import Deadline
-from ilpinfer.core.rule_compiler import compiler_of
+from ilpinfer.core.rule_compiler import Rules, compiler_of
 from ilpinfer.decoding.decoder import Decoder
 
 LEAST = 10
@@ -52,7 +53,7 @@ class UnfitRule:
     broken: int
 
 
-def unfit(trellises: Sequence[Trellis], rules: RuleSet) -> str:
+def unfit(trellises: Sequence[Trellis], rules: Rules) -> str:
     """A notice on a rule set that hardly fits a model; empty if it fits, or if there are too few sequences to decide.
 
     A rule set hardly fits if more than half of its fields are no labels of the model, or if the best labellings without rules
@@ -63,7 +64,7 @@ def unfit(trellises: Sequence[Trellis], rules: RuleSet) -> str:
     ----------
     trellises : sequence of Trellis
         Sequences; all have the labels of the first.
-    rules : RuleSet
+    rules : Rules
         A rule set; features are left out.
 
     Returns
@@ -78,6 +79,7 @@ def unfit(trellises: Sequence[Trellis], rules: RuleSet) -> str:
     >>> unfit([trellis] * 10, RuleSet((C.at_least_tokens("title", 1, name="a title"),), ("title", "author"), "own"))
     'own hardly fits: "a title" is broken by 100 % of the model\\'s own labellings where it applies; see ilpinfer check'
     """
+    rules = rule_set(rules)
     if len(trellises) < LEAST or not len(rules):
         return ""
     labels = trellises[0].labels
@@ -119,7 +121,7 @@ def mostly_absent(rules: RuleSet, labels: LabelSet) -> bool:
 
 
 def unfit_rules(
-    trellises: Sequence[Trellis], rules: RuleSet, absent: frozenset[str] = frozenset()
+    trellises: Sequence[Trellis], rules: Rules, absent: frozenset[str] = frozenset()
 ) -> list[UnfitRule]:
     """The rules that the best labellings without rules break at more than two thirds of their places.
 
@@ -127,7 +129,7 @@ def unfit_rules(
     ----------
     trellises : sequence of Trellis
         At least one sequence; all have the same labels.
-    rules : RuleSet
+    rules : Rules
         A rule set.
     absent : frozenset of str, optional
         Fields that no label carries; rules that name only these are left out.
@@ -152,6 +154,7 @@ def unfit_rules(
         else trellises
     )
     bare = Decoder((), labels).decode_many(chosen, on_error="row")
+    rules = rule_set(rules)
     known = labels.with_optional_fields(rules.fields)
     readings = [
         Reading(solution.labels, trellis.tokens, known)

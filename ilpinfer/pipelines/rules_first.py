@@ -7,12 +7,14 @@ from itertools import chain, islice
 
 import numpy as np
 
-from formulations import LabelSet, Rule, RuleSet, Trellis
+from formulations import LabelSet, Rule, Trellis
 from formulations.automata.lattice import Lattice
 from formulations.constraints.scheme import ValidScheme
 from formulations.dtypes import Booleans, Floats, Integers
 from formulations.grid import FORBIDDEN, Grid, add, snap
 from formulations.problem.token_scores import check_tokens
+from formulations.rulefiles.loading import rule_set
+from ilpinfer.core.rule_compiler import Rules
 from ilpinfer.models.crf import CRF
 from ilpinfer.models.crf.token_rules import Allowed, TokenRules, is_token_rule
 from ilpinfer.models.sequence_model import SequenceModel
@@ -289,7 +291,7 @@ class RulesFirstModel(SequenceModel):
         return self.first.trellis(tokens)
 
 
-def rules_first(model: SequenceModel | None, rules: RuleSet) -> RulesFirstModel:
+def rules_first(model: SequenceModel | None, rules: Rules) -> RulesFirstModel:
     """A model that computes features only where the hard rules on single tokens leave a choice.
 
     Under the same rules, its best labellings are those of the model itself. Their scores lack the scores of the tokens that
@@ -299,7 +301,7 @@ def rules_first(model: SequenceModel | None, rules: RuleSet) -> RulesFirstModel:
     ----------
     model : SequenceModel or None
         A conditional random field with a template, which must not remove line breaks.
-    rules : RuleSet
+    rules : Rules
         A rule set with at least one hard rule on single tokens.
 
     Returns
@@ -322,6 +324,7 @@ def rules_first(model: SequenceModel | None, rules: RuleSet) -> RulesFirstModel:
     """
     if not isinstance(model, CRF):
         raise ValueError("rules first need a conditional random field, from train --kind crf")
+    rules = rule_set(rules)
     chosen = tuple(rule for rule in rules.rules if rule.hard and is_token_rule(rule))
     if not chosen:
         raise ValueError("rules first need a hard rule on single tokens, such as tag_at; there is none")

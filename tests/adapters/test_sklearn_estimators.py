@@ -220,8 +220,8 @@ def test_rules_of_every_form(tmp_path):
     ("rules", "message"),
     [
         ("resum", 'no catalogue entry of that name; did you mean "resume"'),
-        ([ONE_TITLE, 3], r"rules\[1\] is 3; expected a list of rules"),
-        (3, "rules is 3; expected a list of rules, a rule set, a name of the catalogue, or a rule file"),
+        ([ONE_TITLE, 3], "rule 2 is 3; expected a rule"),
+        (3, "rules is 3; expected a list of rules"),
         ([C.at_most_runs("job titel", 1)], 'did you mean "job title"'),
         (RuleSet((C.at_most_runs("salary", 1),)), "salary"),
     ],

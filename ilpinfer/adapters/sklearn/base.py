@@ -13,7 +13,7 @@ from ilpinfer.adapters.sklearn.inputs import (
     Token,
     feature_lists,
     label_lists,
-    rule_set,
+    rules_of,
     token_lists,
     tokens_of,
 )
@@ -234,7 +234,7 @@ class ConstrainedEstimator(ABC, BaseEstimator):  # type: ignore[misc]
         """The rules, after a check of all parameters that do not depend on data."""
         check_on_infeasible(self.on_infeasible)
         Request.of(self.method, self.time_limit, {})
-        return rule_set(self.rules)
+        return rules_of(self.rules)
 
     def _decoder(self, rules: RuleSet, model: Any) -> Decoder:
         return Decoder(rules, model=model, method=self.method, time_limit=self.time_limit)

@@ -11,6 +11,7 @@ import numpy as np
 from formulations import Feature, Rule, RuleSet, load_rules
 from formulations.errors import InferenceError
 from formulations.messages import brief
+from formulations.rulefiles.loading import rule_set
 
 Item = Any
 """The features of a token for python-crfsuite: a dict, or a list of names."""
@@ -131,20 +132,11 @@ def _token(item: Item, token: str | Callable[[Item], str], where: str) -> str:
     return text
 
 
-def rule_set(rules: Any) -> RuleSet:
-    if isinstance(rules, str | Path):
-        return load_rules(rules)
-    if isinstance(rules, RuleSet):
-        return rules
-    if rules is None:
-        return RuleSet(())
-    items = tuple(rules) if isinstance(rules, Iterable) and not isinstance(rules, bytes | dict) else (rules,)
-    if items and all(isinstance(item, str | Path) for item in items):
-        return load_rules(*items)
-    for i, item in enumerate(items):
-        if not isinstance(item, Rule | Feature):
-            where = f"rules[{i}]" if isinstance(rules, Iterable) else "rules"
-            raise ValueError(
-                f"{where} is {brief(item)}; expected a list of rules, a rule set, a name of the catalogue, or a rule file"
-            )
-    return RuleSet(items)
+def rules_of(rules: Any) -> RuleSet:
+    """The rule set of any form of rules, of None, of one rule, and of several paths or names; ValueError for anything else."""
+    if rules is None or isinstance(rules, Rule | Feature):
+        return RuleSet(() if rules is None else (rules,))
+    several = (
+        isinstance(rules, list | tuple) and rules and all(isinstance(each, str | Path) for each in rules)
+    )
+    return load_rules(*rules) if several else rule_set(rules)

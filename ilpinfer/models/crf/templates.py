@@ -1,14 +1,14 @@
 """Feature templates as TOML files; an error names its line and the nearest known name."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from itertools import product
 from math import prod
 from pathlib import Path
 from typing import Any
 
-from formulations import Rule, RuleError, dump_rules, parse_rules
+from formulations import RuleError, dump_rules, parse_rules
 from formulations.errors import InferenceError
 from formulations.files import Unreadable, read_text
 from formulations.labels.schemes import OUTSIDE
@@ -17,6 +17,7 @@ from formulations.rulefiles.declarations import DocumentError, check_keys, read_
 from formulations.rulefiles.loading import LARGEST
 from formulations.rulefiles.toml_text import NotToml, loads, locate
 from formulations.tokens.regular_expressions import Expression
+from ilpinfer.core.rule_compiler import Rules
 from ilpinfer.models.crf.attributes import NUMBERED_ATTRIBUTES, WORD_ATTRIBUTES, WordAttribute
 from ilpinfer.models.crf.contexts import CONTEXT_ATTRIBUTES, PLACES, Column
 from ilpinfer.models.crf.features import (
@@ -96,14 +97,14 @@ def load_template(source: str | Path | Mapping[str, Any]) -> Template:
     return _parse(text, path.parent, str(source))
 
 
-def with_rules(template: Template, rules: Iterable[Rule], window: str = "[-1..1]") -> Template:
+def with_rules(template: Template, rules: Rules, window: str = "[-1..1]") -> Template:
     """Add features that name the rules on single tokens that apply to a token and its neighbours.
 
     Parameters
     ----------
     template : Template
         The template.
-    rules : iterable of Rule
+    rules : Rules
         Rules on single tokens.
     window : str, default "[-1..1]"
         Places around a token, such as "[-1..1]".
