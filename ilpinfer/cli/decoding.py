@@ -292,7 +292,7 @@ class _Work:
             # Ids, violations and scores are of these tokens; what is left out has a label, but no id among the model's.
             values |= {"positions": list(item.positions)}
             values["labels"] = values["labels"] and item.restore(values["labels"])
-        return {"sequence": number, "tokens": list(item.all_tokens), **values}
+        return {"sequence": number, **item.example.about, "tokens": list(item.all_tokens), **values}
 
 
 def _solver(options: DecodeOptions) -> Solve:

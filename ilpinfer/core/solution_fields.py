@@ -35,7 +35,9 @@ SCORES = {"score": -math.inf, "model_score": -math.inf, "feature_score": -math.i
 TEXTS, TIMES = ("method", "reason"), ("seconds", "warm_up_seconds")
 NEEDED = ("status", "labels", "ids", *SCORES, "violations", "bound", "gap", "certificate", *TEXTS, *TIMES)
 OPTIONAL = ("error", "infeasibility", "overruled", "incumbents", "label_names")
-ROW_KEYS = ("sequence", "tokens", "positions", "rank", "ranks", "trace", "explanation", "job")
+ABOUT = ("id", "name", "comment", "metadata")
+"""Keys of an input for notes about its sequence, which rows repeat."""
+ROW_KEYS = ("sequence", *ABOUT, "tokens", "positions", "rank", "ranks", "trace", "explanation", "job")
 """Further keys of rows of `ilpinfer decode`; `positions` are the tokens that `ids` speak of, the others are not read."""
 
 

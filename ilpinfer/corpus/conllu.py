@@ -82,6 +82,7 @@ def usual(columns: Sequence[str], *, entities: bool) -> str:
 
 
 SUFFIXES = (".conllu", ".conllup")
+_SENT_ID = re.compile(r"#\s*sent_id\s*=\s*(.*\S)\s*")
 _ID = re.compile(r"[1-9][0-9]*([-.][0-9]+)?|0\.[0-9]+")
 
 
@@ -170,6 +171,8 @@ def _sentence(
     texts = [token.of(cells) for _, cells in rows]
     sentence = Sentence(tuple(line for _, line in block), tuple(words), columns)
     begin = rows[0][0]
+    named = (_SENT_ID.fullmatch(line) for _, line in block)
+    about = next(({"id": found[1]} for found in named if found), {})
     return Example(
         with_columns(texts, further),
         None if labels is None else tuple(labels),
@@ -177,6 +180,7 @@ def _sentence(
         file=name,
         line=begin,
         passage=_passage(texts, rows, columns, sentence),
+        about=about,
     )
 
 

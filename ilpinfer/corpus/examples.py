@@ -2,8 +2,9 @@
 
 import hashlib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -98,6 +99,8 @@ class Example:
         Number of its first line, item or row from 1; 0 where there is none.
     passage : Passage, optional
         Places of the tokens in a text; None if the file has only tokens.
+    about : dict of str to object, optional
+        What the file says about the sequence under `id`, `name`, `comment` and `metadata`, which rows of results repeat.
 
     Examples
     --------
@@ -113,6 +116,7 @@ class Example:
     file: str = ""
     line: int = 0
     passage: Passage | None = field(default=None, repr=False, compare=False)
+    about: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def with_labels(self, labels: Sequence[str] | None) -> "Example":
         """The same sequence with other labels, such as predicted ones, or with none.
@@ -160,17 +164,17 @@ class Example:
             If the file has no scores for the sequence, or they do not fit together.
         """
         assert self.scores is not None
-        names = self.scores.label_names
+        names, absent = self.scores.label_names, frozenset(self.scores.optional_fields)
         try:
-            labels = None if names is None else LabelSet(names, scheme)
+            labels = None if names is None else LabelSet(names, scheme or self.scores.scheme, absent)
             return self.scores.trellis(labels, self.tokens or None)
         except ValueError as error:
             raise InputError(f"{self.where}: {error}") from None
 
 
 def fingerprint(example: Example) -> str:
-    """16 hexadecimal digits as a digest of tokens, their columns, labels and scores; the same in every process."""
-    texts = (example.tokens, example.columns, example.labels)
+    """16 hexadecimal digits as a digest of tokens, columns, labels, scores and notes; the same in every process."""
+    texts = (example.tokens, example.columns, example.labels, *sorted(example.about.items()))
     result = hashlib.sha256(repr(texts).encode("utf-8", "backslashreplace"))
     if example.scores is not None:
         for name, value in vars(example.scores).items():

@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from formulations import Trellis
 from formulations.dtypes import Floats
 from formulations.errors import InferenceError
 from formulations.grid import snap
 from formulations.messages import suggestion
 from formulations.plain_values import repeated
+from ilpinfer.core.solution_fields import ABOUT
 from ilpinfer.corpus import label_studio, prodigy
 from ilpinfer.corpus.archives import OF_ALL, scores_of
 from ilpinfer.corpus.examples import Example, InputError, Notify, Rejection
@@ -28,15 +30,28 @@ DENSE_KEYS = ("start", "first", "edges")
 FACTORED_KEYS = ("emissions", "transitions", "start", "first", "end")
 """Keys of scores for tokens and transitions."""
 LOGITS_KEYS = ("logits", "word_ids", *(key for key in OF_ALL if key != "label_names"))
-USER_KEYS = ("id", "name", "comment", "metadata")
-"""Keys for notes of users; they are ignored."""
+TRELLIS_KEYS = ("scheme", "optional_fields")
+"""Keys that `Trellis.to_dict` has beside tokens, names of labels and scores."""
+GENERAL_KEYS = ("node", "pool", "step")
+"""Keys of the scores of trellises that were joined, as `Trellis.to_dict` writes them."""
 EXPECTED = 'expected an object such as {"tokens": ["Ada", "."], "labels": ["name", "O"]} on each line'
 
 KEYS = tuple(
-    dict.fromkeys((*TEXT_KEYS, "label_names", *FACTORED_KEYS, *DENSE_KEYS, *LOGITS_KEYS, *USER_KEYS))
+    dict.fromkeys(
+        (
+            *TEXT_KEYS,
+            "label_names",
+            *FACTORED_KEYS,
+            *DENSE_KEYS,
+            *LOGITS_KEYS,
+            *GENERAL_KEYS,
+            *TRELLIS_KEYS,
+            *ABOUT,
+        )
+    )
 )
 """All keys of a record."""
-_SCORE_KEYS = ("logits", "emissions", "edges", "transitions", "start", "first", "end")
+_SCORE_KEYS = ("logits", "emissions", "edges", "transitions", "start", "first", "end", *GENERAL_KEYS)
 
 
 class DuplicateKey(InferenceError, ValueError): ...
@@ -144,7 +159,9 @@ def _example(record: dict[str, Any], where: str, reading: LogitsOptions | None) 
     rank = record.get("rank", 1)
     if not isinstance(rank, int) or isinstance(rank, bool):
         raise InputError(f"{where}: rank is {_kind(rank)}; expected a whole number")
-    return Example(tokens, labels, where, _scores(record, where, reading) if scored else None, rank)
+    scores = _scores(record, where, reading) if scored else None
+    about = {key: record[key] for key in ABOUT if key in record}
+    return Example(tokens, labels, where, scores, rank, about=about)
 
 
 def _check_keys(record: dict[str, Any], where: str) -> None:
@@ -164,8 +181,8 @@ def _check_keys(record: dict[str, Any], where: str) -> None:
         raise InputError(
             f"{where}: has {', '.join(sorted(present))}; expected start and edges, or emissions and transitions"
         )
-    main = next(key for key in ("logits", "edges", "emissions") if key in allowed)
-    for key in ("logits", "edges", "emissions"):
+    main = next(key for key in ("logits", "edges", "node", "emissions") if key in allowed)
+    for key in ("logits", "edges", "node", "emissions"):
         if key in record and key not in allowed:
             raise InputError(f"{where}: has both {main} and {key}; give one of them")
     for key in (*_SCORE_KEYS, *LOGITS_KEYS):
@@ -183,6 +200,8 @@ def _form(record: dict[str, Any]) -> tuple[tuple[str, ...], set[str]]:
         return LOGITS_KEYS, {"logits"}
     if "edges" in record:
         return DENSE_KEYS, {"start", "edges"}
+    if "node" in record:
+        return GENERAL_KEYS, set(GENERAL_KEYS)
     return FACTORED_KEYS, {"emissions", "transitions"}
 
 
@@ -199,10 +218,28 @@ def _scores(record: dict[str, Any], where: str, reading: LogitsOptions | None) -
             values["word_ids"] = record["word_ids"]
         return scores_of(values, where, reading or LogitsOptions())
     names = None if given is None else _names(given, what)
+    own: dict[str, Any] = {}
+    if "scheme" in record or "optional_fields" in record:
+        fields = _names(record.get("optional_fields", []), f"{where}: optional_fields")
+        scheme = record.get("scheme", "")
+        if not isinstance(scheme, str):
+            raise InputError(f"{where}: scheme is {_kind(scheme)}; expected a text such as bio")
+        own = {"scheme": scheme, "optional_fields": fields}
     try:
-        return Scores(names, **{key: _array(value, key) for key, value in values.items()})
+        if "node" in record:
+            return _joined(names, record, own)
+        arrays: dict[str, Any] = {key: _array(value, key) for key, value in values.items()}
+        return Scores(names, **arrays, **own)
     except ValueError as error:
         raise InputError(f"{where}: {error}") from None
+
+
+def _joined(names: tuple[str, ...] | None, record: dict[str, Any], own: dict[str, Any]) -> Scores:
+    """Scores of each step, of a trellis that was joined."""
+    known = {"tokens": [""] * len(record["node"]), "label_names": names, "scheme": "plain"}
+    scores = {key: record[key] for key in GENERAL_KEYS}
+    trellis = Trellis.from_dict({**known, **scores})
+    return Scores(names, start=trellis.start, first=trellis.first, edges=trellis.edges, **own)
 
 
 def _array(value: Any, what: str) -> Floats:

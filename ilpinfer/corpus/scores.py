@@ -28,6 +28,10 @@ class Scores:
         Scores of the first and of the last label, nats.
     first : ndarray of float, shape (K, K), optional
         Scores of the first step in second order, nats.
+    scheme : str, optional
+        Scheme of the labels; inferred from their names where empty.
+    optional_fields : tuple of str, optional
+        Fields that the labels may lack.
 
     Examples
     --------
@@ -43,6 +47,8 @@ class Scores:
     start: Floats | None = None
     end: Floats | None = None
     first: Floats | None = None
+    scheme: str = ""
+    optional_fields: tuple[str, ...] = ()
 
     def trellis(
         self, labels: LabelSet | Sequence[str] | None, tokens: Sequence[str] | None, scheme: str = ""
@@ -68,6 +74,7 @@ class Scores:
         ValueError
             If the shapes do not fit together.
         """
+        scheme = scheme or self.scheme
         if self.edges is None:
             assert self.emissions is not None
             assert self.transitions is not None

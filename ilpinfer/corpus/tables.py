@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from formulations.messages import suggestion
+from ilpinfer.core.solution_fields import ABOUT
 from ilpinfer.corpus.examples import Example, InputError, Rejection
 from ilpinfer.corpus.logits import LogitsOptions
 from ilpinfer.corpus.records import KEYS, read_rows
@@ -13,7 +14,7 @@ PARQUET = (".parquet",)
 ARROW = (".arrow", ".feather", ".ipc")
 TABLES = (*PARQUET, *ARROW)
 ROWS = 256
-OF_OUTPUT = ("tokens", "labels", "sequence")
+OF_OUTPUT = (*ABOUT, "tokens", "labels", "sequence")
 """Columns that are read of files that `ilpinfer reprocess` wrote."""
 
 

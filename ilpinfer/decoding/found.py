@@ -137,9 +137,7 @@ class Found:
     def start(self, n: int, tried: bool) -> Start:
         """What is known of a sequence that the call has not decoded; `tried` as for `Start`."""
         call, code = self.call, self.call.result(n)[CODE]
-        if call.top is not None:
-            return Start(tried=tried and not call.limited)
-        if code not in (PROVED, TOO_MUCH_WORK):
+        if call.top is not None or code not in (PROVED, TOO_MUCH_WORK):
             return NOTHING_KNOWN
         path = None if is_forbidden(call.values(n)[0]) else call.path(n)
         return Start(path, call.result(n)[BOUND], self._leaf(n), tried)

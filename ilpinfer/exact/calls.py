@@ -63,7 +63,6 @@ class Call:
         self.entry, self.rows, self.emission, self.top = entry, rows, emission, top
         self.number, self.width, self.total = len(ends) - 1, top or 1, len(tokens)
         self.times, self._ends, self._read = list[float](), ends, list[int]()
-        self.limited = time_limit is not None
         N, k, limits = self.number, self.width, entry.limits
         if time_limit is not None:
             limits = entry.limits_of(self.total, time_limit)

@@ -24,7 +24,6 @@ FEW_PASSES, FEW_STEPS = 8 * PASSES, 8 * LEAST_STEPS
 """The same limits for lists of labellings."""
 ALL, WATCHED = (1.0,), (0.0, *(2.0**-k for k in (16, 14, 12, 10, 8, 6, 4, 2, 0)))
 """Shares of these limits, one call after the other; several where somebody watches bound and labelling."""
-TOO_MANY = "too many labellings"
 BEAM, BEAMS = 30, 6
 """Width of a beam before diagrams, and number of beams; each one includes the rules that the last one broke."""
 
@@ -134,8 +133,6 @@ def by_diagrams(known: Known, most: int) -> SearchResult:
 
 def best_few(known: Known, top: int, lowest: int = FORBIDDEN) -> SearchResult:
     """At most `top` labellings, none of them worth less than `lowest`, best first and equal ones by label ids."""
-    if known.tried:
-        return SearchResult([], TOO_MANY, False)
     known.deadline.excuse(FEW.warm())
     with known.stage("kernels"):
         return _best_few(known, top, lowest)
@@ -159,7 +156,7 @@ def _best_few(known: Known, top: int, lowest: int) -> SearchResult:
         known.prove(FORBIDDEN, leaf)
         return SearchResult([], "no labelling is possible", True, leaf)
     if code != PROVED:
-        return SearchResult([], TOO_MANY, False)
+        return SearchResult([], "too many labellings", False)
     kept = np.flatnonzero(values[: result[NUMBER]] >= lowest).tolist()
     found = [one.lattice.labels_of(paths[k]) for k in kept]
     known.prove(int(values[0]), leaf)

@@ -10,13 +10,15 @@ from typing import Any
 
 from formulations.plain_values import parse_json, record
 from ilpinfer.core.solution import Solution, finite
+from ilpinfer.core.solution_fields import ABOUT
 from ilpinfer.core.status import Status
 from ilpinfer.pipelines.trellises import ScoredSequence
 from ilpinfer.system.output_paths import OutputError
 
 KEY = b"ilpinfer"
 """Key of the entry in the metadata of a file."""
-TEXTS = ("file", "status", "violations", "method", "certificate", "reason", "error")
+TEXTS = ("file", *ABOUT, "status", "violations", "method", "certificate", "reason", "error")
+"""Columns of texts; notes about a sequence that are no texts are JSON."""
 NUMBERS = ("score", "model_score", "feature_score", "penalty", "bound", "gap", "seconds")
 PROVED = (Status.OPTIMAL, Status.INFEASIBLE)
 
@@ -141,7 +143,18 @@ def _schema() -> Any:
 
 
 NAMES = (
-    *("sequence", "file", "line", "tokens", "labels", "status", "score", "model_score", "feature_score"),
+    *(
+        "sequence",
+        "file",
+        "line",
+        *ABOUT,
+        "tokens",
+        "labels",
+        "status",
+        "score",
+        "model_score",
+        "feature_score",
+    ),
     *("penalty", "bound", "gap", "violations", "method", "certificate", "reason", "error", "seconds"),
 )
 """The columns, in order."""
@@ -155,6 +168,7 @@ def _row(number: int, item: ScoredSequence, solution: Solution) -> dict[str, Any
         "sequence": number,
         "file": _text(example.file),
         "line": example.line,
+        **{name: _note(example.about.get(name)) for name in ABOUT},
         "tokens": list(map(str, item.all_tokens)),
         "labels": labels if labels is None or item.positions is None else item.restore(labels),
         "status": str(solution.status),
@@ -166,6 +180,11 @@ def _row(number: int, item: ScoredSequence, solution: Solution) -> dict[str, Any
         **{name: finite(getattr(solution, name)) for name in NUMBERS},
     }
     return {name: values[name] for name in NAMES}
+
+
+def _note(value: Any) -> str | None:
+    """A note as a text: JSON unless it is one, None where there is none."""
+    return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _text(text: str) -> str:

@@ -106,7 +106,7 @@ def _row(scored: ScoredSequence, solution: Solution, options: RequestOptions) ->
     if scored.positions is not None:
         values |= {"positions": list(scored.positions)}
         values["labels"] = values["labels"] and scored.restore(values["labels"])
-    return values
+    return {**scored.example.about, **values}
 
 
 def _refusal(error: Exception, sequence: Example) -> Refusal:

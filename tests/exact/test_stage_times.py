@@ -1,6 +1,4 @@
-"""Stages of the engine after compiled rules: their times, and lists that do not begin again."""
-
-from itertools import product
+"""Times of the engine's stages after compiled rules."""
 
 import numpy as np
 import pytest
@@ -8,7 +6,7 @@ import pytest
 import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
-from ilpinfer.exact import compiled, stages
+from ilpinfer.exact import compiled
 
 LABELS = ["a", "b", "O"]
 RULES = [C.at_most_runs("a", 1), C.at_least_tokens("b", 2, penalty=1.5), C.at_most_tokens("O", 2)]
@@ -24,20 +22,6 @@ def few_steps(monkeypatch):
 def _scores(seed, T=6):
     rng = np.random.default_rng(seed)
     return rng.integers(-8, 8, 3) / 4, rng.integers(-8, 8, (T - 1, 3, 3)) / 4
-
-
-def _best_scores(start, edges, top):
-    """Scores of the best labellings under `RULES`, by going through all of them."""
-    scores = []
-    for ids in product(range(3), repeat=1 + len(edges)):
-        names = [LABELS[k] for k in ids]
-        runs = sum(name == "a" != before for before, name in zip(["", *names], names, strict=False))
-        if runs <= 1 and names.count("O") <= 2:
-            model = start[ids[0]] + sum(
-                edges[t, i, j] for t, (i, j) in enumerate(zip(ids, ids[1:], strict=False))
-            )
-            scores.append(model - 1.5 * max(0, 2 - names.count("b")))
-    return sorted(scores, reverse=True)[:top]
 
 
 def test_compiled_rules_have_no_further_stage():
@@ -61,13 +45,3 @@ def test_equal_tokens_have_a_stage_of_their_own():
     )
     solution = ilpinfer.decode(trellis, [C.consistent(penalty=1.0)])
     assert [name for name, _ in solution.stages] == ["decomposition"]
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_a_list_that_compiled_rules_give_up_goes_to_the_next_method(seed, few_steps, monkeypatch):
-    monkeypatch.setattr(stages, "_best_few", lambda *_: pytest.fail("the kernels begin again"))
-    start, edges = _scores(seed)
-    trellis = Trellis(start, edges, labels=LABELS)
-    solutions = ilpinfer.decode(trellis, RULES, top=3)
-    assert [solution.score for solution in solutions] == pytest.approx(_best_scores(start, edges, 3))
-    assert "not by compiled rules" in solutions[0].method

@@ -1,0 +1,116 @@
+"""Notes about a sequence, and stored trellises, go through commands."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.command_line import rows
+
+import ilpinfer
+from formulations import LabelSet, Trellis
+
+ABOUT = {"id": "r7", "name": "a name", "comment": "seen", "metadata": {"page": 3, "by": ["A", "B"]}}
+SCORES = {
+    "tokens": ["a", "b"],
+    "label_names": ["O", "B-a", "I-a"],
+    "emissions": [[0, 1, 0], [0, 0, 1]],
+    "transitions": [[0, 0, 0]] * 3,
+}
+CONLLU = """# newdoc
+# sent_id = s-1
+# text = Ada slept
+1	Ada	_	PROPN	_	_	0	root	_	_
+2	slept	_	VERB	_	_	1	dep	_	_
+
+1	Yes	_	INTJ	_	_	0	root	_	_
+
+"""
+
+pytestmark = pytest.mark.usefixtures("here")
+
+
+def _write(*records):
+    Path("in.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+
+
+def test_rows_repeat_what_the_input_says_about_a_sequence(cli):
+    _write({**ABOUT, **SCORES}, {"id": 8, **SCORES}, SCORES)
+    found = cli.rows("decode in.jsonl --top 2")
+    for row in found[:2]:
+        assert {key: row[key] for key in ABOUT} == ABOUT
+        assert ilpinfer.Solution.from_dict(row).labels == row["labels"]
+    assert found[2]["id"] == 8 and not ABOUT.keys() & found[4].keys()
+    cli.done("decode in.jsonl --output out.jsonl")
+    assert rows(Path("out.jsonl"))[0]["metadata"] == ABOUT["metadata"]
+
+
+def test_a_run_does_not_continue_rows_of_other_notes(cli):
+    _write({"id": 1, **SCORES}, {"id": 2, **SCORES, "tokens": 5})
+    cli.failed("decode in.jsonl --output out.jsonl")
+    assert Path("out.jsonl.part").exists()
+    _write({"id": 3, **SCORES}, {"id": 2, **SCORES})
+    assert "belongs to another run" in cli.refused("decode in.jsonl --output out.jsonl")
+
+
+def test_shards_have_columns_of_notes(cli):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    _write({**ABOUT, **SCORES}, {"id": 8, **SCORES}, SCORES)
+    cli.done("reprocess in.jsonl --output out --jobs 1")
+    table = parquet.read_table("out/part-00000.parquet").to_pydict()
+    assert table["id"] == ["r7", "8", None]
+    assert [json.loads(value) if value else None for value in table["metadata"]] == [
+        ABOUT["metadata"],
+        None,
+        None,
+    ]
+    cli.done("train out/part-00000.parquet --kind hmm --output hmm.json")
+    assert [row.get("id") for row in cli.rows("decode out/part-00000.parquet --model hmm.json")] == [
+        "r7",
+        "8",
+        None,
+    ]
+
+
+def test_the_id_of_a_sentence_of_universal_dependencies(cli):
+    Path("in.conllu").write_text(CONLLU)
+    cli.done("train in.conllu --kind hmm --output hmm.json")
+    assert [row.get("id") for row in cli.rows("decode in.conllu --model hmm.json")] == ["s-1", None]
+
+
+def _trellises():
+    rng = np.random.default_rng(0)
+    labels = LabelSet(("O", "B-a", "I-a"), "bio", frozenset({"b"}))
+    draw = lambda *shape: rng.integers(-8, 8, shape) / 4  # noqa: E731
+    dense = Trellis(draw(3), draw(3, 3, 3), labels, list("abcd"))
+    factored = Trellis.from_emissions(draw(4, 3), draw(3, 3), labels=labels, tokens=list("abcd"))
+    second = Trellis.second_order(draw(3), draw(3, 3), draw(2, 3, 3, 3), labels, list("abcd"))
+    return {
+        "dense": dense,
+        "factored": factored,
+        "second": second,
+        "joined": Trellis.joined([dense, factored]),
+    }
+
+
+@pytest.mark.parametrize("kind", _trellises())
+def test_a_stored_trellis_is_decoded_as_it_is(kind, cli):
+    trellis = _trellises()[kind]
+    _write(trellis.to_dict())
+    (row,) = cli.rows("decode in.jsonl --rules bio")
+    expected = ilpinfer.decode(trellis, "bio")
+    assert (row["labels"], row["score"]) == (expected.labels, expected.score)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"scheme": 5}, "in.jsonl, line 1: scheme is a number; expected a text such as bio"),
+        ({"scheme": "bios"}, "bios"),
+        ({"optional_fields": "b"}, "in.jsonl, line 1: optional_fields is not a list of texts"),
+        ({"node": [[0.0]], "pool": [], "step": []}, "has both node and emissions; give one of them"),
+    ],
+)
+def test_a_damaged_trellis_is_one_line(change, message, cli):
+    _write({**SCORES, **change})
+    assert message in cli.refused("decode in.jsonl")
