@@ -48,6 +48,14 @@ def test_tokens_are_decoded_unknown_ones_too(tagger):
     assert answer["labels"] == tagger.decode_tokens(["Ada", ".", "Flurb"]).labels
 
 
+def test_notes_about_a_sequence_come_back(decoder):
+    about = {"id": 7, "metadata": {"page": 3}}
+    answer = post(decoder, "/decode", {**EDGES, **about}).json()
+    assert {key: answer[key] for key in about} == about
+    results = post(decoder, "/batch", {"sequences": [{**EDGES, "id": "a"}, EDGES]}).json()["results"]
+    assert [each.get("id") for each in results] == ["a", None]
+
+
 def test_the_best_few_and_certificates(decoder):
     answer = post(decoder, "/decode", {**EDGES, "top": 3, "certificate": True}).json()
     found = [answer, *answer["alternatives"]]
