@@ -181,6 +181,6 @@ def fingerprint(example: Example) -> str:
             if isinstance(value, np.ndarray):
                 result.update(f"{name} {value.shape}".encode())
                 result.update(np.ascontiguousarray(value, np.float64).tobytes())
-            elif value is not None:
+            elif value:
                 result.update(repr((name, value)).encode("utf-8", "backslashreplace"))
     return result.hexdigest()[:16]

@@ -183,6 +183,9 @@ def files_of(source: str | Path) -> list[str]:
     if name == "-" or path.is_file():
         return [name]
     if path.is_dir():
+        shards = sorted(map(str, path.glob("part-*.parquet")))
+        if shards and (path / "manifest.json").is_file():  # a run of `ilpinfer reprocess`
+            return shards
         paths = sorted(
             str(each)
             for each in path.rglob("*")

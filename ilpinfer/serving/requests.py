@@ -88,22 +88,23 @@ class Sequence(BaseModel):
         None,
         description="(T-1, K, K) nats: label i, then j, the score of the token of j included; (T-2, K, K, K) for second order.",
     )
-    _example: Example = PrivateAttr()
+    _example: Example | None = PrivateAttr(None)
 
     @property
     def example(self) -> Example:
         """The sequence as those of files are."""
+        assert self._example is not None
         return self._example
 
     @property
     def length(self) -> int:
-        scores = self._example.scores
-        return max(len(self._example.tokens), 0 if scores is None else scores.length)
+        scores = self.example.scores
+        return max(len(self.example.tokens), 0 if scores is None else scores.length)
 
     @property
     def label_count(self) -> int:
         """Number of labels of the scores; 0 without scores."""
-        scores = self._example.scores
+        scores = self.example.scores
         if scores is None:
             return 0
         by_label = scores.start if scores.emissions is None else scores.emissions.T
@@ -111,7 +112,12 @@ class Sequence(BaseModel):
 
     @model_validator(mode="after")
     def _within_limits(self, info: ValidationInfo) -> Self:
-        """Read the example; Refusal for keys that exclude each other, and for a sequence that is too large."""
+        """Read the example; Refusal for keys that exclude each other, and for a sequence that is too large.
+
+        Sequences of a batch come here once more, from the batch, when they have been read.
+        """
+        if self._example is not None:
+            return self
         limits, where = context = _context(info)
         _check_length(len(self.tokens or ()), context)
         own = self.model_fields_set - RequestOptions.model_fields.keys()

@@ -72,6 +72,14 @@ def test_shards_have_columns_of_notes(cli):
     ]
 
 
+def test_the_folder_of_a_run_is_read_as_its_shards(cli):
+    pytest.importorskip("pyarrow")
+    _write({**ABOUT, **SCORES}, SCORES)
+    cli.done("reprocess in.jsonl --output out --jobs 1")
+    cli.done("convert out --output again.jsonl")
+    assert [row["labels"] for row in rows(Path("again.jsonl"))] == [["B-a", "I-a"]] * 2
+
+
 def test_the_id_of_a_sentence_of_universal_dependencies(cli):
     Path("in.conllu").write_text(CONLLU)
     cli.done("train in.conllu --kind hmm --output hmm.json")

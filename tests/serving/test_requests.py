@@ -183,6 +183,12 @@ def test_a_batch_has_a_result_for_each_sequence(decoder):
         assert fifth["reason"].startswith("sequences, item 5: 6 tokens;")
 
 
+def test_errors_of_decoding_name_the_sequence_of_a_batch(decoder):
+    twice = {"tokens": ["a", "b"], "label_names": ["x", "x"], "start": [0, 0], "edges": [[[0, 0], [0, 0]]]}
+    results = post(decoder, "/batch", {"sequences": [EDGES, twice]}).json()["results"]
+    assert results[1]["reason"].startswith("sequences, item 2: label 'x' is given twice")
+
+
 def test_a_batch_of_nothing_that_can_be_decoded(decoder):
     response = post(decoder, "/batch", {"sequences": [{"tokens": ["a"]}, 3]})
     assert [one["error"] for one in response.json()["results"]] == ["InputError", "InputError"]
