@@ -76,7 +76,7 @@ def test_the_folder_of_a_run_is_read_as_its_shards(cli):
     pytest.importorskip("pyarrow")
     _write({**ABOUT, **SCORES}, SCORES)
     cli.done("reprocess in.jsonl --output out --jobs 1")
-    cli.done("convert out --output again.jsonl")
+    cli.done("convert out again.jsonl")
     assert [row["labels"] for row in rows(Path("again.jsonl"))] == [["B-a", "I-a"]] * 2
 
 
