@@ -46,7 +46,7 @@ class Run:
     budget: Budget
     watch: Callable[[ShardEntry], None] = lambda _: None
     only_unproved: bool = False
-    _entries: list[ShardEntry] = field(default_factory=list, init=False)
+    entries: list[ShardEntry] = field(default_factory=list, init=False)
     _in_time: bool = field(default=True, init=False)
     _first_rejection: str = field(default="", init=False)
     _first_failure: str = field(default="", init=False)
@@ -74,7 +74,7 @@ class Run:
                 self._finish(pending, unproved, 0)
             if rejected is not None:
                 done = replace(done, rejected=rejected.count, finished=self._in_time)
-        done = replace(done, shards=tuple(self._entries))
+        done = replace(done, shards=tuple(self.entries))
         self.folder.write(MANIFEST, done.text())
         return Outcome(replace(done, finished=self._in_time), self._first_rejection, self._first_failure)
 
@@ -138,7 +138,7 @@ class Run:
 
     def _note(self, entry: ShardEntry, columns: dict[str, list[Any]], unproved: JsonLines) -> None:
         """Add the entry of a finished shard, and list its unproved sequences."""
-        self._entries.append(entry)
+        self.entries.append(entry)
         for row in unproved_rows(columns) if entry.unproved else ():
             if row.pop("error"):
                 self._first_failure = (
