@@ -46,7 +46,7 @@ class Run:
     budget: Budget
     watch: Callable[[ShardEntry], None] = lambda _: None
     only_unproved: bool = False
-    entries: list[ShardEntry] = field(default_factory=list, init=False)
+    entries: list[ShardEntry] = field(default_factory=list)
     _in_time: bool = field(default=True, init=False)
     _first_rejection: str = field(default="", init=False)
     _first_failure: str = field(default="", init=False)
