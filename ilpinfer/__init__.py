@@ -22,6 +22,15 @@ if TYPE_CHECKING:
     from formulations import join_rules as join_rules
     from formulations import load_rules as load_rules
     from formulations import parse_rules as parse_rules
+    from ilpinfer import adapters as adapters
+    from ilpinfer import corpus as corpus
+    from ilpinfer import evaluation as evaluation
+    from ilpinfer import learning as learning
+    from ilpinfer import models as models
+    from ilpinfer import pipelines as pipelines
+    from ilpinfer import references as references
+    from ilpinfer import solvers as solvers
+    from ilpinfer import testing as testing
     from ilpinfer.comparison.comparison import Comparison as Comparison
     from ilpinfer.comparison.comparison import compare as compare
     from ilpinfer.core.incumbents import Incumbent as Incumbent
@@ -92,7 +101,7 @@ _HOMES = {
     "warm_up": "ilpinfer.decoding.warming",
 }
 """The module of each public name; modules are imported at first access."""
-_PACKAGES = (
+_MODULES = (
     "adapters",
     "corpus",
     "evaluation",
@@ -103,7 +112,7 @@ _PACKAGES = (
     "solvers",
     "testing",
 )
-"""Packages that are imported at first access, too."""
+"""Modules that are imported at first access, too."""
 __all__ = list(_HOMES)
 
 
@@ -113,7 +122,7 @@ if not TYPE_CHECKING:  # so that type checkers report unknown names
         """Import a name, and keep it."""
         from importlib import import_module
 
-        if name in _PACKAGES:
+        if name in _MODULES:
             return import_module(f"ilpinfer.{name}")
         if name not in _HOMES:
             raise AttributeError(f"module 'ilpinfer' has no attribute {name!r}")
@@ -123,4 +132,4 @@ if not TYPE_CHECKING:  # so that type checkers report unknown names
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *_PACKAGES})
+    return sorted({*globals(), *__all__, *_MODULES})

@@ -48,6 +48,7 @@ def test_importing_the_package_is_enough():
     program = """
 import ilpinfer, sys
 assert "formulations" not in sys.modules
+assert all(getattr(ilpinfer, name).__name__ == f"ilpinfer.{name}" for name in ilpinfer._MODULES)
 trellis = ilpinfer.Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
 rules = [ilpinfer.constraints.starts_with("b")]
 model = ilpinfer.solvers.to_pulp(ilpinfer.formulate(trellis, rules))
@@ -60,7 +61,9 @@ print(*ilpinfer.decode(trellis, rules).labels, len(model.variables()) > 0)
 def test_type_checkers_see_the_same_names():
     text = Path(ilpinfer.__file__).read_text("utf-8")
     seen = re.findall(r"from ([\w.]+) import (\w+) as \2\n", text)
-    assert {name: module for module, name in seen} == ilpinfer._HOMES
+    modules = [name for module, name in seen if module == "ilpinfer"]
+    assert tuple(modules) == ilpinfer._MODULES
+    assert {name: module for module, name in seen if name not in modules} == ilpinfer._HOMES
 
 
 def test_options_are_those_of_the_methods():

@@ -150,9 +150,12 @@ def _by_solver(known: Known, end: SearchResult, task: Task) -> Result:
     why, missing = "auto: " + end.why.rstrip("; "), missing_posix()
     try:
         best = known.path, known.value, known.charged
-        with known.stage("solver"):
-            answer = None if missing else reduced_program(known.folded, task.deadline, task.threads, *best)
-        why += missing and f"; no solver without {missing}"
+        answer = None
+        if missing:
+            why += f"; no solver without {missing}"
+        else:
+            with known.stage("solver"):
+                answer = reduced_program(known.folded, task.deadline, task.threads, *best)
     except TooLarge:
         answer, why = None, why + "; too large for a solver"
     if answer is not None:
@@ -186,14 +189,15 @@ def _best_few(known: Known, task: Task, why: str) -> Iterator[Result]:
     )
     answers: list[Result] = []
     scores: list[int] = []
-    for answer in _by_program(folded, replace(task, top=task.top + MORE_TIES)):
-        score = FORBIDDEN if answer.path is None else folded.value(answer.path).score
-        if len(answers) >= task.top and score < scores[task.top - 1]:
-            break
-        if task.within is not None and answers and score < scores[0] - task.within:
-            break
-        answers.append(replace(answer, method=why + "; folded program on " + answer.method))
-        scores.append(score)
+    with known.stage("solver"):
+        for answer in _by_program(folded, replace(task, top=task.top + MORE_TIES)):
+            score = FORBIDDEN if answer.path is None else folded.value(answer.path).score
+            if len(answers) >= task.top and score < scores[task.top - 1]:
+                break
+            if task.within is not None and answers and score < scores[0] - task.within:
+                break
+            answers.append(replace(answer, method=why + "; folded program on " + answer.method))
+            scores.append(score)
     yield from sorted(answers, key=lambda answer: _order(answer, folded))[: task.top]
 
 

@@ -76,8 +76,8 @@ class Known:
             self.evaluate(start.path)
         if start.proof is not None:
             self.prove(start.bound, start.proof)
-        self.tried = start.tried
         if start.proof is not None and start.tried:
+            self.tried = True
             places = {key: m for m, key in enumerate(self.ground.keys)}
             followed = (start.proof.product, *start.proof.stages)
             self.active = sorted(places[key] for keys in followed for key in keys if key in places)
