@@ -57,7 +57,7 @@ class Model:
     labels = LabelSet(("a", "b"))
 
     def trellis(self, tokens):
-        return Trellis([0.0, 0.0], [[[0.0, 0.0]] * 2] * (len(tokens) - 1), self.labels, tokens)
+        return Trellis([0.0, 0.0], [[[0.0, 0.0]] * 2] * (len(tokens) - 1), self.labels, tokens=tokens)
 
 
 def first_label(trellis, rules, *, time_limit, seed):
@@ -229,7 +229,7 @@ def _used(make):
 
     def call(**arguments):
         rule = make(**arguments)
-        rule.violations(["a", "b"], ["x", "y"])
+        rule.violations(["a", "b"], tokens=["x", "y"])
         return ilpinfer.evaluate_labelling(TRELLIS, [rule], ["a", "b"])
 
     return call
