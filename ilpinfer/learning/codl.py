@@ -131,9 +131,7 @@ class CODL(Settings):
 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuleNotice)
-            settings, tried, choice = self.complete, (), "given"
-            if self.is_open:
-                settings, tried, choice = choose(self, data, trials, keep, progress)
+            settings, tried, choice = choose(self, data, trials, keep, progress)
             run = CODLState(settings, data, tuple(held_out), progress)
             for row in resume[len(trials) :]:
                 run.restore(row)

@@ -29,8 +29,10 @@ def choose(
     keep: Callable[[Row], None],
     progress: Progress | None,
 ) -> tuple[Settings, tuple[TriedSettings, ...], str]:
-    """The settings of the best trial, all that were tried, and the reason; those whose rows are known are not tried again."""
+    """The given settings, or the best of the grid; all that were tried, and the reason; those whose rows are known are not tried again."""
     default, number = given.complete, len(data.texts)
+    if not given.is_open:
+        return default, (), "given"
     if number < LEAST:
         few = f"{number} labelled sequences are too few for folds; {LEAST} are needed"
         return default, (), f"default: {few}"

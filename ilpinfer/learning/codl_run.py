@@ -55,7 +55,7 @@ class CODLState:
         self.model: Part | Mixture = self.supervised
         self.pool_model: Part | None = None
         own = (C.valid_scheme(name="labels keep to their scheme"),) if labels.scheme in CLOSED else ()
-        used = _weighted(rules.rules, codl.penalty_weight) if codl.constrained else RuleSet(())
+        used = _weighted(rules.rules, codl.penalty_weight or 1.0) if codl.constrained else RuleSet(())
         self.scheme = RuleSet(own)
         self.used = compiler_of(RuleSet((*used.items, *own), used.fields, used.name))
         self.best = dict[int, Integers]()
@@ -186,7 +186,7 @@ def predicted(model: SequenceModel, held_out: Sequence[Labelled], rules: Rules) 
     ]
 
 
-def _weighted(rules: RuleSet, weight: float | None) -> RuleSet:
+def _weighted(rules: RuleSet, weight: float) -> RuleSet:
     """The rules with a weight on every penalty."""
     items = (
         replace(item, penalty=weight * item.penalty) if isinstance(item, Rule) else item
