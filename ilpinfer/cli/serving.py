@@ -67,6 +67,9 @@ class ServeOptions:
     sequences: Annotated[int, _limit("NUMBER", "Most sequences of a request.")] = Limits.sequences
     labels: Annotated[int, _limit("NUMBER", "Most labels of scores in a request.")] = Limits.labels
     top: Annotated[int, _limit("NUMBER", "Most labellings of a sequence.")] = Limits.top
+    rule_text: Annotated[
+        int, _limit("BYTES", "Largest text of rules of a request, in bytes; 0 to take none.", min=0)
+    ] = Limits.rule_text
     headers: Annotated[int, _limit("BYTES", "Largest size of the headers of a request, in bytes.")] = (
         Limits.headers
     )

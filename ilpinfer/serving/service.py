@@ -18,6 +18,7 @@ from ilpinfer.serving.metrics import Lag, Metrics
 from ilpinfer.serving.refusal import FAILED, UNAVAILABLE, Refusal
 from ilpinfer.serving.request_deadline import RequestDeadline
 from ilpinfer.serving.requests import BatchRequest, DecodeRequest, RequestOptions, Sequence, read_request
+from ilpinfer.serving.rule_texts import RuleTexts
 from ilpinfer.serving.work_queue import Done, WorkQueue
 
 WARMING_SECONDS = 1.0
@@ -29,6 +30,7 @@ class Service:
 
     def __init__(self, decoder: Decoder, limits: Limits, *, workers: int, scheme: str, warm: bool) -> None:
         self.decoder, self.limits, self.scheme = decoder, limits, scheme
+        self.rule_texts = RuleTexts(decoder)
         self.queue = WorkQueue(workers, limits.queue)
         self.lag = Lag()
         self.metrics = Metrics(self.queue, self.lag, lambda: self.ready)
@@ -49,7 +51,11 @@ class Service:
         request = read_request(DecodeRequest, body, self.limits)
         deadline = self._deadline(arrived, request)
         self.queue.admit(request.length, deadline)
-        work = partial(decode_single, self.decoder, self.scheme, request.example, request)
+
+        def work(seconds: float) -> Row:
+            decoder = self.rule_texts.decoder(request.rules, seconds)
+            return decode_single(decoder, self.scheme, request.example, request, deadline.left)
+
         done = await self._run(work, request.length, deadline)
         self.metrics.solution(done.value)
         return {**done.value, "queue_seconds": done.waited}
