@@ -3,16 +3,18 @@
 import asyncio
 import contextlib
 import threading
-from functools import partial
+from collections.abc import Iterable
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
-from formulations import Trellis
+from formulations import Trellis, dump_rules
 from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.decoding.warming import warm_up
 from ilpinfer.errors import describe
 from ilpinfer.serving.decoding import Row, decode_part, decode_single, error_row, late_row
+from ilpinfer.serving.description import examples_of
 from ilpinfer.serving.limits import Limits
 from ilpinfer.serving.metrics import Lag, Metrics
 from ilpinfer.serving.refusal import FAILED, UNAVAILABLE, Refusal
@@ -28,13 +30,39 @@ WARMING_SECONDS = 1.0
 class Service:
     """A decoder with a queue and metrics; arguments as of `create_app`."""
 
-    def __init__(self, decoder: Decoder, limits: Limits, *, workers: int, scheme: str, warm: bool) -> None:
+    def __init__(
+        self,
+        decoder: Decoder,
+        limits: Limits,
+        *,
+        workers: int,
+        scheme: str,
+        warm: bool,
+        examples: Iterable[dict[str, Any]] = (),
+    ) -> None:
         self.decoder, self.limits, self.scheme = decoder, limits, scheme
+        self.examples = tuple(examples)
         self.rule_texts = RuleTexts(decoder)
         self.queue = WorkQueue(workers, limits.queue)
         self.lag = Lag()
         self.metrics = Metrics(self.queue, self.lag, lambda: self.ready)
         self.ready, self.failed = not warm, ""
+
+    @cached_property
+    def about(self) -> dict[str, Any]:
+        """What the service decodes with, as plain values."""
+        labels = self.decoder.labels
+        try:
+            rules = dump_rules(self.decoder.rules)
+        except ValueError:  # rules from Python that have no form in a file
+            rules = ""
+        examples = self.examples or [each for each in examples_of(self.decoder).values() if "rules" not in each]
+        return {
+            "rules": rules,
+            "rule_text": self.limits.rule_text,
+            "label_names": None if labels is None else list(labels.names),
+            "examples": list(examples),
+        }
 
     def begin(self) -> None:
         """Load kernels in a daemon thread."""

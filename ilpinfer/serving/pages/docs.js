@@ -7,17 +7,16 @@ function shown(text) {
   return lines.length > LONGEST ? `${lines.slice(0, LONGEST)}\n… ${lines.length - LONGEST} further characters` : lines;
 }
 
-for (const form of document.querySelectorAll("form")) {
-  const { verb, path } = form.closest("section").dataset;
-  const [body, status, answer] = ["textarea", "output", "pre"].map((name) => form.querySelector(name));
-  form.addEventListener("submit", async (event) => {
-    event.preventDefault();
-    const began = performance.now();
+for (const box of document.querySelectorAll(".try")) {
+  const { verb, path } = box.closest("section").dataset;
+  const [body, status, answer] = ["textarea", "output", "pre"].map((name) => box.querySelector(name));
+  box.querySelector("button").addEventListener("click", async () => {
+    const began = perboxance.now();
     status.textContent = "…";
     try {
       const response = await fetch(path, { method: verb, body: body?.value });
       const text = await response.text();
-      status.textContent = `status ${response.status}, ${Math.round(performance.now() - began)} ms`;
+      status.textContent = `status ${response.status}, ${Math.round(perboxance.now() - began)} ms`;
       answer.textContent = shown(text);
       answer.hidden = false;
     } catch {
