@@ -51,7 +51,10 @@ class ServeOptions:
     option: MethodOption = ()
     examples: Annotated[
         str | None,
-        value_option("FILE", f"Sequences that the workbench offers, at most {MOST_EXAMPLES}, in any form that decode reads."),
+        value_option(
+            "FILE",
+            f"Sequences that the workbench offers, at most {MOST_EXAMPLES}, in any form that decode reads.",
+        ),
     ] = None
     host: Annotated[str, value_option("ADDRESS", "Address to listen at; 0.0.0.0 for all addresses.")] = (
         "127.0.0.1"

@@ -156,7 +156,9 @@ class Decoder:
         """
         compiler = compiler_of(rules)
         result = copy(self)
-        result._set(self.model, compiler if self.labels is None else compiler.only(self.labels), self._request)
+        result._set(
+            self.model, compiler if self.labels is None else compiler.only(self.labels), self._request
+        )
         return result
 
     @overload

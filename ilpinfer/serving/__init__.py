@@ -71,4 +71,6 @@ def create_app(
     from ilpinfer.serving.app import build
     from ilpinfer.serving.service import Service
 
-    return build(Service(decoder, limits or Limits(), workers=workers, scheme=scheme, warm=warm, examples=examples))
+    return build(
+        Service(decoder, limits or Limits(), workers=workers, scheme=scheme, warm=warm, examples=examples)
+    )

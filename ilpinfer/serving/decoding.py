@@ -18,6 +18,7 @@ from ilpinfer.serving.requests import DecodeOptions, RequestOptions
 
 Row = dict[str, Any]
 """A solution as plain values."""
+NOTHING_MORE = DecodeOptions.model_validate({})
 
 
 class DeadlinePassed(Exception):
@@ -39,7 +40,7 @@ def decode_single(
     def limited() -> Decoder:
         return decoder.with_time_limit(left())
 
-    own = options if isinstance(options, DecodeOptions) else DecodeOptions()
+    own = options if isinstance(options, DecodeOptions) else NOTHING_MORE
     try:
         scored = _scored(decoder, scheme, sequence)
         trellis = allowed(scored, own.forbidden)

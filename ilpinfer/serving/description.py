@@ -12,7 +12,6 @@ from pydantic import BaseModel, Field
 from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.serving.requests import BatchRequest, DecodeRequest, Number, RequestOptions
 
-
 OTHER_RULES = """[[rule]]
 template = "at_most_runs"
 field = "each field"

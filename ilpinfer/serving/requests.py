@@ -77,7 +77,8 @@ class DecodeOptions(RequestOptions):
         None, description='Labels that tokens cannot have, by position from 0, such as {"3": ["title"]}.'
     )
     explain: bool = Field(
-        False, description="Whether to add `explanation`: Viterbi's labelling, and the places of broken rules."
+        False,
+        description="Whether to add `explanation`: Viterbi's labelling, and the places of broken rules.",
     )
     marginals: bool = Field(
         False, description="Whether to add `marginals`, the probabilities of labels under the rules."

@@ -56,7 +56,9 @@ class Service:
             rules = dump_rules(self.decoder.rules)
         except ValueError:  # rules from Python that have no form in a file
             rules = ""
-        examples = self.examples or [each for each in examples_of(self.decoder).values() if "rules" not in each]
+        examples = self.examples or [
+            each for each in examples_of(self.decoder).values() if "rules" not in each
+        ]
         return {
             "rules": rules,
             "rule_text": self.limits.rule_text,

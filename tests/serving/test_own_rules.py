@@ -146,16 +146,24 @@ def test_probabilities_of_the_model_where_rules_take_too_many_states(decoder):
 
 BAD = [
     ({"rules": 3}, 422, "body: rules is 3; expected TOML text of rules, or a name of the catalogue"),
-    ({"rules": "x\n"}, 422, "rules: not TOML: Expected '=' after a key in a key/value pair (line 1, column 2)"),
+    (
+        {"rules": "x\n"},
+        422,
+        "rules: not TOML: Expected '=' after a key in a key/value pair (line 1, column 2)",
+    ),
     ({"rules": "citation"}, 422, "rules: not TOML"),
     ({"rules": TEXT.format(penalty=-1)}, 422, "(line 6, column 11)"),
     ({"rules": '[[rule]]\ntemplate = "at_most_runs"\nfield = "venue"'}, 422, "(line 3, column 9)"),
-    ({"rules": '[[rule]]\ntemplate = "tag_at"\nfield = "O"\nwords = { file = "/etc/passwd" }'}, 422, "no file is read"),
+    (
+        {"rules": '[[rule]]\ntemplate = "tag_at"\nfield = "O"\nwords = { file = "/etc/passwd" }'},
+        422,
+        "no file is read",
+    ),
     ({"rules": "#" * 101}, 413, "rules: 101 bytes; at most 100 are accepted"),
     ({"explain": 1}, 422, "explain is 1; expected true or false"),
     ({"forbidden": {"9": ["O"]}}, 422, "forbidden: no token '9' has scores; positions are 0 to 3"),
     ({"forbidden": {"-1": ["O"]}}, 422, "no token '-1'"),
-    ({"forbidden": {"1": ["titel"]}}, 422, 'forbidden, 1: no label \'titel\'; did you mean "title"?'),
+    ({"forbidden": {"1": ["titel"]}}, 422, "forbidden, 1: no label 'titel'; did you mean \"title\"?"),
     ({"forbidden": {"1": "O"}}, 422, "forbidden is not lists of labels by position"),
     ({"forbidden": ["O"]}, 422, "forbidden is not lists of labels by position"),
 ]
@@ -210,7 +218,10 @@ def test_pages_and_their_files_are_served_and_name_no_other_host(decoder):
         texts = {}
         for page in ("/", "/docs"):
             response = await client.get(page)
-            assert response.status_code == 200 and "default-src 'self'" in response.headers["content-security-policy"]
+            assert (
+                response.status_code == 200
+                and "default-src 'self'" in response.headers["content-security-policy"]
+            )
             texts[page] = response.text
             for name in re.findall(r'(?:href|src)="(pages/[^"]+)"', response.text):
                 response = await client.get(f"/{name}")

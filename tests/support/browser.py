@@ -35,6 +35,10 @@ class Page:
         for domain in ("Page", "Runtime", "Log", "Network"):
             self._call(f"{domain}.enable")
 
+    def close(self) -> None:
+        for pipe in (self._commands, self._answers):
+            pipe.close()
+
     def open(self, address: str) -> None:
         self._host = address.split("/")[2]
         self._call("Page.navigate", url=address)
@@ -57,7 +61,9 @@ class Page:
     def press(self, key: str, code: int) -> None:
         for kind in ("keyDown", "keyUp"):
             text = {"text": "\r"} if key == "Enter" and kind == "keyDown" else {}
-            self._call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code, **text)
+            self._call(
+                "Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code, **text
+            )
 
     def shape(self, width: int, height: int, *, dark: bool = False, scale: float = 1.0) -> None:
         """Set the size of the window, and the colours that its user prefers."""
@@ -119,7 +125,8 @@ def opened(folder: Path) -> Iterator[Page]:
     os.close(to_read)
     os.close(to_write)
     try:
-        yield Page(commands, answers)
+        with contextlib.closing(Page(commands, answers)) as page:
+            yield page
     finally:
         process.kill()
         process.wait()

@@ -11,12 +11,12 @@ for (const box of document.querySelectorAll(".try")) {
   const { verb, path } = box.closest("section").dataset;
   const [body, status, answer] = ["textarea", "output", "pre"].map((name) => box.querySelector(name));
   box.querySelector("button").addEventListener("click", async () => {
-    const began = perboxance.now();
+    const began = performance.now();
     status.textContent = "…";
     try {
       const response = await fetch(path, { method: verb, body: body?.value });
       const text = await response.text();
-      status.textContent = `status ${response.status}, ${Math.round(perboxance.now() - began)} ms`;
+      status.textContent = `status ${response.status}, ${Math.round(performance.now() - began)} ms`;
       answer.textContent = shown(text);
       answer.hidden = false;
     } catch {

@@ -2,7 +2,6 @@
 const $ = (id) => document.getElementById(id);
 const OFF = "#- "; // begins each line of a rule that is switched off
 const MOST_CHOICES = 300, TYPING = 250, MOVING = 30; // labels of a token; milliseconds before a request
-const FORGOTTEN = "Known labels were forgotten, as the tokens have changed.";
 const state = { about: null, tokens: [], record: null, known: new Map(), answer: null, selected: -1, hues: new Map() };
 
 function element(tag, properties = {}, ...children) {
@@ -114,7 +113,7 @@ async function decode() {
       state.milliseconds = performance.now() - began;
       show();
     } else if (answer.retry_after !== undefined) {
-      say(`${answer.detail}. It is tried again.`);
+      say(`${answer.detail}; trying again.`);
       timer = setTimeout(decode, 1000 * Math.max(answer.retry_after, 0.5));
     } else {
       say(ofRules ? "The rules have an error; this is the labelling before." : answer.detail);
@@ -193,7 +192,7 @@ function showTokens() {
     const p = probability(t, own);
     const spoken = `${t}: ${token}, Viterbi ${before ?? "none"}, optimum ${own ?? "none"}${known ? ", known" : ""}`;
     const made = element("button", { type: "button", class: name, title: p === undefined ? spoken : `${spoken}, probability ${p}`, tabIndex: -1, "aria-label": spoken },
-      element("span", { class: "word" }, token), bar(plain, t), bar(labels, t, p ?? 1));
+      element("span", { class: "word" }, token === "@newline@" ? "↵" : token), bar(plain, t), bar(labels, t, p ?? 1));
     made.addEventListener("click", () => select(t === state.selected ? -1 : t, true));
     $("tokens").append(made);
   });
