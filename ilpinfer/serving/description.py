@@ -10,7 +10,7 @@ from jinja2 import Environment
 from pydantic import BaseModel, Field
 
 from ilpinfer.decoding.decoder import Decoder
-from ilpinfer.serving.requests import BatchRequest, DecodeRequest, Number, RequestOptions
+from ilpinfer.serving.requests import BatchRequest, DecodeOptions, DecodeRequest, Number, RequestOptions
 
 OTHER_RULES = """[[rule]]
 template = "at_most_runs"
@@ -128,11 +128,9 @@ def operation(decoder: Decoder, model: type[RequestOptions]) -> dict[str, Any]:
     examples = examples_of(decoder)
     answer: type[BaseModel] = Solution
     if model is BatchRequest:
-        plain = [
-            {key: value for key, value in each.items() if key not in RequestOptions.model_fields}
-            for each in examples.values()
-        ]
-        examples, answer = {"batch": {"sequences": plain, "deadline": 2.0}}, BatchAnswer
+        options = DecodeOptions.model_fields
+        plain = [{k: each[k] for k in each if k not in options} for each in examples.values()]
+        examples, answer = {"batch": {"sequences": plain[:2], "deadline": 2.0}}, BatchAnswer
     shown = {name: {"value": value} for name, value in examples.items()}
     reference = {"$ref": f"#/components/schemas/{model.__name__}"}
     content = {"application/json": {"schema": reference, "examples": shown}}

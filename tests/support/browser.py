@@ -51,9 +51,9 @@ class Page:
         return answer["result"].get("value")
 
     def until(self, condition: str) -> Any:
-        """Wait until an expression is true; its value."""
+        """Wait until an expression is true, or an object; its value."""
         end = time.monotonic() + PATIENCE
-        while not (value := self.run(condition)):
+        while (value := self.run(condition)) in (None, False, 0, ""):
             assert time.monotonic() < end, f"{condition}: {self.run('document.body.innerText')}"
             time.sleep(0.02)
         return value

@@ -214,8 +214,8 @@ function showBroken() {
   const cell = (counts, where, rule) => {
     const count = counts[rule.name] ?? 0;
     if (!count) return element("td", {}, "–");
-    const cost = rule.penalty === null ? "hard" : `${nats(count * rule.penalty)} nats`;
-    return element("td", {}, `${count} × `, element("small", {}, cost), ...(where[rule.name] ?? []).slice(0, 12).map(place));
+    const cost = rule.penalty === null ? "hard" : `${nats(rule.penalty)} nats`;
+    return element("td", {}, element("div", {}, `${count} × ${cost}`), ...(where[rule.name] ?? []).slice(0, 12).map(place));
   };
   const rows = broken.map((rule) => element("tr", {},
     element("th", { scope: "row" }, rule.name, rule.reason ? element("small", {}, rule.reason) : null),
@@ -228,7 +228,7 @@ function showBroken() {
 function place(tokens) {
   if (!tokens.length) return element("span", { class: "note" }, "the whole sequence");
   const words = tokens.slice(0, 6).map((t) => state.tokens[t]).join(" ") + (tokens.length > 6 ? " …" : "");
-  const made = element("button", { type: "button", class: "place", "aria-label": `tokens ${tokens.join(", ")}: ${words}` }, words);
+  const made = element("button", { type: "button", class: "place", "aria-label": `tokens ${tokens.join(", ")}: ${words}` }, `“${words}”`);
   const mark = (on) => () => tokens.forEach((t) => $("tokens").children[t].classList.toggle("marked", on));
   for (const name of ["mouseenter", "focus"]) made.addEventListener(name, mark(true));
   for (const name of ["mouseleave", "blur"]) made.addEventListener(name, mark(false));
