@@ -17,6 +17,7 @@ from formulations.plain_values import (
     number,
     of_type,
     parse_json,
+    positions,
     strings,
     table,
     text,
@@ -34,7 +35,7 @@ SCORES = {"score": -math.inf, "model_score": -math.inf, "feature_score": -math.i
 """Fields in nats, with the value of None."""
 TEXTS, TIMES = ("method", "reason"), ("seconds", "warm_up_seconds")
 NEEDED = ("status", "labels", "ids", *SCORES, "violations", "bound", "gap", "certificate", *TEXTS, *TIMES)
-OPTIONAL = ("error", "infeasibility", "overruled", "incumbents", "label_names")
+OPTIONAL = ("error", "given", "infeasibility", "overruled", "incumbents", "label_names")
 ABOUT = ("id", "name", "comment", "metadata")
 """Keys of an input for notes about its sequence, which rows repeat."""
 ROW_KEYS = ("sequence", *ABOUT, "tokens", "positions", "rank", "ranks", "trace", "explanation", "job")
@@ -58,6 +59,9 @@ def solution_fields(
         "path": None if ids is None else np.array(ids, np.int64),
         "names": names,
         "error": text(given.get("error", ""), "error"),
+        "given": {
+            t: text(label, f'given["{t}"]') for t, label in positions(given.get("given", {}), "given").items()
+        },
         "overruled": of_type(dict[str, list[int]], given.get("overruled", {}), "overruled"),
         **{name: number(given[name], name, null) for name, null in SCORES.items()},
         **{name: text(given[name], name) for name in TEXTS},

@@ -155,13 +155,13 @@ def _column_hint(line: str, separator: str, count: int) -> str:
 
 def _check_tokens(lines: list[str], name: str, names: ColumnNames, notify: Notify) -> None:
     """Raise InputError where lines are not a token each; a notice where a few hold spaces."""
-    _check_separators(lines, name)
-    texts = [(number, len(split(line, " "))) for number, line in enumerate(lines, 1)]
-    texts = [(n, count) for n, count in texts if count and not is_border(split(lines[n - 1], ""))]
-    spaced = [number for number, count in texts if count > 1]
+    texts = [(n, line) for n, line in enumerate(lines, 1) if not is_border(split(line, ""))]
+    _check_separators(texts, name)
+    spaced = [n for n, line in texts if " " in line.strip(" ")]
     if 2 * len(spaced) > len(texts):
-        (begin, usual), *_ = texts
-        odd, other = next((n, count) for n, count in texts if count != usual)
+        parts = ((n, len(split(line, " "))) for n, line in texts)
+        begin, usual = next(parts)
+        odd, other = next((n, count) for n, count in parts if count != usual)
         raise InputError(
             f"{name}, line {odd}: {excerpt(lines[odd - 1])} has {other} part{'s' * (other > 1)} between spaces, but line "
             f"{begin} has {usual}: neither a token a line nor columns; write token<TAB>label, or {AS_JSON}"
@@ -177,17 +177,16 @@ def _check_tokens(lines: list[str], name: str, names: ColumnNames, notify: Notif
         )
 
 
-def _check_separators(lines: list[str], name: str) -> None:
+def _check_separators(texts: list[tuple[int, str]], name: str) -> None:
     """Raise InputError where most lines, and two at least, have something on both sides of one separator."""
-    texts = [(n, line) for n, line in enumerate(lines, 1) if not is_border(split(line, ""))]
     for separator, called in UNREAD.items():
         inside = [n for n, line in texts if separator in line.strip()[1:-1]]
         if len(inside) > 1 and 2 * len(inside) > len(texts):
             widths = {n: len(split(line, separator)) for n, line in texts}
             odd = next((n for n, _ in texts if widths[n] != widths[inside[0]]), None)
-            other = "" if odd is None else f", but line {odd}, {excerpt(lines[odd - 1])}, has {widths[odd]}"
+            other = "" if odd is None else f", but line {odd}, {excerpt(dict(texts)[odd])}, has {widths[odd]}"
             raise InputError(
-                f"{name}, line {inside[0]}: {excerpt(lines[inside[0] - 1])} has {widths[inside[0]]} parts between {called}"
+                f"{name}, line {inside[0]}: {excerpt(dict(texts)[inside[0]])} has {widths[inside[0]]} parts between {called}"
                 f"{other}: neither a token a line nor columns that are read; write token<TAB>label, or {AS_JSON}"
             )
 

@@ -126,7 +126,7 @@ class _Blocks:
     """A label that no line may have, since the header has it."""
 
     def __iter__(self) -> Iterator[Example]:
-        if self.separator not in ("\t", " ") or self.places.sequence is not None:
+        if self.separator not in ("\t", " ", "") or self.places.sequence is not None:
             return
         while True:
             number, texts = self.lines.block()
@@ -144,6 +144,8 @@ class _Blocks:
         text = "".join(texts)
         if DOCUMENT in text or "\r" in text or (separator == " " and "\t" in text):
             return []
+        if not separator:
+            return [] if " " in text or not text.isprintable() else [tuple(texts)]
         rows = [line.split(separator) for line in texts]
         if {*map(len, rows)} != {self.width}:
             return []

@@ -148,7 +148,7 @@ class Service:
             labels = self.decoder.labels
             if labels is not None:
                 K = len(labels)
-                first = Trellis(np.zeros(K), np.zeros((1, K, K)), labels, ["a", "b"])
+                first = Trellis(np.zeros(K), np.zeros((1, K, K)), labels, tokens=["a", "b"])
                 with contextlib.suppress(
                     ValueError
                 ):  # of rules that read columns, which these tokens do not have
