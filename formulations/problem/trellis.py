@@ -70,8 +70,8 @@ class Trellis:
         start: ArrayLike,
         edges: ArrayLike,
         labels: Labels = None,
-        tokens: Sequence[str] | None = None,
         *,
+        tokens: Sequence[str] | None = None,
         scheme: str = "",
     ) -> None:
         self._set(arrays.dense(start, edges), labels, tokens, scheme)
@@ -83,8 +83,8 @@ class Trellis:
         first: ArrayLike | None,
         edges: ArrayLike,
         labels: Labels = None,
-        tokens: Sequence[str] | None = None,
         *,
+        tokens: Sequence[str] | None = None,
         scheme: str = "",
     ) -> "Trellis":
         """A trellis whose scores look at two labels before (Thede and Harper 1999).
@@ -121,11 +121,11 @@ class Trellis:
         cls,
         emissions: ArrayLike,
         transitions: ArrayLike,
+        *,
         start: ArrayLike | None = None,
         end: ArrayLike | None = None,
         labels: Labels = None,
         tokens: Sequence[str] | None = None,
-        *,
         scheme: str = "",
         first: ArrayLike | None = None,
     ) -> "Trellis":

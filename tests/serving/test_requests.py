@@ -226,7 +226,7 @@ def test_the_examples_of_the_description_decode(kind, request):
         return page
 
     page = talk(service, conversation)
-    assert "POST /decode" in page and "http" not in page.replace("<!doctype html>", "")
+    assert "Try /decode" in page and "http" not in page.replace("<!doctype html>", "")
 
 
 def test_the_description_resolves_and_has_units(decoder):
