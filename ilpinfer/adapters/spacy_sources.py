@@ -83,7 +83,7 @@ def span_trellis(
         for before in leaves[t - 1]:
             for k, weight in begins[t]:
                 edges[t - 1, before, k] = weight
-    return Trellis(start, edges, SpanLabels(tuple(names), "paths"), tokens)
+    return Trellis(start, edges, SpanLabels(tuple(names), "paths"), tokens=tokens)
 
 
 def _levels(candidates: Sequence[CandidateSpan]) -> tuple[list[tuple[CandidateSpan, int]], dict[str, int]]:
@@ -156,7 +156,14 @@ def token_trellis(doc: Any, given: Any, labels: LabelSet, scale: str) -> Trellis
     step, last = (np.where(invalid, -np.inf, 0.0) for invalid in labels.invalid)
     words = [token.text for token in doc]
     return from_logits(
-        rows, labels, words, scale=scale, transitions=step[1:], start=step[0], end=last, scheme=labels.scheme
+        rows,
+        labels,
+        tokens=words,
+        scale=scale,
+        transitions=step[1:],
+        start=step[0],
+        end=last,
+        scheme=labels.scheme,
     )
 
 

@@ -1,5 +1,6 @@
 """`ilpinfer learn`."""
 
+import shlex
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,14 +15,14 @@ from formulations.errors import RuleNotice
 from ilpinfer.cli.arguments import (
     AsJson,
     Column,
-    RuleFile,
+    Rules,
     Scheme,
     TrainFile,
+    argument,
     flag,
     kind_option,
     model_option,
     output_file,
-    rules_option,
     value_option,
 )
 from ilpinfer.cli.command import command, common
@@ -68,7 +69,6 @@ MODELS = "Models that score TRAIN"
 
 @dataclass(frozen=True)
 class LearnOptions:
-    first_rules: RuleFile
     source: TrainFile
     output: Annotated[str, output_file("File for the rules with learnt penalties, TOML")]
     model: Annotated[
@@ -92,9 +92,7 @@ class LearnOptions:
             "NAME=VALUE", "A parameter of the kind, as in `ilpinfer train`. May be repeated.", MODELS
         ),
     ] = ()
-    more_rules: Annotated[
-        Sequence[str], rules_option("More rules, such as bio. May be repeated.", None, "--rules")
-    ] = ()
+    rules: Rules = ()
     algorithm: Annotated[
         str,
         value_option(
@@ -118,21 +116,18 @@ class LearnOptions:
     scheme: Scheme = ""
     column: Column = ""
     as_json: AsJson = False
-
-    @property
-    def rules(self) -> list[str]:
-        """Rule files, or names of the catalogue, which are joined."""
-        return [self.first_rules, *self.more_rules]
+    others: Annotated[Sequence[str], argument("", "", hidden=True)] = ()
 
 
 @command(
-    "ilpinfer learn rules.toml train.tsv --kind hmm --output learnt.toml",
-    "ilpinfer learn citations train.tsv --model crf.json --measure spans --output learnt.toml",
+    "ilpinfer learn train.tsv --rules rules.toml --kind hmm --output learnt.toml",
+    "ilpinfer learn train.tsv --rules citations --model crf.json --measure spans --output learnt.toml",
 )
 def learn(options: LearnOptions) -> None:
     """Learn the penalties of rules from labelled sequences, by their effect on held-out labellings."""
     from ilpinfer.learning.penalties import PenaltyLearner
 
+    _check_rules(options)
     source, scheme = options.source, checked_scheme(options.scheme)
     try:
         learner = PenaltyLearner(**common(options, PenaltyLearner))
@@ -168,6 +163,17 @@ def learn(options: LearnOptions) -> None:
                 checkpoint.replace_by(text.encode("utf-8", "backslashreplace"))
     outputs.show(result.to_dict(), lambda screen: _show(result, screen))
     _remark(options, result)
+
+
+def _check_rules(options: LearnOptions) -> None:
+    """Whether rules are given, and by --rules; they were the first argument once."""
+    if options.others:
+        *more, train = options.others
+        rules = shlex.join(word for each in (options.source, *more) for word in ("--rules", each))
+        output = shlex.join(["--output", options.output])
+        raise InputError(f"rules are an option: ilpinfer learn {shlex.quote(train)} {rules} {output}")
+    if not options.rules:
+        raise InputError("no rules to learn penalties of: name them with --rules RULES")
 
 
 @contextmanager

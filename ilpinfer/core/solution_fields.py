@@ -17,6 +17,7 @@ from formulations.plain_values import (
     number,
     of_type,
     parse_json,
+    positions,
     strings,
     table,
     text,
@@ -34,7 +35,7 @@ SCORES = {"score": -math.inf, "model_score": -math.inf, "feature_score": -math.i
 """Fields in nats, with the value of None."""
 TEXTS, TIMES = ("method", "reason"), ("seconds", "warm_up_seconds")
 NEEDED = ("status", "labels", "ids", *SCORES, "violations", "bound", "gap", "certificate", *TEXTS, *TIMES)
-OPTIONAL = ("error", "infeasibility", "overruled", "incumbents", "label_names")
+OPTIONAL = ("error", "given", "infeasibility", "overruled", "incumbents", "label_names")
 ABOUT = ("id", "name", "comment", "metadata")
 """Keys of an input for notes about its sequence, which rows repeat."""
 ROW_KEYS = ("sequence", *ABOUT, "tokens", "positions", "rank", "ranks", "trace", "explanation", "job")
@@ -58,6 +59,7 @@ def solution_fields(
         "path": None if ids is None else np.array(ids, np.int64),
         "names": names,
         "error": text(given.get("error", ""), "error"),
+        "given": _known(given),
         "overruled": of_type(dict[str, list[int]], given.get("overruled", {}), "overruled"),
         **{name: number(given[name], name, null) for name, null in SCORES.items()},
         **{name: text(given[name], name) for name in TEXTS},
@@ -89,6 +91,13 @@ def _labelling(given: dict[str, Any]) -> tuple[tuple[int, ...] | None, tuple[str
             raise ValueError(f"labels[{t}] is {label!r:.60} with id {k}, which is the id of another label")
         known[k] = label
     return ids, tuple(known)
+
+
+def _known(given: dict[str, Any]) -> dict[int, str]:
+    """Known labels by place among the tokens that ids speak of."""
+    known = positions(given.get("given", {}), "given")
+    tokens = list(given.get("positions", ()))
+    return {tokens.index(t) if t in tokens else t: text(label, f'given["{t}"]') for t, label in known.items()}
 
 
 def _incumbents(given: dict[str, Any]) -> tuple[Incumbent, ...] | None:

@@ -62,7 +62,7 @@ def verify(
 ) -> Verdict:
     """Check a solution, or a list of solutions, against its trellis and rules.
 
-    Each solution of a list has its own proof: it is the best labelling except for those that its certificate excludes, which
+    Known labels of the solution, `given`, are added to those of the trellis. Each solution of a list has its own proof: it is the best labelling except for those that its certificate excludes, which
     are other labellings with scores at least as high.
 
     Parameters
@@ -108,6 +108,11 @@ def verify(
         whole(top, "top", 1)
     below = None if within is None else int(snap(number(within, "within", 0), "within"))
     instance(trellis, Trellis, "trellis", "a Trellis")
+    claim = solution[0] if isinstance(solution, list | tuple) and solution else solution
+    try:
+        trellis = trellis.with_given(getattr(claim, "given", None))
+    except ValueError as error:
+        return Verdict(False, False, (f"the known labels cannot be read: {error}",))
     compiled = compiler_of(rules).anew(trellis.labels)
     case, began = Case(trellis, compiled, compiled.problem(trellis)), time.monotonic()
     if not isinstance(solution, list | tuple):

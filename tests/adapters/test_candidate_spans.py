@@ -136,6 +136,6 @@ def test_spans_that_are_none_are_refused(span, message):
     ],
 )
 def test_a_method_without_a_labelling_is_named_once(method, rules, message):
-    trellis = Trellis([0.0, 1.0], [], ["a", "b"], ["x"])
+    trellis = Trellis([0.0, 1.0], [], ["a", "b"], tokens=["x"])
     with pytest.raises(AdapterError, match=message):
         best_ids(trellis, Decoder(rules, method=method))

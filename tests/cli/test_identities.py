@@ -90,9 +90,9 @@ def _trellises():
     rng = np.random.default_rng(0)
     labels = LabelSet(("O", "B-a", "I-a"), "bio", frozenset({"b"}))
     draw = lambda *shape: rng.integers(-8, 8, shape) / 4  # noqa: E731
-    dense = Trellis(draw(3), draw(3, 3, 3), labels, list("abcd"))
+    dense = Trellis(draw(3), draw(3, 3, 3), labels, tokens=list("abcd"))
     factored = Trellis.from_emissions(draw(4, 3), draw(3, 3), labels=labels, tokens=list("abcd"))
-    second = Trellis.second_order(draw(3), draw(3, 3), draw(2, 3, 3, 3), labels, list("abcd"))
+    second = Trellis.second_order(draw(3), draw(3, 3), draw(2, 3, 3, 3), labels, tokens=list("abcd"))
     return {
         "dense": dense,
         "factored": factored,

@@ -109,7 +109,7 @@ def folder(here):
 
 
 def learn(options: str = "", source: str = "train.tsv") -> str:
-    return f"learn rules.toml {source} --output learnt.toml {options}"
+    return f"learn {source} --rules rules.toml --output learnt.toml {options}"
 
 
 def scored_lines(text: str) -> str:
@@ -268,6 +268,28 @@ def test_rules_of_several_files_and_gold_labels_that_the_model_lacks(folder, cli
     err = cli.done(learn("--model hmm.json --rules notes.toml", source="gold.tsv")).err
     assert "learnt.toml: 9 of 9 rules and features kept" in err
     assert "note" in load_rules("learnt.toml").fields
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            "rules.toml train.tsv --output o.toml",
+            "rules are an option: ilpinfer learn train.tsv --rules rules.toml --output o.toml",
+        ),
+        (
+            "citations rules.toml train.tsv --output o.toml",
+            "learn train.tsv --rules citations --rules rules.toml",
+        ),
+        (
+            "train.tsv --kind hmm --output o.toml",
+            "no rules to learn penalties of: name them with --rules RULES",
+        ),
+    ],
+)
+def test_rules_are_an_option(folder, cli, arguments, message):
+    assert message in cli.refused(f"learn {arguments}")
+    assert not Path("o.toml").exists()
 
 
 def test_weights_at_the_cap_and_sequences_without_labelling_are_told(folder, cli):
