@@ -53,6 +53,9 @@ ENTRANCES = {
     "ilpinfer.decode": lambda rules: ilpinfer.decode(TRELLIS, rules).labels,
     "ilpinfer.decode_many": lambda rules: [s.labels for s in ilpinfer.decode_many([TRELLIS], rules)],
     "ilpinfer.Decoder": lambda rules: ilpinfer.Decoder(rules).decode(TRELLIS).labels,
+    "ilpinfer.Decoder.with_rules": lambda rules: (
+        ilpinfer.Decoder([]).with_rules(rules).decode(TRELLIS).labels
+    ),
     "ilpinfer.decode_two_phase": lambda rules: ilpinfer.decode_two_phase(TRELLIS, rules, 0.5).labels,
     "ilpinfer.decode_frontier": lambda rules: ilpinfer.decode_frontier(TRELLIS, rules).points,
     "ilpinfer.evaluate_labelling": lambda rules: ilpinfer.evaluate_labelling(TRELLIS, rules, BEST).score,

@@ -28,7 +28,8 @@ FORMS = ("template", "linear", "logic")
 _ANOTHER = "\0"  # stands for labels of a model that a file does not declare
 
 
-def read(text: str, source: str, folder: Path) -> RuleSet:
+def read(text: str, source: str, folder: Path | None) -> RuleSet:
+    """The rules of a text; files of words are those of the folder, and errors where there is none."""
     try:
         document = loads(text)
     except NotToml as error:
@@ -56,7 +57,7 @@ def _title(document: Mapping[str, Any], path: KeyPath) -> str:
 class _Reader(Declarations):
     document: Mapping[str, Any]
     source: str
-    folder: Path
+    folder: Path | None
 
     def rule_set(self) -> RuleSet:
         check_keys(self.document, TOP, ())

@@ -138,6 +138,31 @@ class Decoder:
         result._set(self.model, self._rules, request)
         return result
 
+    def with_rules(self, rules: Rules) -> "Decoder":
+        """The same decoder with other rules.
+
+        Parameters
+        ----------
+        rules : Rules
+            Rules and features, or a rule set.
+
+        Returns
+        -------
+        Decoder
+            The decoder with these rules, and the same model, labels, method and options.
+
+        Raises
+        ------
+        ValueError
+            Where the labels are known, for rules that do not fit them.
+        """
+        compiler = compiler_of(rules)
+        result = copy(self)
+        result._set(
+            self.model, compiler if self.labels is None else compiler.only(self.labels), self._request
+        )
+        return result
+
     @overload
     def decode(
         self,
