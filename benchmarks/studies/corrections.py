@@ -64,7 +64,7 @@ def _setting(sources: Sources, cell: Cell) -> tuple[SequenceModel, RuleSet, list
         rules = load_rules("citations") if cell.rules == WITH else RuleSet(())
         return trained("hmm", train), rules, dev
     model = trained("crf", train, template="citations", max_iterations=60)
-    return model, umass.with_valid(mined(train, MINED) if cell.rules == WITH else ()), dev
+    return model, umass.with_valid([*mined(train, MINED)] if cell.rules == WITH else []), dev
 
 
 def corrected(decoder: ilpinfer.Decoder, trellis: Trellis, gold: list[str], way: str) -> Row:
