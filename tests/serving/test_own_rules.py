@@ -191,11 +191,11 @@ def test_a_service_that_takes_no_rules(decoder):
 
 def test_the_latest_few_texts_are_kept(decoder):
     texts = RuleTexts(decoder)
-    first = texts.decoder("", 1.0)
-    assert texts.decoder("", 1.0) is first and texts.decoder(None, 1.0) is decoder
+    first = texts.decoder("", 3, 1.0)
+    assert texts.decoder("", 3, 1.0) is first and texts.decoder(None, 3, 1.0) is decoder
     for penalty in range(1, MOST_RULE_TEXTS + 1):
-        texts.decoder(TEXT.format(penalty=penalty), 1.0)
-    assert texts.decoder("", 1.0) is not first
+        texts.decoder(TEXT.format(penalty=penalty), 3, 1.0)
+    assert texts.decoder("", 3, 1.0) is not first
 
 
 @pytest.mark.filterwarnings("ignore::formulations.errors.RuleNotice")
