@@ -51,6 +51,8 @@ if TYPE_CHECKING:
     from ilpinfer.decoding.two_phase import decode_two_phase as decode_two_phase
     from ilpinfer.decoding.warming import warm_up as warm_up
     from ilpinfer.errors import InferenceError as InferenceError
+    from ilpinfer.evaluation.matches import span_matches as span_matches
+    from ilpinfer.evaluation.reports import classification_report as classification_report
     from ilpinfer.exact.marginals import Marginals as Marginals
     from ilpinfer.exact.marginals import marginals as marginals
     from ilpinfer.proof.verification import Verdict as Verdict
@@ -80,6 +82,7 @@ _HOMES = {
     "TwoPhaseSolution": "ilpinfer.decoding.two_phase",
     "Verdict": "ilpinfer.proof.verification",
     "catalogue": "formulations",
+    "classification_report": "ilpinfer.evaluation.reports",
     "compare": "ilpinfer.comparison.comparison",
     "constraints": "formulations",
     "decode": "ilpinfer.decoding.decode",
@@ -97,6 +100,7 @@ _HOMES = {
     "parse_rules": "formulations",
     "prove": "ilpinfer.decoding.certification",
     "register_method": "ilpinfer.core.registry",
+    "span_matches": "ilpinfer.evaluation.matches",
     "verify": "ilpinfer.proof.verification",
     "warm_up": "ilpinfer.decoding.warming",
 }

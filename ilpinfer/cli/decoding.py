@@ -288,11 +288,7 @@ class _Work:
             values = solution.to_dict()
         if raise_interrupt(solution).error:
             values["reason"] = f"{item.example.where}: {solution.reason}"
-        if item.positions is not None:
-            # Ids, violations and scores are of these tokens; what is left out has a label, but no id among the model's.
-            values |= {"positions": list(item.positions)}
-            values["labels"] = values["labels"] and item.restore(values["labels"])
-        return {"sequence": number, **item.example.about, "tokens": list(item.all_tokens), **values}
+        return {"sequence": number, **item.example.about, "tokens": list(item.all_tokens), **item.row(values)}
 
 
 def _solver(options: DecodeOptions) -> Solve:

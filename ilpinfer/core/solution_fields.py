@@ -59,9 +59,7 @@ def solution_fields(
         "path": None if ids is None else np.array(ids, np.int64),
         "names": names,
         "error": text(given.get("error", ""), "error"),
-        "given": {
-            t: text(label, f'given["{t}"]') for t, label in positions(given.get("given", {}), "given").items()
-        },
+        "given": _known(given),
         "overruled": of_type(dict[str, list[int]], given.get("overruled", {}), "overruled"),
         **{name: number(given[name], name, null) for name, null in SCORES.items()},
         **{name: text(given[name], name) for name in TEXTS},
@@ -93,6 +91,13 @@ def _labelling(given: dict[str, Any]) -> tuple[tuple[int, ...] | None, tuple[str
             raise ValueError(f"labels[{t}] is {label!r:.60} with id {k}, which is the id of another label")
         known[k] = label
     return ids, tuple(known)
+
+
+def _known(given: dict[str, Any]) -> dict[int, str]:
+    """Known labels by place among the tokens that ids speak of."""
+    known = positions(given.get("given", {}), "given")
+    tokens = list(given.get("positions", ()))
+    return {tokens.index(t) if t in tokens else t: text(label, f'given["{t}"]') for t, label in known.items()}
 
 
 def _incumbents(given: dict[str, Any]) -> tuple[Incumbent, ...] | None:

@@ -63,7 +63,8 @@ def excerpt(line: str) -> str:
 TOKEN_NAMES = ("token", "tokens", "word", "words", "form")
 LABEL_NAMES = ("label", "labels", "tag", "tags", "ner", "ner_tag", "ner_tags", "gold")
 SEQUENCE_NAMES = ("sentence", "sentence #", "sentence_id", "sent_id", "sequence", "sequence_id")
-"""Names of columns in headers, in lower case. A sequence begins where the cell of a sequence column changes."""
+GIVEN_NAMES, UNKNOWN = ("given",), ("", "_")
+"""Names of columns in headers, in lower case; and the cells of tokens without a known label. A sequence begins where the cell of a sequence column changes."""
 AS_JSON = 'give tokens that hold spaces or commas as JSON lines, {"tokens": ["New York"]}'
 
 Row = tuple[int, Cells]
@@ -95,21 +96,23 @@ class ColumnNames:
         if own:
             return any(name.lower() in low for name in own)
         token, label = (any(cell in known for cell in low) for known in (TOKEN_NAMES, LABEL_NAMES))
-        return token and (label or self.unlabelled)
+        return token and (label or self.unlabelled or any(cell in GIVEN_NAMES for cell in low))
 
 
 @dataclass(frozen=True)
 class Places:
-    """The columns of tokens, labels and sequence numbers; None for a missing column. Names of further ones, and where they are."""
+    """The columns of tokens, labels, sequence numbers and known labels; None for a missing column. Names of further ones, and
+    where they are."""
 
     token: int
     label: int | None
     sequence: int | None = None
+    given: int | None = None
     further: tuple[tuple[str, int], ...] = ()
 
     def with_further(self, count: int, header: Cells) -> "Places":
         """With all other columns of a file, each under its number and under its name in the header."""
-        others = [at for at in range(count) if at not in (self.token, self.label, self.sequence)]
+        others = [at for at in range(count) if at not in (self.token, self.label, self.sequence, self.given)]
         names = [(header[at].strip(), at) for at in others if header and header[at].strip()]
         return replace(self, further=tuple({**dict(names), **{str(at + 1): at for at in others}}.items()))
 
@@ -220,15 +223,16 @@ def find_places(first: Row, header: Cells, names: ColumnNames, name: str, separa
         return next((at for at, cell in enumerate(low) if cell in known), None)
 
     token = _column_index(names.token, cells, low, where) if names.token else index_of(TOKEN_NAMES) or 0
+    sequence, given = index_of(SEQUENCE_NAMES), index_of(GIVEN_NAMES)
     if names.unlabelled:
-        return Places(token, None, index_of(SEQUENCE_NAMES))
+        return Places(token, None, sequence, given)
     label = _column_index(names.label, cells, low, where) if names.label else index_of(LABEL_NAMES)
-    label = 1 if label is None else label
+    label = 1 if label is None and given is None else label
     if token == label:
         raise InputError(
             f"{where}: column {token + 1} for both tokens and labels; name both, --column TOKEN,LABEL"
         )
-    return Places(token, label, index_of(SEQUENCE_NAMES))
+    return Places(token, label, sequence, None if given == label else given)
 
 
 def _column_index(name: str, cells: Cells, low: Cells, where: str) -> int:

@@ -7,6 +7,7 @@ from itertools import chain
 from ilpinfer.corpus.column_form import (
     DOCUMENT,
     SEPARATORS,
+    UNKNOWN,
     Cells,
     ColumnNames,
     Places,
@@ -212,4 +213,6 @@ def _begins(cells: Cells, before: Cells, places: Places) -> bool:
 def _example(columns: Sequence[Sequence[str]], number: int, places: Places, name: str) -> Example:
     tokens = with_columns(columns[places.token], {key: columns[at] for key, at in places.further})
     labels = None if places.label is None else tuple(columns[places.label])
-    return Example(tokens, labels, f"{name}, line {number}", file=name, line=number)
+    cells = () if places.given is None else columns[places.given]
+    given = {t: cell for t, cell in enumerate(cells) if cell not in UNKNOWN}
+    return Example(tokens, labels, f"{name}, line {number}", file=name, line=number, given=given)

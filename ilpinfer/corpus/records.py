@@ -12,7 +12,8 @@ from formulations.dtypes import Floats
 from formulations.errors import InferenceError
 from formulations.grid import snap
 from formulations.messages import suggestion
-from formulations.plain_values import repeated
+from formulations.plain_values import positions, repeated
+from formulations.plain_values import text as plain_text
 from ilpinfer.core.solution_fields import ABOUT
 from ilpinfer.corpus import label_studio, prodigy
 from ilpinfer.corpus.archives import OF_ALL, scores_of
@@ -23,7 +24,7 @@ from ilpinfer.corpus.passages import Doubts
 from ilpinfer.corpus.scores import Scores
 from ilpinfer.corpus.tokens import with_columns
 
-TEXT_KEYS = ("tokens", "labels", "columns", "rank", "ranks", "sequence")
+TEXT_KEYS = ("tokens", "labels", "given", "columns", "rank", "ranks", "sequence")
 """Keys of a sequence without scores; `rank`, `ranks` and `sequence` are those of rows of `ilpinfer decode`."""
 DENSE_KEYS = ("start", "first", "edges")
 """Keys of scores for each edge; `first` belongs to models of second order."""
@@ -161,7 +162,17 @@ def _example(record: dict[str, Any], where: str, reading: LogitsOptions | None) 
         raise InputError(f"{where}: rank is {_kind(rank)}; expected a whole number")
     scores = _scores(record, where, reading) if scored else None
     about = {key: record[key] for key in ABOUT if key in record}
-    return Example(tokens, labels, where, scores, rank, about=about)
+    known = {} if is_output else _given(record.get("given", {}), where)
+    return Example(tokens, labels, where, scores, rank, about=about, given=known)
+
+
+def _given(value: Any, where: str) -> dict[int, str]:
+    """Label names by token; null is no label, as tables have it."""
+    try:
+        labels = positions(value, "given").items()
+        return {t: plain_text(label, f'given["{t}"]') for t, label in labels if label is not None}
+    except ValueError as error:
+        raise InputError(f"{where}: {error}") from None
 
 
 def _check_keys(record: dict[str, Any], where: str) -> None:

@@ -1,7 +1,7 @@
 """Learning with constraints: rules and penalties from labelled sequences, models from few of them."""
 
 from ilpinfer.learning.codl import CODL
-from ilpinfer.learning.codl_records import BASELINES, CODLResult, Cycle
+from ilpinfer.learning.codl_records import BASELINES, CODLResult, Cycle, TriedSettings
 from ilpinfer.learning.expectation import E_STEPS
 from ilpinfer.learning.held_out import held_out_examples
 from ilpinfer.learning.measures import Measures
@@ -36,6 +36,7 @@ __all__ = [
     "TauRow",
     "TauSearch",
     "TradeOff",
+    "TriedSettings",
     "Verdict",
     "corpus_frontier",
     "held_out_examples",

@@ -108,11 +108,7 @@ def _scored(decoder: Decoder, scheme: str, sequence: Example) -> ScoredSequence:
 
 
 def _row(scored: ScoredSequence, solution: Solution, options: RequestOptions) -> Row:
-    values = solution.to_dict(certificate=options.certificate)
-    if scored.positions is not None:
-        values |= {"positions": list(scored.positions)}
-        values["labels"] = values["labels"] and scored.restore(values["labels"])
-    return {**scored.example.about, **values}
+    return {**scored.example.about, **scored.row(solution.to_dict(certificate=options.certificate))}
 
 
 def _refusal(error: Exception, sequence: Example) -> Refusal:

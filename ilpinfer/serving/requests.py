@@ -104,6 +104,9 @@ class Sequence(BaseModel):
 
     model_config = ConfigDict(extra="allow", strict=True)
     tokens: list[str] | None = Field(None, description="T texts; may be left out where there are scores.")
+    given: dict[str, Any] = Field(
+        {}, description='Known labels by token, from 0, such as {"3": "title"}; the solution has them.'
+    )
     label_names: list[str] | dict[str, str] | None = Field(
         None, description="K names, for scores; 0, 1, ... if left out."
     )
@@ -265,6 +268,7 @@ def _message(model: type[BaseModel], error: ValidationError, limits: Limits) -> 
         "top": f"a whole number from 1 to {limits.top}",
         "rules": "TOML text of rules, or a name of the catalogue",
         **dict.fromkeys(("certificate", "explain", "marginals"), "true or false"),
+        "given": 'an object such as {"3": "title"}',
     }.get(name, number)
     place = "".join(f", item {int(each) + 1}" for each in inner if each.isdecimal())
     return f"{name}{place} is {shown}; expected {expected}"

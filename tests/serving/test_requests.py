@@ -256,3 +256,17 @@ def test_limits_that_make_no_sense(name, value):
 def test_workers_that_make_no_sense(decoder):
     with pytest.raises(ValueError, match="workers is 0; expected a whole number from 1"):
         create_app(decoder, workers=0)
+
+
+def test_known_labels_are_kept_and_bad_ones_refused(decoder, tagger):
+    answer = post(decoder, "/decode", {**SCORES, "given": {"0": "O"}}).json()
+    assert (answer["labels"][0], answer["given"]) == ("O", {"0": "O"})
+    assert post(tagger, "/decode", {"tokens": ["Ada"], "given": {"0": "title"}}).json()["labels"] == ["title"]
+    for given, words in (
+        ({"4": "O"}, "given: a position is 4; expected a whole number from 0 to 3"),
+        ({"0": "x"}, "given: token 0: no label 'x'"),
+        ({"0": 1}, 'given["0"] is 1; expected a text'),
+        (["O"], 'given is ["O"]; expected an object such as {"3": "title"}'),
+    ):
+        response = post(decoder, "/decode", {**SCORES, "given": given})
+        assert response.status_code == 422 and words in response.text.replace('\\"', '"'), response.text
