@@ -282,5 +282,9 @@ def test_rules_that_fit_few_labels_do_not_fit_many(decoder):
 def test_known_labels_stay_known_where_others_are_forbidden(decoder):
     asked = {**SCORES, "rules": "", "given": {"1": "author"}, "forbidden": {"2": ["author"]}, "explain": True}
     answer = post(decoder, "/decode", asked).json()
-    assert answer["labels"] == answer["explanation"]["viterbi"]["labels"] == ["title", "author", "title", "title"]
+    assert (
+        answer["labels"]
+        == answer["explanation"]["viterbi"]["labels"]
+        == ["title", "author", "title", "title"]
+    )
     assert answer["given"] == {"1": "author"}
