@@ -62,6 +62,7 @@ if TYPE_CHECKING:
 
 SHOWN = 40
 """Rules of the table on screen."""
+WEIGHTS = ("rules", "all")
 
 
 MODELS = "Models that score TRAIN"
@@ -107,8 +108,28 @@ class LearnOptions:
     folds: Annotated[
         int, value_option("NUMBER", "Folds in which models, algorithms and rules are evaluated.")
     ] = 5
-    rate: Annotated[float, value_option("NATS", "Step size of the perceptron, in nats.")] = 0.3
-    epochs: Annotated[int, value_option("NUMBER", "Passes of the perceptron over TRAIN in each round.")] = 20
+    weights: Annotated[
+        str,
+        value_option(
+            "WHICH",
+            "rules: penalties and weights of features. all: also the scores of an hmm or crf that is trained on TRAIN, all corrected "
+            "together under inference where that is better on held-out parts.",
+        ),
+    ] = "rules"
+    output_model: Annotated[str | None, output_file("File for the model of --weights all, JSON")] = None
+    rate: Annotated[
+        float | None,
+        value_option(
+            "NATS", "Step size of the perceptron, in nats; 0.3 if not given, 0.1 with --weights all."
+        ),
+    ] = None
+    epochs: Annotated[
+        int | None,
+        value_option(
+            "NUMBER",
+            "Passes of the perceptron over TRAIN in each round; 20 if not given, 10 with --weights all.",
+        ),
+    ] = None
     prune: Annotated[bool, flag("Remove rules that do not improve the measure.")] = True
     seed: Annotated[
         int, value_option("NUMBER", "Seed of the folds and of the order of sequences.", min=0)
