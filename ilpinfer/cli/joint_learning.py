@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import ilpinfer
 from formulations import RuleSet, dump_rules
@@ -13,7 +13,7 @@ from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import add_row, numbers, table
 from ilpinfer.cli.streams import notice, remark
 from ilpinfer.corpus.examples import InputError
-from ilpinfer.models.files import record_of, text_of
+from ilpinfer.models.files import TrainingRecord, record_of, text_of
 from ilpinfer.models.sequences import Labelled
 from ilpinfer.system.checkpoint import Row, RowCheckpoint, RowPosition
 from ilpinfer.system.files import digest, write_atomically
@@ -21,12 +21,11 @@ from ilpinfer.system.files import digest, write_atomically
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from ilpinfer.cli.learning import LearnOptions, TrainingScores
     from ilpinfer.learning.joint_search import JointChoice, JointSearch
 
 
-def searcher(options: "LearnOptions") -> "JointSearch":
-    """What the options ask for; InputError for options of the other way to learn."""
+def searcher(options: Any) -> "JointSearch":
+    """What the options of the command ask for; InputError for options of the other way to learn."""
     from ilpinfer.learning.joint_search import JointSearch
 
     if not options.output_model:
@@ -40,21 +39,29 @@ def searcher(options: "LearnOptions") -> "JointSearch":
         raise InputError(str(error)) from None
 
 
+class Files(NamedTuple):
+    """Where rules and model are written."""
+
+    rules: str
+    model: str
+
+
 def learn_all(
-    options: "LearnOptions",
     search: "JointSearch",
-    data: "TrainingScores",
+    pairs: Sequence[Labelled],
+    record: TrainingRecord | None,
     rules: RuleSet,
+    files: Files,
     outputs: Outputs,
     inputs: Sequence[str],
 ) -> None:
+    """Learn from pairs by models of the record's kind."""
     from ilpinfer.models.corrected import Base
     from ilpinfer.models.training import KINDS
 
-    record = data.record
     if record is None or record.kind not in ("hmm", "crf"):
         raise InputError(
-            f"--weights all: {data.source} needs a model that is trained on it; add --kind hmm or crf"
+            "--weights all: the model has to be trained on the same sequences; add --kind hmm or crf"
         )
 
     def train(pairs: Sequence[Labelled]) -> Base:
@@ -63,47 +70,41 @@ def learn_all(
         return model
 
     def fit(checkpoint: Any = None, resume: Sequence[Row] = ()) -> "JointChoice":
-        with progress("folds", min(search.folds, len(data.pairs))) as advance:
-            return search.fit(data.pairs, train, rules, checkpoint=checkpoint, resume=resume, advance=advance)
+        with progress("folds", min(search.folds, len(pairs))) as advance:
+            return search.fit(pairs, train, rules, checkpoint=checkpoint, resume=resume, advance=advance)
 
-    made = {"by": "learn", "settings": asdict(search), "kind": record.kind, "data": data.digest}
+    made = {"by": "learn", "settings": asdict(search), "kind": record.kind, "data": record.data}
     if any(place.direct for place in outputs.places):
         with outputs.reserved():
             result = fit()
-            _write_model(options, result, made, inputs)
-            write_atomically(options.output, _text(result, search, data))
+            write_atomically(files.model, text_of({**record_of(result.model), "made": made}), inputs)
+            write_atomically(files.rules, _text(result, search, len(pairs), record.data))
     else:
         job = digest(ilpinfer.__version__, made, sorted(record.options.items()), record.scheme, str(rules))
         position = lambda row: RowPosition(int(row["part"]))  # noqa: E731
-        with RowCheckpoint(options.output, job, position, inputs) as checkpoint:
+        with RowCheckpoint(files.rules, job, position, inputs) as checkpoint:
             notice(checkpoint.damage)
             rows = list(checkpoint.rows())
             if rows:
                 notice(f"{checkpoint.place.part}: resumed after fold {len(rows)}")
             result = fit(lambda row: checkpoint.write([row]), rows)
-            _write_model(options, result, made, inputs)
-            checkpoint.replace_by(_text(result, search, data).encode("utf-8", "backslashreplace"))
-    outputs.show(_record(options, result), lambda screen: _show(result, screen))
+            write_atomically(files.model, text_of({**record_of(result.model), "made": made}), inputs)
+            text = _text(result, search, len(pairs), record.data)
+            checkpoint.replace_by(text.encode("utf-8", "backslashreplace"))
+    outputs.show(_record(files, result), lambda screen: _show(result, screen))
     if result.unproved:
         notice(f"{result.unproved} times a sequence had no proved optimum, and was left out")
-    remark(f"{options.output_model}: {record.kind} with {result.model.size}, learnt {_how(result)}")
+    remark(f"{files.model}: {record.kind} with {result.model.size}, learnt {_how(result)}")
 
 
 def _how(result: "JointChoice") -> str:
     return result.chosen if result.chosen == "apart" else f"with the rules ({result.chosen})"
 
 
-def _write_model(
-    options: "LearnOptions", result: "JointChoice", made: dict[str, Any], inputs: Sequence[str]
-) -> None:
-    assert options.output_model is not None
-    write_atomically(options.output_model, text_of({**record_of(result.model), "made": made}), inputs)
-
-
-def _text(result: "JointChoice", search: "JointSearch", data: "TrainingScores") -> str:
+def _text(result: "JointChoice", search: "JointSearch", number: int, data: str) -> str:
     settings = ", ".join(f"{name} {value}" for name, value in asdict(search).items())
     made = (
-        f"learnt {_how(result)} by ilpinfer {version('ilpinfer')} from {len(data.pairs)} sequences ({data.digest}); "
+        f"learnt {_how(result)} by ilpinfer {version('ilpinfer')} from {number} sequences ({data}); "
         f"{settings}"
     )
     own = result.rules
@@ -111,11 +112,11 @@ def _text(result: "JointChoice", search: "JointSearch", data: "TrainingScores") 
     return dump_rules(RuleSet(own.items, own.fields, "", own.groups, own.templates, own.title, source))
 
 
-def _record(options: "LearnOptions", result: "JointChoice") -> dict[str, Any]:
+def _record(files: Files, result: "JointChoice") -> dict[str, Any]:
     candidates = [{"algorithm": each.algorithm, **each.measures._asdict()} for each in result.candidates]
     return {
-        "output": options.output,
-        "output_model": options.output_model,
+        "output": files.rules,
+        "output_model": files.model,
         "algorithm": result.chosen,
         "candidates": candidates,
         "unproved": result.unproved,

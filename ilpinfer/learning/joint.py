@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from formulations import RuleSet, Trellis
+from formulations import RuleSet
 from formulations.arguments import positive, whole
 from formulations.dtypes import Floats, Integers
 from formulations.messages import suggestion
@@ -15,7 +15,6 @@ from ilpinfer.core.rule_compiler import Rules
 from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.learning.perceptron import LARGEST
 from ilpinfer.learning.training_set import ScoredExample, TrainingSet
-from ilpinfer.models.combination import combine
 from ilpinfer.models.corrected import Base, Corrected, attributes_of, reader_of
 from ilpinfer.models.sequences import Labelled
 
@@ -153,13 +152,11 @@ class JointLearner:
     def _best(self, task: "_Task", place: int, weights: Floats) -> tuple[Integers, float] | None:
         """A proved optimum and its value, with the margin where there is one; None without one."""
         model, rules = task.parts(weights)
-        trellis, gold = model.trellis(task.texts[place]), task.gold[place]
+        gold, margin = task.gold[place], None
         if self.update == "margin":
-            nodes = np.full((len(gold), len(model.labels)), self.margin)
-            nodes[np.arange(len(gold)), gold] = 0.0
-            steps = np.zeros_like(model.transitions)
-            own = Trellis.from_emissions(nodes, steps, labels=model.labels, tokens=task.texts[place])
-            trellis = combine([trellis, own])
+            margin = np.full((len(gold), len(model.labels)), self.margin)
+            margin[np.arange(len(gold)), gold] = 0.0
+        trellis = model.correct(task.data.examples[place].trellis, task.rows[place], margin)
         solution = Decoder(rules).decode(trellis)
         if solution.status != "optimal":
             return None
@@ -190,13 +187,13 @@ class _Task:
     def __init__(self, pairs: Sequence[Labelled], model: Base, rules: RuleSet) -> None:
         K, A = len(model.labels), len(attributes_of(model))
         self.model, self.K, self.A = model, K, A
-        self.texts = [tuple(tokens) for tokens, _ in pairs]
         self.gold = [model.labels.ids(labels) for _, labels in pairs]
-        trellises = [model.trellis(text) for text in self.texts]
+        texts = [tuple(tokens) for tokens, _ in pairs]
+        trellises = [model.trellis(text) for text in texts]
         examples = (ScoredExample(t, tuple(y)) for t, (_, y) in zip(trellises, pairs, strict=True))
         self.data = TrainingSet(list(examples), rules)
         reader = reader_of(model)
-        self.rows = [reader(text) for text in self.texts]
+        self.rows = [reader(text) for text in texts]
         self.size = 2 * K + K * K + A * K
         self.start = np.concatenate([np.zeros(self.size), self.data.given])
         self.least = np.concatenate([np.full(self.size, -np.inf), np.maximum(self.data.signed, -LARGEST)])

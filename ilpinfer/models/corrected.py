@@ -71,12 +71,20 @@ class Corrected(ModelFile):
         return reader_of(self.base)
 
     def trellis(self, tokens: Sequence[str]) -> Trellis:
-        base = self.base.trellis(tokens)
-        nodes = np.array([self.attributes[rows].sum(axis=0) for rows in self._rows(tokens)])
+        return self.correct(self.base.trellis(tokens), self._rows(tokens))
+
+    def correct(self, trellis: Trellis, rows: Sequence[Integers], more: Floats | None = None) -> Trellis:
+        """The base's trellis with the corrections, and more scores of tokens (T, K), whose attributes are in these rows."""
+        nodes = np.array([self.attributes[each].sum(axis=0) for each in rows])
         own = Trellis.from_emissions(
-            nodes, self.transitions, start=self.start, end=self.end, labels=self.labels, tokens=tokens
+            nodes if more is None else nodes + more,
+            self.transitions,
+            start=self.start,
+            end=self.end,
+            labels=self.labels,
+            tokens=trellis.tokens,
         )
-        return combine([base, own])
+        return combine([trellis, own])
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "_rows"}

@@ -475,7 +475,7 @@ weight = -0.5
     assert "new.toml: 5 of 6 rules and features kept" in err
 
 
-ALL = "learn rules.toml train.tsv --weights all --output-model m.json --output out.toml --kind "
+ALL = "learn train.tsv --rules rules.toml --weights all --output-model m.json --output out.toml --kind "
 
 
 @pytest.mark.parametrize("kind", ["hmm", "crf --option max_iterations=3"])
@@ -492,7 +492,7 @@ def test_all_weights_are_learnt_together(folder, cli, kind):
     cli.done("decode train.tsv --model m.json --rules out.toml --output rows.jsonl")
 
 
-def test_folds_of_an_interrupted_run_are_not_learnt_again(folder, cli, monkeypatch):
+def test_folds_of_an_interrupted_run_are_not_learnt_again(folder, cli):
     from ilpinfer.learning.joint import JointLearner
 
     arguments, fit, calls = ALL + "hmm --epochs 2 --folds 3", JointLearner.fit, []
@@ -503,13 +503,13 @@ def test_folds_of_an_interrupted_run_are_not_learnt_again(folder, cli, monkeypat
             raise KeyboardInterrupt
         return fit(self, *given, **more)
 
-    monkeypatch.setattr(JointLearner, "fit", stop)
-    assert cli(arguments).code == 130
-    assert Path("out.toml.part").read_bytes().count(b"\n") == 1
-    assert "out.toml.part: resumed after fold 1" in cli.done(arguments).err
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(JointLearner, "fit", stop)
+        assert cli(arguments).code == 130
+        assert Path("out.toml.part").read_bytes().count(b"\n") == 1
+        assert "out.toml.part: resumed after fold 1" in cli.done(arguments).err
     assert len(calls) in (8, 9)
     resumed = Path("m.json").read_bytes(), Path("out.toml").read_bytes()
-    monkeypatch.undo()
     cli.done(arguments)
     assert (Path("m.json").read_bytes(), Path("out.toml").read_bytes()) == resumed
 
@@ -527,5 +527,5 @@ def test_folds_of_an_interrupted_run_are_not_learnt_again(folder, cli, monkeypat
     ],
 )
 def test_bad_options_of_all_weights(folder, cli, arguments, message):
-    assert message in cli.refused(f"learn rules.toml train.tsv --output out.toml {arguments}")
+    assert message in cli.refused(f"learn train.tsv --rules rules.toml --output out.toml {arguments}")
     assert not Path("m.json").exists()
