@@ -47,10 +47,14 @@ if TYPE_CHECKING:
     from ilpinfer.decoding.frontier import Frontier as Frontier
     from ilpinfer.decoding.frontier import FrontierPoint as FrontierPoint
     from ilpinfer.decoding.frontier import decode_frontier as decode_frontier
+    from ilpinfer.decoding.questions import Question as Question
+    from ilpinfer.decoding.questions import next_question as next_question
     from ilpinfer.decoding.two_phase import TwoPhaseSolution as TwoPhaseSolution
     from ilpinfer.decoding.two_phase import decode_two_phase as decode_two_phase
     from ilpinfer.decoding.warming import warm_up as warm_up
     from ilpinfer.errors import InferenceError as InferenceError
+    from ilpinfer.evaluation.matches import span_matches as span_matches
+    from ilpinfer.evaluation.reports import classification_report as classification_report
     from ilpinfer.exact.marginals import Marginals as Marginals
     from ilpinfer.exact.marginals import marginals as marginals
     from ilpinfer.proof.verification import Verdict as Verdict
@@ -71,6 +75,7 @@ _HOMES = {
     "Labellings": "ilpinfer.decoding.found",
     "Marginals": "ilpinfer.exact.marginals",
     "Program": "formulations",
+    "Question": "ilpinfer.decoding.questions",
     "Rule": "formulations",
     "RuleError": "formulations",
     "RuleSet": "formulations",
@@ -80,6 +85,7 @@ _HOMES = {
     "TwoPhaseSolution": "ilpinfer.decoding.two_phase",
     "Verdict": "ilpinfer.proof.verification",
     "catalogue": "formulations",
+    "classification_report": "ilpinfer.evaluation.reports",
     "compare": "ilpinfer.comparison.comparison",
     "constraints": "formulations",
     "decode": "ilpinfer.decoding.decode",
@@ -94,9 +100,11 @@ _HOMES = {
     "load_rules": "formulations",
     "marginals": "ilpinfer.exact.marginals",
     "methods": "ilpinfer.core.registry",
+    "next_question": "ilpinfer.decoding.questions",
     "parse_rules": "formulations",
     "prove": "ilpinfer.decoding.certification",
     "register_method": "ilpinfer.core.registry",
+    "span_matches": "ilpinfer.evaluation.matches",
     "verify": "ilpinfer.proof.verification",
     "warm_up": "ilpinfer.decoding.warming",
 }

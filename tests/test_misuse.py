@@ -17,6 +17,7 @@ import formulations
 import ilpinfer
 from formulations import Feature, Group, LabelSet, Rule, RuleSet, Trellis
 from formulations import constraints as C
+from ilpinfer.models.hmm import HMM, SecondOrderHMM
 
 PACKAGES = tuple(str(Path(package.__file__).parent) for package in (formulations, ilpinfer))
 MASKED = np.ma.masked_array([0.0, 1.0], [True, False])
@@ -362,8 +363,8 @@ def test_rules_come_as_files_and_models_too(tmp_path):
         (Trellis.second_order, "start first edges labels", "tokens scheme"),
         (Trellis.from_emissions, "emissions transitions", "start end labels tokens scheme first"),
         (Rule.violations, "self labelling", "tokens labels"),
-        (ilpinfer.models.HMM, "labels", "start end transitions emissions smoothing"),
-        (ilpinfer.models.SecondOrderHMM, "labels", "start end transitions emissions smoothing"),
+        (HMM, "labels", "start end transitions emissions smoothing"),
+        (SecondOrderHMM, "labels", "start end transitions emissions smoothing"),
         (C.TEMPLATES["at_most_in_window"], "field n", "width"),
         (C.TEMPLATES["presence_precedence"], "later field", ""),
         (C.TEMPLATES["max_gap"], "earlier field n", ""),

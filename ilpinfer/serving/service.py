@@ -83,7 +83,7 @@ class Service:
         self.queue.admit(request.length, deadline)
 
         def work(seconds: float) -> Row:
-            decoder = self.rule_texts.decoder(request.rules, seconds)
+            decoder = self.rule_texts.decoder(request.rules, request.label_count, seconds)
             return decode_single(decoder, self.scheme, request.example, request, deadline.left)
 
         done = await self._run(work, request.length, deadline)

@@ -289,8 +289,11 @@ def test_notices_point_at_the_line_that_asks(call):
     with pytest.warns(RuleNotice, match="no label for absent") as notices:
         _ = [*function([given], rules)] if call == "decode_many" else function(given, rules, *more)
     assert [notice.filename for notice in notices] == [__file__]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Decoder(RuleSet(tuple(RULES), ("absent",))).decode(given)  # the same rules, as in another fold
     with pytest.warns(RuleNotice, match="no label for absent"):
-        Decoder(rules).decode(given)
+        Decoder(RuleSet(tuple(RULES[:1]), ("absent",))).decode(given)
 
 
 def test_what_the_kernels_find_needs_no_problem(counted):
