@@ -224,6 +224,20 @@ def test_examples_of_a_file_are_requests(decoder, tmp_path):
         application(ServeOptions(examples=str(tmp_path / "missing.tsv")))
 
 
+@pytest.mark.filterwarnings("ignore::formulations.errors.RuleNotice")
+@pytest.mark.parametrize("words, kept", [('["x"]', True), ('{ file = "words.txt" }', False)])
+def test_the_text_of_a_rule_file_is_shown_with_its_comments(tmp_path, words, kept):
+    (tmp_path / "words.txt").write_text("x\n")
+    text = f'# why\nfields = ["title"]\n[[rule]]\ntemplate = "tag_at"\nfield = "title"\nwords = {words}\n'
+    (tmp_path / "rules.toml").write_text(text)
+    for rules in ([str(tmp_path / "rules.toml")], [str(tmp_path / "rules.toml"), "citations"], ["citations"]):
+        app = application(ServeOptions(rules=rules))
+        route = next(each for each in app.routes if each.path == "/about")
+        shown = json.loads(asyncio.run(route.endpoint()).body)["rules"]
+        assert parse_rules(shown).items == load_rules(*rules).items
+        assert (shown == text) == (kept and len(rules) == 1 and "rules.toml" in rules[0])
+
+
 def test_rules_without_a_form_as_text_are_not_told():
     alike = [C.at_most_runs(Group("names", (field,)), 1) for field in ("title", "author")]
     assert service_of(Decoder(alike)).about["rules"] is None
