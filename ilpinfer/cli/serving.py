@@ -148,8 +148,12 @@ def _examples(path: str) -> list[dict[str, Any]]:
     """The first sequences of a file as records of requests; InputError for a file that has none."""
     found = []
     for each in read(path)[:MOST_EXAMPLES]:
-        scores = {} if each.scores is None else each.trellis().to_dict()
-        found.append({**each.about, "tokens": list(each.tokens), **scores})
+        record = {**each.about, "tokens": list(each.tokens)}
+        if each.columns:
+            record["columns"] = {name: list(cells) for name, cells in each.columns.items()}
+        if each.given:
+            record["given"] = {str(t): label for t, label in each.given.items()}
+        found.append(record if each.scores is None else record | each.trellis().to_dict())
     return found
 
 

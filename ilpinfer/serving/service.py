@@ -55,7 +55,7 @@ class Service:
         try:
             rules = dump_rules(self.decoder.rules)
         except ValueError:  # rules from Python that have no form in a file
-            rules = ""
+            rules = None
         examples = self.examples or [
             each for each in examples_of(self.decoder).values() if "rules" not in each
         ]

@@ -1,6 +1,8 @@
 """Requests with rules of their own, without some labels, and with explanations and probabilities."""
 
+import asyncio
 import itertools
+import json
 import re
 import tomllib
 from math import exp
@@ -13,7 +15,10 @@ from support.service import post, service_of, talk
 
 from formulations import Trellis, load_rules, parse_rules
 from formulations import constraints as C
+from formulations.labels.selectors import Group
 from ilpinfer import Decoder
+from ilpinfer.cli.serving import MOST_EXAMPLES, ServeOptions, application
+from ilpinfer.corpus.examples import InputError
 from ilpinfer.models.hmm import HMM
 from ilpinfer.serving.refusal import Refusal
 from ilpinfer.serving.rule_texts import MOST_RULE_TEXTS, RuleTexts
@@ -197,6 +202,31 @@ def test_the_latest_few_texts_are_kept(decoder):
     for penalty in range(1, MOST_RULE_TEXTS + 1):
         texts.decoder(TEXT.format(penalty=penalty), 3, 1.0)
     assert texts.decoder("", 3, 1.0) is not first
+
+
+EXAMPLES = [
+    {"tokens": ["Ada", "."], "id": 7, "given": {"0": "author"}},
+    {"tokens": ["Ada", "."], "columns": {"pos": ["NNP", "."]}},
+    {**SCORES, "metadata": {"page": 1}},
+]
+
+
+def test_examples_of_a_file_are_requests(decoder, tmp_path):
+    path = tmp_path / "examples.jsonl"
+    path.write_text("".join(f"{json.dumps(record)}\n" for record in EXAMPLES * 20))
+    app = application(ServeOptions(examples=str(path)))
+    route = next(each for each in app.routes if each.path == "/about")
+    shown = json.loads(asyncio.run(route.endpoint()).body)["examples"]
+    assert len(shown) == MOST_EXAMPLES and shown[:2] == EXAMPLES[:2]
+    answers = [post(decoder, "/decode", record).json()["labels"] for record in (SCORES, shown[2])]
+    assert answers[0] == answers[1] and shown[2]["metadata"] == {"page": 1}
+    with pytest.raises(InputError, match="cannot be read"):
+        application(ServeOptions(examples=str(tmp_path / "missing.tsv")))
+
+
+def test_rules_without_a_form_as_text_are_not_told():
+    alike = [C.at_most_runs(Group("names", (field,)), 1) for field in ("title", "author")]
+    assert service_of(Decoder(alike)).about["rules"] is None
 
 
 @pytest.mark.filterwarnings("ignore::formulations.errors.RuleNotice")

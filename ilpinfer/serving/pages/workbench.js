@@ -447,7 +447,8 @@ async function start() {
     return element("option", { value: n }, record.id ?? record.name ?? (words ? `${words} …` : `scores ${n + 1}`));
   });
   $("examples").append(...named);
-  $("toml").value = about.rules;
+  $("untold").hidden = about.rules !== null;
+  $("toml").value = about.rules ??= "";
   $("toml").readOnly = !about.rule_text;
   $("fixed").hidden = about.rule_text > 0;
   for (const id of ["text", "split"]) $(id).addEventListener("input", textChanged);
