@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from ilpinfer.decoding.frontier import Frontier as Frontier
     from ilpinfer.decoding.frontier import FrontierPoint as FrontierPoint
     from ilpinfer.decoding.frontier import decode_frontier as decode_frontier
+    from ilpinfer.decoding.questions import Question as Question
+    from ilpinfer.decoding.questions import next_question as next_question
     from ilpinfer.decoding.two_phase import TwoPhaseSolution as TwoPhaseSolution
     from ilpinfer.decoding.two_phase import decode_two_phase as decode_two_phase
     from ilpinfer.decoding.warming import warm_up as warm_up
@@ -77,6 +79,7 @@ _HOMES = {
     "Labellings": "ilpinfer.decoding.found",
     "Marginals": "ilpinfer.exact.marginals",
     "Program": "formulations",
+    "Question": "ilpinfer.decoding.questions",
     "Rule": "formulations",
     "RuleError": "formulations",
     "RuleSet": "formulations",
@@ -102,6 +105,7 @@ _HOMES = {
     "load_rules": "formulations",
     "marginals": "ilpinfer.exact.marginals",
     "methods": "ilpinfer.core.registry",
+    "next_question": "ilpinfer.decoding.questions",
     "parse_rules": "formulations",
     "prove": "ilpinfer.decoding.certification",
     "register_method": "ilpinfer.core.registry",

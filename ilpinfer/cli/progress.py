@@ -6,23 +6,47 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from ilpinfer.cli import settings
 from ilpinfer.cli.streams import remark, say
 from ilpinfer.kernels import notices
 from ilpinfer.kernels.notices import Step
 
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
 
 @dataclass(eq=False)
 class _Line:
-    """A bar or line on the screen: its text, and the function that shows another one in its place."""
+    """A bar or line on the screen: its text, and the function that shows it, or a step of a compilation in its place."""
 
     text: str
-    show: Callable[[str], None]
+    show: Callable[[str, Step | None], None]
 
     def update(self, text: str) -> None:
         self.text = text
-        self.show(text)
+        self.show(text, None)
+
+
+@dataclass
+class _Count:
+    """What is done of a task in a bar, which counts the functions of a kernel while that is compiled."""
+
+    bar: "Progress"
+    number: "TaskID"
+    total: int | None
+    done: int = 0
+
+    def set(self, done: int, **columns: Any) -> None:
+        self.done = done
+        self.bar.update(self.number, completed=done, **columns)
+
+    def show(self, text: str, step: Step | None) -> None:
+        if step is not None and self.total is not None:
+            self.bar.update(self.number, description=text, completed=step.done + 1, total=step.total)
+        else:
+            self.bar.update(self.number, description=text, completed=self.done, total=self.total)
 
 
 _lines: list[_Line] = []
@@ -48,9 +72,9 @@ def progress(task: str, total: int | None, done: int = 0) -> Iterator[Callable[[
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console(stderr=True), transient=True) as bar:
-        number = bar.add_task(task, total=total, completed=done)
-        with _on_screen(_Line(task, lambda text: bar.update(number, description=text))):
-            yield lambda: bar.advance(number)
+        count = _Count(bar, bar.add_task(task, total=total, completed=done), total, done)
+        with _on_screen(_Line(task, count.show)):
+            yield lambda: count.set(count.done + 1)
 
 
 @contextlib.contextmanager
@@ -71,14 +95,14 @@ def rate_progress(task: str, total: int | None) -> Iterator[Callable[[int, int, 
     )
     began = time.monotonic()
     with Progress(*columns, console=console(stderr=True), transient=True) as bar:
-        number = bar.add_task(task, total=total, rows="")
+        count = _Count(bar, bar.add_task(task, total=total, rows=""), total)
 
         def show(size: int, rows: int, proved: int) -> None:
             rate = rows / max(time.monotonic() - began, 1e-9)
             text = f"{rows} sequences, {rate:.0f}/s, {100 * proved / max(rows, 1):.1f} % proved"
-            bar.update(number, completed=size, rows=text)
+            count.set(size, rows=text)
 
-        with _on_screen(_Line(task, lambda text: bar.update(number, description=text))):
+        with _on_screen(_Line(task, count.show)):
             yield show
 
 
@@ -90,7 +114,10 @@ def status(text: str) -> Iterator[Callable[[str], None] | None]:
         return
     from ilpinfer.cli.screen import console
 
-    with console(stderr=True).status(text) as line, _on_screen(_Line(text, line.update)) as own:
+    with (
+        console(stderr=True).status(text) as line,
+        _on_screen(_Line(text, lambda text, _: line.update(text))) as own,
+    ):
         yield own.update
 
 
@@ -101,11 +128,11 @@ def compilation(step: Step | None) -> None:
     if step is None:
         _own.close()
         if _lines:
-            _lines[-1].show(_lines[-1].text)
+            _lines[-1].show(_lines[-1].text, None)
         return
     if not _lines:
         _own.enter_context(status(str(step)))
-    _lines[-1].show(str(step))
+    _lines[-1].show(str(step), step)
 
 
 class _Lines(logging.Handler):

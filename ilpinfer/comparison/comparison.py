@@ -88,7 +88,7 @@ class Comparison(Results):
         ValueError
             For a place that cannot be written to.
         MissingLibrary
-            Without the extra `plots`.
+            Without the extra `compare`.
         """
         write_atomically(path, report_of(self))
 

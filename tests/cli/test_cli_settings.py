@@ -3,6 +3,7 @@
 import importlib.metadata
 import io
 import json
+import re
 import sys
 import time
 from pathlib import Path
@@ -144,6 +145,9 @@ def test_a_bar_says_what_is_compiled(monkeypatch, quiet):
         expected = [step.format(*each) for each in (("first", 1), ("second", 1), ("fourth", 2), ("fifth", 1))]
         assert [each in text for each in (*expected, "comparing")] == [not quiet] * 5
         assert quiet or text.rindex("decoding") > text.index(expected[0])
+        steps = [line for line in re.split(r"[\r\n]", text) if expected[0] in line]
+        assert quiet or (steps and all("1/2" in line and "/400" not in line for line in steps))
+        assert quiet or "1/400" in text
     finally:
         settings.configure()
     assert notices.watch is before
