@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from formulations import time_limits
 from formulations.constraints.feature import Feature
 from formulations.constraints.formulas import Linear, Logic, Text, apply_template
 from formulations.constraints.patterns import Matches
@@ -95,6 +96,7 @@ class _Reader(Declarations):
 
     def _with_place(self, build: Callable[[], Any], table: Mapping[str, Any], path: KeyPath) -> Any:
         """The result of `build`; its errors get the place of the parameter that their message begins with."""
+        time_limits.check()
         try:
             return build()
         except DocumentError:

@@ -4,7 +4,7 @@ import contextlib
 import warnings
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Self
@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from ilpinfer.pipelines.scored_stream import ScoredStream, Trellises
 
 TWO_PHASE = "Two-phase inference"
+LISTED = 50
+"""Labellings that stand for all in questions."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +101,15 @@ class DecodeOptions:
             "incumbent."
         ),
     ] = False
+    questions: Annotated[
+        int | None,
+        value_option(
+            "NUMBER",
+            "Add this many tokens whose labels a person should be asked for: those whose answers are expected to change most "
+            f"labels, by the best {LISTED} labellings.",
+            min=1,
+        ),
+    ] = None
     jobs: Annotated[int, value_option("NUMBER", "Number of processes.", min=1)] = 1
     option: MethodOption = ()
 
@@ -256,6 +267,8 @@ class _Work:
         def done(item: ScoredSequence, solutions: "list[Solution]", trace: Trace) -> None:
             nonlocal number
             rows = [self._row(number, item, solution) for solution in solutions]
+            if self.options.questions and solutions[0].has_labelling:
+                rows[0]["questions"] = self._questions(item, self.options.questions)
             if len(rows) > 1:
                 rows = [{**row, "rank": rank, "ranks": len(rows)} for rank, row in enumerate(rows, 1)]
             if self.options.trace:
@@ -273,6 +286,14 @@ class _Work:
             done(item, *result)
         for rule, times in overruled.items():
             notice(f'rule "{rule}" was overruled by an earlier rule at {times} token{"s" * (times > 1)}')
+
+    def _questions(self, item: ScoredSequence, number: int) -> list[Row]:
+        from ilpinfer.decoding.questions import next_question
+
+        assert item.trellis is not None
+        found = next_question(item.trellis, self.job.rules, top=number, labellings=LISTED)
+        places = item.positions or range(len(item.tokens))
+        return [{**asdict(each), "token": places[each.token]} for each in found]
 
     def _row(self, number: int, item: ScoredSequence, solution: "Solution") -> Row:
         from ilpinfer.decoding.reporting import failure

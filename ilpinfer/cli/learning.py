@@ -62,6 +62,7 @@ if TYPE_CHECKING:
 
 SHOWN = 40
 """Rules of the table on screen."""
+WEIGHTS = ("rules", "all")
 
 
 MODELS = "Models that score TRAIN"
@@ -107,8 +108,28 @@ class LearnOptions:
     folds: Annotated[
         int, value_option("NUMBER", "Folds in which models, algorithms and rules are evaluated.")
     ] = 5
-    rate: Annotated[float, value_option("NATS", "Step size of the perceptron, in nats.")] = 0.3
-    epochs: Annotated[int, value_option("NUMBER", "Passes of the perceptron over TRAIN in each round.")] = 20
+    weights: Annotated[
+        str,
+        value_option(
+            "WHICH",
+            "rules: penalties and weights of features. all: also the scores of an hmm or crf that is trained on TRAIN, all corrected "
+            "together under inference where that is better on held-out parts.",
+        ),
+    ] = "rules"
+    output_model: Annotated[str | None, output_file("File for the model of --weights all, JSON")] = None
+    rate: Annotated[
+        float | None,
+        value_option(
+            "NATS", "Step size of the perceptron, in nats; 0.3 if not given, 0.1 with --weights all."
+        ),
+    ] = None
+    epochs: Annotated[
+        int | None,
+        value_option(
+            "NUMBER",
+            "Passes of the perceptron over TRAIN in each round; 20 if not given, 10 with --weights all.",
+        ),
+    ] = None
     prune: Annotated[bool, flag("Remove rules that do not improve the measure.")] = True
     seed: Annotated[
         int, value_option("NUMBER", "Seed of the folds and of the order of sequences.", min=0)
@@ -122,23 +143,37 @@ class LearnOptions:
 @command(
     "ilpinfer learn train.tsv --rules rules.toml --kind hmm --output learnt.toml",
     "ilpinfer learn train.tsv --rules citations --model crf.json --measure spans --output learnt.toml",
+    "ilpinfer learn train.tsv --rules citations --kind hmm --weights all --output-model hmm.json --output learnt.toml",
 )
 def learn(options: LearnOptions) -> None:
     """Learn the penalties of rules from labelled sequences, by their effect on held-out labellings."""
+    from ilpinfer.cli.joint_learning import Files, learn_all, searcher
     from ilpinfer.learning.penalties import PenaltyLearner
 
     _check_rules(options)
     source, scheme = options.source, checked_scheme(options.scheme)
+    if options.weights not in WEIGHTS:
+        raise InputError(f"--weights {options.weights}: expected {' or '.join(WEIGHTS)}")
+    together = searcher(options) if options.weights == "all" else None
+    if options.output_model and not together:
+        raise InputError("--output-model: a model is learnt with --weights all only")
+    values = {name: value for name, value in common(options, PenaltyLearner).items() if value is not None}
     try:
-        learner = PenaltyLearner(**common(options, PenaltyLearner))
+        learner = PenaltyLearner(**values)
     except ValueError as error:
         raise InputError(str(error)) from None
     inputs = files_read(source, options.model, toml=options.rules)
-    outputs = Outputs(options.as_json, inputs, output=options.output)
+    outputs = Outputs(
+        options.as_json, inputs, output=options.output, **{"output-model": options.output_model}
+    )
     rules = read_rules(options.rules)
     warnings.simplefilter("ignore", RuleNotice)
     with about(source):
         data = read_training(options, scheme)
+        if together:
+            files = Files(options.output, options.output_model or "")
+            learn_all(together, data.pairs, data.record, rules, files, outputs, inputs)
+            return
 
         def learnt(examples: "Sequence[ScoredExample]") -> "tuple[LearntPenalties, str]":
             try:

@@ -4,11 +4,17 @@ import os
 import socket
 import sys
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from formulations import RuleSet
 from formulations.errors import RuleNotice
+from formulations.files import read_text
 from formulations.problem.compiled_rules import notices
+from formulations.rulefiles.loading import CATALOGUE, LARGEST, catalogue
+from formulations.rulefiles.reader import read as read_rule_text
 from ilpinfer.cli.arguments import MethodName, MethodOption, Reward, Rules, Scheme, model_option, value_option
 from ilpinfer.cli.command import command, common
 from ilpinfer.cli.failure import Failure
@@ -141,15 +147,34 @@ def application(options: ServeOptions) -> "FastAPI":
             notice(text)
     decoder = Decoder(rules, model=model, method=options.method, **own)
     examples = _examples(options.examples) if options.examples else ()
-    return create_app(decoder, limits, workers=options.workers, scheme=scheme, examples=examples)
+    text = "" if options.rewards else _text(options.rules, rules)
+    workers = options.workers
+    return create_app(decoder, limits, workers=workers, scheme=scheme, examples=examples, rules_text=text)
+
+
+def _text(sources: Sequence[str], rules: RuleSet) -> str:
+    """The text of the only rule file, with its comments; empty where the text by itself is not these rules."""
+    if len(sources) != 1:
+        return ""
+    source = sources[0]
+    path = CATALOGUE / f"{source}.toml" if source in catalogue() else Path(source)
+    try:
+        text = read_text(path, LARGEST)
+        return text if read_rule_text(text, "rules", None).items == rules.items else ""
+    except (OSError, ValueError):  # standard input, or words in files of their own
+        return ""
 
 
 def _examples(path: str) -> list[dict[str, Any]]:
     """The first sequences of a file as records of requests; InputError for a file that has none."""
     found = []
     for each in read(path)[:MOST_EXAMPLES]:
-        scores = {} if each.scores is None else each.trellis().to_dict()
-        found.append({**each.about, "tokens": list(each.tokens), **scores})
+        record = {**each.about, "tokens": list(each.tokens)}
+        if each.columns:
+            record["columns"] = {name: list(cells) for name, cells in each.columns.items()}
+        if each.given:
+            record["given"] = {str(t): label for t, label in each.given.items()}
+        found.append(record if each.scores is None else record | each.trellis().to_dict())
     return found
 
 

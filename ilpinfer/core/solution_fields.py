@@ -38,7 +38,18 @@ NEEDED = ("status", "labels", "ids", *SCORES, "violations", "bound", "gap", "cer
 OPTIONAL = ("error", "given", "infeasibility", "overruled", "incumbents", "label_names")
 ABOUT = ("id", "name", "comment", "metadata")
 """Keys of an input for notes about its sequence, which rows repeat."""
-ROW_KEYS = ("sequence", *ABOUT, "tokens", "positions", "rank", "ranks", "trace", "explanation", "job")
+ROW_KEYS = (
+    "sequence",
+    *ABOUT,
+    "tokens",
+    "positions",
+    "rank",
+    "ranks",
+    "trace",
+    "explanation",
+    "questions",
+    "job",
+)
 """Further keys of rows of `ilpinfer decode`; `positions` are the tokens that `ids` speak of, the others are not read."""
 
 

@@ -25,6 +25,7 @@ def create_app(
     scheme: str = "",
     warm: bool = True,
     examples: Iterable[dict[str, Any]] = (),
+    rules_text: str = "",
 ) -> "FastAPI":
     """An ASGI application that decodes with a decoder, for any ASGI server.
 
@@ -45,6 +46,8 @@ def create_app(
         Whether to compile or load all kernels before it is ready.
     examples : iterable of dict, optional
         Records that the workbench offers, such as ``{"tokens": ["Ada"]}``; some of its own if not given.
+    rules_text : str, optional
+        Text of the decoder's rules that the workbench shows; made from the rules if not given.
 
     Returns
     -------
@@ -72,5 +75,13 @@ def create_app(
     from ilpinfer.serving.service import Service
 
     return build(
-        Service(decoder, limits or Limits(), workers=workers, scheme=scheme, warm=warm, examples=examples)
+        Service(
+            decoder,
+            limits or Limits(),
+            workers=workers,
+            scheme=scheme,
+            warm=warm,
+            examples=examples,
+            rules_text=rules_text,
+        )
     )

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from formulations.time_limits import OutOfTime, time_limit
 from ilpinfer.core.solution import Solution
 from ilpinfer.corpus.examples import Example
 from ilpinfer.decoding.decoder import Decoder
@@ -47,7 +48,10 @@ def decode_single(
         solutions = limited().decode(trellis, top=options.top) if options.top else []
         solutions = solutions or [limited().decode(trellis)]  # an empty list has no status
         rows = [_row(scored, solution, options) for solution in solutions]
-        rows[0] |= further(decoder, scored, trellis, solutions[0], own, left)
+        with time_limit(lambda: time.perf_counter() - began > seconds):
+            rows[0] |= further(decoder, scored, trellis, solutions[0], own, left)
+    except OutOfTime:
+        raise DeadlinePassed from None
     except ValueError as error:
         raise _refusal(error, sequence) from None
     return rows[0] if options.top is None else {**rows[0], "alternatives": rows[1:]}

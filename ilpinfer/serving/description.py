@@ -95,7 +95,7 @@ class Probabilities(BaseModel):
 class About(BaseModel):
     """What a service decodes with."""
 
-    rules: str = Field(description="Rules as TOML text; empty where they have no form as text.")
+    rules: str | None = Field(description="Rules as TOML text; null where they have no form as text.")
     rule_text: int = Field(description="Bytes that the rules of a request may have; 0 if it takes none.")
     label_names: list[str] | None = Field(description="Labels of the model; null for any.")
     examples: list[dict[str, Any]] = Field(description="Records that it can decode.")

@@ -42,7 +42,8 @@ def allowed(scored: ScoredSequence, forbidden: Mapping[str, Sequence[str]] | Non
         except ValueError as error:
             raise ValueError(f"forbidden, {position}: {str(error).partition(': ')[2]}") from None
         node[place, np.isin(label, ids)] = FORBIDDEN
-    return Trellis._from(replace(lattice, node=node), trellis.labels, trellis.tokens, "")
+    result = Trellis._from(replace(lattice, node=node), trellis.labels, trellis.tokens, "")
+    return result.with_given(trellis.given)
 
 
 def further(
@@ -92,8 +93,7 @@ def _explanation(
         "notices": list(context.rules.compiled(labels).notices),
         "places": places(solution),
         "viterbi": {
-            **viterbi.to_dict(certificate=False),
-            "labels": scored.restore(viterbi.labels) if viterbi.has_labelling else None,
+            **scored.row(viterbi.to_dict(certificate=False)),
             "places": places(viterbi),
         },
     }
@@ -114,7 +114,7 @@ def _marginals(decoder: Decoder, scored: ScoredSequence, trellis: Trellis) -> di
     try:
         found = marginals(trellis, decoder.rules, budget=BUDGET)
     except TooManyStates as error:
-        constrained, reason = False, str(error)
+        constrained, reason = False, str(error).partition(";")[0]
         found = marginals(trellis, budget=BUDGET)
     except ValueError as error:
         return {"labels": None, "constrained": False, "reason": str(error)}

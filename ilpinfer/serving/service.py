@@ -39,9 +39,10 @@ class Service:
         scheme: str,
         warm: bool,
         examples: Iterable[dict[str, Any]] = (),
+        rules_text: str = "",
     ) -> None:
         self.decoder, self.limits, self.scheme = decoder, limits, scheme
-        self.examples = tuple(examples)
+        self.examples, self.rules_text = tuple(examples), rules_text
         self.rule_texts = RuleTexts(decoder)
         self.queue = WorkQueue(workers, limits.queue)
         self.lag = Lag()
@@ -52,10 +53,11 @@ class Service:
     def about(self) -> dict[str, Any]:
         """What the service decodes with, as plain values."""
         labels = self.decoder.labels
+        rules: str | None
         try:
-            rules = dump_rules(self.decoder.rules)
+            rules = self.rules_text or dump_rules(self.decoder.rules)
         except ValueError:  # rules from Python that have no form in a file
-            rules = ""
+            rules = None
         examples = self.examples or [
             each for each in examples_of(self.decoder).values() if "rules" not in each
         ]
@@ -83,7 +85,7 @@ class Service:
         self.queue.admit(request.length, deadline)
 
         def work(seconds: float) -> Row:
-            decoder = self.rule_texts.decoder(request.rules, seconds)
+            decoder = self.rule_texts.decoder(request.rules, request.label_count, seconds)
             return decode_single(decoder, self.scheme, request.example, request, deadline.left)
 
         done = await self._run(work, request.length, deadline)

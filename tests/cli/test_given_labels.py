@@ -127,3 +127,16 @@ def test_prefixes_are_stripped_from_them_too(folder, cli):
     written("in.jsonl", record)
     [row] = cli.rows("decode in.jsonl --scheme plain")
     assert (row["given"], row["labels"]) == ({"0": "y"}, ["y", "y", "O"])
+
+
+def test_questions_of_a_row(folder, cli):
+    written("in.jsonl", {**SCORES, "given": {"0": "b"}}, {**SCORES, "given": {"0": "a", "1": "b", "2": "O"}})
+    first, second = cli.rows("decode in.jsonl --questions 1")
+    [question] = first["questions"]
+    assert {question["token"], question["label"]} <= {1, 2, "a", "b", "O"} and question["changes"] > 0
+    assert list(question["chances"]) == ["b", "a", "O"] if question["token"] == 1 else ["O", "a", "b"]
+    assert second["questions"] == []
+    assert ilpinfer.Solution.from_dict(first).labels == first["labels"]
+    few = cli.rows("decode in.jsonl --questions 3 --top 2")
+    assert [len(row.get("questions", "none")) for row in few[:2]] == [2, 4]
+    assert "--questions" in cli.refused("decode in.jsonl --questions 0")

@@ -1,6 +1,8 @@
 """Requests with rules of their own, without some labels, and with explanations and probabilities."""
 
+import asyncio
 import itertools
+import json
 import re
 import tomllib
 from math import exp
@@ -13,8 +15,12 @@ from support.service import post, service_of, talk
 
 from formulations import Trellis, load_rules, parse_rules
 from formulations import constraints as C
+from formulations.labels.selectors import Group
 from ilpinfer import Decoder
+from ilpinfer.cli.serving import MOST_EXAMPLES, ServeOptions, application
+from ilpinfer.corpus.examples import InputError
 from ilpinfer.models.hmm import HMM
+from ilpinfer.serving.refusal import Refusal
 from ilpinfer.serving.rule_texts import MOST_RULE_TEXTS, RuleTexts
 
 NAMES = ["title", "author", "O"]
@@ -191,11 +197,50 @@ def test_a_service_that_takes_no_rules(decoder):
 
 def test_the_latest_few_texts_are_kept(decoder):
     texts = RuleTexts(decoder)
-    first = texts.decoder("", 1.0)
-    assert texts.decoder("", 1.0) is first and texts.decoder(None, 1.0) is decoder
+    first = texts.decoder("", 3, 1.0)
+    assert texts.decoder("", 3, 1.0) is first and texts.decoder(None, 3, 1.0) is decoder
     for penalty in range(1, MOST_RULE_TEXTS + 1):
-        texts.decoder(TEXT.format(penalty=penalty), 1.0)
-    assert texts.decoder("", 1.0) is not first
+        texts.decoder(TEXT.format(penalty=penalty), 3, 1.0)
+    assert texts.decoder("", 3, 1.0) is not first
+
+
+EXAMPLES = [
+    {"tokens": ["Ada", "."], "id": 7, "given": {"0": "author"}},
+    {"tokens": ["Ada", "."], "columns": {"pos": ["NNP", "."]}},
+    {**SCORES, "metadata": {"page": 1}},
+]
+
+
+def test_examples_of_a_file_are_requests(decoder, tmp_path):
+    path = tmp_path / "examples.jsonl"
+    path.write_text("".join(f"{json.dumps(record)}\n" for record in EXAMPLES * 20))
+    app = application(ServeOptions(examples=str(path)))
+    route = next(each for each in app.routes if each.path == "/about")
+    shown = json.loads(asyncio.run(route.endpoint()).body)["examples"]
+    assert len(shown) == MOST_EXAMPLES and shown[:2] == EXAMPLES[:2]
+    answers = [post(decoder, "/decode", record).json()["labels"] for record in (SCORES, shown[2])]
+    assert answers[0] == answers[1] and shown[2]["metadata"] == {"page": 1}
+    with pytest.raises(InputError, match="cannot be read"):
+        application(ServeOptions(examples=str(tmp_path / "missing.tsv")))
+
+
+@pytest.mark.filterwarnings("ignore::formulations.errors.RuleNotice")
+@pytest.mark.parametrize("words, kept", [('["x"]', True), ('{ file = "words.txt" }', False)])
+def test_the_text_of_a_rule_file_is_shown_with_its_comments(tmp_path, words, kept):
+    (tmp_path / "words.txt").write_text("x\n")
+    text = f'# why\nfields = ["title"]\n[[rule]]\ntemplate = "tag_at"\nfield = "title"\nwords = {words}\n'
+    (tmp_path / "rules.toml").write_text(text)
+    for rules in ([str(tmp_path / "rules.toml")], [str(tmp_path / "rules.toml"), "citations"], ["citations"]):
+        app = application(ServeOptions(rules=rules))
+        route = next(each for each in app.routes if each.path == "/about")
+        shown = json.loads(asyncio.run(route.endpoint()).body)["rules"]
+        assert parse_rules(shown).items == load_rules(*rules).items
+        assert (shown == text) == (kept and len(rules) == 1 and "rules.toml" in rules[0])
+
+
+def test_rules_without_a_form_as_text_are_not_told():
+    alike = [C.at_most_runs(Group("names", (field,)), 1) for field in ("title", "author")]
+    assert service_of(Decoder(alike)).about["rules"] is None
 
 
 @pytest.mark.filterwarnings("ignore::formulations.errors.RuleNotice")
@@ -245,3 +290,45 @@ def test_the_wheel_has_all_files_that_are_no_modules(package):
     there = {path for path in folder.rglob("*.*") if path.is_file() and path.suffix != ".py"} - compiled
     assert {path for path in there - packaged if path.name != "README.md"} == set()
     assert packaged - there == set()
+
+
+MANY = '[[rule]]\ntemplate = "at_most_runs"\nfield = "each field"\npenalty = 1\n'
+PAIRS = (
+    '[[rule]]\ntemplate = "requires_before"\nearlier = "X"\nfield = "Y"\nscope = "each pair"\npenalty = 1\n'
+)
+EXPONENTIAL = '[[rule]]\ntemplate = "matches"\nregex = "(title|O)* title {}"\npenalty = 1\n'.format(
+    "(title|O) " * 11
+)
+
+
+@pytest.mark.parametrize(
+    "text, status, message",
+    [
+        (MANY * 400, 413, "rules: 1200 statements"),
+        (PAIRS * 200, 413, "rules: 1200 statements"),
+        ("a." * 20 + "b = 1", 422, "more than 16 names joined by dots"),
+        ('fields = ["title"]\n' + EXPONENTIAL * 200, 503, "deadline"),
+    ],
+)
+def test_rules_that_would_take_too_much(decoder, text, status, message):
+    response = post(decoder, "/decode", {**SCORES, "rules": text, "deadline": 0.5})
+    assert (response.status_code, message in response.json()["detail"]) == (status, True), response.text
+
+
+def test_rules_that_fit_few_labels_do_not_fit_many(decoder):
+    texts = RuleTexts(decoder)
+    kept = texts.decoder(PAIRS, 30, 1.0)
+    assert texts.decoder(PAIRS, 30, 1.0) is kept
+    with pytest.raises(Refusal, match=r"1560 statements, .* at most 1000 are taken here for 40 labels"):
+        texts.decoder(PAIRS, 40, 1.0)
+
+
+def test_known_labels_stay_known_where_others_are_forbidden(decoder):
+    asked = {**SCORES, "rules": "", "given": {"1": "author"}, "forbidden": {"2": ["author"]}, "explain": True}
+    answer = post(decoder, "/decode", asked).json()
+    assert (
+        answer["labels"]
+        == answer["explanation"]["viterbi"]["labels"]
+        == ["title", "author", "title", "title"]
+    )
+    assert answer["given"] == {"1": "author"}

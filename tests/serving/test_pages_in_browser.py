@@ -112,6 +112,8 @@ def test_a_rule_is_switched_off_and_on_again(page, tagger, item):
 def test_a_penalty_is_moved(page, tagger, item, control, event):
     script = f"Object.assign(document.getElementById('{control}'), {{ value: '0.05' }})"
     change(page, script, event)
+    if event == "input":  # and let go
+        page.run(f"document.getElementById('{control}').dispatchEvent(new Event('change'))")
     moved = parse_rules(rules_text(page))
     assert moved.rules[0].penalty == 0.05 and len(moved) == len(tagger.rules)
     assert row(page, 1) == tagger.with_rules(moved).decode_tokens(item).labels

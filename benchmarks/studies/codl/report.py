@@ -100,7 +100,7 @@ def _differences(frame: DataFrame, pairs: Sequence[tuple[str, str]], report: Rep
 
 def _citations(frame: DataFrame, report: Report) -> None:
     report.heading("Table 2 (a): citations, token accuracy, %")
-    report.text("The plain HMM, and a pool of other citations.")
+    report.text("The plain HMM, and a pool of other citations. Dashes: not run at this scale.")
     _table_2(frame, published.CITATIONS, report)
     report.heading("Paired differences", 3)
     _differences(frame, LEARNT, report)

@@ -2,7 +2,7 @@
 const $ = (id) => document.getElementById(id);
 const OFF = "#- "; // begins each line of a rule that is switched off
 const MOST_CHOICES = 300, TYPING = 250, MOVING = 30; // labels of a token; milliseconds before a request
-const state = { about: null, tokens: [], record: null, known: new Map(), answer: null, selected: -1, hues: new Map() };
+const state = { about: null, tokens: [], record: null, known: new Map(), answer: null, selected: -1, hues: new Map(), dragging: false };
 
 function element(tag, properties = {}, ...children) {
   const made = document.createElement(tag);
@@ -28,7 +28,7 @@ function readText() {
   $("split-choice").hidden = text.startsWith("{");
   if (text.startsWith("{")) {
     state.record = JSON.parse(text);
-    const rows = state.record.emissions ?? [null, ...(state.record.edges ?? [])];
+    const rows = state.record.emissions ?? [null, ...(state.record.first ? [null] : []), ...(state.record.edges ?? [])];
     return state.record.tokens ?? rows.map((_, t) => `${t}`);
   }
   const pattern = $("split").value === "spaces" ? /\S+/gu : /@newline@|[\p{L}\p{M}\p{N}_]+|[^\s\p{L}\p{M}\p{N}_]/gu;
@@ -80,14 +80,11 @@ function schedule(delay = 0) {
   timer = setTimeout(decode, delay);
 }
 
-/** The request for the text, with labels that are known, and without one label if a token is given. */
+/** The request for the text, with labels that are known, and without the label of one token if its position is given. */
 function request(without = -1) {
-  const { label_names: names } = state.answer?.explanation ?? { label_names: [] };
-  const forbidden = {};
-  for (const [t, label] of state.known) forbidden[t] = names.filter((name) => name !== label);
-  if (without >= 0) forbidden[without] = [state.answer.labels[without]];
   const asked = { ...(state.record ?? { tokens: state.tokens }), explain: without < 0 };
-  if (Object.keys(forbidden).length) asked.forbidden = forbidden;
+  if (state.known.size) asked.given = { ...asked.given, ...Object.fromEntries(state.known) };
+  if (without >= 0) asked.forbidden = { [without]: [state.answer.labels[without]] };
   if (without < 0 && $("shade").checked) asked.marginals = true;
   if ($("toml").value !== state.about.rules) asked.rules = $("toml").value;
   return asked;
@@ -116,6 +113,10 @@ async function decode() {
       say(`${answer.detail}; trying again.`);
       timer = setTimeout(decode, 1000 * Math.max(answer.retry_after, 0.5));
     } else {
+      if (!ofRules) {
+        state.answer = null;
+        show();
+      }
       say(ofRules ? "The rules have an error; this is the labelling before." : answer.detail);
     }
   } catch (error) {
@@ -355,15 +356,15 @@ function replaced(table, lines, off) {
 const value = (table, key) => table.lines.map((line) => new RegExp(`^\\s*${key}\\s*=\\s*(.*?)\\s*(?:#.*)?$`).exec(line)?.[1]).find(Boolean);
 const unquoted = (text) => text?.replace(/^(["'])(.*)\1$/, "$2");
 
+/** The lines of a table with another penalty or weight; a comment behind it stays. */
 function withPrice(table, key, price) {
-  const at = table.lines.findIndex((line) => new RegExp(`^\\s*${key}\\s*=`).test(line));
-  const lines = [...table.lines], line = `${key} = ${price}`;
-  if (at < 0) lines.push(line);
-  else lines[at] = line;
-  return lines;
+  const form = new RegExp(`^(\\s*${key}\\s*=\\s*)[^#]*?(\\s*(?:#.*)?)$`);
+  const lines = table.lines.map((line) => line.replace(form, (_, before, after) => before + price + after));
+  return lines.some((line) => form.test(line)) ? lines : [...lines, `${key} = ${price}`];
 }
 
 function showSwitches() {
+  if (state.dragging) return; // the slider that is dragged has to stay
   const found = tables($("toml").value), { answer } = state;
   const named = answer?.explanation.rules.map(({ name }) => name) ?? [];
   const on = found.filter(({ kind, off }) => kind === "rule" && !off);
@@ -390,15 +391,17 @@ const titled = (table) => unquoted(value(table, "name") ?? value(table, "templat
 function prices(table, name, n) {
   const feature = table.kind === "feature", key = feature ? "weight" : "penalty";
   const given = value(table, key), number = Number(given), hard = !feature && !(number > 0);
+  const most = Math.max(10, 2 ** Math.ceil(Math.log2(Math.abs(number) || 1)));
   const shared = { disabled: hard || $("toml").readOnly, value: hard ? "" : number };
-  const range = { type: "range", min: feature ? -10 : 0.05, max: Math.max(10, 2 ** Math.ceil(Math.log2(Math.abs(number) || 1))), step: 0.05 };
+  const range = { type: "range", min: feature ? -most : 0.05, max: most, step: 0.05 };
   const slider = element("input", { ...range, ...shared, id: `slider-${n}`, "aria-label": `${key} of ${name}` });
   const field = element("input", { type: "number", step: "any", ...shared, value: hard ? "" : String(+number.toFixed(4)), id: `number-${n}`, "aria-label": `${key} of ${name} in nats` });
   const move = (text) => Number.isFinite(Number(text)) && (feature || Number(text) > 0) && replaced(table, withPrice(table, key, Number(text)), false);
+  slider.addEventListener("change", () => { state.dragging = false; showSwitches(); });
   slider.addEventListener("input", () => {
-    // the slider must stay while it is dragged: the list is made anew when it is let go
-    field.value = slider.value;
-    const all = $("toml").value.split("\n"), lines = withPrice(table, key, Number(slider.value));
+    state.dragging = true;
+    field.value = String(Math.max(feature ? -most : 0.05, Math.round(slider.value * 20) / 20));
+    const all = $("toml").value.split("\n"), lines = withPrice(table, key, Number(field.value));
     all.splice(table.first, table.end - table.first, ...lines);
     table.lines = lines;
     table.end = table.first + lines.length;
@@ -444,7 +447,8 @@ async function start() {
     return element("option", { value: n }, record.id ?? record.name ?? (words ? `${words} …` : `scores ${n + 1}`));
   });
   $("examples").append(...named);
-  $("toml").value = about.rules;
+  $("untold").hidden = about.rules !== null;
+  $("toml").value = about.rules ??= "";
   $("toml").readOnly = !about.rule_text;
   $("fixed").hidden = about.rule_text > 0;
   for (const id of ["text", "split"]) $(id).addEventListener("input", textChanged);
