@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from ilpinfer.core.registry import register_method as register_method
     from ilpinfer.core.solution import Solution as Solution
     from ilpinfer.core.status import Status as Status
+    from ilpinfer.corpus.candidates import Candidate as Candidate
     from ilpinfer.decoding.certification import prove as prove
     from ilpinfer.decoding.decode import decode as decode
     from ilpinfer.decoding.decode import decode_many as decode_many
@@ -57,11 +58,14 @@ if TYPE_CHECKING:
     from ilpinfer.evaluation.reports import classification_report as classification_report
     from ilpinfer.exact.marginals import Marginals as Marginals
     from ilpinfer.exact.marginals import marginals as marginals
+    from ilpinfer.pipelines.spans import SpanSelection as SpanSelection
+    from ilpinfer.pipelines.spans import select_spans as select_spans
     from ilpinfer.proof.verification import Verdict as Verdict
     from ilpinfer.proof.verification import verify as verify
 
 __version__ = "0.1.0"
 _HOMES = {
+    "Candidate": "ilpinfer.corpus.candidates",
     "Comparison": "ilpinfer.comparison.comparison",
     "Decoder": "ilpinfer.decoding.decoder",
     "Document": "formulations",
@@ -80,6 +84,7 @@ _HOMES = {
     "RuleError": "formulations",
     "RuleSet": "formulations",
     "Solution": "ilpinfer.core.solution",
+    "SpanSelection": "ilpinfer.pipelines.spans",
     "Status": "ilpinfer.core.status",
     "Trellis": "formulations",
     "TwoPhaseSolution": "ilpinfer.decoding.two_phase",
@@ -104,6 +109,7 @@ _HOMES = {
     "parse_rules": "formulations",
     "prove": "ilpinfer.decoding.certification",
     "register_method": "ilpinfer.core.registry",
+    "select_spans": "ilpinfer.pipelines.spans",
     "span_matches": "ilpinfer.evaluation.matches",
     "verify": "ilpinfer.proof.verification",
     "warm_up": "ilpinfer.decoding.warming",

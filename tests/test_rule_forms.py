@@ -61,6 +61,9 @@ ENTRANCES = {
     "ilpinfer.evaluate_labelling": lambda rules: ilpinfer.evaluate_labelling(TRELLIS, rules, BEST).score,
     "ilpinfer.marginals": lambda rules: ilpinfer.marginals(TRELLIS, rules).labels.tolist(),
     "ilpinfer.verify": lambda rules: ilpinfer.verify(TRELLIS, rules, ilpinfer.decode(TRELLIS, [RULE])).proved,
+    "ilpinfer.select_spans": lambda rules: (
+        ilpinfer.select_spans(["x", "y", "z"], [(0, 1, "a", 0.9), (2, 3, "a", 0.8)], rules).solution.labels
+    ),
     "ilpinfer.prove": lambda rules: ilpinfer.prove(TRELLIS, rules, ilpinfer.decode(TRELLIS)).labels,
     "ilpinfer.compare": lambda rules: [line.solved for line in ilpinfer.compare([TRELLIS], rules).summary()],
     "formulations.formulate": lambda rules: formulate(TRELLIS, rules).row_names,

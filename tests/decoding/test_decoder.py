@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.checks import GENERAL_METHODS
 from support.command_line import SCORES, run
 from support.kernel_calls import outcomes
 from support.trellises import random_trellis
@@ -63,7 +64,7 @@ def counted(monkeypatch):
     return count
 
 
-@pytest.mark.parametrize("method", [method.name for method in ilpinfer.methods()])
+@pytest.mark.parametrize("method", [method.name for method in GENERAL_METHODS])
 def test_every_method_decodes_as_the_function_does(method):
     options = {"iterations": 50} if method in ("evolutionary", "annealing", "tabu") else {}
     options |= {"keep_going": False} if method == "lds" else {}

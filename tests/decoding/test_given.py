@@ -8,7 +8,14 @@ from hypothesis import given as drawn
 from hypothesis import settings
 from hypothesis import strategies as st
 from support import oracles
-from support.checks import check_claims, check_optimum, check_two_phase, of_any_order, ranking
+from support.checks import (
+    GENERAL_METHODS,
+    check_claims,
+    check_optimum,
+    check_two_phase,
+    of_any_order,
+    ranking,
+)
 from support.effort import STRICT
 from support.strategies import UNIT, Instance, problems
 from support.trellises import random_trellis
@@ -22,7 +29,7 @@ from ilpinfer.models.hmm import HMM
 RULES = [C.at_most_runs("a", 1), C.requires_present("a", "b", penalty=1.5)]
 
 
-METHODS = [each.name for each in ilpinfer.methods() if STRICT or each.runner != WHOLE_PROGRAM]
+METHODS = [each.name for each in GENERAL_METHODS if STRICT or each.runner != WHOLE_PROGRAM]
 
 
 @dataclass(frozen=True)
