@@ -114,7 +114,7 @@ def _marginals(decoder: Decoder, scored: ScoredSequence, trellis: Trellis) -> di
     try:
         found = marginals(trellis, decoder.rules, budget=BUDGET)
     except TooManyStates as error:
-        constrained, reason = False, str(error)
+        constrained, reason = False, str(error).partition(";")[0]
         found = marginals(trellis, budget=BUDGET)
     except ValueError as error:
         return {"labels": None, "constrained": False, "reason": str(error)}

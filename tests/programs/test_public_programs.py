@@ -469,7 +469,7 @@ def test_files_hold_exact_numbers(tmp_path):
 
 def test_files_are_written_whole_or_not_at_all(tmp_path):
     program = formulate(random_trellis())
-    with pytest.raises(ValueError, match=r"x\.txt: programs are written as \.lp or \.mps"):
+    with pytest.raises(ValueError, match=r"x\.txt: programs are written as \.lp, \.mps, \.nl, \.wcsp, or"):
         program.write(tmp_path / "x.txt")
     with pytest.raises(ValueError, match="no units 'bits'"):
         program.write(tmp_path / "x.lp", units="bits")
