@@ -52,6 +52,13 @@ ROW_KEYS = (
     "job",
 )
 """Further keys of rows of `ilpinfer decode`; `positions` are the tokens that `ids` speak of, the others are not read."""
+OF_ROWS = frozenset(
+    (
+        *(*NEEDED, *OPTIONAL, *ROW_KEYS, "alternatives", "marginals"),
+        *("best_score", "floor", "cost_bound", "tau", "floor_kind"),
+    )
+).difference(ABOUT)
+"""All fields of results, which notes of an input cannot have for names."""
 
 
 def solution_fields(
@@ -60,7 +67,8 @@ def solution_fields(
     """Fields of a solution, and its incumbents where they are there; `further` reads the fields of a kind of solution."""
     if isinstance(values, dict) and not further and "floor_kind" in values:
         raise ValueError("the solution is of two-phase inference; read it as a TwoPhaseSolution")
-    given = table(values, (*NEEDED, *further), "the solution", (*OPTIONAL, *ROW_KEYS))
+    # further keys of a row are notes of its input
+    given = table(values, (*NEEDED, *further), "the solution", values if isinstance(values, dict) else ())
     status = Status(choice(given["status"], "status", list(Status)))
     ids, names = _labelling(given)
     fields = {

@@ -11,16 +11,15 @@ from formulations import Trellis
 from formulations.dtypes import Floats
 from formulations.errors import InferenceError
 from formulations.grid import snap
-from formulations.messages import suggestion
 from formulations.plain_values import positions, repeated
 from formulations.plain_values import text as plain_text
-from ilpinfer.core.solution_fields import ABOUT
 from ilpinfer.corpus import label_studio, prodigy
 from ilpinfer.corpus.archives import OF_ALL, scores_of
 from ilpinfer.corpus.candidates import EXAMPLE, read_candidates
 from ilpinfer.corpus.examples import Example, InputError, Notify, Rejection
 from ilpinfer.corpus.lines import Lines
 from ilpinfer.corpus.logits import LogitsOptions
+from ilpinfer.corpus.notes import notes, of_output
 from ilpinfer.corpus.passages import Doubts
 from ilpinfer.corpus.scores import Scores
 from ilpinfer.corpus.tokens import with_columns
@@ -36,6 +35,7 @@ TRELLIS_KEYS = ("scheme", "optional_fields")
 """Keys that `Trellis.to_dict` has beside tokens, names of labels and scores."""
 CANDIDATE_KEYS = ("candidates", "offsets", "threshold", "prior", "fields")
 """Keys of candidate spans, of `text` or of tokens."""
+OF_CANDIDATES = (*CANDIDATE_KEYS, "text", "tokens", "given")
 GENERAL_KEYS = ("node", "pool", "step")
 """Keys of the scores of trellises that were joined, as `Trellis.to_dict` writes them."""
 EXPECTED = 'expected an object such as {"tokens": ["Ada", "."], "labels": ["name", "O"]} on each line'
@@ -51,11 +51,10 @@ KEYS = tuple(
             *GENERAL_KEYS,
             *TRELLIS_KEYS,
             *CANDIDATE_KEYS,
-            *ABOUT,
         )
     )
 )
-"""All keys of a record."""
+"""All keys of a record; any other is a note."""
 _SCORE_KEYS = ("logits", "emissions", "edges", "transitions", "start", "first", "end", *GENERAL_KEYS)
 
 
@@ -152,6 +151,7 @@ def _example(record: dict[str, Any], where: str, reading: LogitsOptions | None) 
     is_output = {"status", "method"} <= record.keys()  # of `ilpinfer decode`: its rows have other fields
     if "candidates" in record and not is_output:
         return _of_candidates(record, where)
+    about = of_output(record, KEYS) if is_output else notes(record, KEYS, where)
     if not is_output:
         _check_keys(record, where)
     scored = not is_output and any(key in record for key in _SCORE_KEYS)
@@ -167,16 +167,14 @@ def _example(record: dict[str, Any], where: str, reading: LogitsOptions | None) 
     if not isinstance(rank, int) or isinstance(rank, bool):
         raise InputError(f"{where}: rank is {_kind(rank)}; expected a whole number")
     scores = _scores(record, where, reading) if scored else None
-    about = {key: record[key] for key in ABOUT if key in record}
     known = {} if is_output else _given(record.get("given", {}), where)
     return Example(tokens, labels, where, scores, rank, about=about, given=known)
 
 
 def _of_candidates(record: dict[str, Any], where: str) -> Example:
     """The sequence of a record with candidate spans, whose scores are made of them."""
-    odd = next(
-        (key for key in record if key not in (*CANDIDATE_KEYS, "text", "tokens", "given", *ABOUT)), None
-    )
+    about = notes(record, (*KEYS, "text"), where)
+    odd = next((key for key in record if key not in about and key not in OF_CANDIDATES), None)
     if odd is not None:
         raise InputError(f"{where}: {odd} does not go with candidates; leave it out")
     if ("text" in record) == ("tokens" in record):
@@ -193,7 +191,6 @@ def _of_candidates(record: dict[str, Any], where: str) -> Example:
         group, _ = read_candidates(text, listed, fields=fields, **options)
     except ValueError as error:
         raise InputError(f"{where}: {error}") from None
-    about = {key: record[key] for key in ABOUT if key in record}
     known = _given(record.get("given", {}), where)
     return Example(group.tokens, None, where, group.scores, about=about, given=known, candidates=group)
 
@@ -208,12 +205,6 @@ def _given(value: Any, where: str) -> dict[int, str]:
 
 
 def _check_keys(record: dict[str, Any], where: str) -> None:
-    for key in record:
-        if key not in KEYS:
-            hint = suggestion(key, KEYS)
-            if not hint.startswith("; did you mean"):
-                hint = '; leave it out, or put notes of your own under "metadata"'
-            raise InputError(f"{where}: no use for {json.dumps(key[:60], ensure_ascii=False)}{hint}")
     lone = [key for key in CANDIDATE_KEYS if key in record]
     if lone:
         raise InputError(f"{where}: {lone[0]} goes with candidates; add them, or leave it out")

@@ -1,12 +1,14 @@
 """Sequences as rows of Parquet and Arrow files, with the keys of JSON records for columns."""
 
+import base64
+import json
 from collections.abc import Iterator
 from typing import Any
 
-from formulations.messages import suggestion
 from ilpinfer.core.solution_fields import ABOUT
 from ilpinfer.corpus.examples import Example, InputError, Rejection
 from ilpinfer.corpus.logits import LogitsOptions
+from ilpinfer.corpus.notes import check
 from ilpinfer.corpus.records import KEYS, read_rows
 from ilpinfer.system.extras import require
 
@@ -14,7 +16,9 @@ PARQUET = (".parquet",)
 ARROW = (".arrow", ".feather", ".ipc")
 TABLES = (*PARQUET, *ARROW)
 ROWS = 256
-OF_OUTPUT = (*ABOUT, "tokens", "labels", "sequence")
+FURTHER = "further"
+"""Column of files that `ilpinfer reprocess` wrote: the other notes of a sequence, as JSON."""
+OF_OUTPUT = (*ABOUT, FURTHER, "tokens", "labels", "sequence")
 """Columns that are read of files that `ilpinfer reprocess` wrote."""
 
 
@@ -23,7 +27,7 @@ def read_table(path: str, reading: LogitsOptions | None) -> Iterator[Example | R
     begin = 1
     try:
         for rows in _batches(path):
-            yield from read_rows(map(_without_nulls, rows), path, begin, reading)
+            yield from read_rows(map(_record, rows), path, begin, reading)
             begin += len(rows)
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {_words(error)}") from None
@@ -80,13 +84,25 @@ def _checked(path: str, names: list[str]) -> list[str]:
         return [name for name in OF_OUTPUT if name in names]
     for name in names:
         if name not in KEYS:
-            raise InputError(f"{path}: no use for column {name!r}{suggestion(name, KEYS)}")
+            check(name, KEYS, path)
     return names
 
 
-def _without_nulls(row: dict[str, Any]) -> dict[str, Any]:
-    """A row as a record; a column that is null is one that the record lacks."""
-    return {name: value for name, value in row.items() if value is not None}
+def _record(row: dict[str, Any]) -> dict[str, Any]:
+    """A row as a record; a column that is null, or NaN beside the columns of a record, is one that the record lacks."""
+    there = {name: value for name, value in row.items() if value is not None}
+    result = {name: there[name] for name in there if name in KEYS}
+    for name in there.keys() - result.keys():
+        if there[name] == there[name]:
+            result[name] = json.loads(json.dumps(there[name], default=_plain))
+    return result
+
+
+def _plain(value: Any) -> str:
+    """A text for a value that JSON does not have: ISO 8601 for dates and times, base64 for bytes."""
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
+    return value.isoformat() if hasattr(value, "isoformat") else str(value)
 
 
 def _words(error: Exception) -> str:
