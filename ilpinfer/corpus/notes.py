@@ -48,9 +48,7 @@ def check(key: str, keys: tuple[str, ...], where: str) -> None:
 def of_output(record: dict[str, Any], keys: Collection[str]) -> dict[str, Any]:
     """The notes in a row of `ilpinfer decode`."""
     return {
-        key: value
-        for key, value in record.items()
-        if key in ABOUT or not (key in keys or key in OF_ROWS)
+        key: value for key, value in record.items() if key in ABOUT or not (key in keys or key in OF_ROWS)
     }
 
 

@@ -27,7 +27,7 @@ def read_table(path: str, reading: LogitsOptions | None) -> Iterator[Example | R
     begin = 1
     try:
         for rows in _batches(path):
-            yield from read_rows(map(_record, rows), path, begin, reading)
+            yield from read_rows(rows, path, begin, reading)
             begin += len(rows)
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {_words(error)}") from None
@@ -55,15 +55,17 @@ def _batches(path: str) -> Iterator[list[dict[str, Any]]]:
     with open(path, "rb") as stream:
         if path.endswith(PARQUET):
             file = pq.ParquetFile(stream)
-            names = _checked(path, file.schema_arrow.names)
-            batches = file.iter_batches(ROWS, columns=names)
+            there = file.schema_arrow.names
+            batches = file.iter_batches(ROWS, columns=_checked(path, there))
         else:
             batches = _arrow_batches(pa, stream)
-            names = None
+            there = None
         for batch in batches:
             for begin in range(0, batch.num_rows, ROWS):
                 part = batch.slice(begin, ROWS)
-                yield part.select(names or _checked(path, part.schema.names)).to_pylist()
+                columns = there or part.schema.names
+                rows = list(map(_record, part.select(_checked(path, columns)).to_pylist()))
+                yield list(map(_of_output, rows)) if _is_output(columns) else rows
 
 
 def _arrow_batches(pa: Any, stream: Any) -> Iterator[Any]:
@@ -80,12 +82,22 @@ def _arrow_batches(pa: Any, stream: Any) -> Iterator[Any]:
 
 def _checked(path: str, names: list[str]) -> list[str]:
     """The columns to read; InputError for unknown ones."""
-    if {"status", "method"} <= set(names):
+    if _is_output(names):
         return [name for name in OF_OUTPUT if name in names]
     for name in names:
         if name not in KEYS:
             check(name, KEYS, path)
     return names
+
+
+def _is_output(names: list[str]) -> bool:
+    return {"status", "method"} <= set(names)
+
+
+def _of_output(row: dict[str, Any]) -> dict[str, Any]:
+    """A row of a shard as a record."""
+    further = json.loads(row.pop(FURTHER, "{}"))
+    return {**row, **further}
 
 
 def _record(row: dict[str, Any]) -> dict[str, Any]:

@@ -161,7 +161,7 @@ class Sequence(BaseModel):
             meant = misspelt(name, options)
             if meant:
                 hint = f'did you mean "{meant}"?' if meant != name else "it is an option of the request"
-                raise invalid(f'{where}: no use for {json.dumps(name[:60])}; {hint}')
+                raise invalid(f"{where}: no use for {json.dumps(name[:60])}; {hint}")
         try:
             self._example = example({key: value for key, value in self if key in own}, where, None)
         except InputError as error:
