@@ -11,10 +11,10 @@ from formulations import Trellis
 from formulations.dtypes import Floats
 from formulations.errors import InferenceError
 from formulations.grid import snap
-from formulations.messages import suggestion
+from formulations.messages import near_name
 from formulations.plain_values import positions, repeated
 from formulations.plain_values import text as plain_text
-from ilpinfer.core.solution_fields import ABOUT
+from ilpinfer.core.solution_fields import ABOUT, OWN
 from ilpinfer.corpus import label_studio, prodigy
 from ilpinfer.corpus.archives import OF_ALL, scores_of
 from ilpinfer.corpus.examples import Example, InputError, Notify, Rejection
@@ -51,7 +51,7 @@ KEYS = tuple(
         )
     )
 )
-"""All keys of a record."""
+"""All keys of a record that mean something; rows of results repeat further ones."""
 _SCORE_KEYS = ("logits", "emissions", "edges", "transitions", "start", "first", "end", *GENERAL_KEYS)
 
 
@@ -161,7 +161,9 @@ def _example(record: dict[str, Any], where: str, reading: LogitsOptions | None) 
     if not isinstance(rank, int) or isinstance(rank, bool):
         raise InputError(f"{where}: rank is {_kind(rank)}; expected a whole number")
     scores = _scores(record, where, reading) if scored else None
-    about = {key: record[key] for key in ABOUT if key in record}
+    about = {
+        key: value for key, value in record.items() if key in ABOUT or (key not in OWN and key not in KEYS)
+    }
     known = {} if is_output else _given(record.get("given", {}), where)
     return Example(tokens, labels, where, scores, rank, about=about, given=known)
 
@@ -177,11 +179,8 @@ def _given(value: Any, where: str) -> dict[int, str]:
 
 def _check_keys(record: dict[str, Any], where: str) -> None:
     for key in record:
-        if key not in KEYS:
-            hint = suggestion(key, KEYS)
-            if not hint.startswith("; did you mean"):
-                hint = '; leave it out, or put notes of your own under "metadata"'
-            raise InputError(f"{where}: no use for {json.dumps(key[:60], ensure_ascii=False)}{hint}")
+        if mistake := mistaken(key):
+            raise InputError(f"{where}: no use for {json.dumps(key[:60], ensure_ascii=False)}{mistake}")
     present = [key for key in _SCORE_KEYS if key in record]
     if not present:
         if "word_ids" in record:
@@ -203,6 +202,16 @@ def _check_keys(record: dict[str, Any], where: str) -> None:
             else:
                 hint = f"{key} does not go with {main}; leave it out"
             raise InputError(f"{where}: {hint}")
+
+
+def mistaken(key: str) -> str:
+    """Why a key cannot be a note of one's own, with the way out; empty if it can, or means something."""
+    if key in KEYS:
+        return ""
+    if key in OWN:
+        return '; rows of results or requests use this name, put a note under "metadata" or another name'
+    near = near_name(key, (name for name in KEYS if name not in ABOUT))
+    return f'; did you mean "{near}"? put a note with such a name under "metadata"' if near else ""
 
 
 def _form(record: dict[str, Any]) -> tuple[tuple[str, ...], set[str]]:
