@@ -87,8 +87,8 @@ def _checked(path: str, names: list[str]) -> list[str]:
 def _without_nulls(row: dict[str, Any]) -> dict[str, Any]:
     """A row as a record; a column that is null is one that the record lacks. Dates and the like are texts."""
     given = {name: value for name, value in row.items() if value is not None}
+    stored = json.loads(given.pop("further", "{}"))
     further = {name: value for name, value in given.items() if name not in KEYS}
-    stored = json.loads(further.pop("further", "{}"))
     return given | json.loads(json.dumps(further, default=str)) | stored
 
 
