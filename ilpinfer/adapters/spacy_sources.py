@@ -93,7 +93,7 @@ def spans_trellis(doc: Any, key: str, fields: Sequence[str]) -> Trellis:
         ]
     except CandidateError as error:
         raise AdapterError(f"doc.spans[{key!r}]: {error}") from None
-    group = CandidateSet.of(len(words), candidates, fields)
+    group = CandidateSet.of(words, candidates, fields)
     return group.scores.trellis(group.names, words)
 
 

@@ -42,6 +42,7 @@ ROW_KEYS = (
     "sequence",
     *ABOUT,
     "tokens",
+    "spans",
     "positions",
     "rank",
     "ranks",

@@ -1,7 +1,7 @@
 """Candidate spans that may overlap, with probabilities, and the scores of all sets of them that do not."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,11 +11,14 @@ from formulations.arguments import number
 from formulations.errors import InferenceError
 from formulations.labels.schemes import OUTSIDE
 from formulations.messages import brief
+from ilpinfer.corpus.passages import Passage, token_offsets
 from ilpinfer.corpus.scores import Scores
 
 CERTAIN = 1e-6
 """Probabilities are clipped to this distance from 0 and 1, so that the score of a span is finite."""
 LABEL_KEYS = ("label", "entity_group", "entity", "entity_type")
+OFFSETS = ("characters", "tokens")
+"""What starts and ends count."""
 EXAMPLE = '{"start": 0, "end": 2, "label": "name", "score": 0.9}'
 
 
@@ -126,29 +129,40 @@ def _whole(value: Any, name: str) -> int:
 
 @dataclass(frozen=True)
 class CandidateSet:
-    """Different candidates of T tokens, each on a level of its field, on which candidates do not overlap.
+    """Different candidates of some tokens, each on a level of its field, on which candidates do not overlap.
 
     A candidate of several tokens has the labels B, I and E of its level, and one of a single token has S, so that every labelling
     that the scores allow is a set of candidates.
     """
 
-    length: int
+    tokens: tuple[str, ...]
     candidates: tuple[Candidate, ...]
     levels: tuple[int, ...]
     names: tuple[str, ...]
     prior: float = 0.5
+    given: tuple[Candidate, ...] = ()
+    duplicates: int = 0
 
     @classmethod
     def of(
-        cls, length: int, candidates: Iterable[Candidate], fields: Iterable[str] = (), prior: float = 0.5
+        cls,
+        tokens: Sequence[str],
+        candidates: Sequence[Candidate],
+        fields: Iterable[str] = (),
+        prior: float = 0.5,
+        given: Sequence[Candidate] | None = None,
     ) -> "CandidateSet":
-        """The candidates with the largest score of each place and label; labels of `fields` exist in any case."""
-        best = dict[tuple[int, int, str], Candidate]()
-        for each in candidates:
+        """The candidates with the largest score of each place and label, and with them those of `given`, which have other offsets.
+
+        Labels of `fields` exist in any case.
+        """
+        best = dict[tuple[int, int, str], int]()
+        for n, each in enumerate(candidates):
             place = each.start, each.end, each.label
-            if place not in best or each.score > best[place].score:
-                best[place] = each
-        chosen = [best[place] for place in sorted(best)]
+            if place not in best or each.score > candidates[best[place]].score:
+                best[place] = n
+        chosen = [candidates[best[place]] for place in sorted(best)]
+        own = [(given or candidates)[best[place]] for place in sorted(best)]
         levels, ends = list[int](), dict[str, list[int]]()
         for each in chosen:
             taken = ends.setdefault(each.label, [])
@@ -159,7 +173,8 @@ class CandidateSet:
         for field in dict.fromkeys([*fields, *sorted(ends)]):
             for level in range(1, max(1, len(ends.get(field, ()))) + 1):
                 names += [_name(mark, field, level) for mark in "BIES"]
-        return cls(length, tuple(chosen), tuple(levels), tuple(names), prior)
+        repeated = len(candidates) - len(chosen)
+        return cls(tuple(tokens), tuple(chosen), tuple(levels), tuple(names), prior, tuple(own), repeated)
 
     def _labels(self, number: int) -> list[str]:
         """The labels of a candidate's tokens."""
@@ -171,24 +186,30 @@ class CandidateSet:
     def labelling(self, chosen: Iterable[Candidate]) -> list[str]:
         """The labels (T,) of some of the candidates."""
         number = {(each.start, each.end, each.label): n for n, each in enumerate(self.candidates)}
-        labels = [OUTSIDE] * self.length
+        labels = [OUTSIDE] * len(self.tokens)
         for each in chosen:
             labels[each.start : each.end] = self._labels(number[each.start, each.end, each.label])
         return labels
 
     def chosen(self, labels: Sequence[str]) -> list[Candidate]:
         """The candidates of a labelling (T,)."""
-        return [
-            each
-            for n, each in enumerate(self.candidates)
-            if labels[each.start] == self._labels(n)[0] and labels[each.end - 1] == self._labels(n)[-1]
-        ]
+        return [self.candidates[n] for n in self._chosen(labels)]
+
+    def original(self, labels: Sequence[str]) -> tuple[Candidate, ...]:
+        """The candidates of a labelling (T,) with the offsets that were given."""
+        return tuple(self.given[n] for n in self._chosen(labels))
+
+    def _chosen(self, labels: Sequence[str]) -> Iterator[int]:
+        for n, each in enumerate(self.candidates):
+            own = self._labels(n)
+            if labels[each.start] == own[0] and labels[each.end - 1] == own[-1]:
+                yield n
 
     @property
     def scores(self) -> Scores:
         """The log odds of the candidates as scores of labels."""
         number = {name: k for k, name in enumerate(self.names)}
-        emissions = np.full((self.length, len(self.names)), -np.inf)
+        emissions = np.full((len(self.tokens), len(self.names)), -np.inf)
         emissions[:, 0] = 0.0
         for n, each in enumerate(self.candidates):
             ids = [number[name] for name in self._labels(n)]
@@ -249,3 +270,37 @@ def _trimmed(each: Candidate, text: str, n: int) -> tuple[int, int]:
         raise CandidateError(f"candidate {n}: {brief(own)} at {each.start}-{each.end} has no token")
     begin = each.start + len(own) - len(own.lstrip())
     return begin, begin + len(own.strip())
+
+
+def read_candidates(
+    text: str | Sequence[str],
+    candidates: Iterable[Any],
+    *,
+    offsets: str = "",
+    threshold: float = 0.0,
+    prior: float = 0.5,
+    fields: Iterable[str] = (),
+) -> tuple[CandidateSet, int]:
+    """The candidates of a text or of tokens, and the number of those below the threshold; CandidateError or ValueError."""
+    offsets = offsets or OFFSETS[not isinstance(text, str)]
+    if offsets not in OFFSETS:
+        raise ValueError(f"offsets is {brief(offsets)}; expected one of {', '.join(OFFSETS)}")
+    if isinstance(text, str) and offsets == "tokens":
+        raise ValueError("offsets of tokens need the tokens; give a list of them in place of the text")
+    number(threshold, "threshold", 0, 1)
+    number(prior, "prior", 0, 1)
+    every = [read_candidate(each, n, offsets == "tokens") for n, each in enumerate(candidates)]
+    kept = [each for each in every if each.score >= threshold]
+    tokens, placed = () if isinstance(text, str) else tuple(text), kept
+    if isinstance(text, str):
+        placed, places = on_tokens(kept, text, token_offsets(text), cut=True)
+        tokens = tuple(text[begin:end] for begin, end in places)
+    elif offsets == "characters":
+        passage = Passage.of_tokens(tokens)
+        placed, _ = on_tokens(kept, passage.text, passage.offsets, cut=False)
+    if not tokens:
+        raise ValueError("an empty text has no labelling: expected at least one token")
+    for n, each in enumerate(placed):
+        if each.end > len(tokens):
+            raise CandidateError(f"candidate {n}: end {each.end}, but there are {len(tokens)} tokens")
+    return CandidateSet.of(tokens, placed, fields, prior, kept), len(every) - len(kept)

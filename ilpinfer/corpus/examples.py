@@ -10,6 +10,7 @@ import numpy as np
 
 from formulations import LabelSet, Trellis
 from formulations.errors import InferenceError
+from ilpinfer.corpus.candidates import CandidateSet
 from ilpinfer.corpus.passages import Passage
 from ilpinfer.corpus.scores import Scores
 from ilpinfer.corpus.tokens import column, column_names
@@ -103,6 +104,8 @@ class Example:
         What the file says about the sequence under `id`, `name` and further keys, which rows of results repeat.
     given : dict of int to str, optional
         Known labels by token, which decoding keeps; see `Trellis.with_given`.
+    candidates : CandidateSet, optional
+        Candidate spans that the scores are of; None where there are none.
 
     Examples
     --------
@@ -120,6 +123,7 @@ class Example:
     passage: Passage | None = field(default=None, repr=False, compare=False)
     about: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
     given: Mapping[int, str] = field(default_factory=dict, repr=False)
+    candidates: CandidateSet | None = field(default=None, repr=False, compare=False)
 
     def with_labels(self, labels: Sequence[str] | None) -> "Example":
         """The same sequence with other labels, such as predicted ones, or with none.

@@ -17,6 +17,7 @@ from formulations.plain_values import text as plain_text
 from ilpinfer.core.solution_fields import ABOUT, OWN
 from ilpinfer.corpus import label_studio, prodigy
 from ilpinfer.corpus.archives import OF_ALL, scores_of
+from ilpinfer.corpus.candidates import EXAMPLE, read_candidates
 from ilpinfer.corpus.examples import Example, InputError, Notify, Rejection
 from ilpinfer.corpus.lines import Lines
 from ilpinfer.corpus.logits import LogitsOptions
@@ -33,6 +34,8 @@ FACTORED_KEYS = ("emissions", "transitions", "start", "first", "end")
 LOGITS_KEYS = ("logits", "word_ids", *(key for key in OF_ALL if key != "label_names"))
 TRELLIS_KEYS = ("scheme", "optional_fields")
 """Keys that `Trellis.to_dict` has beside tokens, names of labels and scores."""
+CANDIDATE_KEYS = ("candidates", "offsets", "threshold", "prior", "fields")
+"""Keys of candidate spans, of `text` or of tokens."""
 GENERAL_KEYS = ("node", "pool", "step")
 """Keys of the scores of trellises that were joined, as `Trellis.to_dict` writes them."""
 EXPECTED = 'expected an object such as {"tokens": ["Ada", "."], "labels": ["name", "O"]} on each line'
@@ -47,6 +50,7 @@ KEYS = tuple(
             *LOGITS_KEYS,
             *GENERAL_KEYS,
             *TRELLIS_KEYS,
+            *CANDIDATE_KEYS,
             *ABOUT,
         )
     )
@@ -146,6 +150,8 @@ def example(record: Any, where: str, reading: LogitsOptions | None) -> Example:
 
 def _example(record: dict[str, Any], where: str, reading: LogitsOptions | None) -> Example:
     is_output = {"status", "method"} <= record.keys()  # of `ilpinfer decode`: its rows have other fields
+    if "candidates" in record and not is_output:
+        return _of_candidates(record, where)
     if not is_output:
         _check_keys(record, where)
     scored = not is_output and any(key in record for key in _SCORE_KEYS)
@@ -161,11 +167,35 @@ def _example(record: dict[str, Any], where: str, reading: LogitsOptions | None) 
     if not isinstance(rank, int) or isinstance(rank, bool):
         raise InputError(f"{where}: rank is {_kind(rank)}; expected a whole number")
     scores = _scores(record, where, reading) if scored else None
-    about = {
-        key: value for key, value in record.items() if key in ABOUT or (key not in OWN and key not in KEYS)
-    }
+    about = _about(record)
     known = {} if is_output else _given(record.get("given", {}), where)
     return Example(tokens, labels, where, scores, rank, about=about, given=known)
+
+
+def _of_candidates(record: dict[str, Any], where: str) -> Example:
+    """The sequence of a record with candidate spans, whose scores are made of them."""
+    _check_notes(record, where)
+    known_keys = (*CANDIDATE_KEYS, "text", "tokens", "given", *ABOUT)
+    odd = next((key for key in record if key in KEYS and key not in known_keys), None)
+    if odd is not None:
+        raise InputError(f"{where}: {odd} does not go with candidates; leave it out")
+    if ("text" in record) == ("tokens" in record):
+        raise InputError(f"{where}: candidates need a text or tokens; give one of them")
+    text = record["text"] if "text" in record else _names(record["tokens"], f"{where}: tokens")
+    if not isinstance(text, str | tuple):
+        raise InputError(f"{where}: text is {_kind(text)}; expected a text")
+    listed = record["candidates"]
+    if not isinstance(listed, list):
+        raise InputError(f"{where}: candidates is {_kind(listed)}; expected a list such as [{EXAMPLE}]")
+    options = {key: record[key] for key in ("offsets", "threshold", "prior") if key in record}
+    fields = _names(record.get("fields", []), f"{where}: fields")
+    try:
+        group, _ = read_candidates(text, listed, fields=fields, **options)
+    except ValueError as error:
+        raise InputError(f"{where}: {error}") from None
+    about = {key: value for key, value in _about(record).items() if key != "text"}
+    known = _given(record.get("given", {}), where)
+    return Example(group.tokens, None, where, group.scores, about=about, given=known, candidates=group)
 
 
 def _given(value: Any, where: str) -> dict[int, str]:
@@ -177,10 +207,24 @@ def _given(value: Any, where: str) -> dict[int, str]:
         raise InputError(f"{where}: {error}") from None
 
 
-def _check_keys(record: dict[str, Any], where: str) -> None:
+def _about(record: dict[str, Any]) -> dict[str, Any]:
+    """The notes about a sequence, which rows repeat."""
+    return {
+        key: value for key, value in record.items() if key in ABOUT or (key not in OWN and key not in KEYS)
+    }
+
+
+def _check_notes(record: dict[str, Any], where: str) -> None:
     for key in record:
         if mistake := mistaken(key):
             raise InputError(f"{where}: no use for {json.dumps(key[:60], ensure_ascii=False)}{mistake}")
+
+
+def _check_keys(record: dict[str, Any], where: str) -> None:
+    _check_notes(record, where)
+    lone = [key for key in CANDIDATE_KEYS if key in record]
+    if lone:
+        raise InputError(f"{where}: {lone[0]} goes with candidates; add them, or leave it out")
     present = [key for key in _SCORE_KEYS if key in record]
     if not present:
         if "word_ids" in record:

@@ -157,10 +157,10 @@ def next_question(
         best = listed[0]
     logarithms = np.log(chances, out=np.zeros_like(chances), where=chances > 0)
     entropies = -(chances * logarithms).sum(axis=1)
-    tokens = np.flatnonzero(entropies > 0).tolist()
+    tokens = np.flatnonzero((chances > 0).sum(axis=1) > 1).tolist()  # entropies are rounded
     if by == "entropy":
         tokens = sorted(tokens, key=lambda t: -entropies[t])[:most]
-    changes = {t: 1 - float(chances[t, best[t]]) for t in tokens}
+    changes = {t: float(np.delete(chances[t], best[t]).sum()) for t in tokens}
     answers = [(t, int(k)) for t in tokens for k in np.flatnonzero((chances[t] > 0) & (chances[t] >= least))]
     answers = [(t, k) for t, k in answers if k != best[t]]
     if listed is None:

@@ -5,22 +5,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from formulations.arguments import number
 from ilpinfer.core.rule_compiler import Rules
 from ilpinfer.core.solution import Solution
-from ilpinfer.corpus.candidates import (
-    Candidate,
-    CandidateError,
-    CandidateSet,
-    on_tokens,
-    read_candidate,
-)
-from ilpinfer.corpus.passages import Passage, token_offsets
+from ilpinfer.corpus.candidates import Candidate, read_candidates
 from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.decoding.evaluation import evaluate_labelling
 from ilpinfer.search.greedy_spans import choose_greedily
-
-OFFSETS = ("characters", "tokens")
 
 
 @dataclass(frozen=True)
@@ -66,7 +56,7 @@ def select_spans(
     offsets: str = "",
     threshold: float = 0.0,
     prior: float = 0.5,
-    labels: Iterable[str] = (),
+    fields: Iterable[str] = (),
     method: str = "auto",
     time_limit: float | None = None,
 ) -> SpanSelection:
@@ -91,7 +81,7 @@ def select_spans(
         Candidates with a lower probability are left out.
     prior : float, default 0.5
         Probability at which a span adds nothing to the score; a lower one lets rules choose more spans.
-    labels : iterable of str, optional
+    fields : iterable of str, optional
         Labels that the rules may speak of, though no candidate has them.
     method, time_limit : str and float, optional
         As of `ilpinfer.decode`.
@@ -113,52 +103,15 @@ def select_spans(
     >>> [each.start for each in select_spans("Ada met Bob", spans, [C.at_most_runs("PER", 1)]).spans]
     [0]
     """
-    is_text = isinstance(text, str)
-    offsets = offsets or OFFSETS[not is_text]
-    if offsets not in OFFSETS:
-        raise ValueError(f"offsets is {offsets!r}; expected one of {', '.join(OFFSETS)}")
-    if is_text and offsets == "tokens":
-        raise ValueError("offsets of tokens need the tokens; give a list of them in place of the text")
-    number(threshold, "threshold", 0, 1)
-    number(prior, "prior", 0, 1)
-    every = [read_candidate(each, n, offsets == "tokens") for n, each in enumerate(candidates)]
-    kept = [each for each in every if each.score >= threshold]
-    placed, tokens = placed_candidates(text, kept, offsets)
-    group = CandidateSet.of(len(tokens), placed, labels, prior)
-    trellis = group.scores.trellis(group.names, tokens)
+    group, below = read_candidates(
+        text, candidates, offsets=offsets, threshold=threshold, prior=prior, fields=fields
+    )
+    trellis = group.scores.trellis(group.names, group.tokens)
     solution = Decoder(rules, method=method, time_limit=time_limit).decode(trellis)
     weights = [(each.start, each.end, each.log_odds(prior)) for each in group.candidates]
     greedy = [group.candidates[n] for n in choose_greedily(weights)]
     worth = evaluate_labelling(trellis, rules, group.labelling(greedy)).score
-    best = group.chosen(solution.labels) if solution.has_labelling else []
-    original = {
-        (each.start, each.end, each.label, each.score): own for each, own in zip(placed, kept, strict=True)
-    }
-
-    def own(chosen: list[Candidate]) -> tuple[Candidate, ...]:
-        return tuple(original[each.start, each.end, each.label, each.score] for each in chosen)
-
-    loss = solution.score - worth if solution.has_labelling and math.isfinite(solution.score) else math.nan
-    return SpanSelection(
-        own(best), own(greedy), loss, solution, len(kept) - len(group.candidates), len(every) - len(kept)
-    )
-
-
-def placed_candidates(
-    text: str | Sequence[str], candidates: Sequence[Candidate], offsets: str
-) -> tuple[list[Candidate], tuple[str, ...]]:
-    """Candidates of tokens, and the tokens; ValueError where there is no token."""
-    if isinstance(text, str):
-        placed, places = on_tokens(candidates, text, token_offsets(text), cut=True)
-        tokens = tuple(text[begin:end] for begin, end in places)
-    else:
-        passage = Passage.of_tokens(tuple(text))
-        tokens, placed = tuple(text), list(candidates)
-        if offsets == "characters":
-            placed, _ = on_tokens(candidates, passage.text, passage.offsets, cut=False)
-    if not tokens:
-        raise ValueError("an empty text has no labelling: expected at least one token")
-    for n, each in enumerate(placed):
-        if each.end > len(tokens):
-            raise CandidateError(f"candidate {n}: end {each.end}, but there are {len(tokens)} tokens")
-    return placed, tokens
+    spans = group.original(solution.labels) if solution.has_labelling else ()
+    loss = solution.score - worth if math.isfinite(solution.score) else math.nan
+    first = group.original(group.labelling(greedy))
+    return SpanSelection(spans, first, loss, solution, group.duplicates, below)

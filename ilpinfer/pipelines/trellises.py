@@ -1,7 +1,7 @@
 """From examples to trellises: a model's scores, or those that came with the input; predicted labels from files."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -60,6 +60,9 @@ class ScoredSequence:
             values["labels"] = values["labels"] and self.restore(values["labels"])
             if "given" in values:
                 values["given"] = {str(self.positions[int(t)]): k for t, k in values["given"].items()}
+        if self.example.candidates is not None:
+            chosen = self.example.candidates.original(values["labels"]) if values["labels"] else ()
+            values["spans"] = [asdict(each) for each in chosen]
         return values
 
     def covered(self, labels: Sequence[str]) -> tuple[str, ...]:

@@ -56,6 +56,14 @@ def test_notes_about_a_sequence_come_back(decoder):
     assert [each.get("id") for each in results] == ["a", None]
 
 
+def test_candidate_spans_are_chosen():
+    spans = [[0, 2, "title", 0.9], [1, 2, "title", 0.8], [2, 3, "title", 0.7]]
+    answer = post(Decoder(ONE_TITLE), "/decode", {"tokens": ["a", "b", "c"], "candidates": spans}).json()
+    assert answer["spans"] == [{"start": 0, "end": 2, "label": "title", "score": 0.9}]
+    refused = post(Decoder(ONE_TITLE), "/decode", {"tokens": ["a"], "candidates": [[0, 2, "title", 0.9]]})
+    assert refused.status_code == 422 and "candidate 0: end 2" in refused.text
+
+
 def test_the_best_few_and_certificates(decoder):
     answer = post(decoder, "/decode", {**EDGES, "top": 3, "certificate": True}).json()
     found = [answer, *answer["alternatives"]]
