@@ -89,7 +89,7 @@ def _without_nulls(row: dict[str, Any]) -> dict[str, Any]:
     given = {name: value for name, value in row.items() if value is not None}
     stored = json.loads(given.pop("further", "{}"))
     further = {name: value for name, value in given.items() if name not in KEYS}
-    return given | json.loads(json.dumps(further, default=str)) | stored
+    return {**given, **json.loads(json.dumps(further, default=str)), **stored}
 
 
 def _words(error: Exception) -> str:
