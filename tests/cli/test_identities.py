@@ -1,5 +1,6 @@
 """Notes about a sequence, and stored trellises, go through commands."""
 
+import datetime
 import json
 from pathlib import Path
 
@@ -10,7 +11,14 @@ from support.command_line import rows
 import ilpinfer
 from formulations import LabelSet, Trellis
 
-ABOUT = {"id": "r7", "name": "a name", "comment": "seen", "metadata": {"page": 3, "by": ["A", "B"]}}
+ABOUT = {
+    "id": "r7",
+    "name": "a name",
+    "comment": "seen",
+    "metadata": {"page": 3, "by": ["A", "B"]},
+    "doc_id": 5,
+    "source": {"url": "a"},
+}
 SCORES = {
     "tokens": ["a", "b"],
     "label_names": ["O", "B-a", "I-a"],
@@ -64,12 +72,28 @@ def test_shards_have_columns_of_notes(cli):
         None,
         None,
     ]
+    assert [json.loads(value) if value else None for value in table["further"]] == [
+        {"doc_id": 5, "source": {"url": "a"}},
+        None,
+        None,
+    ]
     cli.done("train out/part-00000.parquet --kind hmm --output hmm.json")
     assert [row.get("id") for row in cli.rows("decode out/part-00000.parquet --model hmm.json")] == [
         "r7",
         "8",
         None,
     ]
+
+
+def test_further_columns_of_a_table_are_notes(cli):
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    columns = {"tokens": [["a"], ["b"]], "labels": [["O"], ["O"]], "day": [datetime.date(2020, 1, 2), None]}
+    parquet.write_table(pa.table(columns), "in.parquet")
+    cli.done("train in.parquet --kind hmm --output hmm.json")
+    cli.done("reprocess in.parquet --model hmm.json --output out --jobs 1")
+    for name in ("in.parquet", "out/part-00000.parquet"):
+        assert [row.get("day") for row in cli.rows(f"decode {name} --model hmm.json")] == ["2020-01-02", None]
 
 
 def test_the_folder_of_a_run_is_read_as_its_shards(cli):
