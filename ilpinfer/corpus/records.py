@@ -59,6 +59,10 @@ KEYS = tuple(
 _SCORE_KEYS = ("logits", "emissions", "edges", "transitions", "start", "first", "end", *GENERAL_KEYS)
 
 
+OTHER_NAMES = {"words": "tokens", **dict.fromkeys(("tags", "ner_tags", "gold"), "labels")}
+"""Names that other files have for tokens and labels."""
+
+
 class DuplicateKey(InferenceError, ValueError): ...
 
 
@@ -254,7 +258,7 @@ def mistaken(key: str) -> str:
         return ""
     if key in OWN:
         return '; rows of results or requests use this name, put a note under "metadata" or another name'
-    near = near_name(key, (name for name in KEYS if name not in ABOUT))
+    near = OTHER_NAMES.get(key.lower()) or near_name(key, (name for name in KEYS if name not in ABOUT))
     return f'; did you mean "{near}"? put a note with such a name under "metadata"' if near else ""
 
 

@@ -10,6 +10,7 @@ from support.command_line import rows
 
 import ilpinfer
 from formulations import LabelSet, Trellis
+from ilpinfer.core.solution_fields import OWN
 
 ABOUT = {
     "id": "r7",
@@ -51,6 +52,34 @@ def test_rows_repeat_what_the_input_says_about_a_sequence(cli):
     assert found[2]["id"] == 8 and not ABOUT.keys() & found[4].keys()
     cli.done("decode in.jsonl --output out.jsonl")
     assert rows(Path("out.jsonl"))[0]["metadata"] == ABOUT["metadata"]
+
+
+def test_records_of_candidates_have_notes_too(cli):
+    _write({**ABOUT, "tokens": ["a"], "candidates": [[0, 1, "x", 0.9]]})
+    (row,) = cli.rows("decode in.jsonl")
+    assert {key: row[key] for key in ABOUT} == ABOUT and len(row["spans"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("key", "hint"),
+    [
+        ("status", "rows of results or requests use this name"),
+        ("best_score", "rows of results or requests use this name"),
+        ("tokenz", 'did you mean "tokens"?'),
+        ("words", 'did you mean "tokens"?'),
+        ("ner_tags", 'did you mean "labels"?'),
+    ],
+)
+def test_keys_that_are_taken_or_misspelt_are_refused(key, hint, cli):
+    _write({**SCORES, key: 1})
+    assert cli.refused("decode in.jsonl").startswith(
+        f'ilpinfer: in.jsonl, line 1: no use for "{key}"; {hint}'
+    )
+
+
+def test_all_fields_of_rows_are_taken_names():
+    assert set(ilpinfer.TwoPhaseSolution.FURTHER) <= OWN
+    assert set(ilpinfer.decode(Trellis([0.0], [])).to_dict(incumbents=True)) <= OWN
 
 
 def test_a_run_does_not_continue_rows_of_other_notes(cli):
