@@ -1,6 +1,5 @@
 """Sequences as rows of Parquet and Arrow files, with the keys of JSON records for columns."""
 
-import base64
 import json
 from collections.abc import Iterator
 from typing import Any
@@ -8,17 +7,14 @@ from typing import Any
 from ilpinfer.core.solution_fields import ABOUT
 from ilpinfer.corpus.examples import Example, InputError, Rejection
 from ilpinfer.corpus.logits import LogitsOptions
-from ilpinfer.corpus.notes import check
-from ilpinfer.corpus.records import KEYS, read_rows
+from ilpinfer.corpus.records import KEYS, mistaken, read_rows
 from ilpinfer.system.extras import require
 
 PARQUET = (".parquet",)
 ARROW = (".arrow", ".feather", ".ipc")
 TABLES = (*PARQUET, *ARROW)
 ROWS = 256
-FURTHER = "further"
-"""Column of files that `ilpinfer reprocess` wrote: the other notes of a sequence, as JSON."""
-OF_OUTPUT = (*ABOUT, FURTHER, "tokens", "labels", "sequence")
+OF_OUTPUT = (*ABOUT, "tokens", "labels", "sequence", "further")
 """Columns that are read of files that `ilpinfer reprocess` wrote."""
 
 
@@ -27,7 +23,7 @@ def read_table(path: str, reading: LogitsOptions | None) -> Iterator[Example | R
     begin = 1
     try:
         for rows in _batches(path):
-            yield from read_rows(rows, path, begin, reading)
+            yield from read_rows(map(_without_nulls, rows), path, begin, reading)
             begin += len(rows)
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {_words(error)}") from None
@@ -55,17 +51,15 @@ def _batches(path: str) -> Iterator[list[dict[str, Any]]]:
     with open(path, "rb") as stream:
         if path.endswith(PARQUET):
             file = pq.ParquetFile(stream)
-            there = file.schema_arrow.names
-            batches = file.iter_batches(ROWS, columns=_checked(path, there))
+            names = _checked(path, file.schema_arrow.names)
+            batches = file.iter_batches(ROWS, columns=names)
         else:
             batches = _arrow_batches(pa, stream)
-            there = None
+            names = None
         for batch in batches:
             for begin in range(0, batch.num_rows, ROWS):
                 part = batch.slice(begin, ROWS)
-                columns = there or part.schema.names
-                rows = list(map(_record, part.select(_checked(path, columns)).to_pylist()))
-                yield list(map(_of_output, rows)) if _is_output(columns) else rows
+                yield part.select(names or _checked(path, part.schema.names)).to_pylist()
 
 
 def _arrow_batches(pa: Any, stream: Any) -> Iterator[Any]:
@@ -82,39 +76,20 @@ def _arrow_batches(pa: Any, stream: Any) -> Iterator[Any]:
 
 def _checked(path: str, names: list[str]) -> list[str]:
     """The columns to read; InputError for unknown ones."""
-    if _is_output(names):
+    if {"status", "method"} <= set(names):
         return [name for name in OF_OUTPUT if name in names]
     for name in names:
-        if name not in KEYS:
-            check(name, KEYS, path)
+        if mistake := mistaken(name):
+            raise InputError(f"{path}: no use for column {name!r}{mistake}")
     return names
 
 
-def _is_output(names: list[str]) -> bool:
-    return {"status", "method"} <= set(names)
-
-
-def _of_output(row: dict[str, Any]) -> dict[str, Any]:
-    """A row of a shard as a record."""
-    further = json.loads(row.pop(FURTHER, "{}"))
-    return {**row, **further}
-
-
-def _record(row: dict[str, Any]) -> dict[str, Any]:
-    """A row as a record; a column that is null, or NaN beside the columns of a record, is one that the record lacks."""
-    there = {name: value for name, value in row.items() if value is not None}
-    result = {name: there[name] for name in there if name in KEYS}
-    for name in there.keys() - result.keys():
-        if there[name] == there[name]:
-            result[name] = json.loads(json.dumps(there[name], default=_plain))
-    return result
-
-
-def _plain(value: Any) -> str:
-    """A text for a value that JSON does not have: ISO 8601 for dates and times, base64 for bytes."""
-    if isinstance(value, bytes):
-        return base64.b64encode(value).decode()
-    return value.isoformat() if hasattr(value, "isoformat") else str(value)
+def _without_nulls(row: dict[str, Any]) -> dict[str, Any]:
+    """A row as a record; a column that is null is one that the record lacks. Dates and the like are texts."""
+    given = {name: value for name, value in row.items() if value is not None}
+    stored = json.loads(given.pop("further", "{}"))
+    further = {name: value for name, value in given.items() if name not in KEYS}
+    return {**given, **json.loads(json.dumps(further, default=str)), **stored}
 
 
 def _words(error: Exception) -> str:

@@ -18,7 +18,6 @@ from pydantic.json_schema import SkipJsonSchema
 
 from formulations.messages import suggestion
 from ilpinfer.corpus.examples import Example, InputError
-from ilpinfer.corpus.notes import misspelt
 from ilpinfer.corpus.records import DuplicateKey, example, loads
 from ilpinfer.serving.limits import Limits
 from ilpinfer.serving.refusal import Refusal, invalid, too_large
@@ -100,8 +99,7 @@ class DecodeOptions(RequestOptions):
 class Sequence(BaseModel):
     """One sequence of T tokens and K labels: tokens, which the model of the service scores, or scores.
 
-    Scores are `emissions` and `transitions`, or `start` and `edges`, in nats; null forbids. Other keys are those of input files; any further one is repeated in
-    the answer.
+    Scores are `emissions` and `transitions`, or `start` and `edges`, in nats; null forbids. Other keys are those of input files.
     """
 
     model_config = ConfigDict(extra="allow", strict=True)
@@ -155,13 +153,8 @@ class Sequence(BaseModel):
             return self
         limits, where = context = _context(info)
         _check_length(len(self.tokens or ()), context)
-        options = tuple(DecodeOptions.model_fields)
-        own = self.model_fields_set.difference(options if isinstance(self, DecodeOptions) else ())
-        for name in self.model_extra or ():
-            meant = misspelt(name, options)
-            if meant:
-                hint = f'did you mean "{meant}"?' if meant != name else "it is an option of the request"
-                raise invalid(f"{where}: no use for {json.dumps(name[:60])}; {hint}")
+        options = DecodeOptions.model_fields.keys() if isinstance(self, DecodeOptions) else set[str]()
+        own = self.model_fields_set - options
         try:
             self._example = example({key: value for key, value in self if key in own}, where, None)
         except InputError as error:

@@ -1,7 +1,6 @@
 """Notes about a sequence, and stored trellises, go through commands."""
 
 import datetime
-import decimal
 import json
 from pathlib import Path
 
@@ -11,10 +10,16 @@ from support.command_line import rows
 
 import ilpinfer
 from formulations import LabelSet, Trellis
-from ilpinfer.core.solution_fields import OF_ROWS
-from ilpinfer.corpus.sequences import read as read_sequences
+from ilpinfer.core.solution_fields import OWN
 
-ABOUT = {"id": "r7", "name": "a name", "comment": "seen", "metadata": {"page": 3, "by": ["A", "B"]}}
+ABOUT = {
+    "id": "r7",
+    "name": "a name",
+    "comment": "seen",
+    "metadata": {"page": 3, "by": ["A", "B"]},
+    "doc_id": 5,
+    "source": {"url": "a"},
+}
 SCORES = {
     "tokens": ["a", "b"],
     "label_names": ["O", "B-a", "I-a"],
@@ -49,6 +54,34 @@ def test_rows_repeat_what_the_input_says_about_a_sequence(cli):
     assert rows(Path("out.jsonl"))[0]["metadata"] == ABOUT["metadata"]
 
 
+def test_records_of_candidates_have_notes_too(cli):
+    _write({**ABOUT, "tokens": ["a"], "candidates": [[0, 1, "x", 0.9]]})
+    (row,) = cli.rows("decode in.jsonl")
+    assert {key: row[key] for key in ABOUT} == ABOUT and len(row["spans"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("key", "hint"),
+    [
+        ("status", "rows of results or requests use this name"),
+        ("best_score", "rows of results or requests use this name"),
+        ("tokenz", 'did you mean "tokens"?'),
+        ("words", 'did you mean "tokens"?'),
+        ("ner_tags", 'did you mean "labels"?'),
+    ],
+)
+def test_keys_that_are_taken_or_misspelt_are_refused(key, hint, cli):
+    _write({**SCORES, key: 1})
+    assert cli.refused("decode in.jsonl").startswith(
+        f'ilpinfer: in.jsonl, line 1: no use for "{key}"; {hint}'
+    )
+
+
+def test_all_fields_of_rows_are_taken_names():
+    assert set(ilpinfer.TwoPhaseSolution.FURTHER) <= OWN
+    assert set(ilpinfer.decode(Trellis([0.0], [])).to_dict(incumbents=True)) <= OWN
+
+
 def test_a_run_does_not_continue_rows_of_other_notes(cli):
     _write({"id": 1, **SCORES}, {"id": 2, **SCORES, "tokens": 5})
     cli.failed("decode in.jsonl --output out.jsonl")
@@ -68,6 +101,11 @@ def test_shards_have_columns_of_notes(cli):
         None,
         None,
     ]
+    assert [json.loads(value) if value else None for value in table["further"]] == [
+        {"doc_id": 5, "source": {"url": "a"}},
+        None,
+        None,
+    ]
     cli.done("train out/part-00000.parquet --kind hmm --output hmm.json")
     assert [row.get("id") for row in cli.rows("decode out/part-00000.parquet --model hmm.json")] == [
         "r7",
@@ -76,65 +114,15 @@ def test_shards_have_columns_of_notes(cli):
     ]
 
 
-FURTHER = {"page": 3, "source": {"file": "a.pdf", "box": [1, 2.5]}, "text": "a b", "state": None}
-
-
-@pytest.mark.parametrize(
-    "form",
-    [
-        SCORES,
-        {"tokens": ["a", "b"], "candidates": [{"start": 0, "end": 1, "label": "x", "score": 0.9}]},
-    ],
-)
-def test_further_keys_of_a_record_are_in_rows(form, cli):
-    own = {key: value for key, value in FURTHER.items() if key != "text" or form is SCORES}
-    _write({**form, **own}, form)
-    first, second = cli.rows("decode in.jsonl")
-    assert {key: first[key] for key in own} == own and not own.keys() & second.keys()
-    assert ilpinfer.Solution.from_dict(first).labels == first["labels"]
-    assert [each.about for each in read_sequences("in.jsonl")] == [own, {}]
-
-
-def test_further_keys_of_rows_and_shards_are_read_again(cli):
-    parquet = pytest.importorskip("pyarrow.parquet")
-    _write({**SCORES, **FURTHER, "id": 1}, SCORES)
-    Path("rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in cli.rows("decode in.jsonl")))
-    assert [each.about for each in read_sequences("rows.jsonl")] == [{**FURTHER, "id": 1}, {}]
-    cli.done("reprocess in.jsonl --output out --jobs 1")
-    values = parquet.read_table("out/part-00000.parquet")["further"].to_pylist()
-    assert (json.loads(values[0]), values[1]) == (FURTHER, None)
-    assert [each.about for each in read_sequences("out/part-00000.parquet")] == [{**FURTHER, "id": "1"}, {}]
-
-
-@pytest.mark.parametrize("suffix", ["parquet", "arrow"])
-def test_further_columns_of_a_table_are_in_rows(suffix, cli):
+def test_further_columns_of_a_table_are_notes(cli):
     pa = pytest.importorskip("pyarrow")
-    from pyarrow import feather, parquet
-
-    day = datetime.datetime(2024, 5, 1, 12, tzinfo=datetime.UTC)
-    columns = {
-        "page": [3, None],
-        "weight": [0.5, float("nan")],
-        "day": [day, None],
-        "price": [decimal.Decimal("1.50"), None],
-        "digest": [b"\x00\xff", None],
-        "box": [{"x": 1, "y": [2, 3]}, None],
-    }
-    table = pa.table({**{key: [value] * 2 for key, value in SCORES.items()}, **columns})
-    (parquet.write_table if suffix == "parquet" else feather.write_feather)(table, f"in.{suffix}")
-    first, second = cli.rows(f"decode in.{suffix}")
-    expected = {"page": 3, "weight": 0.5, "price": "1.50", "digest": "AP8=", "box": {"x": 1, "y": [2, 3]}}
-    assert {key: first[key] for key in expected} == expected and not columns.keys() & second.keys()
-    assert datetime.datetime.fromisoformat(first["day"]) == day
-
-
-def test_no_field_of_a_result_can_be_the_name_of_a_note(cli):
-    _write(SCORES)
-    Path("known.jsonl").write_text(json.dumps({**SCORES, "given": {"0": "B-a"}}) + "\n")
-    commands = ["--explain --top 2 --method beam", "--tau 0.9", "--questions 1", "--trace"]
-    found = [row for command in commands for row in cli.rows(f"decode in.jsonl --rules bio {command}")]
-    found += cli.rows("decode known.jsonl")
-    assert set().union(*found) <= OF_ROWS
+    parquet = pytest.importorskip("pyarrow.parquet")
+    columns = {"tokens": [["a"], ["b"]], "labels": [["O"], ["O"]], "day": [datetime.date(2020, 1, 2), None]}
+    parquet.write_table(pa.table(columns), "in.parquet")
+    cli.done("train in.parquet --kind hmm --output hmm.json")
+    cli.done("reprocess in.parquet --model hmm.json --output out --jobs 1")
+    for name in ("in.parquet", "out/part-00000.parquet"):
+        assert [row.get("day") for row in cli.rows(f"decode {name} --model hmm.json")] == ["2020-01-02", None]
 
 
 def test_the_folder_of_a_run_is_read_as_its_shards(cli):

@@ -199,6 +199,7 @@ def test_a_solution_of_two_phases_says_so(tmp_path):
 
 
 CHANGES = [
+    ({"colour": 1}, "no use for 'colour' in the solution"),
     ({"status": "best"}, "status is 'best'; there are feasible, infeasible, optimal, unknown"),
     ({"status": 1}, "status is 1; expected a text"),
     ({"score": "1"}, "score is a text; expected a number"),

@@ -195,7 +195,7 @@ def test_a_table_that_is_cut_off_is_a_rejection(tmp_path, kind):
 def test_unknown_columns_of_a_table_are_named(tmp_path):
     pq.write_table(pa.table({"token": [["x"]]}), tmp_path / "x.parquet")
     (only,) = found(tmp_path / "x.parquet")
-    assert "no use for \"token\"; did you mean \"tokens\"?" in only.message
+    assert "no use for column 'token'; did you mean \"tokens\"?" in only.message
 
 
 def test_scores_of_a_table_are_those_of_json(tmp_path):
