@@ -118,7 +118,8 @@ def rate_progress(
 
 
 def _rate(rows: int, proved: int, rate: float) -> str:
-    return f"{rows} sequences, {rate:.3g}/s, {100 * proved / max(rows, 1):.1f} % proved"
+    pace = f"{rate:.0f}" if rate >= 10 else f"{rate:.2g}"
+    return f"{rows} sequences, {pace}/s, {100 * proved / max(rows, 1):.1f} % proved"
 
 
 @contextlib.contextmanager
