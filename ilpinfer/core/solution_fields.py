@@ -52,6 +52,11 @@ ROW_KEYS = (
     "job",
 )
 """Further keys of rows of `ilpinfer decode`; `positions` are the tokens that `ids` speak of, the others are not read."""
+TWO_PHASE = ("best_score", "floor", "cost_bound", "tau", "floor_kind")
+FURTHER_OWN = ("alternatives", "file", "line", "further", "marginals", *TWO_PHASE)
+OPTIONS = ("rules", "forbidden", "explain", "deadline", "top")
+OWN = frozenset((*NEEDED, *OPTIONAL, *ROW_KEYS, *FURTHER_OWN, *OPTIONS)) - {*ABOUT}
+"""Fields of rows, columns of shards and options of requests: names that no further key of a sequence may have."""
 
 
 def solution_fields(
@@ -60,6 +65,9 @@ def solution_fields(
     """Fields of a solution, and its incumbents where they are there; `further` reads the fields of a kind of solution."""
     if isinstance(values, dict) and not further and "floor_kind" in values:
         raise ValueError("the solution is of two-phase inference; read it as a TwoPhaseSolution")
+    if isinstance(values, dict) and "sequence" in values:  # a row, which repeats further keys of its input
+        known = {*NEEDED, *further, *OPTIONAL, *ROW_KEYS}
+        values = {key: value for key, value in values.items() if key in known}
     given = table(values, (*NEEDED, *further), "the solution", (*OPTIONAL, *ROW_KEYS))
     status = Status(choice(given["status"], "status", list(Status)))
     ids, names = _labelling(given)

@@ -101,7 +101,7 @@ class Example:
     passage : Passage, optional
         Places of the tokens in a text; None if the file has only tokens.
     about : dict of str to object, optional
-        What the file says about the sequence under `id`, `name`, `comment` and `metadata`, which rows of results repeat.
+        What the file says about the sequence under `id`, `name` and further keys, which rows of results repeat.
     given : dict of int to str, optional
         Known labels by token, which decoding keeps; see `Trellis.with_given`.
     candidates : CandidateSet, optional

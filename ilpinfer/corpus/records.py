@@ -11,10 +11,10 @@ from formulations import Trellis
 from formulations.dtypes import Floats
 from formulations.errors import InferenceError
 from formulations.grid import snap
-from formulations.messages import suggestion
+from formulations.messages import near_name
 from formulations.plain_values import positions, repeated
 from formulations.plain_values import text as plain_text
-from ilpinfer.core.solution_fields import ABOUT
+from ilpinfer.core.solution_fields import ABOUT, OWN
 from ilpinfer.corpus import label_studio, prodigy
 from ilpinfer.corpus.archives import OF_ALL, scores_of
 from ilpinfer.corpus.candidates import EXAMPLE, read_candidates
@@ -55,8 +55,12 @@ KEYS = tuple(
         )
     )
 )
-"""All keys of a record."""
+"""All keys of a record that mean something; rows of results repeat further ones."""
 _SCORE_KEYS = ("logits", "emissions", "edges", "transitions", "start", "first", "end", *GENERAL_KEYS)
+
+
+OTHER_NAMES = {"words": "tokens", **dict.fromkeys(("tags", "ner_tags", "gold"), "labels")}
+"""Names that other files have for tokens and labels."""
 
 
 class DuplicateKey(InferenceError, ValueError): ...
@@ -167,16 +171,16 @@ def _example(record: dict[str, Any], where: str, reading: LogitsOptions | None) 
     if not isinstance(rank, int) or isinstance(rank, bool):
         raise InputError(f"{where}: rank is {_kind(rank)}; expected a whole number")
     scores = _scores(record, where, reading) if scored else None
-    about = {key: record[key] for key in ABOUT if key in record}
+    about = _about(record)
     known = {} if is_output else _given(record.get("given", {}), where)
     return Example(tokens, labels, where, scores, rank, about=about, given=known)
 
 
 def _of_candidates(record: dict[str, Any], where: str) -> Example:
     """The sequence of a record with candidate spans, whose scores are made of them."""
-    odd = next(
-        (key for key in record if key not in (*CANDIDATE_KEYS, "text", "tokens", "given", *ABOUT)), None
-    )
+    _check_notes(record, where)
+    known_keys = (*CANDIDATE_KEYS, "text", "tokens", "given", *ABOUT)
+    odd = next((key for key in record if key in KEYS and key not in known_keys), None)
     if odd is not None:
         raise InputError(f"{where}: {odd} does not go with candidates; leave it out")
     if ("text" in record) == ("tokens" in record):
@@ -193,7 +197,7 @@ def _of_candidates(record: dict[str, Any], where: str) -> Example:
         group, _ = read_candidates(text, listed, fields=fields, **options)
     except ValueError as error:
         raise InputError(f"{where}: {error}") from None
-    about = {key: record[key] for key in ABOUT if key in record}
+    about = {key: value for key, value in _about(record).items() if key != "text"}
     known = _given(record.get("given", {}), where)
     return Example(group.tokens, None, where, group.scores, about=about, given=known, candidates=group)
 
@@ -207,13 +211,21 @@ def _given(value: Any, where: str) -> dict[int, str]:
         raise InputError(f"{where}: {error}") from None
 
 
-def _check_keys(record: dict[str, Any], where: str) -> None:
+def _about(record: dict[str, Any]) -> dict[str, Any]:
+    """The notes about a sequence, which rows repeat."""
+    return {
+        key: value for key, value in record.items() if key in ABOUT or (key not in OWN and key not in KEYS)
+    }
+
+
+def _check_notes(record: dict[str, Any], where: str) -> None:
     for key in record:
-        if key not in KEYS:
-            hint = suggestion(key, KEYS)
-            if not hint.startswith("; did you mean"):
-                hint = '; leave it out, or put notes of your own under "metadata"'
-            raise InputError(f"{where}: no use for {json.dumps(key[:60], ensure_ascii=False)}{hint}")
+        if mistake := mistaken(key):
+            raise InputError(f"{where}: no use for {json.dumps(key[:60], ensure_ascii=False)}{mistake}")
+
+
+def _check_keys(record: dict[str, Any], where: str) -> None:
+    _check_notes(record, where)
     lone = [key for key in CANDIDATE_KEYS if key in record]
     if lone:
         raise InputError(f"{where}: {lone[0]} goes with candidates; add them, or leave it out")
@@ -238,6 +250,16 @@ def _check_keys(record: dict[str, Any], where: str) -> None:
             else:
                 hint = f"{key} does not go with {main}; leave it out"
             raise InputError(f"{where}: {hint}")
+
+
+def mistaken(key: str) -> str:
+    """Why a key cannot be a note of one's own, with the way out; empty if it can, or means something."""
+    if key in KEYS:
+        return ""
+    if key in OWN:
+        return '; rows of results or requests use this name, put a note under "metadata" or another name'
+    near = OTHER_NAMES.get(key.lower()) or near_name(key, (name for name in KEYS if name not in ABOUT))
+    return f'; did you mean "{near}"? put a note with such a name under "metadata"' if near else ""
 
 
 def _form(record: dict[str, Any]) -> tuple[tuple[str, ...], set[str]]:

@@ -99,7 +99,7 @@ def next_question(
     """The token whose label is worth asking for, since the answer is expected to change most (Culotta et al. 2006).
 
     With p the marginals under the rules and the known labels, y the best labelling, and y(t, k) the best one that has
-    label k at token t, the expected number of changes is Σ_k p[t, k] · |{s : y(t, k)[s] ≠ y[s]}|.
+    label k at token t, the expected number of changes is Σ_k p[t, k] Σ_s [y(t, k)[s] ≠ y[s]].
 
     Parameters
     ----------

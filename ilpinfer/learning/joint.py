@@ -65,7 +65,7 @@ class JointLearner:
     ----------
     update : str, default "margin"
         A name from `UPDATES`. With "margin", ŷ is the best labelling by score plus margin times wrong tokens, and
-        τ = min(rate, (its value - score of y) / |φ(y) - φ(ŷ)|²).
+        τ = min(rate, (its value - score of y) / ‖φ(y) - φ(ŷ)‖²).
     rate : float, default 0.1
         Largest step τ, nats.
     epochs : int, default 10

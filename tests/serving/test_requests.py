@@ -49,7 +49,7 @@ def test_tokens_are_decoded_unknown_ones_too(tagger):
 
 
 def test_notes_about_a_sequence_come_back(decoder):
-    about = {"id": 7, "metadata": {"page": 3}}
+    about = {"id": 7, "metadata": {"page": 3}, "doc_id": "d"}
     answer = post(decoder, "/decode", {**EDGES, **about}).json()
     assert {key: answer[key] for key in about} == about
     results = post(decoder, "/batch", {"sequences": [{**EDGES, "id": "a"}, EDGES]}).json()["results"]
