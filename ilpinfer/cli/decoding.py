@@ -28,7 +28,8 @@ from ilpinfer.cli.inputs import (
     parameters,
     raise_interrupt,
 )
-from ilpinfer.cli.progress import progress
+from ilpinfer.cli.progress import rate_progress
+from ilpinfer.cli.signals import ContinuedBy
 from ilpinfer.cli.streams import json_text, notice
 from ilpinfer.core.configurations import configuration
 from ilpinfer.corpus.examples import Example, Rejection, fingerprint
@@ -144,10 +145,10 @@ def decode(options: DecodeOptions) -> None:
         job = job_of(options.input)
         work = _Work(examples, job, solve, options, Findings())
         if options.output == "-":
-            work.run(0, lambda rows, _: _print(rows))
+            work.run(0, lambda rows, _: _print(rows), bar=False)
         else:
             name = options.job(job.content)
-            with RowCheckpoint(options.output, name, _position, inputs) as checkpoint:
+            with ContinuedBy(), RowCheckpoint(options.output, name, _position, inputs) as checkpoint:
                 work.resume(checkpoint)
     work.findings.check()
 
@@ -164,6 +165,16 @@ class Peekable:
     def first(self) -> Example | Rejection:
         """The first example, until it is yielded."""
         return self._first[0]
+
+    @property
+    def size(self) -> int:
+        """Number of bytes that were read."""
+        return self._stream.size
+
+    @property
+    def total(self) -> int | None:
+        """Number of bytes of the input; None if it is not known."""
+        return self._stream.total
 
     @property
     def paused(self) -> bool:
@@ -234,13 +245,9 @@ class _Work:
         if checkpoint.unfinished:
             checkpoint.drop_unfinished()
         self._skip(checkpoint)
-        with progress("decoding", None, checkpoint.groups) as advance:
-
-            def write(rows: list[Row], example: Example) -> None:
-                checkpoint.write(rows, fingerprint(example))
-                advance()
-
-            self.run(checkpoint.groups, write)
+        self.run(
+            checkpoint.groups, lambda rows, example: checkpoint.write(rows, fingerprint(example)), bar=True
+        )
 
     def _skip(self, checkpoint: RowCheckpoint) -> None:
         """Skip the sequences that are already written; each one must be the sequence that its rows were computed from."""
@@ -255,17 +262,21 @@ class _Work:
                 raise checkpoint.of_another_run
             self.findings.add(row, example.where)
 
-    def run(self, begin: int, write: Write) -> None:
-        """Decode and write sequence by sequence."""
+    def run(self, begin: int, write: Write, *, bar: bool) -> None:
+        """Decode and write sequence by sequence; outside a terminal there is progress without a bar, too."""
+        with rate_progress("decoding", self.examples.total, bar=bar) as show:
+            self._run(begin, write, show)
+
+    def _run(self, begin: int, write: Write, show: Callable[[int, int, int], None]) -> None:
         from ilpinfer.decoding.reporting import failure
         from ilpinfer.pipelines.scored_stream import Trellises, in_order
 
         overruled: Counter[str] = Counter()
         stream = scored_stream(self.options.input, self.examples, self.job)
-        trellises, number = Trellises(stream), begin
+        trellises, number, proved = Trellises(stream), begin, 0
 
         def done(item: ScoredSequence, solutions: "list[Solution]", trace: Trace) -> None:
-            nonlocal number
+            nonlocal number, proved
             rows = [self._row(number, item, solution) for solution in solutions]
             if self.options.questions and solutions[0].has_labelling:
                 rows[0]["questions"] = self._questions(item, self.options.questions)
@@ -275,6 +286,8 @@ class _Work:
                 rows = [{**row, "trace": trace} for row in rows]
             write(rows, item.example)
             number += 1
+            proved += rows[0]["status"] in ("optimal", "infeasible")
+            show(self.examples.size, number - begin, proved)
             for row in rows:
                 self.findings.add(row, item.example.where)
             overruled.update({rule: len(at) for rule, at in solutions[0].overruled.items()})

@@ -25,8 +25,9 @@ from ilpinfer.cli.arguments import (
 from ilpinfer.cli.command import command
 from ilpinfer.cli.failure import Failure
 from ilpinfer.cli.inputs import Job, Scoring, about, check_streams, job_of, parameters
-from ilpinfer.cli.progress import rate_progress
+from ilpinfer.cli.progress import duration, rate_progress
 from ilpinfer.cli.screen import print_json
+from ilpinfer.cli.signals import ContinuedBy
 from ilpinfer.cli.streams import notice, show_line
 from ilpinfer.models.files import BUILT_IN
 from ilpinfer.system.extras import require
@@ -187,7 +188,8 @@ def _work(options: ReprocessOptions, stream: "ExampleStream", work: "Work", mani
     with folder.locked():
         retry = options.only_unproved
         begun = folder.reopen(manifest) if retry else folder.begin(manifest, options.resume)
-        with _executor(options, work) as executor, _progress(stream, manifest) as watch:
+        again = ContinuedBy("" if retry else "--resume")
+        with again, _executor(options, work) as executor, _progress(stream) as watch:
             run = Run(folder, begun, executor, options.shard_size, budget, watch, retry)
             outcome = run.over(stream)
     _report(options, outcome)
@@ -205,11 +207,9 @@ def _executor(options: ReprocessOptions, work: "Work") -> "Executor":
 
 
 @contextlib.contextmanager
-def _progress(stream: "ExampleStream", manifest: "Manifest") -> "Iterator[Callable[[ShardEntry], None]]":
-    """A progress bar over the bytes of the input, with the rate and the proved share."""
-    sizes = [each["bytes"] for each in manifest.inputs]
-    total = None if None in sizes else sum(sizes)
-    with rate_progress("reprocessing", total) as show:
+def _progress(stream: "ExampleStream") -> "Iterator[Callable[[ShardEntry], None]]":
+    """Progress over the bytes of the input, with the rate and the proved share."""
+    with rate_progress("reprocessing", stream.total) as show:
         rows = proved = 0
 
         def watch(entry: "ShardEntry") -> None:
@@ -241,17 +241,11 @@ def _say_estimate(options: ReprocessOptions, stream: "ExampleStream", work: "Wor
     if seconds is None or result.total is None:
         show_line("the number of sequences is not known before the input is read")
     else:
-        show_line(f"about {result.total:.0f} sequences, {_time(seconds)} with {jobs} processes")
+        show_line(f"about {result.total:.0f} sequences, {duration(seconds)} with {jobs} processes")
 
 
 def _several(count: int, what: str) -> str:
     return f"{count} {what}{'s' * (count != 1)}"
-
-
-def _time(seconds: float) -> str:
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
 
 
 def _show(record: Mapping[str, Any]) -> None:

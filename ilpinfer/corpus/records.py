@@ -222,6 +222,13 @@ def _check_notes(record: dict[str, Any], where: str) -> None:
     for key in record:
         if mistake := mistaken(key):
             raise InputError(f"{where}: no use for {json.dumps(key[:60], ensure_ascii=False)}{mistake}")
+    for key, value in _about(record).items():
+        try:
+            json.dumps([key, value], ensure_ascii=False, allow_nan=False).encode()
+        except ValueError:
+            raise InputError(
+                f"{where}: {key[:60]!a} has NaN, an infinity or half of a surrogate pair; write null, or a text"
+            ) from None
 
 
 def _check_keys(record: dict[str, Any], where: str) -> None:

@@ -85,11 +85,14 @@ def _checked(path: str, names: list[str]) -> list[str]:
 
 
 def _without_nulls(row: dict[str, Any]) -> dict[str, Any]:
-    """A row as a record; a column that is null is one that the record lacks. Dates and the like are texts."""
+    """A row as a record; a column that is null is one that the record lacks, and a note that is NaN, too. Dates and the
+    like are texts.
+    """
     given = {name: value for name, value in row.items() if value is not None}
     stored = json.loads(given.pop("further", "{}"))
-    further = {name: value for name, value in given.items() if name not in KEYS}
-    return {**given, **json.loads(json.dumps(further, default=str)), **stored}
+    known = {name: value for name, value in given.items() if name in KEYS}
+    further = {name: value for name, value in given.items() if name not in KEYS and value == value}
+    return {**known, **json.loads(json.dumps(further, default=str)), **stored}
 
 
 def _words(error: Exception) -> str:
