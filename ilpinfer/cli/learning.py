@@ -102,9 +102,14 @@ class LearnOptions:
             "conservative-given.",
         ),
     ] = "cross-validated"
-    measure: Annotated[str, value_option("NAME", "Measure to maximize: tokens, spans, sequences or all.")] = (
-        "all"
-    )
+    measure: Annotated[
+        str,
+        value_option(
+            "NAME",
+            "Measure to maximize: tokens, spans, sequences, all, or an F measure of spans such as f0.5, which weighs precision "
+            "above recall.",
+        ),
+    ] = "all"
     folds: Annotated[
         int, value_option("NUMBER", "Folds in which models, algorithms and rules are evaluated.")
     ] = 5

@@ -14,7 +14,7 @@ from ilpinfer.core.rule_compiler import Rules
 from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.evaluation.counts import LabelCounter
 from ilpinfer.learning.joint import UPDATES, JointLearner
-from ilpinfer.learning.measures import Measures, check_measure
+from ilpinfer.learning.measures import MEASURES, Measures, beta_of, check_measure
 from ilpinfer.learning.verdicts import Candidate
 from ilpinfer.models.corrected import Base, Corrected
 from ilpinfer.models.sequence_model import SequenceModel
@@ -92,7 +92,10 @@ class JointSearch:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        check_measure(self.measure)
+        if beta_of(check_measure(self.measure)) not in (0, 1):
+            raise ValueError(
+                f"measure is {self.measure!r}; all weights are chosen by one of {', '.join(MEASURES)}"
+            )
         whole(self.folds, "folds", 2)
         self._learner(APART)
 

@@ -343,7 +343,7 @@ BAD_OPTIONS = [
     ("--kind hmm --model hmm.json", "give one of them"),
     ("--model absent.json", "absent.json"),
     ("--kind hmm --algorithm svm", "no algorithm 'svm'"),
-    ("--kind hmm --measure f1", "no measure 'f1'"),
+    ("--kind hmm --measure f0", "no measure 'f0'"),
     ("--kind hmm --folds 1", "folds is 1; expected a whole number from 2"),
     ("--kind hmm --rate nan", "rate is nan"),
     ("--kind hmm --epochs 0", "epochs is 0"),

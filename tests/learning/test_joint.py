@@ -192,6 +192,7 @@ BAD = [
     (lambda: JointLearner(margin=float("nan")), "margin is nan; expected a number above 0"),
     (lambda: JointLearner(epochs=0), "epochs is 0; expected a whole number from 1"),
     (lambda: JointSearch("token"), "no measure 'token'; did you mean"),
+    (lambda: JointSearch("f0.5"), "measure is 'f0.5'; all weights are chosen by one of tokens, spans"),
     (lambda: JointSearch(folds=1), "folds is 1; expected a whole number from 2"),
     (lambda: JointLearner().fit([], HMM.train(corpus(0))), "no labelled sequences to learn from"),
     (lambda: JointLearner().fit([(["x"], ["z"])], HMM.train(corpus(0))), "z"),
