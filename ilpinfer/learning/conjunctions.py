@@ -1,6 +1,6 @@
 """Clauses of several literals about a token and its neighbours (Fersini et al. 2014, section 3.1: disjunctive normal form)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
 from typing import Any
@@ -18,12 +18,16 @@ WORDS = "words"
 Literal = tuple[int, str]
 """A place of `NEAR`, and a class of tokens, or `WORDS` for one of several words."""
 Clause = tuple[Literal, ...]
+RIGHT_BEFORE: Clause = ((1, WORDS),)
+NEXT_WORDS: Sequence[Clause] = [RIGHT_BEFORE, *(((0, shape), (1, WORDS)) for shape in SHAPES)]
+"""The clauses of the family next-words."""
 
 
 def clauses() -> Iterator[Clause]:
-    """All clauses of one to three literals at different places, at most one of them of words, the shorter ones first."""
+    """The clauses of one to three literals that families state, at most one of them of words, the shorter ones first."""
+    yield RIGHT_BEFORE
     for number in range(1, len(NEAR) + 1):
-        for places in combinations(NEAR, number):
+        for places in (each for each in combinations(NEAR, number) if each[0] == NEAR[0]):
             for kinds in product((WORDS, *C.TOKEN_CLASSES), repeat=number):
                 if kinds.count(WORDS) <= 1:
                     yield tuple(zip(places, kinds, strict=True))
@@ -51,8 +55,10 @@ class Clauses:
         return cls(sample, holds, {})
 
     def places(self, clause: Clause) -> Booleans:
-        every = [self.holds[literal] for literal in clause]
-        return np.logical_and.reduce([np.ones(len(self.sample.table.ids), bool), *every])
+        result = np.ones(len(self.sample.table.ids), bool)
+        for literal in clause:
+            result &= self.holds[literal]
+        return result
 
     def candidates(self) -> Candidates:
         """Base: the largest share of the field where the clause without one of its literals holds."""
@@ -66,7 +72,7 @@ class Clauses:
             among = [np.flatnonzero(self.places(each)) for each in shorter]
             shown = self.sample.choose(where, keys, *among)
             self.shown[clause] = shown
-            if not _stated_elsewhere(clause):
+            if len(clause) > 1 and clause not in NEXT_WORDS:
                 for field, numbers in shown.items():
                     more = self._unseen(clause, field, numbers)
                     if more:
@@ -89,14 +95,8 @@ class Clauses:
             place: {"words": self.sample.spelt(numbers)} if kind == WORDS else {"token_class": kind}
             for place, kind in clause
         }
-        near = {name: C.tokens(**given[at]) for name, at in (("previous", -1), ("following", 1)) if at in given}
-        return C.tag_at(field, **given[0], **near)
-
-
-def _stated_elsewhere(clause: Clause) -> bool:
-    """Whether other families have the clause, or it says nothing of the token itself."""
-    shapes: list[Clause] = [((0, shape), (1, WORDS)) for shape in SHAPES]
-    return len(clause) == 1 or clause[0][0] != 0 or clause in shapes
+        before, after = (C.tokens(**given[place]) if place in given else None for place in (-1, 1))
+        return C.tag_at(field, **given[0], previous=before, following=after)
 
 
 def conjunctions(sample: Sample) -> Candidates:

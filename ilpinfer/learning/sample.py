@@ -184,8 +184,12 @@ class Sample:
 
         They show it better than the best of some other groups of places; of all these places where there are none.
         """
-        if not len(places):
+        frequent, keys = np.unique(keys, return_inverse=True)
+        often = np.bincount(keys, minlength=len(frequent)) >= self.thresholds.word_support
+        if not often.any():
             return {}
+        kept, number = often[keys], np.cumsum(often) - 1
+        every, places, keys, frequent = places, places[kept], number[keys[kept]], frequent[often]
         folds = int(self.fold.max()) + 1
         cells = self.fold[self.table.sequence[places]] * (keys.max() + 1) + keys
         size = folds * (int(keys.max()) + 1)
@@ -196,7 +200,7 @@ class Sample:
             member = self.table.field(field).member[places]
             held = np.bincount(cells[member], minlength=size).reshape(folds, -1)
             counts = FoldCounts(held, fired - held)
-            base = max(self.share(field, each) for each in among or (places,))
+            base = max(self.share(field, each) for each in among or (every,))
             fits[field], weight[field] = self._reach(counts, base)
         result = {}
         for field in self._targets:
@@ -204,7 +208,7 @@ class Sample:
             numbers = np.flatnonzero(fits[field] & ~np.any([~fired.any(axis=0), *parts], axis=0))
             best = sorted(numbers.tolist(), key=lambda k: (-weight[field][k], k))[:MOST_WORDS]
             if best:
-                result[field] = best
+                result[field] = frequent[best].tolist()
         return result
 
     def _reach(self, counts: FoldCounts, base: float) -> tuple[Booleans, Floats]:
