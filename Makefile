@@ -28,10 +28,10 @@ wheel: $(VENV)/.package  ## wheel and source archive in dist/, checked
 	$(VENV)/bin/twine check --strict dist/*
 	$(VENV)/bin/check-wheel-contents dist
 
-sizes: wheel  ## packages and megabytes of a core install, and of one with plots
+sizes: wheel  ## packages and megabytes of a core install, and of one with the extra compare
 	$(VENV)/bin/python tests/packaging/install_size.py dist/*.whl
 
-pythons: wheel  ## tests with each Python from 3.11 to 3.14 that is installed; binary wheels resolved for the others
+pythons: wheel  ## tests with each Python from 3.11 to 3.14 that the system, uv or pyenv has; binary wheels resolved for the others
 	$(VENV)/bin/python tests/packaging/pythons.py dist/*.whl
 
 pages: wheel  ## each page of the documentation, followed in an empty environment with the wheel alone

@@ -1,4 +1,4 @@
-"""The studies behind every figure: `python -m benchmarks list | run STUDY… | report STUDY…`; `all` stands for every study.
+"""The studies behind every figure: `python -m benchmarks list | run STUDY… | report STUDY… | instances FOLDER`; `all` stands for every study.
 
 A run goes on where an interrupted one with the same code and scale was. Exit code 1 where two programs disagree,
 2 for what does not exist, 130 on interrupt.
@@ -15,7 +15,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import running, writing
+from benchmarks import instances, running, writing
 from benchmarks.data.stand_in import write_corpora
 from benchmarks.journal import ROOT, Journal, code_digest
 from benchmarks.machine import header
@@ -29,6 +29,8 @@ def main(arguments: list[str] | None = None) -> int:
     options = _options().parse_args(arguments)
     if options.command == "list":
         return _list()
+    if options.command == "instances":
+        return _instances(options.folder)
     chosen = list(names()) if "all" in options.studies else options.studies
     for name in chosen:
         if name not in names():
@@ -49,6 +51,8 @@ def _options() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("python -m benchmarks", description=__doc__.splitlines()[0])
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("list", help="every study, its parts, and when its committed result was made")
+    made = commands.add_parser("instances", help="write the hard instances as files, and check their digests")
+    made.add_argument("folder", type=Path, metavar="FOLDER")
     run = commands.add_parser("run", help="run studies, or go on with them, and report")
     report = commands.add_parser(
         "report", help="text and pictures from the newest rows, or else from the committed ones"
@@ -85,6 +89,18 @@ def _list() -> int:
         one = study_named(name)
         table.add_row(name, one.summary, ", ".join(one.parts), writing.age(RESULTS / name))
     Console().print(table)
+    return 0
+
+
+def _instances(folder: Path) -> int:
+    try:
+        count = instances.write(folder)
+    except Disagreement as error:
+        print(error, file=sys.stderr)
+        return 1
+    except OSError as error:
+        return _wrong(f"{folder}: {error.strerror}")
+    print(f"{folder}: {count} instances, with their rules and {instances.INDEX}")
     return 0
 
 

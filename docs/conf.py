@@ -14,6 +14,7 @@ version = release = ilpinfer.__version__
 
 extensions = [
     "commands",
+    "root_pages",
     "studies",
     "myst_nb",
     "numpydoc",
@@ -37,6 +38,8 @@ numpydoc_class_members_toctree = False
 numpydoc_show_class_members = False
 
 html_theme = "furo"
+html_static_path = ["_static"]
+html_css_files = ["dark.css"]
 html_title = "ilpinfer"
 html_theme_options = {"navigation_with_keys": True}
 copybutton_exclude = ".linenos, .gp, .go"

@@ -1,6 +1,7 @@
 """The score grid: int64 multiples of 2^-20 nats, exact in any order; `FORBIDDEN` stands for -inf and saturates."""
 
 import math
+import sys
 from typing import Any
 
 import numpy as np
@@ -136,7 +137,7 @@ def _floats(values: ArrayLike, what: str) -> Floats:
 def _masked(values: Any) -> bool:
     if isinstance(values, list | tuple):
         return not isinstance(next(iter(values), 0.0), float) and any(map(_masked, values))
-    return isinstance(values, np.ma.MaskedArray)
+    return "numpy.ma" in sys.modules and isinstance(values, np.ma.MaskedArray)  # importing it takes time
 
 
 def _number(value: float, what: str) -> float:

@@ -32,6 +32,11 @@ def cut(text: str, longest: int) -> str:
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
+def near_name(name: str, options: Iterable[str], cutoff: float = 0.8) -> str:
+    """The option that is most like a name, whatever its case; empty if none is like it."""
+    return next(iter(difflib.get_close_matches(name.lower(), options, n=1, cutoff=cutoff)), "")
+
+
 def suggestion(name: str, options: Iterable[str]) -> str:
     """A hint for an unknown name: `; did you mean "title"?`, or the options, or an empty text."""
     options = sorted(set(options))

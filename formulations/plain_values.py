@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import sys
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
@@ -73,6 +74,17 @@ def number(value: Any, what: str, null: float | None = None) -> float:
 
 def strings(value: Any, what: str) -> tuple[str, ...]:
     return tuple(text(each, f"{what}[{at}]") for at, each in enumerate(items(value, what)))
+
+
+def positions(value: Any, what: str) -> dict[int, Any]:
+    """Values by position, of an object whose keys are whole numbers from 0 as texts."""
+    given = table(value, (), what, value if isinstance(value, dict) else ())
+    for key in given:
+        if not re.fullmatch("0|[1-9][0-9]{0,9}", key):
+            raise ValueError(
+                f'{what}: {key!r:.60} is no position; expected a whole number from 0, such as "3"'
+            )
+    return {int(key): each for key, each in given.items()}
 
 
 def record(

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from ilpinfer.core.registry import register_method as register_method
     from ilpinfer.core.solution import Solution as Solution
     from ilpinfer.core.status import Status as Status
+    from ilpinfer.corpus.candidates import Candidate as Candidate
     from ilpinfer.decoding.certification import prove as prove
     from ilpinfer.decoding.decode import decode as decode
     from ilpinfer.decoding.decode import decode_many as decode_many
@@ -47,17 +48,24 @@ if TYPE_CHECKING:
     from ilpinfer.decoding.frontier import Frontier as Frontier
     from ilpinfer.decoding.frontier import FrontierPoint as FrontierPoint
     from ilpinfer.decoding.frontier import decode_frontier as decode_frontier
+    from ilpinfer.decoding.questions import Question as Question
+    from ilpinfer.decoding.questions import next_question as next_question
     from ilpinfer.decoding.two_phase import TwoPhaseSolution as TwoPhaseSolution
     from ilpinfer.decoding.two_phase import decode_two_phase as decode_two_phase
     from ilpinfer.decoding.warming import warm_up as warm_up
     from ilpinfer.errors import InferenceError as InferenceError
+    from ilpinfer.evaluation.matches import span_matches as span_matches
+    from ilpinfer.evaluation.reports import classification_report as classification_report
     from ilpinfer.exact.marginals import Marginals as Marginals
     from ilpinfer.exact.marginals import marginals as marginals
+    from ilpinfer.pipelines.spans import SpanSelection as SpanSelection
+    from ilpinfer.pipelines.spans import select_spans as select_spans
     from ilpinfer.proof.verification import Verdict as Verdict
     from ilpinfer.proof.verification import verify as verify
 
 __version__ = "0.1.0"
 _HOMES = {
+    "Candidate": "ilpinfer.corpus.candidates",
     "Comparison": "ilpinfer.comparison.comparison",
     "Decoder": "ilpinfer.decoding.decoder",
     "Document": "formulations",
@@ -71,15 +79,18 @@ _HOMES = {
     "Labellings": "ilpinfer.decoding.found",
     "Marginals": "ilpinfer.exact.marginals",
     "Program": "formulations",
+    "Question": "ilpinfer.decoding.questions",
     "Rule": "formulations",
     "RuleError": "formulations",
     "RuleSet": "formulations",
     "Solution": "ilpinfer.core.solution",
+    "SpanSelection": "ilpinfer.pipelines.spans",
     "Status": "ilpinfer.core.status",
     "Trellis": "formulations",
     "TwoPhaseSolution": "ilpinfer.decoding.two_phase",
     "Verdict": "ilpinfer.proof.verification",
     "catalogue": "formulations",
+    "classification_report": "ilpinfer.evaluation.reports",
     "compare": "ilpinfer.comparison.comparison",
     "constraints": "formulations",
     "decode": "ilpinfer.decoding.decode",
@@ -94,9 +105,12 @@ _HOMES = {
     "load_rules": "formulations",
     "marginals": "ilpinfer.exact.marginals",
     "methods": "ilpinfer.core.registry",
+    "next_question": "ilpinfer.decoding.questions",
     "parse_rules": "formulations",
     "prove": "ilpinfer.decoding.certification",
     "register_method": "ilpinfer.core.registry",
+    "select_spans": "ilpinfer.pipelines.spans",
+    "span_matches": "ilpinfer.evaluation.matches",
     "verify": "ilpinfer.proof.verification",
     "warm_up": "ilpinfer.decoding.warming",
 }

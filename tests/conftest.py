@@ -9,6 +9,7 @@ from support.costs import function_of, slow_tests
 from support.effort import STRICT
 
 import ilpinfer
+from formulations.problem import compiled_rules
 
 settings.register_profile("busy", deadline=None, suppress_health_check=list(HealthCheck))
 settings.load_profile("busy")
@@ -36,6 +37,12 @@ def _has_more(item: pytest.Item) -> bool:
     """Whether a test is slow, or has more random examples with `make strict`."""
     random = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
     return random or any(item.iter_markers("slow")) or any(item.iter_markers("examples"))
+
+
+@pytest.fixture(autouse=True)
+def notices(monkeypatch):
+    """Each test is given notices about rules as if no other one had run in its process."""
+    monkeypatch.setattr(compiled_rules, "_given", set())
 
 
 @pytest.fixture(autouse=True)

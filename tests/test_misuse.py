@@ -17,6 +17,7 @@ import formulations
 import ilpinfer
 from formulations import Feature, Group, LabelSet, Rule, RuleSet, Trellis
 from formulations import constraints as C
+from ilpinfer.models.hmm import HMM, SecondOrderHMM
 
 PACKAGES = tuple(str(Path(package.__file__).parent) for package in (formulations, ilpinfer))
 MASKED = np.ma.masked_array([0.0, 1.0], [True, False])
@@ -57,7 +58,7 @@ class Model:
     labels = LabelSet(("a", "b"))
 
     def trellis(self, tokens):
-        return Trellis([0.0, 0.0], [[[0.0, 0.0]] * 2] * (len(tokens) - 1), self.labels, tokens)
+        return Trellis([0.0, 0.0], [[[0.0, 0.0]] * 2] * (len(tokens) - 1), self.labels, tokens=tokens)
 
 
 def first_label(trellis, rules, *, time_limit, seed):
@@ -229,7 +230,7 @@ def _used(make):
 
     def call(**arguments):
         rule = make(**arguments)
-        rule.violations(["a", "b"], ["x", "y"])
+        rule.violations(["a", "b"], tokens=["x", "y"])
         return ilpinfer.evaluate_labelling(TRELLIS, [rule], ["a", "b"])
 
     return call
@@ -353,3 +354,24 @@ def test_rules_come_as_files_and_models_too(tmp_path):
     labels = ilpinfer.Decoder(RULES, model=model).decode_tokens(["x", "y"]).labels
     for file in (tmp_path / "hmm.json", str(tmp_path / "hmm.json")):
         assert ilpinfer.Decoder(RULES, model=file).decode_tokens(["x", "y"]).labels == labels
+
+
+@pytest.mark.parametrize(
+    ("call", "given", "keywords"),
+    [
+        (Trellis, "start edges labels", "tokens scheme"),
+        (Trellis.second_order, "start first edges labels", "tokens scheme"),
+        (Trellis.from_emissions, "emissions transitions", "start end labels tokens scheme first"),
+        (Rule.violations, "self labelling", "tokens labels"),
+        (HMM, "labels", "start end transitions emissions smoothing"),
+        (SecondOrderHMM, "labels", "start end transitions emissions smoothing"),
+        (C.TEMPLATES["at_most_in_window"], "field n", "width"),
+        (C.TEMPLATES["presence_precedence"], "later field", ""),
+        (C.TEMPLATES["max_gap"], "earlier field n", ""),
+    ],
+)
+def test_arguments_whose_order_can_be_mistaken_are_given_by_keyword(call, given, keywords):
+    parameters = inspect.signature(call).parameters.values()
+    by_keyword = [each.name for each in parameters if each.kind is each.KEYWORD_ONLY]
+    assert [each.name for each in parameters if each.name not in by_keyword] == given.split()
+    assert by_keyword == keywords.split()

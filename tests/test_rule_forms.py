@@ -53,11 +53,17 @@ ENTRANCES = {
     "ilpinfer.decode": lambda rules: ilpinfer.decode(TRELLIS, rules).labels,
     "ilpinfer.decode_many": lambda rules: [s.labels for s in ilpinfer.decode_many([TRELLIS], rules)],
     "ilpinfer.Decoder": lambda rules: ilpinfer.Decoder(rules).decode(TRELLIS).labels,
+    "ilpinfer.Decoder.with_rules": lambda rules: (
+        ilpinfer.Decoder([]).with_rules(rules).decode(TRELLIS).labels
+    ),
     "ilpinfer.decode_two_phase": lambda rules: ilpinfer.decode_two_phase(TRELLIS, rules, 0.5).labels,
     "ilpinfer.decode_frontier": lambda rules: ilpinfer.decode_frontier(TRELLIS, rules).points,
     "ilpinfer.evaluate_labelling": lambda rules: ilpinfer.evaluate_labelling(TRELLIS, rules, BEST).score,
     "ilpinfer.marginals": lambda rules: ilpinfer.marginals(TRELLIS, rules).labels.tolist(),
     "ilpinfer.verify": lambda rules: ilpinfer.verify(TRELLIS, rules, ilpinfer.decode(TRELLIS, [RULE])).proved,
+    "ilpinfer.select_spans": lambda rules: (
+        ilpinfer.select_spans(["x", "y", "z"], [(0, 1, "a", 0.9), (2, 3, "a", 0.8)], rules).solution.labels
+    ),
     "ilpinfer.prove": lambda rules: ilpinfer.prove(TRELLIS, rules, ilpinfer.decode(TRELLIS)).labels,
     "ilpinfer.compare": lambda rules: [line.solved for line in ilpinfer.compare([TRELLIS], rules).summary()],
     "formulations.formulate": lambda rules: formulate(TRELLIS, rules).row_names,

@@ -54,7 +54,7 @@ class Instance:
         """A fresh trellis, so that nothing that a method keeps with it is timed twice."""
         one = self.document
         return Trellis.from_emissions(
-            one.emissions, one.transitions, one.start, None, one.labels, list(one.tokens)
+            one.emissions, one.transitions, start=one.start, labels=one.labels, tokens=list(one.tokens)
         )
 
     @cached_property
@@ -165,7 +165,8 @@ def _windows(random: Random, level: Level) -> Problem:
     document = citation(random, level.T, level.K, 2.5)
     width = int(level.knob)
     few = [
-        C.at_most_in_window(f, width // 4, width, penalty=nats(random, 0.25, 1.0)) for f in document.fields
+        C.at_most_in_window(f, width // 4, width=width, penalty=nats(random, 0.25, 1.0))
+        for f in document.fields
     ]
     many = [C.at_least_tokens(field, level.T // (level.K // 2 + 1), penalty=2.0) for field in document.fields]
     return document, [*few, *many]

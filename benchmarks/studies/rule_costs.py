@@ -30,7 +30,7 @@ KINDS = {
     "local: changes only after": C.changes_only_after(penalty=1.0),
     "local: a word's field": C.tag_at("f1", words=["pp"], penalty=1.0),
     "sum: each field at most once": C.at_most_runs(C.EACH_FIELD, 1, penalty=1.0),
-    "sum: at most 3 in a window of 10": C.at_most_in_window("f1", 3, 10, penalty=1.0),
+    "sum: at most 3 in a window of 10": C.at_most_in_window("f1", 3, width=10, penalty=1.0),
     "linear": C.linear("runs(f1) - 2*runs(f2) + tokens(f3) <= 9", penalty=1.0),
     "machine: one before another": C.requires_before("f1", "f2", penalty=1.0),
     "machine: one after another": C.precedence("f1", "f2", penalty=1.0),

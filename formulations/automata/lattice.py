@@ -1,6 +1,6 @@
 """The lattice: node scores, a pool of edge scores, and the pool's entry of each step."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -126,6 +126,13 @@ class Lattice:
         for table, which in zip(edge, combinations[1:], strict=True):
             pool = add(pool, table.values[which, 1:])
         return Lattice(node, pool, step.reshape(-1).astype(np.int64))
+
+    def only(self, labels: Mapping[int, int]) -> "Lattice":
+        """The lattice in which some tokens, by position, can have one label only."""
+        node, (_, K) = self.node.copy(), self.shape
+        for t, label in labels.items():
+            node[t, np.arange(self.states) % K != label] = FORBIDDEN
+        return Lattice(node, self.pool, self.step)
 
     def terms(self) -> list[tuple[str, Grid, int | Grid]]:
         """Its scores as terms of `check_total`: the highest of a label at each token, and edges as often as they are used."""

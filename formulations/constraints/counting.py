@@ -1,6 +1,7 @@
 """Bounds on the number of runs or tokens of a field (Stokman 2011, section 5.3; Chang et al. 2007, Table 1)."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import KW_ONLY
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -87,12 +88,13 @@ class AtMostInWindow(Template):
 
     Each excess token of each window is a violation. A sequence shorter than the window is one window.
 
-    >>> C.at_most_in_window("title", 1, 2).violations(["title", "title", "title"])
+    >>> C.at_most_in_window("title", 1, width=2).violations(["title", "title", "title"])
     2
     """
 
     field: AnyField
     n: Annotated[int, "Tokens allowed in a window."]
+    _: KW_ONLY
     width: Annotated[int, "Tokens of a window, at least 1."]
 
     def __post_init__(self) -> None:

@@ -104,27 +104,26 @@ max_run_length = template(
 
 
 class MaxGap(Template):
-    """At most n tokens lie between the last token of one field and a run of another.
+    """At most n tokens lie between a run of a field and the last token of another field before it.
 
-    Each run of the other field that begins further away is a violation. A run without an earlier token of the first field is
-    not restricted.
+    Each run that begins further away is a violation. A run without an earlier token of the other field is not restricted.
 
     >>> C.max_gap("author", "title", 1).violations(["author", "O", "O", "title"])
     1
     """
 
-    field: Annotated[Selector, "The field that comes first."]
-    other: CheckedField
+    earlier: Annotated[Selector, "The field that comes first."]
+    field: CheckedField
     n: Annotated[int, "Tokens allowed between them."]
 
     def components(self, labels: LabelSet) -> list[UnboundComponent]:
-        member = np.tile(labels.field(self.field).member, (len(labels) + 1, 1))
-        steps = everywhere(bits(labels.field(self.other).begins, member))
+        member = np.tile(labels.field(self.earlier).member, (len(labels) + 1, 1))
+        steps = everywhere(bits(labels.field(self.field).begins, member))
         return [UnboundComponent(steps, counting_machine(_too_far, self.n))]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
-        first = reading.positions(self.field)
-        for start in reading.run_starts(self.other):
+        first = reading.positions(self.earlier)
+        for start in reading.run_starts(self.field):
             earlier = [t for t in first if t < start]
             if earlier:
                 yield Trial((earlier[-1], start), int(start - earlier[-1] - 1 > self.n))

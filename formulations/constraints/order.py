@@ -158,7 +158,7 @@ class Precedence(Template):
 
 
 class PresencePrecedence(Template):
-    """No run of one field stands before any token of another. Each run that does is a violation.
+    """No run of a field stands before any token of another. Each run that does is a violation.
 
     A run stands before the tokens that come after its last token. As for `precedence`, tokens that belong to both fields do not
     count for the run that contains them. Each run of a field B is counted either by `presence_precedence(A, B)` or by
@@ -171,16 +171,16 @@ class PresencePrecedence(Template):
     1
     """
 
-    field: Annotated[Selector, "A, the field that must not be preceded."]
-    other: Annotated[Selector, "B, the field whose runs are checked."]
+    later: Annotated[Selector, "A, the field that no run may precede."]
+    field: Annotated[Selector, "B, the field whose runs are checked."]
 
     def components(self, labels: LabelSet) -> list[UnboundComponent]:
-        return [_successor(labels, self.other, self.field, forbid=True)]
+        return [_successor(labels, self.field, self.later, forbid=True)]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
-        last = max(reading.positions(self.field), default=None)
+        last = max(reading.positions(self.later), default=None)
         if last is not None:
-            for start, end in reading.runs(self.other):
+            for start, end in reading.runs(self.field):
                 yield Trial((start,), int(end < last))
 
 

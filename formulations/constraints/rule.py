@@ -244,6 +244,7 @@ class Rule:
     def violations(
         self,
         labelling: Sequence[str] | Sequence[int],
+        *,
         tokens: Sequence[str] | None = None,
         labels: LabelSet | Labelled | Sequence[str] | None = None,
     ) -> int:

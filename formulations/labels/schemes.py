@@ -16,11 +16,12 @@ MARKS = {
     "bilou": {"B": "B", "I": "I", "L": "E", "U": "S"},
     "bmes": {"B": "B", "M": "I", "E": "E", "S": "S"},
     "paths": {"B": "B", "I": "I"},
+    "spans": {"B": "B", "I": "I", "E": "E", "S": "S"},
 }
 """For each scheme with prefixes the roles of its letters: B begins a run, I continues it, E ends it, S is a run of one token."""
 SCHEMES = ("plain", *MARKS)
-CLOSED = ("iobes", "bilou", "bmes")  # schemes that mark the ends of runs, too
-WRITABLE = ("bio", "iob1", *CLOSED)
+CLOSED = ("iobes", "bilou", "bmes", "spans")  # schemes that mark the ends of runs, too
+WRITABLE = ("bio", "iob1", "iobes", "bilou", "bmes")
 """Schemes of one level with prefixes; labellings can be converted between them."""
 ALIASES = {"iob2": "bio", "bioes": "iobes", "biluo": "bilou"}  # other names of schemes
 OUTSIDE = "O"
@@ -35,7 +36,7 @@ def scheme_name(scheme: str) -> str:
 def infer(names: Sequence[str]) -> str:
     """The scheme that fits the names: BIO, or paths where levels are nested, else IOBES, BILOU or BMES, else plain."""
     inside = [name for name in names if name != OUTSIDE]
-    for scheme in ("bio", *CLOSED) if inside else ():
+    for scheme in WRITABLE if inside else ():
         if all(_fits(name, scheme) for name in inside):
             nested = scheme == "bio" and any("/" in name for name in inside)
             return "paths" if nested and all(_fits(name, "paths") for name in inside) else scheme
@@ -64,7 +65,8 @@ def levels(name: str, scheme: str) -> tuple[tuple[str, str], ...]:
         return ((name, ""),)
     roles = MARKS[scheme]
     if scheme != "paths":
-        return ((name[2:], roles[name[0]]),)
+        field = name[2:].partition("/")[0] if scheme == "spans" else name[2:]
+        return ((field, roles[name[0]]),)
     result: list[tuple[str, str]] = []
     for component in name.split("/"):
         parent = result[-1][0] + "/" if result else ""

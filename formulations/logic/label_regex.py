@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from formulations import time_limits
 from formulations.dtypes import Booleans, Integers
 from formulations.logic.parser import FormulaError
 
@@ -214,6 +215,7 @@ def automaton(expression: Expression, letters: Mapping[str, Collection[int]], si
     if states == [terms.nothing]:
         raise ValueError("the expression accepts nothing")
     for term in states:
+        time_limits.check()
         after = terms.derivatives(term)
         rows.append([])
         for target in (after.get(kind, terms.nothing) for kind in range(len(kinds))):

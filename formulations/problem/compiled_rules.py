@@ -22,6 +22,10 @@ from formulations.problem.problem import GroundRule, Problem, check_totals
 from formulations.problem.trellis import Trellis
 from formulations.rulefiles.loading import rule_set
 
+_given: set[tuple[str, str]] = set()
+"""Notices that were given in this process, with the digest of their rules."""
+MOST_GIVEN = 1024
+
 
 def _read_tokens(conditions: Iterable[Condition]) -> bool:
     return any(literal.pattern is not None for condition in conditions for literal in condition)
@@ -159,8 +163,14 @@ class CompiledRules:
         return Problem(trellis.lattice, trellis.lattice.plus(tables), tuple(ground), trellis.labels)
 
     def warn(self) -> None:
+        """Give each notice once in a process for these rules, however often they are compiled."""
         for text in self.notices:
-            warnings.warn(text, RuleNotice, stacklevel=stack_level())
+            key = digest(self.rule_set), text
+            if key not in _given:
+                if len(_given) >= MOST_GIVEN:
+                    _given.clear()
+                _given.add(key)
+                warnings.warn(text, RuleNotice, stacklevel=stack_level())
 
     def overruled(self, tokens: Sequence[str]) -> dict[str, list[int]]:
         """The tokens at which earlier rules have priority, for each rule with such tokens."""

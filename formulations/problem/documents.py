@@ -27,7 +27,7 @@ class Document:
 
     Examples
     --------
-    >>> sentences = [Trellis([0.0, -1.0], [], ["a", "O"], [word]) for word in ("x", "y")]
+    >>> sentences = [Trellis([0.0, -1.0], [], ["a", "O"], tokens=[word]) for word in ("x", "y")]
     >>> document = join(sentences)
     >>> document.trellis.tokens, document.split(["O", "O", "a"])
     (('x', '\\n', 'y'), [['O'], ['a']])
@@ -88,7 +88,7 @@ def join(trellises: Iterable[Trellis], separator: str | None = "\n") -> Document
 
     Examples
     --------
-    >>> sentences = [Trellis([0.0, -1.0], [], ["a", "O"], [word]) for word in ("x", "y")]
+    >>> sentences = [Trellis([0.0, -1.0], [], ["a", "O"], tokens=[word]) for word in ("x", "y")]
     >>> join(sentences).sequences, join(sentences, separator=None).sequences
     (((0, 1), (2, 3)), ((0, 1), (1, 2)))
     """
@@ -110,5 +110,5 @@ def _separator(like: Trellis, text: str) -> Trellis:
         raise ValueError(f"{what}; separator=None puts none there")
     start = [0.0 if name == OUTSIDE else -math.inf for name in labels.names]
     if like.order == 2:
-        return Trellis.second_order(start, None, [], labels, [text])
-    return Trellis(start, [], labels, [text])
+        return Trellis.second_order(start, None, [], labels, tokens=[text])
+    return Trellis(start, [], labels, tokens=[text])

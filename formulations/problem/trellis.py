@@ -1,24 +1,28 @@
 """The trellis: the scores of a sequence model, without rules."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from formulations.arguments import instances, items, texts
+from formulations.arguments import instances, items, texts, whole
 from formulations.automata.lattice import Lattice
 from formulations.dtypes import Floats, Integers
 from formulations.files import Unreadable, json_bytes, read_json_text, write_whole
 from formulations.grid import all_nats, nats
 from formulations.labels.label_set import LabelSet, check_label_count
 from formulations.labels.schemes import scheme_name
-from formulations.plain_values import parse_json, strings, table, text
+from formulations.messages import brief
+from formulations.plain_values import parse_json, positions, strings, table, text
 from formulations.problem import score_arrays as arrays
 
 Labels = LabelSet | Sequence[str] | None
+Given = Mapping[int, str] | Mapping[int, int] | Mapping[int, str | int]
+"""Known labels, names or ids, of some tokens by position, from 0."""
 LARGEST_FILE = 2**31  # bytes that a file of a trellis may have
 
 
@@ -59,14 +63,15 @@ class Trellis:
     tokens: tuple[str, ...]
     token_scores: ClassVar[Any] = None
     """The `TokenScores` that make the lattice when it is first read; None where there is a lattice from the start."""
+    _given: ClassVar[tuple[tuple[int, str], ...]] = ()
 
     def __init__(
         self,
         start: ArrayLike,
         edges: ArrayLike,
         labels: Labels = None,
-        tokens: Sequence[str] | None = None,
         *,
+        tokens: Sequence[str] | None = None,
         scheme: str = "",
     ) -> None:
         self._set(arrays.dense(start, edges), labels, tokens, scheme)
@@ -78,8 +83,8 @@ class Trellis:
         first: ArrayLike | None,
         edges: ArrayLike,
         labels: Labels = None,
-        tokens: Sequence[str] | None = None,
         *,
+        tokens: Sequence[str] | None = None,
         scheme: str = "",
     ) -> "Trellis":
         """A trellis whose scores look at two labels before (Thede and Harper 1999).
@@ -116,11 +121,11 @@ class Trellis:
         cls,
         emissions: ArrayLike,
         transitions: ArrayLike,
+        *,
         start: ArrayLike | None = None,
         end: ArrayLike | None = None,
         labels: Labels = None,
         tokens: Sequence[str] | None = None,
-        *,
         scheme: str = "",
         first: ArrayLike | None = None,
     ) -> "Trellis":
@@ -184,7 +189,71 @@ class Trellis:
             if (each.labels, each.order) != (first.labels, first.order):
                 raise ValueError(f"trellis {number} differs from the first one in its labels or its order")
         lattice = arrays.joined([each.lattice for each in trellises])
-        return cls._from(lattice, first.labels, [word for each in trellises for word in each.tokens], "")
+        result = cls._from(lattice, first.labels, [word for each in trellises for word in each.tokens], "")
+        begins = [0, *accumulate(map(len, trellises))]
+        known = {begin + t: k for begin, each in zip(begins, trellises, strict=False) for t, k in each._given}
+        return result.with_given(known)
+
+    def with_given(self, given: Given | None) -> "Trellis":
+        """The trellis in which the labels of some tokens are known (Liao et al. 2009, section 2).
+
+        Each of these tokens keeps the score of its known label, and all other labels there are forbidden. A known
+        label that the scores forbid leaves no labelling.
+
+        Parameters
+        ----------
+        given : mapping of int to str or int, or None
+            Label names or ids by position, from 0, such as ``{3: "title", 7: "O"}``. They are added to those
+            that the trellis has already.
+
+        Returns
+        -------
+        Trellis
+            The trellis, which has these labels as `given`.
+
+        Raises
+        ------
+        ValueError
+            For a position out of range, an unknown label, and a label other than the one that is known already.
+
+        Examples
+        --------
+        >>> trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
+        >>> known = trellis.with_given({0: "b"})
+        >>> known.given, known.score(["a", "a"]), known.score(["b", "b"])
+        ({0: 'b'}, -inf, -0.5)
+        """
+        known = self._known(given)
+        if not known:
+            return self
+        names = self.given | {t: self.labels.names[k] for t, k in known.items()}
+        result, lattice = self.__new__(type(self)), self.lattice.only(known)
+        result.__dict__.update(lattice=lattice, labels=self.labels, tokens=self.tokens)
+        result.__dict__.update(_given=tuple(sorted(names.items())))
+        return result
+
+    def _known(self, given: Any) -> dict[int, int]:
+        """Label ids of known labels; ValueError where they do not fit."""
+        if given is None:
+            return {}
+        if not isinstance(given, Mapping):
+            example = f"{{0: {self.labels.names[0]!r}}}"
+            raise ValueError(
+                f"given is {brief(given)}; expected a dictionary of positions and labels, such as {example}"
+            )
+        known, before = dict[int, int](), self.given
+        for position, label in given.items():
+            t = whole(position, "given: a position", 0, len(self) - 1)
+            try:
+                known[t] = self.labels._id(label, t)
+            except ValueError as error:
+                raise ValueError(f"given: {error}") from None
+            name = self.labels.names[known[t]]
+            if before.get(t, name) != name:
+                raise ValueError(
+                    f"given: token {t} has the label {brief(before[t])} already, not {brief(name)}"
+                )
+        return known
 
     @classmethod
     def _from(cls, lattice: Lattice, labels: Labels, tokens: Sequence[str] | None, scheme: str) -> "Trellis":
@@ -234,7 +303,13 @@ class Trellis:
 
     def __repr__(self) -> str:
         order = "" if self.order == 1 else ", second order"
-        return f"Trellis({len(self)} tokens, {len(self.labels)} labels, {self.labels.scheme}{order})"
+        known = f", {len(self._given)} known" if self._given else ""
+        return f"Trellis({len(self)} tokens, {len(self.labels)} labels, {self.labels.scheme}{order}{known})"
+
+    @property
+    def given(self) -> dict[int, str]:
+        """Known labels by position; all others are forbidden there. See `with_given`."""
+        return dict(self._given)
 
     @property
     def order(self) -> int:
@@ -348,6 +423,7 @@ class Trellis:
             "label_names": list(self.labels.names),
             "scheme": self.labels.scheme,
             **({"optional_fields": absent} if absent else {}),
+            **({"given": {str(t): label for t, label in self._given}} if self._given else {}),
             **arrays.plain_scores(self.lattice),
         }
 
@@ -372,12 +448,13 @@ class Trellis:
         """
         about = ("tokens", "label_names", "scheme")
         keys = {key for form in arrays.FORMS for key in form}
-        given = table(values, about, "the trellis", ("optional_fields", "first", *keys))
+        given = table(values, about, "the trellis", ("optional_fields", "given", "first", *keys))
         scores = {key: x for key, x in given.items() if key in keys or key == "first"}
         fields = strings(given.get("optional_fields", []), "optional_fields")
         names, scheme = strings(given["label_names"], "label_names"), text(given["scheme"], "scheme")
         labels, lattice = LabelSet(names, scheme, frozenset(fields)), arrays.lattice_of(scores, "the trellis")
-        return cls._from(lattice, labels, strings(given["tokens"], "tokens"), labels.scheme)
+        result = cls._from(lattice, labels, strings(given["tokens"], "tokens"), labels.scheme)
+        return result.with_given(positions(given.get("given", {}), "given"))
 
     def save(self, path: str | Path) -> None:
         """Write the trellis as a `.json` or `.json.gz` file.

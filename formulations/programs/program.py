@@ -1,6 +1,6 @@
 """The public record of an integer program: its matrix, and the meaning of each column and row."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -17,11 +17,12 @@ from formulations.messages import brief
 from formulations.problem.digest import digest
 from formulations.programs.description import Description, describe
 from formulations.programs.names import Meaning, bracketed, file_names
+from formulations.programs.other_texts import best_objective, nl, wcsp
 from formulations.programs.record import UNBOUNDED, IntegerProgram
 from formulations.programs.text import Style, lp, mps
 from formulations.programs.values import by_column, feasible_values
 
-FORMATS = {"lp": lp, "mps": mps}
+FORMATS = {"lp": lp, "mps": mps, "nl": nl, "wcsp": wcsp}
 UNITS = {"nats": UNITS_PER_NAT, "grid": 1}
 Meanings = tuple[Meaning, ...]
 
@@ -177,6 +178,40 @@ class Program:
         """64 hexadecimal digits that change with any number or name of the program."""
         return digest(replace(self.integer, start=None), self.column_names, self.row_names)
 
+    @property
+    def best_objective_units(self) -> int:
+        """The sum of the best values of all columns, each by itself, grid units; a cost in a wcsp file is subtracted from it."""
+        return best_objective(self.integer)
+
+    def start_text(self, labels: Sequence[str]) -> str:
+        """A labelling as the start of a solver (MST text of Gurobi): the columns `x` of its path; solvers find the others.
+
+        Parameters
+        ----------
+        labels : sequence of str
+            T label names.
+
+        Returns
+        -------
+        str
+            A line `name value` for each of T+1 columns.
+
+        Raises
+        ------
+        ValueError
+            For an unknown label, and for other than T labels.
+        """
+        place = {name: k for k, name in enumerate(self.labels)}
+        given = list(labels)
+        if len(given) != self.tokens:
+            raise ValueError(f"{len(given)} labels for {self.tokens} tokens")
+        for t, name in enumerate(given):
+            if name not in place:
+                raise ValueError(f"token {t}: no label {brief(name)}")
+        columns = self.integer.columns_of(np.array([place[name] for name in given], np.int64))
+        lines = [f"{self.file_columns[column]} 1\n" for column in columns.tolist()]
+        return f"# MIP start, digest {self.digest}\n{''.join(lines)}"
+
     def describe(self) -> Description:
         """Columns, rows and entries by rule and kind; prints as a table.
 
@@ -230,15 +265,18 @@ class Program:
         return self.integer.value(self.read(values)) / UNITS_PER_NAT
 
     def text(self, format: str, *, units: str = "nats") -> str:  # noqa: A002
-        """The program as "lp" or "mps" text.
+        """The program as text of a file.
 
-        LP text maximises. MPS text minimises the negated objective, since CBC does not read `OBJSENSE`. All names are those of
-        `file_columns` and `file_rows`.
+        - "lp" maximises, and "mps" minimises the negated objective, since CBC does not read `OBJSENSE`; names are those of
+          `file_columns` and `file_rows`;
+        - "nl" (AMPL) maximises; it has no names, and columns and rows in their order;
+        - "wcsp" (toulbar2) has a variable for each column, and minimises what a solution loses against the best value of
+          each column by itself, always in grid units. A solution of cost c has the objective `best_objective_units` - c.
 
         Parameters
         ----------
         format : str
-            "lp" or "mps".
+            "lp", "mps", "nl" or "wcsp".
         units : str, default "nats"
             "nats" for coefficients of the objective as exact decimals, or "grid" for integers in units of
             2^-20 nats, for solvers whose tolerances are absolute; the entries of A are the same in both.
@@ -249,9 +287,9 @@ class Program:
             The text of the file.
         """
         if format not in FORMATS:
-            raise ValueError(f"no format {brief(format)}; there are lp and mps")
+            raise ValueError(f"no format {brief(format)}; there are {', '.join(FORMATS)}")
         check_units(units)
-        sense = "maximises" if format == "lp" else "minimises the negative of"
+        sense = "minimises the negative of" if format == "mps" else "maximises"
         scale = "nats" if units == "nats" else "grid units of 2^-20 nats"
         remarks = [
             f"ilpinfer, a {self.program} program{' with folded rules' if self.folded else ''}, {self.form} form; "
@@ -264,14 +302,14 @@ class Program:
         return FORMATS[format](self.integer, Style(*names, UNITS[units], title, tuple(remarks)))
 
     def write(self, path: str | Path, *, units: str = "nats") -> None:
-        """Write the program as an LP or MPS file.
+        """Write the program as a file, in the format that its name ends with.
 
         The file appears under its name only when it is complete.
 
         Parameters
         ----------
         path : str or Path
-            A path that ends in `.lp` or `.mps`, or in either with `.gz`, which is compressed.
+            A path that ends in `.lp`, `.mps`, `.nl` or `.wcsp`, or in one of them with `.gz`, which is compressed.
         units : str, default "nats"
             "nats" or "grid", as for `text`.
 
@@ -283,7 +321,7 @@ class Program:
         target = check_path(path)
         suffix = Path(plain_name(target)).suffix.lower().removeprefix(".")
         if suffix not in FORMATS:
-            what = "programs are written as .lp or .mps, or either with .gz"
+            what = f"programs are written as .{', .'.join(FORMATS)}, or one of them with .gz"
             raise ValueError(f"{target}: {what}; name such a file")
         write_whole(target, self.text(suffix, units=units).encode("ascii"))
 

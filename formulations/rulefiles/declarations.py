@@ -136,8 +136,8 @@ def check_keys(table: Mapping[str, Any], known: Iterable[str], path: KeyPath) ->
             raise DocumentError(f'nothing is called "{key}"{suggestion(key, known)}', *path, key, KEY)
 
 
-def with_word_files(value: Any, name: str, path: KeyPath, folder: Path, words: bool) -> Any:
-    """The value of a parameter with the words from files in the folder, also inside token patterns."""
+def with_word_files(value: Any, name: str, path: KeyPath, folder: Path | None, words: bool) -> Any:
+    """The value of a parameter with the words from files in the folder, also inside token patterns; no file is read without a folder."""
     if words:
         return _words(value, name, path, folder)
     if isinstance(value, list):
@@ -148,7 +148,7 @@ def with_word_files(value: Any, name: str, path: KeyPath, folder: Path, words: b
     return {k: with_word_files(v, k, (*path, k), folder, own.get(k) is WORDS) for k, v in value.items()}
 
 
-def _words(value: Any, name: str, path: KeyPath, folder: Path) -> Any:
+def _words(value: Any, name: str, path: KeyPath, folder: Path | None) -> Any:
     """A list of words, or those in the file of `{ file = "words.txt" }`; the file is not read where words stand beside it."""
     if not isinstance(value, dict):
         return value
@@ -161,6 +161,8 @@ def _words(value: Any, name: str, path: KeyPath, folder: Path) -> Any:
             raise DocumentError(str(error), *path, "words", *error.path) from None
         words.source = value["file"]
         return words
+    if folder is None:
+        raise DocumentError(f"{name}: no file is read here; write the words: words = [...]", *path, "file")
     try:
         return read_words(folder, value["file"])
     except Unreadable as error:

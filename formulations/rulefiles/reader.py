@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from formulations import time_limits
 from formulations.constraints.feature import Feature
 from formulations.constraints.formulas import Linear, Logic, Text, apply_template
 from formulations.constraints.patterns import Matches
@@ -28,7 +29,8 @@ FORMS = ("template", "linear", "logic")
 _ANOTHER = "\0"  # stands for labels of a model that a file does not declare
 
 
-def read(text: str, source: str, folder: Path) -> RuleSet:
+def read(text: str, source: str, folder: Path | None) -> RuleSet:
+    """The rules of a text; files of words are those of the folder, and errors where there is none."""
     try:
         document = loads(text)
     except NotToml as error:
@@ -56,7 +58,7 @@ def _title(document: Mapping[str, Any], path: KeyPath) -> str:
 class _Reader(Declarations):
     document: Mapping[str, Any]
     source: str
-    folder: Path
+    folder: Path | None
 
     def rule_set(self) -> RuleSet:
         check_keys(self.document, TOP, ())
@@ -94,6 +96,7 @@ class _Reader(Declarations):
 
     def _with_place(self, build: Callable[[], Any], table: Mapping[str, Any], path: KeyPath) -> Any:
         """The result of `build`; its errors get the place of the parameter that their message begins with."""
+        time_limits.check()
         try:
             return build()
         except DocumentError:

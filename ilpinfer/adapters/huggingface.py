@@ -128,7 +128,7 @@ def entities(
     trellis = from_logits(
         rows[[i for group in units.groups for i in group]],
         names,
-        units.tokens,
+        tokens=units.tokens,
         word_ids=[number for number, group in enumerate(units.groups) for _ in group],
         pool=POOLS.get(strategy, "first"),
         scheme=scheme,

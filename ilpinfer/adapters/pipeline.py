@@ -100,7 +100,7 @@ class PostProcessor:
         ]
         tokens = [_text(group, text) for group in groups]
         trellis = from_logits(
-            rows, self.labels, tokens, word_ids=ids, pool=POOLS.get(strategy, "first"), **self.crf
+            rows, self.labels, tokens=tokens, word_ids=ids, pool=POOLS.get(strategy, "first"), **self.crf
         )
         decision = decide(trellis, self.decoder, self.score)
         scores = np.full((len(trellis), len(self.labels)), -1.0)

@@ -32,8 +32,8 @@ def join_windows(
     logits: Sequence[Any],
     offsets: Sequence[Any],
     labels: LabelSet | Sequence[str] | Mapping[Any, str] | None = None,
-    tokens: Sequence[str] | None = None,
     *,
+    tokens: Sequence[str] | None = None,
     word_ids: Sequence[Sequence[int | None]] | None = None,
     text: str | None = None,
     combine: str = "center",
@@ -89,7 +89,7 @@ def join_windows(
     Examples
     --------
     >>> first, second = [[2.0, 0.0], [0.0, 3.0], [0.5, 0.0]], [[0.0, 0.9], [0.0, 1.0], [4.0, 0.0]]
-    >>> trellis = join_windows([first, second], [0, 1], ["O", "name"], ["by", "Ada", "Byron", "."])
+    >>> trellis = join_windows([first, second], [0, 1], ["O", "name"], tokens=["by", "Ada", "Byron", "."])
     >>> trellis.tokens, trellis.labels.names
     (('by', 'Ada', 'Byron', '.'), ('O', 'name'))
     """
@@ -102,7 +102,7 @@ def join_windows(
     return from_logits(
         merged.logits,
         labels,
-        tokens,
+        tokens=tokens,
         word_ids=merged.word_ids,
         pool=pool,
         scale=scale,

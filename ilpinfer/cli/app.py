@@ -7,7 +7,7 @@ import typer
 from typer.exceptions import TyperException
 
 from ilpinfer import __version__
-from ilpinfer.cli import config, settings
+from ilpinfer.cli import config, settings, signals
 from ilpinfer.cli.command import Config, NoColor, NoConfig, Quiet, set_up
 from ilpinfer.cli.commands import COMMANDS, Commands
 from ilpinfer.cli.failure import Failure
@@ -82,6 +82,7 @@ def group() -> Any:
 def run(arguments: Sequence[str]) -> None:
     """Parse and run; Failure for invalid arguments."""
     settings.configure()
+    signals.arguments = tuple(arguments)
     try:
         code = group()(list(arguments), prog_name="ilpinfer", standalone_mode=False)
     except TyperException as error:

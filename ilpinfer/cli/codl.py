@@ -77,7 +77,8 @@ class CodlOptions:
         str | None,
         value_option(
             "SHARE",
-            "Weight of the supervised model, 0 to 1, or tokens: the share of labelled tokens. 0.9 if not given.",
+            "Weight of the supervised model, 0 to 1, or tokens: the share of labelled tokens. If neither this, --mixing nor "
+            "--penalty-weight is given, the best of a few settings on folds of LABELLED; else 0.9.",
             METHOD,
         ),
     ] = None
@@ -100,9 +101,15 @@ class CodlOptions:
         str | None,
         value_option(
             "NAME",
-            "What is mixed with the supervised model: probabilities, scores or counts; probabilities for an HMM and scores for "
-            "a crf if not given.",
+            "What is mixed with the supervised model: probabilities, scores or counts; if not chosen with --gamma, probabilities "
+            "for an HMM and scores for a crf.",
             METHOD,
+        ),
+    ] = None
+    penalty_weight: Annotated[
+        float | None,
+        value_option(
+            "WEIGHT", "Weight on all penalties while POOL is labelled; if not chosen with --gamma, 1.", METHOD
         ),
     ] = None
     confidence: Annotated[
@@ -151,7 +158,17 @@ class CodlOptions:
 
         if self.kind not in KINDS:
             raise InputError(f'no kind of model "{self.kind}"{suggestion(self.kind, KINDS)}')
-        names = ("k", "cycles", "e_step", "mixing", "confidence", "budget", "pool_size", "seed")
+        names = (
+            "k",
+            "cycles",
+            "e_step",
+            "mixing",
+            "penalty_weight",
+            "confidence",
+            "budget",
+            "pool_size",
+            "seed",
+        )
         given: dict[str, Any] = {"kind": self.kind}
         if self.gamma is not None:
             given["gamma"] = _weight(self.gamma)
@@ -229,13 +246,16 @@ def _resumable(
     """The result; cycles of an interrupted run of the same job are not repeated."""
 
     def position(row: "Row") -> RowPosition:
-        return RowPosition(int(row["cycle"]["number"]) - 1)
+        return RowPosition(int(row["number"]))
 
     with RowCheckpoint(options.output, job, position, inputs) as checkpoint:
         notice(checkpoint.damage)
-        if checkpoint.groups:
-            notice(f"{options.output}.part: resumed after cycle {checkpoint.groups}")
-        result = fit(lambda row: checkpoint.write([row]), list(checkpoint.rows()))
+        rows = list(checkpoint.rows())
+        if rows:
+            last = rows[-1].get("cycle")
+            place = f"cycle {last['number']}" if last else f"trial {len(rows)} of settings"
+            notice(f"{options.output}.part: resumed after {place}")
+        result = fit(lambda row: checkpoint.write([row]), rows)
         checkpoint.replace_by(result.text.encode("utf-8", "backslashreplace"))
     return result
 
@@ -287,7 +307,8 @@ def _bars(cycles: int) -> Iterator[Callable[[int, int, int], None]]:
 
         def show(cycle: int, done: int, total: int) -> None:
             if done == 1:
-                advance[:] = [stack.enter_context(progress(f"cycle {cycle} of {cycles}", total))]
+                name = f"cycle {cycle} of {cycles}" if cycle else "models of folds"
+                advance[:] = [stack.enter_context(progress(name, total))]
             advance[0]()
             if done == total:
                 stack.close()
@@ -301,6 +322,7 @@ def _record(options: CodlOptions, result: "CODLResult") -> dict[str, Any]:
         "output": options.output,
         "labels": model.labels.names,
         "scheme": model.labels.scheme,
+        "tried": [{**trial.settings, "held_out": _plain(trial.held_out)} for trial in result.tried],
         "supervised": _plain(result.before),
         "cycles": [{**vars(cycle), "held_out": _plain(cycle.held_out)} for cycle in result.trace],
         "made": result.made,
@@ -312,7 +334,16 @@ def _plain(measures: "Mapping[str, Measures]") -> dict[str, Any]:
 
 
 def _show(result: "CODLResult", screen: "Console") -> None:
-    """A line for each cycle."""
+    """A line for each trial of settings, and one for each cycle."""
+    if result.tried:
+        tried = table("trial", "mixing")
+        numbers(tried, "gamma", "penalty weight")
+        for name in result.tried[0].held_out:
+            numbers(tried, f"{name}: tokens", "F1", "whole sequences")
+        for number, trial in enumerate(result.tried, 1):
+            values = f"{trial.gamma:g}", f"{trial.penalty_weight:.3g}"
+            add_row(tried, str(number), trial.mixing, *values, *_cells(trial.held_out))
+        screen.print(tried)
     shown = table("cycle")
     numbers(shown, "learnt from", "changed", "violations")
     for name in result.before:
@@ -340,6 +371,11 @@ def _remark(options: CodlOptions, result: "CODLResult", pool: int) -> None:
                 f"the rules need too many joint states for exact probabilities; used instead: {counts_text}"
             )
     model = result.model
+    made = result.made["settings"]
+    if result.trace:
+        weights = f"gamma {made['gamma']:g}" if made["gamma"] is not None else "gamma by tokens"
+        softer = "" if made["penalty_weight"] == 1 else f", penalties times {made['penalty_weight']:.3g}"
+        remark(f"settings: {made['mixing']}, {weights}{softer} ({result.made['choice']})")
     remark(f"{options.output}: {len(model.labels)} labels ({model.labels.scheme}), {model.size}")
 
 

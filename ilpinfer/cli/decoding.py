@@ -4,7 +4,7 @@ import contextlib
 import warnings
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Self
@@ -28,7 +28,8 @@ from ilpinfer.cli.inputs import (
     parameters,
     raise_interrupt,
 )
-from ilpinfer.cli.progress import progress
+from ilpinfer.cli.progress import rate_progress
+from ilpinfer.cli.signals import ContinuedBy
 from ilpinfer.cli.streams import json_text, notice
 from ilpinfer.core.configurations import configuration
 from ilpinfer.corpus.examples import Example, Rejection, fingerprint
@@ -45,6 +46,8 @@ if TYPE_CHECKING:
     from ilpinfer.pipelines.scored_stream import ScoredStream, Trellises
 
 TWO_PHASE = "Two-phase inference"
+LISTED = 50
+"""Labellings that stand for all in questions."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +102,15 @@ class DecodeOptions:
             "incumbent."
         ),
     ] = False
+    questions: Annotated[
+        int | None,
+        value_option(
+            "NUMBER",
+            "Add this many tokens whose labels a person should be asked for: those whose answers are expected to change most "
+            f"labels, by the best {LISTED} labellings.",
+            min=1,
+        ),
+    ] = None
     jobs: Annotated[int, value_option("NUMBER", "Number of processes.", min=1)] = 1
     option: MethodOption = ()
 
@@ -133,10 +145,10 @@ def decode(options: DecodeOptions) -> None:
         job = job_of(options.input)
         work = _Work(examples, job, solve, options, Findings())
         if options.output == "-":
-            work.run(0, lambda rows, _: _print(rows))
+            work.run(0, lambda rows, _: _print(rows), bar=False)
         else:
             name = options.job(job.content)
-            with RowCheckpoint(options.output, name, _position, inputs) as checkpoint:
+            with ContinuedBy(), RowCheckpoint(options.output, name, _position, inputs) as checkpoint:
                 work.resume(checkpoint)
     work.findings.check()
 
@@ -153,6 +165,16 @@ class Peekable:
     def first(self) -> Example | Rejection:
         """The first example, until it is yielded."""
         return self._first[0]
+
+    @property
+    def size(self) -> int:
+        """Number of bytes that were read."""
+        return self._stream.size
+
+    @property
+    def total(self) -> int | None:
+        """Number of bytes of the input; None if it is not known."""
+        return self._stream.total
 
     @property
     def paused(self) -> bool:
@@ -223,13 +245,9 @@ class _Work:
         if checkpoint.unfinished:
             checkpoint.drop_unfinished()
         self._skip(checkpoint)
-        with progress("decoding", None, checkpoint.groups) as advance:
-
-            def write(rows: list[Row], example: Example) -> None:
-                checkpoint.write(rows, fingerprint(example))
-                advance()
-
-            self.run(checkpoint.groups, write)
+        self.run(
+            checkpoint.groups, lambda rows, example: checkpoint.write(rows, fingerprint(example)), bar=True
+        )
 
     def _skip(self, checkpoint: RowCheckpoint) -> None:
         """Skip the sequences that are already written; each one must be the sequence that its rows were computed from."""
@@ -244,24 +262,32 @@ class _Work:
                 raise checkpoint.of_another_run
             self.findings.add(row, example.where)
 
-    def run(self, begin: int, write: Write) -> None:
-        """Decode and write sequence by sequence."""
+    def run(self, begin: int, write: Write, *, bar: bool) -> None:
+        """Decode and write sequence by sequence; outside a terminal there is progress without a bar, too."""
+        with rate_progress("decoding", self.examples.total, bar=bar) as show:
+            self._run(begin, write, show)
+
+    def _run(self, begin: int, write: Write, show: Callable[[int, int, int], None]) -> None:
         from ilpinfer.decoding.reporting import failure
         from ilpinfer.pipelines.scored_stream import Trellises, in_order
 
         overruled: Counter[str] = Counter()
         stream = scored_stream(self.options.input, self.examples, self.job)
-        trellises, number = Trellises(stream), begin
+        trellises, number, proved = Trellises(stream), begin, 0
 
         def done(item: ScoredSequence, solutions: "list[Solution]", trace: Trace) -> None:
-            nonlocal number
+            nonlocal number, proved
             rows = [self._row(number, item, solution) for solution in solutions]
+            if self.options.questions and solutions[0].has_labelling:
+                rows[0]["questions"] = self._questions(item, self.options.questions)
             if len(rows) > 1:
                 rows = [{**row, "rank": rank, "ranks": len(rows)} for rank, row in enumerate(rows, 1)]
             if self.options.trace:
                 rows = [{**row, "trace": trace} for row in rows]
             write(rows, item.example)
             number += 1
+            proved += rows[0]["status"] in ("optimal", "infeasible")
+            show(self.examples.size, number - begin, proved)
             for row in rows:
                 self.findings.add(row, item.example.where)
             overruled.update({rule: len(at) for rule, at in solutions[0].overruled.items()})
@@ -273,6 +299,14 @@ class _Work:
             done(item, *result)
         for rule, times in overruled.items():
             notice(f'rule "{rule}" was overruled by an earlier rule at {times} token{"s" * (times > 1)}')
+
+    def _questions(self, item: ScoredSequence, number: int) -> list[Row]:
+        from ilpinfer.decoding.questions import next_question
+
+        assert item.trellis is not None
+        found = next_question(item.trellis, self.job.rules, top=number, labellings=LISTED)
+        places = item.positions or range(len(item.tokens))
+        return [{**asdict(each), "token": places[each.token]} for each in found]
 
     def _row(self, number: int, item: ScoredSequence, solution: "Solution") -> Row:
         from ilpinfer.decoding.reporting import failure
@@ -288,11 +322,7 @@ class _Work:
             values = solution.to_dict()
         if raise_interrupt(solution).error:
             values["reason"] = f"{item.example.where}: {solution.reason}"
-        if item.positions is not None:
-            # Ids, violations and scores are of these tokens; what is left out has a label, but no id among the model's.
-            values |= {"positions": list(item.positions)}
-            values["labels"] = values["labels"] and item.restore(values["labels"])
-        return {"sequence": number, **item.example.about, "tokens": list(item.all_tokens), **values}
+        return {"sequence": number, **item.example.about, "tokens": list(item.all_tokens), **item.row(values)}
 
 
 def _solver(options: DecodeOptions) -> Solve:

@@ -1,9 +1,9 @@
 """`ilpinfer evaluate`."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from formulations.messages import suggestion
 from ilpinfer.cli.arguments import AsJson, Column, Scheme, argument, output_file, value_option
@@ -17,6 +17,8 @@ from ilpinfer.evaluation import confusion, significance
 from ilpinfer.evaluation.counts import UNITS
 from ilpinfer.evaluation.evaluation import Evaluation, measures
 from ilpinfer.evaluation.evaluation import evaluate as evaluate_pairs
+from ilpinfer.evaluation.matches import KINDS, span_matches
+from ilpinfer.evaluation.reports import field_rows, report_text
 from ilpinfer.evaluation.significance import Difference
 from ilpinfer.system.extras import require
 from ilpinfer.system.files import write_atomically
@@ -28,6 +30,8 @@ MISTAKES = 5
 """Number of confusions that are shown."""
 
 
+VIEWS = ("fields", "report", "matches")
+"""Tables: of all measures, in the form of seqeval, and of matches as nervaluate counts them."""
 TEST = "Significance test"
 
 
@@ -50,6 +54,12 @@ class EvaluateOptions:
     by: Annotated[str, value_option("UNIT", "Unit that is counted: spans, tokens, lines or characters.")] = (
         "spans"
     )
+    view: Annotated[
+        str,
+        value_option(
+            "VIEW", "Table that is shown: fields, report as of seqeval, or matches of spans as of nervaluate."
+        ),
+    ] = "fields"
     beta: Annotated[
         float, value_option("NUMBER", "Weight of recall in F; 0.5 prefers precision, 2 recall.")
     ] = 1.0
@@ -75,6 +85,10 @@ def evaluate(options: EvaluateOptions) -> None:
     predicted, against, unit, beta = options.predicted, options.against, options.by, options.beta
     if unit not in UNITS:
         raise InputError(f"--by {unit}: no such unit{suggestion(unit, UNITS)}")
+    if options.view not in VIEWS:
+        raise InputError(f"--view {options.view}: no such table{suggestion(options.view, VIEWS)}")
+    if options.view == "matches" and unit != "spans":
+        raise InputError(f"--view matches and --by {unit}: matches are those of spans; leave one of them out")
     if not 0 < beta < float("inf"):
         raise InputError(f"--beta is {beta:g}; expected a number above 0")
     if options.picture:
@@ -90,6 +104,7 @@ def evaluate(options: EvaluateOptions) -> None:
     for path, each in zip((predicted, against), result, strict=False):
         if each.missing:
             notice(f"{path}: {each.missing} sequences without a labelling: their tokens count as wrong")
+    matches = span_matches(pairs[0], labels=labels, leave_out=options.leave_out)
     differences: list[Difference] = []
     with outputs.reserved():
         if against:
@@ -101,6 +116,8 @@ def evaluate(options: EvaluateOptions) -> None:
             "gold": options.gold,
             "scheme": labels.scheme,
             **result[0].to_dict(beta),
+            "report": field_rows(result[0], unit),
+            "matches": matches,
         }
         if against:
             tests = [{**asdict(each), "gain": each.gain} for each in differences]
@@ -111,7 +128,13 @@ def evaluate(options: EvaluateOptions) -> None:
             write_atomically(options.picture, confusion.picture(labels.names, result[0].confusion))
 
     def tables(screen: "Console") -> None:
-        _show(screen, result[0], unit, beta)
+        if options.view == "fields":
+            _show(screen, result[0], unit, beta)
+        elif options.view == "report":
+            for line in report_text(field_rows(result[0], unit), 4).splitlines():
+                screen.print(line, highlight=False, soft_wrap=True)
+        else:
+            _show_matches(screen, matches)
         if against:
             _show_differences(screen, differences, predicted, against)
 
@@ -150,6 +173,17 @@ def _show(screen: "Console", result: Evaluation, unit: str, beta: float) -> None
     if worst:
         pairs = ", ".join(f"{gold} as {predicted} {count}" for gold, predicted, count in worst)
         screen.print(f"most often mistaken: {pairs}", soft_wrap=True, highlight=False)
+
+
+def _show_matches(screen: "Console", matches: Mapping[str, Any]) -> None:
+    shown = table("field", "match")
+    numbers(shown, *KINDS, "precision", "recall", "F1")
+    for name, ways in [*matches["fields"].items(), ("all", matches["all"])]:
+        for way, row in ways.items():
+            shares = (_percent(row[key]) for key in ("precision", "recall", "f1"))
+            counts = (str(row[kind]) for kind in KINDS)
+            add_row(shown, name, way, *counts, *shares, style="bold" if name == "all" else "")
+    screen.print(shown)
 
 
 def _show_differences(screen: "Console", differences: Sequence[Difference], one: str, other: str) -> None:

@@ -74,7 +74,12 @@ _KINDS = {
     "regular": "regular",
     "auxiliary": "needs auxiliary variables",
 }
-_PARTIAL = {"exact": "in P", "sound": "in P, may fall", "forced": "forced", "": "not in P"}
+_PARTIAL = {
+    "exact": "counts never fall",
+    "sound": "may fall, not to 0",
+    "forced": "forced",
+    "": "not used",
+}
 
 
 def _show(result: "list[Analysis]", labels: LabelSet, length: int) -> None:

@@ -3,6 +3,7 @@
 import json
 import math
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
@@ -27,6 +28,9 @@ from ilpinfer.system.files import write_atomically
 from ilpinfer.system.output_paths import check_folder, output_path
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ilpinfer.core.solution import Solution
     from ilpinfer.decoding.two_phase import TwoPhaseSolution
 
 PROGRAM = "Integer program"
@@ -120,7 +124,18 @@ class ExportOptions:
         ),
     ]
     program: ProgramOptions
-    format: Annotated[str, value_option("FORMAT", "lp or mps.")] = "lp"
+    format: Annotated[
+        str, value_option("FORMAT", "lp, mps, nl (AMPL) or wcsp (toulbar2, costs in grid units).")
+    ] = "lp"
+    gzip: Annotated[bool, flag("Compress the programs: 0001.lp.gz.")] = False
+    start: Annotated[
+        str,
+        value_option(
+            "METHOD",
+            "Write a labelling of this method as the start of a solver, 0001.mst, for soft programs: auto for the optimum, "
+            "beam:width=50 and others.",
+        ),
+    ] = ""
     units: Units = "nats"
     first: First = None
     as_json: AsJson = False
@@ -129,10 +144,13 @@ class ExportOptions:
 @command(
     "ilpinfer export scores.jsonl --rules rules.toml --output programs",
     "ilpinfer export test.tsv --model hmm.json --rules citations --format mps --first 10 --output programs",
+    "ilpinfer export scores.jsonl --rules rules.toml --gzip --start beam --output programs",
 )
 def export(options: ExportOptions) -> None:
     """Write the integer program of each sequence for other solvers, with named columns and rows."""
     check_texts(options.format, options.units)
+    start = _start(options)
+    suffix = f"{options.format}{'.gz' * options.gzip}"
     inputs = options.input.files
     check_streams(False, [], inputs)
     if not options.output:
@@ -141,31 +159,50 @@ def export(options: ExportOptions) -> None:
     scored, rules, _ = prepare(options.input, options.input.reading, options.first)
     names = numbers(len(scored))
     for name in names:
-        for end in (options.format, "columns.json"):
+        for end in (suffix, "columns.json", *(["mst"] if start else [])):
             output_path(Path(options.output, f"{name}.{end}"), inputs)
     failures, written = [], list[str]()
     with progress("exporting", len(scored)) as advance:
         for name, item in zip(names, scored, strict=True):
             try:
-                program = options.program.formulate(known_trellis(item), rules)
+                trellis = known_trellis(item)
+                program = options.program.formulate(trellis, rules)
+                begun = start(trellis, rules) if start else None
             except (ValueError, MemoryError) as error:
                 if traceback_wanted():
                     raise
                 failures.append(f"{item.example.where}: {describe(error)}")
                 continue
-            place = Path(options.output, f"{name}.{options.format}")
+            place = Path(options.output, f"{name}.{suffix}")
             write_atomically(place, program.text(options.format, units=options.units), inputs)
             write_atomically(place.with_name(f"{name}.columns.json"), _map(program, item, options), inputs)
+            if begun is not None and math.isfinite(begun.score):
+                write_atomically(place.with_name(f"{name}.mst"), program.start_text(begun.labels), inputs)
+            elif begun is not None:
+                notice(f"{item.example.where}: {options.start} has no labelling to start with")
             written.append(str(place))
             advance()
     count = len(written)
     notice(
-        f"{options.output}: {count} program{'s' * (count != 1)}, {names[0]}.{options.format} to {names[-1]}.{options.format}"
+        f"{options.output}: {count} program{'s' * (count != 1)}, {names[0]}.{suffix} to {names[-1]}.{suffix}"
     )
     if options.as_json:
         print_json({"output": options.output, "programs": written, "failures": failures})
     if failures:
         raise Failure(f"{len(failures)} of {len(scored)} sequences have no program: first {failures[0]}", 2)
+
+
+def _start(options: ExportOptions) -> "Callable[..., Solution] | None":
+    """The method of --start as a function; None where none is asked for."""
+    if not options.start:
+        return None
+    if options.program.program != "soft":
+        raise InputError(f"--start {options.start}: is for --program soft; leave it out")
+    from ilpinfer.core.request import Request
+    from ilpinfer.decoding.decode import decode
+
+    Request.of(options.start, None, {}).task(None)
+    return partial(decode, method=options.start)
 
 
 def check_texts(format_: str, units: str) -> None:
@@ -195,9 +232,10 @@ def _map(program: Program, item: ScoredSequence, options: ExportOptions) -> str:
     about = {
         "digest": program.digest,
         "format": options.format,
-        "units": options.units,
+        "units": "grid" if options.format == "wcsp" else options.units,
         **asdict(options.program),
         "floor": program.floor,
+        "best_objective_units": program.best_objective_units,
         "tokens": list(item.tokens),
         "labels": list(program.labels),
     }

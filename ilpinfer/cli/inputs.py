@@ -292,5 +292,6 @@ def _content(path: str | None) -> str:
 def _contents(examples: list[Example]) -> list[Any]:
     """The content of examples, as plain values with the same text in every process."""
     return [
-        (e.tokens, e.columns, e.labels, None if e.scores is None else e.scores.to_plain()) for e in examples
+        (e.tokens, e.columns, e.labels, e.given, None if e.scores is None else e.scores.to_plain())
+        for e in examples
     ]

@@ -1,5 +1,6 @@
 """`ilpinfer learn`."""
 
+import shlex
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,14 +15,14 @@ from formulations.errors import RuleNotice
 from ilpinfer.cli.arguments import (
     AsJson,
     Column,
-    RuleFile,
+    Rules,
     Scheme,
     TrainFile,
+    argument,
     flag,
     kind_option,
     model_option,
     output_file,
-    rules_option,
     value_option,
 )
 from ilpinfer.cli.command import command, common
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
 
 SHOWN = 40
 """Rules of the table on screen."""
+WEIGHTS = ("rules", "all")
 
 
 MODELS = "Models that score TRAIN"
@@ -68,7 +70,6 @@ MODELS = "Models that score TRAIN"
 
 @dataclass(frozen=True)
 class LearnOptions:
-    first_rules: RuleFile
     source: TrainFile
     output: Annotated[str, output_file("File for the rules with learnt penalties, TOML")]
     model: Annotated[
@@ -92,9 +93,7 @@ class LearnOptions:
             "NAME=VALUE", "A parameter of the kind, as in `ilpinfer train`. May be repeated.", MODELS
         ),
     ] = ()
-    more_rules: Annotated[
-        Sequence[str], rules_option("More rules, such as bio. May be repeated.", None, "--rules")
-    ] = ()
+    rules: Rules = ()
     algorithm: Annotated[
         str,
         value_option(
@@ -103,14 +102,39 @@ class LearnOptions:
             "conservative-given.",
         ),
     ] = "cross-validated"
-    measure: Annotated[str, value_option("NAME", "Measure to maximize: tokens, spans, sequences or all.")] = (
-        "all"
-    )
+    measure: Annotated[
+        str,
+        value_option(
+            "NAME",
+            "Measure to maximize: tokens, spans, sequences, all, or an F measure of spans such as f0.5, which weighs precision "
+            "above recall.",
+        ),
+    ] = "all"
     folds: Annotated[
         int, value_option("NUMBER", "Folds in which models, algorithms and rules are evaluated.")
     ] = 5
-    rate: Annotated[float, value_option("NATS", "Step size of the perceptron, in nats.")] = 0.3
-    epochs: Annotated[int, value_option("NUMBER", "Passes of the perceptron over TRAIN in each round.")] = 20
+    weights: Annotated[
+        str,
+        value_option(
+            "WHICH",
+            "rules: penalties and weights of features. all: also the scores of an hmm or crf that is trained on TRAIN, all corrected "
+            "together under inference where that is better on held-out parts.",
+        ),
+    ] = "rules"
+    output_model: Annotated[str | None, output_file("File for the model of --weights all, JSON")] = None
+    rate: Annotated[
+        float | None,
+        value_option(
+            "NATS", "Step size of the perceptron, in nats; 0.3 if not given, 0.1 with --weights all."
+        ),
+    ] = None
+    epochs: Annotated[
+        int | None,
+        value_option(
+            "NUMBER",
+            "Passes of the perceptron over TRAIN in each round; 20 if not given, 10 with --weights all.",
+        ),
+    ] = None
     prune: Annotated[bool, flag("Remove rules that do not improve the measure.")] = True
     seed: Annotated[
         int, value_option("NUMBER", "Seed of the folds and of the order of sequences.", min=0)
@@ -118,32 +142,43 @@ class LearnOptions:
     scheme: Scheme = ""
     column: Column = ""
     as_json: AsJson = False
-
-    @property
-    def rules(self) -> list[str]:
-        """Rule files, or names of the catalogue, which are joined."""
-        return [self.first_rules, *self.more_rules]
+    others: Annotated[Sequence[str], argument("", "", hidden=True)] = ()
 
 
 @command(
-    "ilpinfer learn rules.toml train.tsv --kind hmm --output learnt.toml",
-    "ilpinfer learn citations train.tsv --model crf.json --measure spans --output learnt.toml",
+    "ilpinfer learn train.tsv --rules rules.toml --kind hmm --output learnt.toml",
+    "ilpinfer learn train.tsv --rules citations --model crf.json --measure spans --output learnt.toml",
+    "ilpinfer learn train.tsv --rules citations --kind hmm --weights all --output-model hmm.json --output learnt.toml",
 )
 def learn(options: LearnOptions) -> None:
     """Learn the penalties of rules from labelled sequences, by their effect on held-out labellings."""
+    from ilpinfer.cli.joint_learning import Files, learn_all, searcher
     from ilpinfer.learning.penalties import PenaltyLearner
 
+    _check_rules(options)
     source, scheme = options.source, checked_scheme(options.scheme)
+    if options.weights not in WEIGHTS:
+        raise InputError(f"--weights {options.weights}: expected {' or '.join(WEIGHTS)}")
+    together = searcher(options) if options.weights == "all" else None
+    if options.output_model and not together:
+        raise InputError("--output-model: a model is learnt with --weights all only")
+    values = {name: value for name, value in common(options, PenaltyLearner).items() if value is not None}
     try:
-        learner = PenaltyLearner(**common(options, PenaltyLearner))
+        learner = PenaltyLearner(**values)
     except ValueError as error:
         raise InputError(str(error)) from None
     inputs = files_read(source, options.model, toml=options.rules)
-    outputs = Outputs(options.as_json, inputs, output=options.output)
+    outputs = Outputs(
+        options.as_json, inputs, output=options.output, **{"output-model": options.output_model}
+    )
     rules = read_rules(options.rules)
     warnings.simplefilter("ignore", RuleNotice)
     with about(source):
         data = read_training(options, scheme)
+        if together:
+            files = Files(options.output, options.output_model or "")
+            learn_all(together, data.pairs, data.record, rules, files, outputs, inputs)
+            return
 
         def learnt(examples: "Sequence[ScoredExample]") -> "tuple[LearntPenalties, str]":
             try:
@@ -168,6 +203,17 @@ def learn(options: LearnOptions) -> None:
                 checkpoint.replace_by(text.encode("utf-8", "backslashreplace"))
     outputs.show(result.to_dict(), lambda screen: _show(result, screen))
     _remark(options, result)
+
+
+def _check_rules(options: LearnOptions) -> None:
+    """Whether rules are given, and by --rules; they were the first argument once."""
+    if options.others:
+        *more, train = options.others
+        rules = shlex.join(word for each in (options.source, *more) for word in ("--rules", each))
+        output = shlex.join(["--output", options.output])
+        raise InputError(f"rules are an option: ilpinfer learn {shlex.quote(train)} {rules} {output}")
+    if not options.rules:
+        raise InputError("no rules to learn penalties of: name them with --rules RULES")
 
 
 @contextmanager

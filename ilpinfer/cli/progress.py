@@ -3,30 +3,57 @@
 import contextlib
 import logging
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from ilpinfer.cli import settings
 from ilpinfer.cli.streams import remark, say
 from ilpinfer.kernels import notices
 from ilpinfer.kernels.notices import Step
 
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
 
 @dataclass(eq=False)
 class _Line:
-    """A bar or line on the screen: its text, and the function that shows another one in its place."""
+    """A bar or line on the screen: its text, and the function that shows it, or a step of a compilation in its place."""
 
     text: str
-    show: Callable[[str], None]
+    show: Callable[[str, Step | None], None]
 
     def update(self, text: str) -> None:
         self.text = text
-        self.show(text)
+        self.show(text, None)
+
+
+@dataclass
+class _Count:
+    """What is done of a task in a bar, which counts the functions of a kernel while that is compiled."""
+
+    bar: "Progress"
+    number: "TaskID"
+    total: int | None
+    done: int = 0
+
+    def set(self, done: int, **columns: Any) -> None:
+        self.done = done
+        self.bar.update(self.number, completed=done, **columns)
+
+    def show(self, text: str, step: Step | None) -> None:
+        if step is not None and self.total is not None:
+            self.bar.update(self.number, description=text, completed=step.done + 1, total=step.total)
+        else:
+            self.bar.update(self.number, description=text, completed=self.done, total=self.total)
 
 
 _lines: list[_Line] = []
 """What is on the screen, the newest last."""
+MINUTE = 60.0
+"""Seconds between two lines of progress outside a terminal."""
 _own = contextlib.ExitStack()
 """The line for steps of compilation where there is no other."""
 
@@ -48,38 +75,88 @@ def progress(task: str, total: int | None, done: int = 0) -> Iterator[Callable[[
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console(stderr=True), transient=True) as bar:
-        number = bar.add_task(task, total=total, completed=done)
-        with _on_screen(_Line(task, lambda text: bar.update(number, description=text))):
-            yield lambda: bar.advance(number)
+        count = _Count(bar, bar.add_task(task, total=total, completed=done), total, done)
+        with _on_screen(_Line(task, count.show)):
+            yield lambda: count.set(count.done + 1)
 
 
 @contextlib.contextmanager
-def rate_progress(task: str, total: int | None) -> Iterator[Callable[[int, int, int], None]]:
-    """A progress bar over bytes; call the value with the bytes read, the rows written, and the rows that are proved."""
-    if not shown():
+def rate_progress(
+    task: str, total: int | None, *, bar: bool = True
+) -> Iterator[Callable[[int, int, int], None]]:
+    """A progress bar over bytes, or a line each minute outside a terminal; `total` is None if it is not known.
+
+    Call the value with the bytes read, the rows written, and the rows that are proved.
+    """
+    if not sys.stderr.isatty() and not settings.quiet:
+        with _each_minute(task, total) as tell:
+            yield tell
+        return
+    if not (shown() and bar):
         yield lambda *_: None
         return
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
     from ilpinfer.cli.screen import console
 
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
+        *([] if total is None else [TaskProgressColumn()]),
         TextColumn("{task.fields[rows]}"),
         TimeRemainingColumn(),
     )
     began = time.monotonic()
-    with Progress(*columns, console=console(stderr=True), transient=True) as bar:
-        number = bar.add_task(task, total=total, rows="")
+    with Progress(*columns, console=console(stderr=True), transient=True) as screen:
+        count = _Count(screen, screen.add_task(task, total=total, rows=""), total)
 
         def show(size: int, rows: int, proved: int) -> None:
-            rate = rows / max(time.monotonic() - began, 1e-9)
-            text = f"{rows} sequences, {rate:.0f}/s, {100 * proved / max(rows, 1):.1f} % proved"
-            bar.update(number, completed=size, rows=text)
+            count.set(size, rows=_rate(rows, proved, rows / max(time.monotonic() - began, 1e-9)))
 
-        with _on_screen(_Line(task, lambda text: bar.update(number, description=text))):
+        with _on_screen(_Line(task, count.show)):
             yield show
+
+
+def _rate(rows: int, proved: int, rate: float) -> str:
+    pace = f"{rate:.0f}" if rate >= 10 else f"{rate:.2g}"
+    return f"{rows} sequences, {pace}/s, {100 * proved / max(rows, 1):.1f} % proved"
+
+
+@contextlib.contextmanager
+def _each_minute(task: str, total: int | None) -> Iterator[Callable[[int, int, int], None]]:
+    """Lines with what is done, the rate since the line before, the share of bytes, and the time that the rest takes at that rate."""
+    ended, now = threading.Event(), (0, 0, 0)
+
+    def show(*state: int) -> None:
+        nonlocal now
+        now = state  # type: ignore[assignment]
+
+    def tell() -> None:
+        read = written = 0
+        while not ended.wait(MINUTE):
+            size, rows, proved = now
+            text = f"{task}: {_rate(rows, proved, (rows - written) / MINUTE)}"
+            if total:
+                text += f", {100 * min(size / total, 1):.0f} % of the input read"
+                if read < size < total:
+                    text += f", about {duration((total - size) / (size - read) * MINUTE)} left"
+            read, written = size, rows
+            remark(f"ilpinfer: {text}")
+
+    thread = threading.Thread(target=tell, daemon=True)
+    thread.start()
+    try:
+        yield show
+    finally:
+        ended.set()
+        thread.join()
+
+
+def duration(seconds: float) -> str:
+    """The time in the unit that fits it."""
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
 
 
 @contextlib.contextmanager
@@ -90,7 +167,10 @@ def status(text: str) -> Iterator[Callable[[str], None] | None]:
         return
     from ilpinfer.cli.screen import console
 
-    with console(stderr=True).status(text) as line, _on_screen(_Line(text, line.update)) as own:
+    with (
+        console(stderr=True).status(text) as line,
+        _on_screen(_Line(text, lambda text, _: line.update(text))) as own,
+    ):
         yield own.update
 
 
@@ -101,11 +181,11 @@ def compilation(step: Step | None) -> None:
     if step is None:
         _own.close()
         if _lines:
-            _lines[-1].show(_lines[-1].text)
+            _lines[-1].show(_lines[-1].text, None)
         return
     if not _lines:
         _own.enter_context(status(str(step)))
-    _lines[-1].show(str(step))
+    _lines[-1].show(str(step), step)
 
 
 class _Lines(logging.Handler):

@@ -7,6 +7,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -25,13 +26,15 @@ from ilpinfer.cli.arguments import (
 from ilpinfer.cli.command import command
 from ilpinfer.cli.failure import Failure
 from ilpinfer.cli.inputs import Job, Scoring, about, check_streams, job_of, parameters
-from ilpinfer.cli.progress import rate_progress
+from ilpinfer.cli.progress import duration, rate_progress
 from ilpinfer.cli.screen import print_json
+from ilpinfer.cli.signals import ContinuedBy
 from ilpinfer.cli.streams import notice, show_line
 from ilpinfer.models.files import BUILT_IN
 from ilpinfer.system.extras import require
 
 if TYPE_CHECKING:
+    from ilpinfer.corpus.examples import Example, Rejection
     from ilpinfer.corpus.streams import ExampleStream
     from ilpinfer.reprocessing.executors import Executor
     from ilpinfer.reprocessing.manifest import Manifest
@@ -66,6 +69,14 @@ class ReprocessOptions:
         int, value_option("TOKENS", "Most tokens of a sequence; longer sequences are rejected.", RUN, min=1)
     ] = 100_000
     jobs: Annotated[int, value_option("NUMBER", "Number of processes; 0 for one a core.", RUN, min=0)] = 0
+    part: Annotated[
+        str,
+        value_option(
+            "PART",
+            "Take only a part of the records, such as 3/20: the third of 20 and each 20th after it.",
+            RUN,
+        ),
+    ] = ""
     resume: Annotated[bool, flag("Continue the run in the output folder.", RUN)] = False
     only_unproved: Annotated[
         bool,
@@ -101,6 +112,7 @@ def reprocess(options: ReprocessOptions) -> None:
     from ilpinfer.reprocessing.shards import Work
 
     _check(options)
+    part, parts = _part(options)
     check_streams(False, [], [*options.sources, *options.input.rules])
     warnings.simplefilter("ignore", RuleNotice)
     files = _files(options.sources)
@@ -120,7 +132,7 @@ def reprocess(options: ReprocessOptions) -> None:
         if options.dry_run:
             _say_estimate(options, stream, work)
             return
-        _work(options, stream, work, manifest)
+        _work(options, stream, islice(stream, part - 1, None, parts), work, manifest)
 
 
 def _check(options: ReprocessOptions) -> None:
@@ -137,6 +149,19 @@ def _check(options: ReprocessOptions) -> None:
     if options.scheduler and options.jobs:
         raise ValueError("--jobs and --scheduler: give one of them; --jobs counts processes of this machine")
     require("reprocess", "parquet", "pyarrow")
+
+
+def _part(options: ReprocessOptions) -> tuple[int, int]:
+    """The number of the part from 1, and that of all parts."""
+    words = (options.part or "1/1").split("/")
+    number, count = map(int, words) if len(words) == 2 and all(map(str.isdecimal, words)) else (0, 0)
+    if not 1 <= number <= count:
+        raise ValueError(
+            f"--part {options.part}: expected a number from 1 and that of all parts, such as 3/20"
+        )
+    if options.part and options.dry_run:
+        raise ValueError("--part and --dry-run: give one of them; an estimate is of the whole input")
+    return number, count
 
 
 def _files(sources: Sequence[str]) -> list[str]:
@@ -169,6 +194,7 @@ def _manifest(options: ReprocessOptions, files: Sequence[str], job: Job) -> "Man
         "rules_first": own.rules_first,
         "shard_size": options.shard_size,
         "longest": options.longest,
+        "part": options.part or None,
     }
     inputs = [{"file": file, "bytes": None if file == "-" else Path(file).stat().st_size} for file in files]
     return Manifest(inputs, model or "", digest(job.rules), kept, options.time_limit)
@@ -178,7 +204,13 @@ def _sha256(path: str) -> str:
     return hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
 
-def _work(options: ReprocessOptions, stream: "ExampleStream", work: "Work", manifest: "Manifest") -> None:
+def _work(
+    options: ReprocessOptions,
+    stream: "ExampleStream",
+    records: "Iterator[Example | Rejection]",
+    work: "Work",
+    manifest: "Manifest",
+) -> None:
     from ilpinfer.reprocessing.executors import Budget
     from ilpinfer.reprocessing.folder import Folder
     from ilpinfer.reprocessing.run import Run
@@ -187,9 +219,10 @@ def _work(options: ReprocessOptions, stream: "ExampleStream", work: "Work", mani
     with folder.locked():
         retry = options.only_unproved
         begun = folder.reopen(manifest) if retry else folder.begin(manifest, options.resume)
-        with _executor(options, work) as executor, _progress(stream, manifest) as watch:
+        again = ContinuedBy("" if retry else "--resume")
+        with again, _executor(options, work) as executor, _progress(stream) as watch:
             run = Run(folder, begun, executor, options.shard_size, budget, watch, retry)
-            outcome = run.over(stream)
+            outcome = run.over(records)
     _report(options, outcome)
 
 
@@ -205,11 +238,9 @@ def _executor(options: ReprocessOptions, work: "Work") -> "Executor":
 
 
 @contextlib.contextmanager
-def _progress(stream: "ExampleStream", manifest: "Manifest") -> "Iterator[Callable[[ShardEntry], None]]":
-    """A progress bar over the bytes of the input, with the rate and the proved share."""
-    sizes = [each["bytes"] for each in manifest.inputs]
-    total = None if None in sizes else sum(sizes)
-    with rate_progress("reprocessing", total) as show:
+def _progress(stream: "ExampleStream") -> "Iterator[Callable[[ShardEntry], None]]":
+    """Progress over the bytes of the input, with the rate and the proved share."""
+    with rate_progress("reprocessing", stream.total) as show:
         rows = proved = 0
 
         def watch(entry: "ShardEntry") -> None:
@@ -241,17 +272,11 @@ def _say_estimate(options: ReprocessOptions, stream: "ExampleStream", work: "Wor
     if seconds is None or result.total is None:
         show_line("the number of sequences is not known before the input is read")
     else:
-        show_line(f"about {result.total:.0f} sequences, {_time(seconds)} with {jobs} processes")
+        show_line(f"about {result.total:.0f} sequences, {duration(seconds)} with {jobs} processes")
 
 
 def _several(count: int, what: str) -> str:
     return f"{count} {what}{'s' * (count != 1)}"
-
-
-def _time(seconds: float) -> str:
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
 
 
 def _show(record: Mapping[str, Any]) -> None:
@@ -292,7 +317,7 @@ def _report(options: ReprocessOptions, outcome: "Outcome") -> None:
         faults.append(f"{_several(failed, 'sequence')} could not be decoded: first {outcome.first_failure}")
     if faults:
         raise Failure("; ".join(faults), 1)
-    if not rows and not options.only_unproved:
+    if not rows and not options.only_unproved and not options.part:
         raise Failure("no sequence in the input", 2)
     if unproved:
         notice(

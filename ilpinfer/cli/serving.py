@@ -4,17 +4,24 @@ import os
 import socket
 import sys
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from formulations import RuleSet
 from formulations.errors import RuleNotice
+from formulations.files import read_text
 from formulations.problem.compiled_rules import notices
+from formulations.rulefiles.loading import CATALOGUE, LARGEST, catalogue
+from formulations.rulefiles.reader import read as read_rule_text
 from ilpinfer.cli.arguments import MethodName, MethodOption, Reward, Rules, Scheme, model_option, value_option
 from ilpinfer.cli.command import command, common
 from ilpinfer.cli.failure import Failure
 from ilpinfer.cli.inputs import about, checked_scheme, parameters, read_rules, rewarded
 from ilpinfer.cli.streams import notice, remark
 from ilpinfer.corpus.examples import InputError
+from ilpinfer.corpus.sequences import read
 from ilpinfer.models.files import load_model
 from ilpinfer.serving import Limits, create_app
 from ilpinfer.serving.limits import WORKERS
@@ -28,6 +35,7 @@ SWITCH_SECONDS = 0.001
 RESERVED, RESERVED_EACH = 48, 8
 """File descriptors for files, libraries and connections that are about to close, and those for the solver of each thread."""
 LEAST_CONNECTIONS = 8
+MOST_EXAMPLES = 50
 
 
 def _limit(metavar: str, help_text: str, **more: Any) -> Any:
@@ -47,6 +55,13 @@ class ServeOptions:
     scheme: Scheme = ""
     method: MethodName = "auto"
     option: MethodOption = ()
+    examples: Annotated[
+        str | None,
+        value_option(
+            "FILE",
+            f"Sequences that the workbench offers, at most {MOST_EXAMPLES}, in any form that decode reads.",
+        ),
+    ] = None
     host: Annotated[str, value_option("ADDRESS", "Address to listen at; 0.0.0.0 for all addresses.")] = (
         "127.0.0.1"
     )
@@ -67,6 +82,9 @@ class ServeOptions:
     sequences: Annotated[int, _limit("NUMBER", "Most sequences of a request.")] = Limits.sequences
     labels: Annotated[int, _limit("NUMBER", "Most labels of scores in a request.")] = Limits.labels
     top: Annotated[int, _limit("NUMBER", "Most labellings of a sequence.")] = Limits.top
+    rule_text: Annotated[
+        int, _limit("BYTES", "Largest text of rules of a request, in bytes; 0 to take none.", min=0)
+    ] = Limits.rule_text
     headers: Annotated[int, _limit("BYTES", "Largest size of the headers of a request, in bytes.")] = (
         Limits.headers
     )
@@ -128,7 +146,36 @@ def application(options: ServeOptions) -> "FastAPI":
         for text in notices(rules, model.labels):
             notice(text)
     decoder = Decoder(rules, model=model, method=options.method, **own)
-    return create_app(decoder, limits, workers=options.workers, scheme=scheme)
+    examples = _examples(options.examples) if options.examples else ()
+    text = "" if options.rewards else _text(options.rules, rules)
+    workers = options.workers
+    return create_app(decoder, limits, workers=workers, scheme=scheme, examples=examples, rules_text=text)
+
+
+def _text(sources: Sequence[str], rules: RuleSet) -> str:
+    """The text of the only rule file, with its comments; empty where the text by itself is not these rules."""
+    if len(sources) != 1:
+        return ""
+    source = sources[0]
+    path = CATALOGUE / f"{source}.toml" if source in catalogue() else Path(source)
+    try:
+        text = read_text(path, LARGEST)
+        return text if read_rule_text(text, "rules", None).items == rules.items else ""
+    except (OSError, ValueError):  # standard input, or words in files of their own
+        return ""
+
+
+def _examples(path: str) -> list[dict[str, Any]]:
+    """The first sequences of a file as records of requests; InputError for a file that has none."""
+    found = []
+    for each in read(path)[:MOST_EXAMPLES]:
+        record = {**each.about, "tokens": list(each.tokens)}
+        if each.columns:
+            record["columns"] = {name: list(cells) for name, cells in each.columns.items()}
+        if each.given:
+            record["given"] = {str(t): label for t, label in each.given.items()}
+        found.append(record if each.scores is None else record | each.trellis().to_dict())
+    return found
 
 
 def _listening(host: str, port: int) -> socket.socket:

@@ -11,7 +11,11 @@ from types import FrameType
 CLEANUP_SECONDS = 0.8
 """Seconds for a command to clean up before the process is ended."""
 CODES = {int(signal.SIGINT): 130, int(signal.SIGTERM): 143}
-_LINES = {130: "ilpinfer: interrupted\n", 143: "ilpinfer: terminated\n"}
+_LINES = {130: "ilpinfer: interrupted", 143: "ilpinfer: terminated"}
+arguments: tuple[str, ...] = ()
+"""The words of the command that runs."""
+_continuation = ""
+"""The command that continues the work that is going on; empty if there is none."""
 _signal: int | None = None
 _reported = False
 _unwinding = False
@@ -28,9 +32,9 @@ class Interruptible:
     """A block in which an interrupt raises KeyboardInterrupt; afterwards the former handlers are restored."""
 
     def __enter__(self) -> None:
-        global _signal, _reported, _unwinding
+        global _signal, _reported, _unwinding, _continuation
         self.before = [(number, signal.getsignal(number)) for number in CODES]
-        _signal, _reported, _unwinding = None, False, True
+        _signal, _reported, _unwinding, _continuation = None, False, True, ""
         install()
 
     def __exit__(self, *_: object) -> None:
@@ -40,6 +44,26 @@ class Interruptible:
             signal.setitimer(signal.ITIMER_REAL, 0)
         for number, handler in self.before:
             signal.signal(number, handler)
+
+
+class ContinuedBy:
+    """A block of work that the command of this run continues after an interrupt, with the given option if there is one."""
+
+    def __init__(self, option: str = "") -> None:
+        import shlex
+
+        end = arguments.index("--") if "--" in arguments else len(arguments)
+        added = (option,) if option and option not in arguments else ()
+        self.command = shlex.join(("ilpinfer", *arguments[:end], *added, *arguments[end:]))
+
+    def __enter__(self) -> None:
+        global _continuation
+        _continuation = self.command
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        global _continuation
+        if kind is None:  # an interrupt is reported later
+            _continuation = ""
 
 
 def is_interrupted() -> bool:
@@ -84,8 +108,9 @@ def _say(code: int) -> None:
     global _reported
     if not _reported:
         _reported = True
-        try:  # noqa: SIM105
-            os.write(2, _LINES[code].encode())
+        try:
+            way = f"; continue with: {_continuation}" if _continuation else ""
+            os.write(2, os.fsencode(f"{_LINES[code]}{way}\n"))
         except OSError:  # closed
             pass
 

@@ -27,8 +27,9 @@ class Command(TyperCommand):
         return super().parse_args(ctx, args)
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        """The line of usage; arguments have no braces."""
-        return [re.sub("[{}]", "", piece) for piece in super().collect_usage_pieces(ctx)]
+        """The line of usage; arguments have no braces, and hidden ones no name."""
+        pieces = super().collect_usage_pieces(ctx)
+        return [re.sub("[{}]", "", piece) for piece in pieces if piece.strip("[].")]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Arguments and options in their groups, then the defaults that come from a file."""

@@ -45,13 +45,13 @@ class Column:
 
 TABLE = """
 field                | tables                             | title                     | form     | group     | help
-method               | summary gaps errors matches fields stages | method             | text     |           |
-rank                 | summary                            | rank                      | count    |           | by the share solved, then the mean gap, then the time
+method               | summary gaps gold errors matches fields stages | method        | text     |           |
+rank                 | summary                            | rank                      | count    |           | by the share solved, then the mean gap; equal ones share a rank
 kind                 | summary                            | kind                      | text     |           |
 seeds                | summary                            | seeds                     | count    |           |
 solved               | summary                            | solved                    | percent  |           | sequences with a labelling that keeps the hard rules
 proved               | summary                            | proved                    | percent  |           | proved optimal, or proved to have no labelling
-failed               | summary gaps errors                | failed                    | count    |           | sequences on which the method raised an error; other figures leave them out
+failed               | summary gaps gold errors           | failed                    | count    |           | sequences on which the method raised an error; other figures leave them out
 optimum_known        | summary gaps                       | sequences                 | count    | all       | those with a proved optimum on which the method did not fail
 cap                  | gaps                               | cap                       | nats     | all       | stands for a missing labelling, and for nothing else
 reaches              | summary                            | reaches optimum           | percent  | all       | share on which the score is the proved optimum
@@ -70,8 +70,12 @@ common_gap_per_token | gaps                               | gap per token       
 largest_gap          | summary gaps                       | largest gap               | nats     |           | of a labelling that keeps the hard rules
 violations           | summary                            | violations                | count    |           | sum over rules and sequences
 breaking             | summary                            | sequences with violations | count    |           |
-accuracy             | summary                            | accuracy                  | percent  |           | of the fields of tokens with gold, prefixes left out; missing labellings are wrong
-f1                   | summary                            | F1                        | percent  |           | of whole fields with gold; missing labellings are wrong
+accuracy             | summary gold                       | accuracy                  | percent  |           | of the fields of tokens with gold, prefixes left out; missing labellings are wrong
+accuracy_low         | gold                               | accuracy from             | percent  |           | 95 % interval by the bootstrap over sequences
+accuracy_high        | gold                               | accuracy to               | percent  |           | 95 % interval by the bootstrap over sequences
+f1                   | summary gold                       | F1                        | percent  |           | of whole fields with gold; missing labellings are wrong
+f1_low               | gold                               | F1 from                   | percent  |           | 95 % interval by the bootstrap over sequences
+f1_high              | gold                               | F1 to                     | percent  |           | 95 % interval by the bootstrap over sequences
 search_errors        | errors                             | search                    | count    | sequences | gold scores higher: the method has missed it
 model_errors         | errors                             | model                     | count    | sequences | gold scores lower: the scores prefer another one
 rule_errors          | errors                             | rule                      | count    | sequences | gold breaks a hard rule: no method can find it
@@ -90,6 +94,7 @@ ties                 | matches                            | ties                
 losses               | matches                            | losses                    | count    |           | sequences on which the other one is better
 failed               | matches                            | failed                    | count    |           | sequences left out, on which one of the two failed
 p                    | matches                            | p                         | p        |           | two-sided sign test; not corrected for the number of pairs
+holm                 | matches                            | p, Holm                   | p        |           | corrected for the number of pairs by Holm's method
 field                | fields                             | field                     | text     |           |
 failed               | fields                             | failed                    | count    |           | sequences on which the method raised an error; other figures leave them out
 gold                 | fields                             | gold fields               | count    |           |

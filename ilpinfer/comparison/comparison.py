@@ -7,6 +7,7 @@ from typing import Any, get_args
 
 from formulations import Trellis
 from formulations.arguments import positive
+from formulations.problem.trellis import Given
 from ilpinfer.comparison.plan import Case, Labelling, plan_of
 from ilpinfer.comparison.report import html_of, report_of
 from ilpinfer.comparison.results import Results
@@ -14,6 +15,7 @@ from ilpinfer.comparison.running import ComparisonRun, OnError, RowList, cases_o
 from ilpinfer.comparison.summary import CAP
 from ilpinfer.comparison.table_files import write_tables
 from ilpinfer.core.rule_compiler import Rules, compiler_of
+from ilpinfer.decoding.given import given_to_each
 from ilpinfer.system.checkpoint import Row
 from ilpinfer.system.files import write_atomically
 
@@ -86,7 +88,7 @@ class Comparison(Results):
         ValueError
             For a place that cannot be written to.
         MissingLibrary
-            Without the extra `plots`.
+            Without the extra `compare`.
         """
         write_atomically(path, report_of(self))
 
@@ -106,6 +108,7 @@ def compare(
     cap: float = CAP,
     on_error: OnError = "raise",
     watch: Callable[[Row, Case], None] = lambda row, case: None,
+    given: Iterable[Given | None] | None = None,
 ) -> Comparison:
     """Decode every trellis with every method, and compare their losses against the proved optimum.
 
@@ -135,6 +138,8 @@ def compare(
         goes on: failures are counted for themselves, and are in no mean, no test and no account against gold.
     watch : callable, optional
         Function that is called with each row and its sequence, for example to show progress.
+    given : iterable of (mapping of int to str or int) or None, optional
+        Known labels of each trellis, or None for a trellis without any.
 
     Returns
     -------
@@ -162,7 +167,7 @@ def compare(
         expected = " or ".join(map(repr, get_args(OnError)))
         raise ValueError(f"on_error is {on_error!r}; expected {expected}")
     positive(cap, "cap", "nats")
-    cases, compiler = cases_of(trellises, gold), compiler_of(rules)
+    cases, compiler = cases_of(given_to_each(trellises, given), gold), compiler_of(rules)
     plan = plan_of(methods, time_limit=time_limit, seeds=seeds, predictions=predictions)
     check_predictions(cases, predictions or {})
     store = RowList()

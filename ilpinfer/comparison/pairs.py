@@ -1,7 +1,7 @@
 """Comparison of pairs of methods: wins, ties and losses, with a sign test."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,8 @@ class Match:
     """Two methods on the sequences that both were given.
 
     A labelling that keeps the hard rules is better than none; of two the higher score is better. With several seeds, the share
-    solved is compared, then the mean score. Sequences on which one of the two failed are counted by `failed` only.
+    solved is compared, then the mean score. Sequences on which one of the two failed are counted by `failed` only. `holm` is p,
+    corrected for the number of pairs (Holm 1979).
     """
 
     method: str
@@ -26,6 +27,7 @@ class Match:
     losses: int
     failed: int
     p: float
+    holm: float
 
 
 def matches(frame: "pd.DataFrame", methods: Sequence[str]) -> list[Match]:
@@ -46,5 +48,14 @@ def matches(frame: "pd.DataFrame", methods: Sequence[str]) -> list[Match]:
         sign = np.sign(a.solved - b.solved).where(a.solved != b.solved, by_score)
         wins, losses = int((sign > 0).sum()), int((sign < 0).sum())
         p = float(stats.binomtest(wins, wins + losses).pvalue) if wins + losses else 1.0
-        result.append(Match(one, other, wins, len(sign) - wins - losses, losses, int(failed.sum()), p))
-    return result
+        result.append(Match(one, other, wins, len(sign) - wins - losses, losses, int(failed.sum()), p, p))
+    return [replace(match, holm=p) for match, p in zip(result, holm([m.p for m in result]), strict=True)]
+
+
+def holm(values: Sequence[float]) -> list[float]:
+    """P values corrected for their number, so that the chance of any false one is bounded (Holm 1979)."""
+    order = np.argsort(values, kind="stable")
+    scaled = np.array(values, float)[order] * np.arange(len(values), 0, -1)
+    result = np.empty(len(values))
+    result[order] = np.minimum(np.maximum.accumulate(scaled), 1.0) if len(values) else scaled
+    return result.tolist()

@@ -26,7 +26,7 @@ ELSEWHERE = ("seeds", "missed", "cap", "common", "breaking")
 
 
 def report_of(results: Results) -> str:
-    """The HTML of `report.html`, a page that refers to nothing outside itself; MissingLibrary without the extra `plots`."""
+    """The HTML of `report.html`, a page that refers to nothing outside itself; MissingLibrary without the extra `compare`."""
     check_report()
     frame, summary = results.to_pandas(), results.summary()
     page = _environment().get_template("report.html")
@@ -49,7 +49,7 @@ def report_of(results: Results) -> str:
 
 def check_report() -> None:
     """Raise MissingLibrary where a library that the page needs is not installed."""
-    require("report.html", "plots", "jinja2", "matplotlib")
+    require("report.html", "compare", "jinja2", "matplotlib")
 
 
 def html_of(results: Results) -> str:

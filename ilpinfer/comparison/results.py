@@ -97,7 +97,7 @@ class Results:
         Parameters
         ----------
         name : str
-            "summary", "gaps", "errors", "matches", "fields" or "stages".
+            "summary", "gaps", "gold", "errors", "matches", "fields" or "stages".
 
         Returns
         -------

@@ -147,6 +147,8 @@ def cases_of(trellises: Iterable[Trellis], gold: Iterable[Sequence[str] | None] 
         raise ValueError(f"gold has {len(golden)} labellings, but there are {len(known)} trellises")
     cases = []
     for number, (trellis, labels) in enumerate(zip(known, golden, strict=True)):
+        if isinstance(trellis, Exception):
+            raise trellis
         if not isinstance(trellis, Trellis):
             raise ValueError(f"trellis {number} is {trellis!r}; expected a Trellis")
         if labels is not None and len(labels) != len(trellis):

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from formulations.dtypes import Floats
+from formulations.dtypes import Floats, Integers
 from ilpinfer.comparison.rows import ERRORS
-from ilpinfer.evaluation.counts import f_measure
+from ilpinfer.evaluation.counts import shares
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,6 +17,10 @@ CAP = 50.0
 """Gap in nats that stands for a missing labelling in means over all sequences."""
 RESAMPLES, SEED = 9999, 0
 """Of the bootstrap."""
+BATCH = 500
+"""Resamples that are drawn at once."""
+GOLD = ("gold_tokens", "correct", "predicted_fields", "gold_fields", "matching_fields")
+"""Counts of which accuracy and F1 are made."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +29,9 @@ class Summary:
 
     Sequences on which the method failed are counted by `failed`. They are neither solved nor proved; all other figures leave
     them out. Figures are None where nothing is known. Sequences that are proved to have no labelling are counted by
-    `infeasible`, and not by `sequences`. `accuracy`, `label_accuracy` and `f1` count missing labellings as wrong.
+    `infeasible`, and not by `sequences`. `accuracy`, `label_accuracy` and `f1` count missing labellings as wrong; the first and the last have
+    95 % intervals by the bootstrap over sequences, with the same draws for methods on the same sequences. Methods that solve
+    the same share with the same mean gap have one rank.
     """
 
     method: str
@@ -56,8 +62,12 @@ class Summary:
     violations: float
     breaking: float
     accuracy: float | None
+    accuracy_low: float | None
+    accuracy_high: float | None
     label_accuracy: float | None
     f1: float | None
+    f1_low: float | None
+    f1_high: float | None
     search_errors: float | None
     model_errors: float | None
     rule_errors: float | None
@@ -85,13 +95,15 @@ def summarise(
     for name, kind in kinds.items():
         every, own, gaps = (each[each.method == name] for each in (frame, possible, known))
         lines.append(_line(name, kind, every, own, gaps, common, viterbi, cap))
-    order = sorted(range(len(lines)), key=lambda i: _merit(lines[i]))
-    return [replace(line, rank=order.index(i) + 1) for i, line in enumerate(lines)]
+    merits = [_merit(line) for line in lines]
+    return [
+        replace(line, rank=1 + sum(other < own for other in merits))
+        for line, own in zip(lines, merits, strict=True)
+    ]
 
 
-def _merit(line: Summary) -> tuple[float, float, float]:
-    gap = np.inf if line.mean_gap is None else line.mean_gap
-    return -line.solved, gap, np.inf if line.median_ms is None else line.median_ms
+def _merit(line: Summary) -> tuple[float, float]:
+    return -line.solved, np.inf if line.mean_gap is None else round(line.mean_gap, 9)
 
 
 def _line(
@@ -158,18 +170,38 @@ def _relative(gap: "pd.Series", lines: "pd.DataFrame") -> "pd.Series":
 def _against_gold(lines: "pd.DataFrame", seeds: int) -> dict[str, float | None]:
     names = [f"{error}_errors" for error in ERRORS[:-1]] + ["ties"]
     tokens = [f"{error}_error_tokens" for error in ERRORS[:-1]] + ["tie_tokens"]
+    intervals = ["accuracy_low", "accuracy_high", "f1_low", "f1_high"]
     if not len(lines):
-        return dict.fromkeys(["accuracy", "label_accuracy", "f1", *names, *tokens])
+        return dict.fromkeys(["accuracy", "label_accuracy", "f1", *intervals, *names, *tokens])
     wrong = lines.gold_tokens - lines.correct_labels
-    spans = lines[["predicted_fields", "gold_fields", "matching_fields"]].sum().to_numpy()
+    counts = lines.groupby("sequence")[list(GOLD)].sum().to_numpy(np.int64)
+    accuracy, f1 = _shares(counts.sum(axis=0))
     parts = [lines.differs_by == error for error in ERRORS]
     return {
-        "accuracy": float(lines.correct.sum() / lines.gold_tokens.sum()),
+        "accuracy": float(accuracy),
         "label_accuracy": float(lines.correct_labels.sum() / lines.gold_tokens.sum()),
-        "f1": float(f_measure(spans, empty=1.0)),
+        "f1": float(f1),
+        **dict(zip(intervals, _gold_intervals(counts), strict=True)),
         **{name: float(part.sum() / seeds) for name, part in zip(names, parts, strict=True)},
         **{name: float(wrong[part].sum() / seeds) for name, part in zip(tokens, parts, strict=True)},
     }
+
+
+def _shares(totals: Integers) -> tuple[Floats, Floats]:
+    """Token accuracy and F1 of sums (..., 5) of the counts of `GOLD`."""
+    unknown = np.zeros_like(totals[..., :1])  # whole sequences
+    each = shares(np.concatenate([totals, unknown], axis=-1))
+    return each[..., 0], each[..., 1]
+
+
+def _gold_intervals(counts: Integers) -> list[float]:
+    """Ends of the 95 % intervals of accuracy and F1, of counts (N, 5) of N sequences."""
+    N, rng, draws = len(counts), np.random.default_rng(SEED), list[tuple[Floats, Floats]]()
+    for begin in range(0, RESAMPLES, BATCH):
+        times = rng.multinomial(N, np.full(N, 1 / N), min(BATCH, RESAMPLES - begin))
+        draws.append(_shares(times @ counts))
+    ends = (np.quantile(np.concatenate(each), (0.025, 0.975)) for each in zip(*draws, strict=True))
+    return [float(end) for pair in ends for end in pair]
 
 
 def _interval(gaps: Floats) -> tuple[float | None, float | None]:

@@ -23,6 +23,12 @@ MARKDOWN = "\\`*_[]<>|#~$&{}@^!"
 """Characters with a meaning in Markdown or its dialects."""
 SUFFIXES = {"csv": ".csv", "markdown": ".md", "latex": ".tex", "parquet": ".parquet"}
 """By format."""
+LIBRARIES = {
+    "markdown": ("compare", "tabulate"),
+    "latex": ("compare", "jinja2"),
+    "parquet": ("parquet", "pyarrow"),
+}
+"""Extra and library of a format, as `require` takes them."""
 
 
 def write_tables(
@@ -52,8 +58,8 @@ def check_format(kind: str) -> None:
     """Raise ValueError for an unknown format, and MissingLibrary for one whose library is not installed."""
     if kind not in SUFFIXES:
         raise ValueError(f"format is {kind!r}; expected one of {', '.join(SUFFIXES)}")
-    if kind == "parquet":
-        require("format parquet", "parquet", "pyarrow")
+    if kind in LIBRARIES:
+        require(f"format {kind}", *LIBRARIES[kind])
 
 
 def content(frame: "pd.DataFrame", name: str, kind: str) -> str | bytes:

@@ -105,6 +105,11 @@ BUILT_IN = (
         "the best-first or Viterbi's labelling, repaired while a change makes it better",
     ),
     _search(
+        "greedy-spans",
+        "greedy_spans:greedy_spans",
+        "candidate spans, the likeliest first, without overlaps; ignores the rules",
+    ),
+    _search(
         "relaxation-guided",
         "repair:relaxation_guided",
         "the labelling of the engine's relaxation, repaired",

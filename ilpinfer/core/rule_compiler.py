@@ -1,12 +1,13 @@
 """Rules, compiled once for each label set, in a cache by the objects that they were given as."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from operator import is_
 from pathlib import Path
 from typing import Any, TypeVar
 
 from formulations import Feature, Rule, RuleSet, Trellis
 from formulations.caches import MOST_LABEL_SETS, Recent
+from formulations.constraints.predicates import Predicate
 from formulations.labels.label_set import LabelSet
 from formulations.problem.compiled_rules import CompiledRules, compile_rules, unique_names
 from formulations.problem.problem import Problem
@@ -14,6 +15,8 @@ from formulations.rulefiles.loading import rule_set
 
 Rules = Iterable[Rule | Feature] | str | Path
 """Rules and features, a rule set, the path or name of a rule file, or TOML text of several lines."""
+WithPredicates = Rules | Sequence[Rule | Feature | Predicate]
+"""Rules, or a list that has rules that are functions, too."""
 Item = TypeVar("Item")
 
 MOST_RULES, MOST_LEFT_OUT = 8, 8

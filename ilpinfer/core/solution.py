@@ -68,6 +68,8 @@ class Solution:
         Stages of `auto` that followed compiled rules, with their seconds; the last one ended the search.
     error : str, optional
         Type of the error that ended the method, if errors are reported as solutions.
+    given : dict of int to str, optional
+        Known labels by position, which the scores include; see `Trellis.with_given`.
 
     Examples
     --------
@@ -99,6 +101,7 @@ class Solution:
     improvements: tuple[Improvement, ...] = field(default=(), repr=False, compare=False)
     stages: tuple[tuple[str, float], ...] = field(default=(), compare=False)
     error: str = ""
+    given: dict[int, str] = field(default_factory=dict)
     FURTHER: ClassVar[Mapping[str, Callable[[Any, str], Any]]] = {}
     """How further fields of a subclass are read from plain values."""
 
@@ -240,6 +243,7 @@ class Solution:
             "warm_up_seconds": self.warm_up_seconds,
             "reason": self.reason,
             **({"error": self.error} if self.error else {}),
+            **({"given": {str(t): label for t, label in self.given.items()}} if self.given else {}),
             **({"infeasibility": self.infeasibility.to_dict()} if self.infeasibility else {}),
             **({"overruled": self.overruled} if self.overruled else {}),
             **({"incumbents": [i.to_dict() for i in self.incumbents]} if incumbents else {}),

@@ -17,6 +17,7 @@ from formulations.plain_values import (
     number,
     of_type,
     parse_json,
+    positions,
     strings,
     table,
     text,
@@ -34,11 +35,28 @@ SCORES = {"score": -math.inf, "model_score": -math.inf, "feature_score": -math.i
 """Fields in nats, with the value of None."""
 TEXTS, TIMES = ("method", "reason"), ("seconds", "warm_up_seconds")
 NEEDED = ("status", "labels", "ids", *SCORES, "violations", "bound", "gap", "certificate", *TEXTS, *TIMES)
-OPTIONAL = ("error", "infeasibility", "overruled", "incumbents", "label_names")
+OPTIONAL = ("error", "given", "infeasibility", "overruled", "incumbents", "label_names")
 ABOUT = ("id", "name", "comment", "metadata")
 """Keys of an input for notes about its sequence, which rows repeat."""
-ROW_KEYS = ("sequence", *ABOUT, "tokens", "positions", "rank", "ranks", "trace", "explanation", "job")
+ROW_KEYS = (
+    "sequence",
+    *ABOUT,
+    "tokens",
+    "spans",
+    "positions",
+    "rank",
+    "ranks",
+    "trace",
+    "explanation",
+    "questions",
+    "job",
+)
 """Further keys of rows of `ilpinfer decode`; `positions` are the tokens that `ids` speak of, the others are not read."""
+TWO_PHASE = ("best_score", "floor", "cost_bound", "tau", "floor_kind")
+FURTHER_OWN = ("alternatives", "file", "line", "further", "marginals", *TWO_PHASE)
+OPTIONS = ("rules", "forbidden", "explain", "deadline", "top")
+OWN = frozenset((*NEEDED, *OPTIONAL, *ROW_KEYS, *FURTHER_OWN, *OPTIONS)) - {*ABOUT}
+"""Fields of rows, columns of shards and options of requests: names that no further key of a sequence may have."""
 
 
 def solution_fields(
@@ -47,6 +65,9 @@ def solution_fields(
     """Fields of a solution, and its incumbents where they are there; `further` reads the fields of a kind of solution."""
     if isinstance(values, dict) and not further and "floor_kind" in values:
         raise ValueError("the solution is of two-phase inference; read it as a TwoPhaseSolution")
+    if isinstance(values, dict) and "sequence" in values:  # a row, which repeats further keys of its input
+        known = {*NEEDED, *further, *OPTIONAL, *ROW_KEYS}
+        values = {key: value for key, value in values.items() if key in known}
     given = table(values, (*NEEDED, *further), "the solution", (*OPTIONAL, *ROW_KEYS))
     status = Status(choice(given["status"], "status", list(Status)))
     ids, names = _labelling(given)
@@ -58,6 +79,7 @@ def solution_fields(
         "path": None if ids is None else np.array(ids, np.int64),
         "names": names,
         "error": text(given.get("error", ""), "error"),
+        "given": _known(given),
         "overruled": of_type(dict[str, list[int]], given.get("overruled", {}), "overruled"),
         **{name: number(given[name], name, null) for name, null in SCORES.items()},
         **{name: text(given[name], name) for name in TEXTS},
@@ -89,6 +111,13 @@ def _labelling(given: dict[str, Any]) -> tuple[tuple[int, ...] | None, tuple[str
             raise ValueError(f"labels[{t}] is {label!r:.60} with id {k}, which is the id of another label")
         known[k] = label
     return ids, tuple(known)
+
+
+def _known(given: dict[str, Any]) -> dict[int, str]:
+    """Known labels by place among the tokens that ids speak of."""
+    known = positions(given.get("given", {}), "given")
+    tokens = list(given.get("positions", ()))
+    return {tokens.index(t) if t in tokens else t: text(label, f'given["{t}"]') for t, label in known.items()}
 
 
 def _incumbents(given: dict[str, Any]) -> tuple[Incumbent, ...] | None:

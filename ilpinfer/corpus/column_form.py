@@ -63,7 +63,8 @@ def excerpt(line: str) -> str:
 TOKEN_NAMES = ("token", "tokens", "word", "words", "form")
 LABEL_NAMES = ("label", "labels", "tag", "tags", "ner", "ner_tag", "ner_tags", "gold")
 SEQUENCE_NAMES = ("sentence", "sentence #", "sentence_id", "sent_id", "sequence", "sequence_id")
-"""Names of columns in headers, in lower case. A sequence begins where the cell of a sequence column changes."""
+GIVEN_NAMES, UNKNOWN = ("given",), ("", "_")
+"""Names of columns in headers, in lower case; and the cells of tokens without a known label. A sequence begins where the cell of a sequence column changes."""
 AS_JSON = 'give tokens that hold spaces or commas as JSON lines, {"tokens": ["New York"]}'
 
 Row = tuple[int, Cells]
@@ -95,21 +96,23 @@ class ColumnNames:
         if own:
             return any(name.lower() in low for name in own)
         token, label = (any(cell in known for cell in low) for known in (TOKEN_NAMES, LABEL_NAMES))
-        return token and (label or self.unlabelled)
+        return token and (label or self.unlabelled or any(cell in GIVEN_NAMES for cell in low))
 
 
 @dataclass(frozen=True)
 class Places:
-    """The columns of tokens, labels and sequence numbers; None for a missing column. Names of further ones, and where they are."""
+    """The columns of tokens, labels, sequence numbers and known labels; None for a missing column. Names of further ones, and
+    where they are."""
 
     token: int
     label: int | None
     sequence: int | None = None
+    given: int | None = None
     further: tuple[tuple[str, int], ...] = ()
 
     def with_further(self, count: int, header: Cells) -> "Places":
         """With all other columns of a file, each under its number and under its name in the header."""
-        others = [at for at in range(count) if at not in (self.token, self.label, self.sequence)]
+        others = [at for at in range(count) if at not in (self.token, self.label, self.sequence, self.given)]
         names = [(header[at].strip(), at) for at in others if header and header[at].strip()]
         return replace(self, further=tuple({**dict(names), **{str(at + 1): at for at in others}}.items()))
 
@@ -155,13 +158,13 @@ def _column_hint(line: str, separator: str, count: int) -> str:
 
 def _check_tokens(lines: list[str], name: str, names: ColumnNames, notify: Notify) -> None:
     """Raise InputError where lines are not a token each; a notice where a few hold spaces."""
-    _check_separators(lines, name)
-    texts = [(number, len(split(line, " "))) for number, line in enumerate(lines, 1)]
-    texts = [(n, count) for n, count in texts if count and not is_border(split(lines[n - 1], ""))]
-    spaced = [number for number, count in texts if count > 1]
+    texts = [(n, line) for n, line in enumerate(lines, 1) if not is_border(split(line, ""))]
+    _check_separators(texts, name)
+    spaced = [n for n, line in texts if " " in line.strip(" ")]
     if 2 * len(spaced) > len(texts):
-        (begin, usual), *_ = texts
-        odd, other = next((n, count) for n, count in texts if count != usual)
+        parts = ((n, len(split(line, " "))) for n, line in texts)
+        begin, usual = next(parts)
+        odd, other = next((n, count) for n, count in parts if count != usual)
         raise InputError(
             f"{name}, line {odd}: {excerpt(lines[odd - 1])} has {other} part{'s' * (other > 1)} between spaces, but line "
             f"{begin} has {usual}: neither a token a line nor columns; write token<TAB>label, or {AS_JSON}"
@@ -177,17 +180,16 @@ def _check_tokens(lines: list[str], name: str, names: ColumnNames, notify: Notif
         )
 
 
-def _check_separators(lines: list[str], name: str) -> None:
+def _check_separators(texts: list[tuple[int, str]], name: str) -> None:
     """Raise InputError where most lines, and two at least, have something on both sides of one separator."""
-    texts = [(n, line) for n, line in enumerate(lines, 1) if not is_border(split(line, ""))]
     for separator, called in UNREAD.items():
         inside = [n for n, line in texts if separator in line.strip()[1:-1]]
         if len(inside) > 1 and 2 * len(inside) > len(texts):
             widths = {n: len(split(line, separator)) for n, line in texts}
             odd = next((n for n, _ in texts if widths[n] != widths[inside[0]]), None)
-            other = "" if odd is None else f", but line {odd}, {excerpt(lines[odd - 1])}, has {widths[odd]}"
+            other = "" if odd is None else f", but line {odd}, {excerpt(dict(texts)[odd])}, has {widths[odd]}"
             raise InputError(
-                f"{name}, line {inside[0]}: {excerpt(lines[inside[0] - 1])} has {widths[inside[0]]} parts between {called}"
+                f"{name}, line {inside[0]}: {excerpt(dict(texts)[inside[0]])} has {widths[inside[0]]} parts between {called}"
                 f"{other}: neither a token a line nor columns that are read; write token<TAB>label, or {AS_JSON}"
             )
 
@@ -221,15 +223,16 @@ def find_places(first: Row, header: Cells, names: ColumnNames, name: str, separa
         return next((at for at, cell in enumerate(low) if cell in known), None)
 
     token = _column_index(names.token, cells, low, where) if names.token else index_of(TOKEN_NAMES) or 0
+    sequence, given = index_of(SEQUENCE_NAMES), index_of(GIVEN_NAMES)
     if names.unlabelled:
-        return Places(token, None, index_of(SEQUENCE_NAMES))
+        return Places(token, None, sequence, given)
     label = _column_index(names.label, cells, low, where) if names.label else index_of(LABEL_NAMES)
-    label = 1 if label is None else label
+    label = 1 if label is None and given is None else label
     if token == label:
         raise InputError(
             f"{where}: column {token + 1} for both tokens and labels; name both, --column TOKEN,LABEL"
         )
-    return Places(token, label, index_of(SEQUENCE_NAMES))
+    return Places(token, label, sequence, None if given == label else given)
 
 
 def _column_index(name: str, cells: Cells, low: Cells, where: str) -> int:

@@ -7,6 +7,7 @@ from itertools import chain
 from ilpinfer.corpus.column_form import (
     DOCUMENT,
     SEPARATORS,
+    UNKNOWN,
     Cells,
     ColumnNames,
     Places,
@@ -126,7 +127,7 @@ class _Blocks:
     """A label that no line may have, since the header has it."""
 
     def __iter__(self) -> Iterator[Example]:
-        if self.separator not in ("\t", " ") or self.places.sequence is not None:
+        if self.separator not in ("\t", " ", "") or self.places.sequence is not None:
             return
         while True:
             number, texts = self.lines.block()
@@ -144,6 +145,8 @@ class _Blocks:
         text = "".join(texts)
         if DOCUMENT in text or "\r" in text or (separator == " " and "\t" in text):
             return []
+        if not separator:
+            return [] if " " in text or not text.isprintable() else [tuple(texts)]
         rows = [line.split(separator) for line in texts]
         if {*map(len, rows)} != {self.width}:
             return []
@@ -210,4 +213,6 @@ def _begins(cells: Cells, before: Cells, places: Places) -> bool:
 def _example(columns: Sequence[Sequence[str]], number: int, places: Places, name: str) -> Example:
     tokens = with_columns(columns[places.token], {key: columns[at] for key, at in places.further})
     labels = None if places.label is None else tuple(columns[places.label])
-    return Example(tokens, labels, f"{name}, line {number}", file=name, line=number)
+    cells = () if places.given is None else columns[places.given]
+    given = {t: cell for t, cell in enumerate(cells) if cell not in UNKNOWN}
+    return Example(tokens, labels, f"{name}, line {number}", file=name, line=number, given=given)

@@ -10,6 +10,7 @@ import numpy as np
 
 from formulations import LabelSet, Trellis
 from formulations.errors import InferenceError
+from ilpinfer.corpus.candidates import CandidateSet
 from ilpinfer.corpus.passages import Passage
 from ilpinfer.corpus.scores import Scores
 from ilpinfer.corpus.tokens import column, column_names
@@ -100,7 +101,11 @@ class Example:
     passage : Passage, optional
         Places of the tokens in a text; None if the file has only tokens.
     about : dict of str to object, optional
-        What the file says about the sequence under `id`, `name`, `comment` and `metadata`, which rows of results repeat.
+        What the file says about the sequence under `id`, `name` and further keys, which rows of results repeat.
+    given : dict of int to str, optional
+        Known labels by token, which decoding keeps; see `Trellis.with_given`.
+    candidates : CandidateSet, optional
+        Candidate spans that the scores are of; None where there are none.
 
     Examples
     --------
@@ -117,6 +122,8 @@ class Example:
     line: int = 0
     passage: Passage | None = field(default=None, repr=False, compare=False)
     about: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    given: Mapping[int, str] = field(default_factory=dict, repr=False)
+    candidates: CandidateSet | None = field(default=None, repr=False, compare=False)
 
     def with_labels(self, labels: Sequence[str] | None) -> "Example":
         """The same sequence with other labels, such as predicted ones, or with none.
@@ -175,7 +182,8 @@ class Example:
 def fingerprint(example: Example) -> str:
     """16 hexadecimal digits as a digest of tokens, columns, labels, scores and notes; the same in every process."""
     texts = (example.tokens, example.columns, example.labels, *sorted(example.about.items()))
-    result = hashlib.sha256(repr(texts).encode("utf-8", "backslashreplace"))
+    known = (sorted(example.given.items()),) if example.given else ()
+    result = hashlib.sha256(repr((*texts, *known)).encode("utf-8", "backslashreplace"))
     if example.scores is not None:
         for name, value in vars(example.scores).items():
             if isinstance(value, np.ndarray):

@@ -49,8 +49,8 @@ class LogitsOptions:
 def from_logits(
     logits: Any,
     labels: LabelSet | Sequence[str] | Mapping[Any, str] | None = None,
-    tokens: Sequence[str] | None = None,
     *,
+    tokens: Sequence[str] | None = None,
     word_ids: Sequence[int | None] | None = None,
     pool: str = "first",
     scale: str = "",

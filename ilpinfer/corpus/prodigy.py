@@ -15,8 +15,8 @@ _OF_OTHERS = ("label", "labels", "entities")
 
 
 def is_task(record: Any) -> bool:
-    """Whether a record is a task: it has a text or spans, and no texts for tokens."""
-    if not isinstance(record, dict) or not ("text" in record or "spans" in record):
+    """Whether a record is a task: it has a text or spans, and neither texts for tokens nor candidates."""
+    if not isinstance(record, dict) or "candidates" in record or not {"text", "spans"} & record.keys():
         return False
     tokens = record.get("tokens", [])
     return isinstance(tokens, list) and all(isinstance(token, dict) for token in tokens)

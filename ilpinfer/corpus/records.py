@@ -11,11 +11,13 @@ from formulations import Trellis
 from formulations.dtypes import Floats
 from formulations.errors import InferenceError
 from formulations.grid import snap
-from formulations.messages import suggestion
-from formulations.plain_values import repeated
-from ilpinfer.core.solution_fields import ABOUT
+from formulations.messages import near_name
+from formulations.plain_values import positions, repeated
+from formulations.plain_values import text as plain_text
+from ilpinfer.core.solution_fields import ABOUT, OWN
 from ilpinfer.corpus import label_studio, prodigy
 from ilpinfer.corpus.archives import OF_ALL, scores_of
+from ilpinfer.corpus.candidates import EXAMPLE, read_candidates
 from ilpinfer.corpus.examples import Example, InputError, Notify, Rejection
 from ilpinfer.corpus.lines import Lines
 from ilpinfer.corpus.logits import LogitsOptions
@@ -23,7 +25,7 @@ from ilpinfer.corpus.passages import Doubts
 from ilpinfer.corpus.scores import Scores
 from ilpinfer.corpus.tokens import with_columns
 
-TEXT_KEYS = ("tokens", "labels", "columns", "rank", "ranks", "sequence")
+TEXT_KEYS = ("tokens", "labels", "given", "columns", "rank", "ranks", "sequence")
 """Keys of a sequence without scores; `rank`, `ranks` and `sequence` are those of rows of `ilpinfer decode`."""
 DENSE_KEYS = ("start", "first", "edges")
 """Keys of scores for each edge; `first` belongs to models of second order."""
@@ -32,6 +34,8 @@ FACTORED_KEYS = ("emissions", "transitions", "start", "first", "end")
 LOGITS_KEYS = ("logits", "word_ids", *(key for key in OF_ALL if key != "label_names"))
 TRELLIS_KEYS = ("scheme", "optional_fields")
 """Keys that `Trellis.to_dict` has beside tokens, names of labels and scores."""
+CANDIDATE_KEYS = ("candidates", "offsets", "threshold", "prior", "fields")
+"""Keys of candidate spans, of `text` or of tokens."""
 GENERAL_KEYS = ("node", "pool", "step")
 """Keys of the scores of trellises that were joined, as `Trellis.to_dict` writes them."""
 EXPECTED = 'expected an object such as {"tokens": ["Ada", "."], "labels": ["name", "O"]} on each line'
@@ -46,12 +50,17 @@ KEYS = tuple(
             *LOGITS_KEYS,
             *GENERAL_KEYS,
             *TRELLIS_KEYS,
+            *CANDIDATE_KEYS,
             *ABOUT,
         )
     )
 )
-"""All keys of a record."""
+"""All keys of a record that mean something; rows of results repeat further ones."""
 _SCORE_KEYS = ("logits", "emissions", "edges", "transitions", "start", "first", "end", *GENERAL_KEYS)
+
+
+OTHER_NAMES = {"words": "tokens", **dict.fromkeys(("tags", "ner_tags", "gold"), "labels")}
+"""Names that other files have for tokens and labels."""
 
 
 class DuplicateKey(InferenceError, ValueError): ...
@@ -145,6 +154,8 @@ def example(record: Any, where: str, reading: LogitsOptions | None) -> Example:
 
 def _example(record: dict[str, Any], where: str, reading: LogitsOptions | None) -> Example:
     is_output = {"status", "method"} <= record.keys()  # of `ilpinfer decode`: its rows have other fields
+    if "candidates" in record and not is_output:
+        return _of_candidates(record, where)
     if not is_output:
         _check_keys(record, where)
     scored = not is_output and any(key in record for key in _SCORE_KEYS)
@@ -160,17 +171,71 @@ def _example(record: dict[str, Any], where: str, reading: LogitsOptions | None) 
     if not isinstance(rank, int) or isinstance(rank, bool):
         raise InputError(f"{where}: rank is {_kind(rank)}; expected a whole number")
     scores = _scores(record, where, reading) if scored else None
-    about = {key: record[key] for key in ABOUT if key in record}
-    return Example(tokens, labels, where, scores, rank, about=about)
+    about = _about(record)
+    known = {} if is_output else _given(record.get("given", {}), where)
+    return Example(tokens, labels, where, scores, rank, about=about, given=known)
+
+
+def _of_candidates(record: dict[str, Any], where: str) -> Example:
+    """The sequence of a record with candidate spans, whose scores are made of them."""
+    _check_notes(record, where)
+    known_keys = (*CANDIDATE_KEYS, "text", "tokens", "given", *ABOUT)
+    odd = next((key for key in record if key in KEYS and key not in known_keys), None)
+    if odd is not None:
+        raise InputError(f"{where}: {odd} does not go with candidates; leave it out")
+    if ("text" in record) == ("tokens" in record):
+        raise InputError(f"{where}: candidates need a text or tokens; give one of them")
+    text = record["text"] if "text" in record else _names(record["tokens"], f"{where}: tokens")
+    if not isinstance(text, str | tuple):
+        raise InputError(f"{where}: text is {_kind(text)}; expected a text")
+    listed = record["candidates"]
+    if not isinstance(listed, list):
+        raise InputError(f"{where}: candidates is {_kind(listed)}; expected a list such as [{EXAMPLE}]")
+    options = {key: record[key] for key in ("offsets", "threshold", "prior") if key in record}
+    fields = _names(record.get("fields", []), f"{where}: fields")
+    try:
+        group, _ = read_candidates(text, listed, fields=fields, **options)
+    except ValueError as error:
+        raise InputError(f"{where}: {error}") from None
+    about = {key: value for key, value in _about(record).items() if key != "text"}
+    known = _given(record.get("given", {}), where)
+    return Example(group.tokens, None, where, group.scores, about=about, given=known, candidates=group)
+
+
+def _given(value: Any, where: str) -> dict[int, str]:
+    """Label names by token; null is no label, as tables have it."""
+    try:
+        labels = positions(value, "given").items()
+        return {t: plain_text(label, f'given["{t}"]') for t, label in labels if label is not None}
+    except ValueError as error:
+        raise InputError(f"{where}: {error}") from None
+
+
+def _about(record: dict[str, Any]) -> dict[str, Any]:
+    """The notes about a sequence, which rows repeat."""
+    return {
+        key: value for key, value in record.items() if key in ABOUT or (key not in OWN and key not in KEYS)
+    }
+
+
+def _check_notes(record: dict[str, Any], where: str) -> None:
+    for key in record:
+        if mistake := mistaken(key):
+            raise InputError(f"{where}: no use for {json.dumps(key[:60], ensure_ascii=False)}{mistake}")
+    for key, value in _about(record).items():
+        try:
+            json.dumps([key, value], ensure_ascii=False, allow_nan=False).encode()
+        except ValueError:
+            raise InputError(
+                f"{where}: {key[:60]!a} has NaN, an infinity or half of a surrogate pair; write null, or a text"
+            ) from None
 
 
 def _check_keys(record: dict[str, Any], where: str) -> None:
-    for key in record:
-        if key not in KEYS:
-            hint = suggestion(key, KEYS)
-            if not hint.startswith("; did you mean"):
-                hint = '; leave it out, or put notes of your own under "metadata"'
-            raise InputError(f"{where}: no use for {json.dumps(key[:60], ensure_ascii=False)}{hint}")
+    _check_notes(record, where)
+    lone = [key for key in CANDIDATE_KEYS if key in record]
+    if lone:
+        raise InputError(f"{where}: {lone[0]} goes with candidates; add them, or leave it out")
     present = [key for key in _SCORE_KEYS if key in record]
     if not present:
         if "word_ids" in record:
@@ -192,6 +257,16 @@ def _check_keys(record: dict[str, Any], where: str) -> None:
             else:
                 hint = f"{key} does not go with {main}; leave it out"
             raise InputError(f"{where}: {hint}")
+
+
+def mistaken(key: str) -> str:
+    """Why a key cannot be a note of one's own, with the way out; empty if it can, or means something."""
+    if key in KEYS:
+        return ""
+    if key in OWN:
+        return '; rows of results or requests use this name, put a note under "metadata" or another name'
+    near = OTHER_NAMES.get(key.lower()) or near_name(key, (name for name in KEYS if name not in ABOUT))
+    return f'; did you mean "{near}"? put a note with such a name under "metadata"' if near else ""
 
 
 def _form(record: dict[str, Any]) -> tuple[tuple[str, ...], set[str]]:

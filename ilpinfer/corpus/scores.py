@@ -81,17 +81,17 @@ class Scores:
             return Trellis.from_emissions(
                 self.emissions,
                 self.transitions,
-                self.start,
-                self.end,
-                labels,
-                tokens,
+                start=self.start,
+                end=self.end,
+                labels=labels,
+                tokens=tokens,
                 scheme=scheme,
                 first=self.first,
             )
         assert self.start is not None
         if self.first is None:
-            return Trellis(self.start, self.edges, labels, tokens, scheme=scheme)
-        return Trellis.second_order(self.start, self.first, self.edges, labels, tokens, scheme=scheme)
+            return Trellis(self.start, self.edges, labels, tokens=tokens, scheme=scheme)
+        return Trellis.second_order(self.start, self.first, self.edges, labels, tokens=tokens, scheme=scheme)
 
     @property
     def length(self) -> int:

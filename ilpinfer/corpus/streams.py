@@ -17,7 +17,7 @@ from ilpinfer.corpus.examples import Example, InputError, Notify, Rejection
 from ilpinfer.corpus.lines import LONGEST, Lines
 from ilpinfer.corpus.logits import LogitsOptions
 from ilpinfer.corpus.records import EXPECTED, json_array, json_lines
-from ilpinfer.corpus.tables import TABLES, read_table
+from ilpinfer.corpus.tables import PARQUET, TABLES, count_rows, read_table
 from ilpinfer.errors import ModelError
 
 MARKUP = ("<?xml", "<!doctype", "<html")
@@ -59,7 +59,7 @@ class ExampleStream:
         self._lines: Lines | None = None
         self._stack = contextlib.ExitStack()
         self._found = self._all()
-        self.done = 0
+        self.done, self._of_table = 0, 0
 
     def __iter__(self) -> Self:
         return self
@@ -81,7 +81,15 @@ class ExampleStream:
 
     @property
     def size(self) -> int:
-        return self.done + (0 if self._lines is None else self._lines.size)
+        """Number of bytes that were read; of a Parquet file, the share of its rows."""
+        return self.done + self._of_table + (0 if self._lines is None else self._lines.size)
+
+    @property
+    def total(self) -> int | None:
+        """Number of bytes of the files; None for standard input and pipes."""
+        if "-" in self.files:
+            return None
+        return sum(Path(file).stat().st_size for file in self.files) or None
 
     @property
     def taken(self) -> int:
@@ -101,7 +109,7 @@ class ExampleStream:
             if file != "-":
                 with contextlib.suppress(OSError):
                     self.done += Path(file).stat().st_size
-            self._lines = None
+            self._lines, self._of_table = None, 0
         if empty:
             yield Rejection(self.files[0], 0, f"{self.files[0]}: no sequence")
 
@@ -123,7 +131,10 @@ class ExampleStream:
             for number, each in enumerate(read_logits(file, form.logits or LogitsOptions()), 1):
                 yield replace(each, file=file, line=number)
         elif file.endswith(TABLES):
-            yield from read_table(file, form.logits)
+            rows, size = count_rows(file) if file.endswith(PARQUET) else 0, Path(file).stat().st_size
+            for number, row in enumerate(read_table(file, form.logits), 1):
+                self._of_table = size * number // rows if rows else 0
+                yield row
         elif file.endswith(docbin.SUFFIX):
             yield from docbin.read_docbin(file, self._notify)
         elif brat.is_brat(file):

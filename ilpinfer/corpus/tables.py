@@ -1,20 +1,20 @@
 """Sequences as rows of Parquet and Arrow files, with the keys of JSON records for columns."""
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
-from formulations.messages import suggestion
 from ilpinfer.core.solution_fields import ABOUT
 from ilpinfer.corpus.examples import Example, InputError, Rejection
 from ilpinfer.corpus.logits import LogitsOptions
-from ilpinfer.corpus.records import KEYS, read_rows
+from ilpinfer.corpus.records import KEYS, mistaken, read_rows
 from ilpinfer.system.extras import require
 
 PARQUET = (".parquet",)
 ARROW = (".arrow", ".feather", ".ipc")
 TABLES = (*PARQUET, *ARROW)
 ROWS = 256
-OF_OUTPUT = (*ABOUT, "tokens", "labels", "sequence")
+OF_OUTPUT = (*ABOUT, "tokens", "labels", "sequence", "further")
 """Columns that are read of files that `ilpinfer reprocess` wrote."""
 
 
@@ -79,14 +79,20 @@ def _checked(path: str, names: list[str]) -> list[str]:
     if {"status", "method"} <= set(names):
         return [name for name in OF_OUTPUT if name in names]
     for name in names:
-        if name not in KEYS:
-            raise InputError(f"{path}: no use for column {name!r}{suggestion(name, KEYS)}")
+        if mistake := mistaken(name):
+            raise InputError(f"{path}: no use for column {name!r}{mistake}")
     return names
 
 
 def _without_nulls(row: dict[str, Any]) -> dict[str, Any]:
-    """A row as a record; a column that is null is one that the record lacks."""
-    return {name: value for name, value in row.items() if value is not None}
+    """A row as a record; a column that is null is one that the record lacks, and a note that is NaN, too. Dates and the
+    like are texts.
+    """
+    given = {name: value for name, value in row.items() if value is not None}
+    stored = json.loads(given.pop("further", "{}"))
+    known = {name: value for name, value in given.items() if name in KEYS}
+    further = {name: value for name, value in given.items() if name not in KEYS and value == value}
+    return {**known, **json.loads(json.dumps(further, default=str)), **stored}
 
 
 def _words(error: Exception) -> str:

@@ -252,6 +252,7 @@ def _record(example: Example) -> dict[str, Any]:
     return {
         "tokens": list(map(str, example.tokens)),
         **({} if example.labels is None else {"labels": list(example.labels)}),
+        **({"given": {str(t): label for t, label in example.given.items()}} if example.given else {}),
         **({"columns": named} if named else {}),
     }
 

@@ -20,7 +20,7 @@ from ilpinfer.decoding.reporting import run_task, solution_of
 def prove(trellis: Trellis, rules: Rules, solution: Solution, *, time_limit: float | None = None) -> Solution:
     """Prove a solution of another method with the certifying engine.
 
-    The labelling is evaluated again under this trellis and these rules. The engine uses it as its incumbent, so that only
+    The labelling is evaluated again under this trellis, the labels that the solution says are known, and these rules. The engine uses it as its incumbent, so that only
     the bound is left to prove.
 
     Parameters
@@ -60,7 +60,7 @@ def prove(trellis: Trellis, rules: Rules, solution: Solution, *, time_limit: flo
         raise ValueError("the solution is of two-phase inference, which decode_two_phase itself proves")
     if not hasattr(solution, "path"):
         raise ValueError(f"the solution is {brief(solution)}; expected one that decode returns")
-    instance(trellis, Trellis, "trellis", "a Trellis")
+    trellis = instance(trellis, Trellis, "trellis", "a Trellis").with_given(solution.given)
     incumbent = None if solution.path is None else trellis.ids(solution.path)
     request = Request(method("auto"), time_limit, {"start": Start(incumbent)})
     task = request.task()

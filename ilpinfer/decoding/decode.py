@@ -5,10 +5,14 @@ from typing import Unpack, overload
 
 from formulations import Trellis
 from formulations.arguments import iterable, whole
+from formulations.constraints.predicates import divided
+from formulations.problem.trellis import Given
 from ilpinfer.core.options import Options
 from ilpinfer.core.request import MOST, Request
-from ilpinfer.core.rule_compiler import Rules, compiler_of
+from ilpinfer.core.rule_compiler import Rules, WithPredicates, compiler_of
 from ilpinfer.core.solution import Solution
+from ilpinfer.decoding.given import given_to, given_to_each
+from ilpinfer.decoding.listing import decode_predicates
 from ilpinfer.decoding.reporting import Callback, OnError, check_on_error
 from ilpinfer.decoding.runner import Runner
 from ilpinfer.system.posix import require_posix
@@ -17,12 +21,13 @@ from ilpinfer.system.posix import require_posix
 @overload
 def decode(
     trellis: Trellis,
-    rules: Rules = (),
+    rules: WithPredicates = (),
     *,
     method: str = "auto",
     time_limit: float | None = None,
     top: None = None,
     callback: Callback | None = None,
+    given: Given | None = None,
     **options: Unpack[Options],
 ) -> Solution: ...
 
@@ -30,24 +35,26 @@ def decode(
 @overload
 def decode(
     trellis: Trellis,
-    rules: Rules = (),
+    rules: WithPredicates = (),
     *,
     method: str = "auto",
     time_limit: float | None = None,
     top: int,
     callback: Callback | None = None,
+    given: Given | None = None,
     **options: Unpack[Options],
 ) -> list[Solution]: ...
 
 
 def decode(
     trellis: Trellis,
-    rules: Rules = (),
+    rules: WithPredicates = (),
     *,
     method: str = "auto",
     time_limit: float | None = None,
     top: int | None = None,
     callback: Callback | None = None,
+    given: Given | None = None,
     **options: Unpack[Options],
 ) -> Solution | list[Solution]:
     """The best labelling of a trellis under rules (Stokman 2011, eq. 38 and 57).
@@ -56,9 +63,9 @@ def decode(
     ----------
     trellis : Trellis
         Scores of T tokens and K labels, nats.
-    rules : Rules, optional
+    rules : WithPredicates, optional
         Rules and features, or a rule set. They are compiled once, as long as calls give the same rules and
-        labels.
+        labels. A list may have predicates, too; see `constraints.predicate`.
     method : str, default "auto"
         "auto", or a name from `methods()`.
     time_limit : float, optional
@@ -70,6 +77,8 @@ def decode(
         Function of seconds, incumbent and bound, the latter two in nats. "auto" calls it each time it
         improves one of them, and every method at the end; the arguments are -inf and inf where there is no
         incumbent or bound yet.
+    given : mapping of int to str or int, optional
+        Known labels, names or ids, by position; see `Trellis.with_given`.
     **options : Options
         Options of the method; see `Options`.
 
@@ -96,7 +105,15 @@ def decode(
     >>> solution.labels, solution.score, solution.status.value
     (['b', 'b'], -0.5, 'optimal')
     """
-    runner = Runner(compiler_of(rules), Request.of(method, time_limit, options), decode)
+    predicates, others = divided(rules)
+    request, trellis = Request.of(method, time_limit, options), given_to(trellis, given)
+    if predicates:
+        if request.method.name != "auto" or options or top is not None or callback is not None:
+            raise ValueError(
+                "predicates are for the method auto, without top, callback and options: leave these out"
+            )
+        return decode_predicates(trellis, compiler_of(others), predicates, request.time_limit, decode)
+    runner = Runner(compiler_of(others), request, decode)
     return runner.best(trellis, callback) if top is None else runner.top(trellis, top, callback)
 
 
@@ -111,6 +128,7 @@ def decode_many(
     callback: Callback | None = None,
     n_jobs: int = 1,
     on_error: OnError = "raise",
+    given: Iterable[Given | None] | None = None,
     **options: Unpack[Options],
 ) -> Iterator[Solution]: ...
 
@@ -126,6 +144,7 @@ def decode_many(
     callback: Callback | None = None,
     n_jobs: int = 1,
     on_error: OnError = "raise",
+    given: Iterable[Given | None] | None = None,
     **options: Unpack[Options],
 ) -> Iterator[list[Solution]]: ...
 
@@ -140,6 +159,7 @@ def decode_many(
     callback: Callback | None = None,
     n_jobs: int = 1,
     on_error: OnError = "raise",
+    given: Iterable[Given | None] | None = None,
     **options: Unpack[Options],
 ) -> Iterator[Solution] | Iterator[list[Solution]]:
     """Decode many trellises lazily, in their order.
@@ -165,6 +185,8 @@ def decode_many(
         "raise" ends the iterator with the error of a trellis. "row" returns a Solution of status "unknown" in
         its place, with the message as `reason` and the type as `error`, and continues. A process that dies is
         such an error.
+    given : iterable of (mapping of int to str or int) or None, optional
+        Known labels of each trellis, or None for a trellis without any.
     **options : Options
         Options of the method, as for `decode`; for the method auto, also `threads` that share a chunk.
 
@@ -192,7 +214,7 @@ def decode_many(
     """
     threads = options.pop("threads", 1) if isinstance(method, str) and method == "auto" else 1
     runner = Runner(compiler_of(rules), Request.of(method, time_limit, options), decode)
-    return run_many(runner, trellises, top, callback, threads, n_jobs, on_error)
+    return run_many(runner, trellises, top, callback, threads, n_jobs, on_error, given)
 
 
 def run_many(
@@ -203,18 +225,19 @@ def run_many(
     threads: int,
     n_jobs: int,
     on_error: OnError,
+    given: Iterable[Given | None] | None,
 ) -> Iterator[Solution] | Iterator[list[Solution]]:
     """The results for trellises in threads or processes; invalid options are errors at once."""
     check_many(runner, top, callback, threads, n_jobs, on_error)
-    given = iterable(trellises, "trellises", "trellises one by one")
+    items = given_to_each(iterable(trellises, "trellises", "trellises one by one"), given)
     if n_jobs > 1:
         from ilpinfer.decoding.processes import in_processes
 
-        several = in_processes(runner, given, top, n_jobs, on_error)
+        several = in_processes(runner, items, top, n_jobs, on_error)
         return several if top is not None else (solution for [solution] in several)
     if top is None:
-        return runner.many(given, threads, on_error, callback)
-    return runner.top_of_many(given, top, threads, on_error, callback)
+        return runner.many(items, threads, on_error, callback)
+    return runner.top_of_many(items, top, threads, on_error, callback)
 
 
 def check_many(

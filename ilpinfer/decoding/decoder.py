@@ -12,12 +12,14 @@ from formulations import RuleSet, Trellis
 from formulations.arguments import iterable, path, seconds, texts, whole
 from formulations.labels.label_set import LabelSet, label_set
 from formulations.messages import brief
+from formulations.problem.trellis import Given
 from ilpinfer.core.options import Options
 from ilpinfer.core.request import MOST, Request
 from ilpinfer.core.rule_compiler import RuleCompiler, Rules, compiler_of, shown
 from ilpinfer.core.solution import Solution
 from ilpinfer.decoding.decode import check_many, decode, run_many
 from ilpinfer.decoding.found import Labellings
+from ilpinfer.decoding.given import given_to, given_to_each
 from ilpinfer.decoding.reporting import Callback, OnError, attempt
 from ilpinfer.decoding.runner import Runner
 
@@ -136,14 +138,53 @@ class Decoder:
         result._set(self.model, self._rules, request)
         return result
 
-    @overload
-    def decode(self, trellis: Trellis, *, top: None = None, callback: Callback | None = None) -> Solution: ...
+    def with_rules(self, rules: Rules) -> "Decoder":
+        """The same decoder with other rules.
+
+        Parameters
+        ----------
+        rules : Rules
+            Rules and features, or a rule set.
+
+        Returns
+        -------
+        Decoder
+            The decoder with these rules, and the same model, labels, method and options.
+
+        Raises
+        ------
+        ValueError
+            Where the labels are known, for rules that do not fit them.
+        """
+        compiler = compiler_of(rules)
+        result = copy(self)
+        result._set(
+            self.model, compiler if self.labels is None else compiler.only(self.labels), self._request
+        )
+        return result
 
     @overload
-    def decode(self, trellis: Trellis, *, top: int, callback: Callback | None = None) -> list[Solution]: ...
+    def decode(
+        self,
+        trellis: Trellis,
+        *,
+        top: None = None,
+        callback: Callback | None = None,
+        given: Given | None = None,
+    ) -> Solution: ...
+
+    @overload
+    def decode(
+        self, trellis: Trellis, *, top: int, callback: Callback | None = None, given: Given | None = None
+    ) -> list[Solution]: ...
 
     def decode(
-        self, trellis: Trellis, *, top: int | None = None, callback: Callback | None = None
+        self,
+        trellis: Trellis,
+        *,
+        top: int | None = None,
+        callback: Callback | None = None,
+        given: Given | None = None,
     ) -> Solution | list[Solution]:
         """The best labelling of a trellis, or a list of the best few; see `ilpinfer.decode`.
 
@@ -155,27 +196,39 @@ class Decoder:
             Number of different labellings to return, best first, as a list.
         callback : Callback, optional
             Function of seconds, incumbent and bound; see `ilpinfer.decode`.
+        given : mapping of int to str or int, optional
+            Known labels, names or ids, by position; see `Trellis.with_given`.
 
         Returns
         -------
         Solution or list of Solution
             A list if `top` is a number.
         """
-        runner = self._runner
+        runner, trellis = self._runner, given_to(trellis, given)
         return runner.best(trellis, callback) if top is None else runner.top(trellis, top, callback)
 
     @overload
     def decode_tokens(
-        self, tokens: Sequence[str], *, top: None = None, callback: Callback | None = None
+        self,
+        tokens: Sequence[str],
+        *,
+        top: None = None,
+        callback: Callback | None = None,
+        given: Given | None = None,
     ) -> Solution: ...
 
     @overload
     def decode_tokens(
-        self, tokens: Sequence[str], *, top: int, callback: Callback | None = None
+        self, tokens: Sequence[str], *, top: int, callback: Callback | None = None, given: Given | None = None
     ) -> list[Solution]: ...
 
     def decode_tokens(
-        self, tokens: Sequence[str], *, top: int | None = None, callback: Callback | None = None
+        self,
+        tokens: Sequence[str],
+        *,
+        top: int | None = None,
+        callback: Callback | None = None,
+        given: Given | None = None,
     ) -> Solution | list[Solution]:
         """The best labelling of T texts, scored by the model, or a list of the best few.
 
@@ -189,6 +242,8 @@ class Decoder:
             Number of different labellings to return, best first, as a list.
         callback : Callback, optional
             Function of seconds, incumbent and bound; see `ilpinfer.decode`.
+        given : mapping of int to str or int, optional
+            Known labels, names or ids, by position; see `Trellis.with_given`.
 
         Returns
         -------
@@ -200,7 +255,7 @@ class Decoder:
         ValueError
             If the decoder has no model.
         """
-        return self.decode(self._scored(tokens), top=top, callback=callback)
+        return self.decode(self._scored(tokens), top=top, callback=callback, given=given)
 
     @overload
     def decode_many(
@@ -212,6 +267,7 @@ class Decoder:
         n_jobs: int = 1,
         threads: int = 1,
         on_error: OnError = "raise",
+        given: Iterable[Given | None] | None = None,
     ) -> Iterator[Solution]: ...
 
     @overload
@@ -224,6 +280,7 @@ class Decoder:
         n_jobs: int = 1,
         threads: int = 1,
         on_error: OnError = "raise",
+        given: Iterable[Given | None] | None = None,
     ) -> Iterator[list[Solution]]: ...
 
     def decode_many(
@@ -235,6 +292,7 @@ class Decoder:
         n_jobs: int = 1,
         threads: int = 1,
         on_error: OnError = "raise",
+        given: Iterable[Given | None] | None = None,
     ) -> Iterator[Solution] | Iterator[list[Solution]]:
         """Decode many trellises lazily, in order; see `ilpinfer.decode_many`.
 
@@ -252,13 +310,15 @@ class Decoder:
             Number of threads that share the work.
         on_error : OnError, default "raise"
             "raise" or "row"; see `ilpinfer.decode_many`.
+        given : iterable of (mapping of int to str or int) or None, optional
+            Known labels of each sequence, or None for a sequence without any.
 
         Returns
         -------
         iterator of Solution or iterator of list of Solution
             The results in the order of the trellises.
         """
-        return run_many(self._runner, trellises, top, callback, threads, n_jobs, on_error)
+        return run_many(self._runner, trellises, top, callback, threads, n_jobs, on_error, given)
 
     @overload
     def decode_texts(
@@ -268,11 +328,18 @@ class Decoder:
         top: None = None,
         threads: int = 1,
         on_error: OnError = "raise",
+        given: Iterable[Given | None] | None = None,
     ) -> Iterator[Solution]: ...
 
     @overload
     def decode_texts(
-        self, texts: Iterable[Sequence[str]], *, top: int, threads: int = 1, on_error: OnError = "raise"
+        self,
+        texts: Iterable[Sequence[str]],
+        *,
+        top: int,
+        threads: int = 1,
+        on_error: OnError = "raise",
+        given: Iterable[Given | None] | None = None,
     ) -> Iterator[list[Solution]]: ...
 
     def decode_texts(
@@ -282,6 +349,7 @@ class Decoder:
         top: int | None = None,
         threads: int = 1,
         on_error: OnError = "raise",
+        given: Iterable[Given | None] | None = None,
     ) -> Iterator[Solution] | Iterator[list[Solution]]:
         """Score and decode many texts lazily, in order.
 
@@ -295,6 +363,8 @@ class Decoder:
             Number of threads that share the work.
         on_error : OnError, default "raise"
             "raise" or "row"; see `ilpinfer.decode_many`.
+        given : iterable of (mapping of int to str or int) or None, optional
+            Known labels of each sequence, or None for a sequence without any.
 
         Returns
         -------
@@ -306,10 +376,11 @@ class Decoder:
         ValueError
             If the decoder has no model.
         """
-        given = iterable(texts, "texts", "lists of tokens one by one")
+        each = iterable(texts, "texts", "lists of tokens one by one")
         check_many(self._runner, top, None, threads, on_error=on_error)
         self._needed_model()
-        items = (attempt(partial(self._scored, tokens), "row", lambda error, _: error) for tokens in given)
+        scored = (attempt(partial(self._scored, tokens), "row", lambda error, _: error) for tokens in each)
+        items = given_to_each(scored, given)
         if top is None:
             return self._runner.many(items, threads, on_error)
         return self._runner.top_of_many(items, top, threads, on_error)
@@ -359,6 +430,7 @@ class Decoder:
         *,
         top: None = None,
         threads: int | None = None,
+        given: Given | None = None,
     ) -> "TwoPhaseSolution": ...
 
     @overload
@@ -370,6 +442,7 @@ class Decoder:
         *,
         top: int,
         threads: int | None = None,
+        given: Given | None = None,
     ) -> "list[TwoPhaseSolution]": ...
 
     def two_phase(
@@ -380,6 +453,7 @@ class Decoder:
         *,
         top: int | None = None,
         threads: int | None = None,
+        given: Given | None = None,
     ) -> "TwoPhaseSolution | list[TwoPhaseSolution]":
         """Two-phase inference with this method and time limit; see `ilpinfer.decode_two_phase`.
 
@@ -395,6 +469,8 @@ class Decoder:
             Number of different labellings to return, as a list.
         threads : int, optional
             Threads of the solver.
+        given : mapping of int to str or int, optional
+            Known labels, names or ids, by position; see `Trellis.with_given`.
 
         Returns
         -------
@@ -411,6 +487,7 @@ class Decoder:
             method=request.method.name,
             time_limit=request.time_limit,
             threads=request.settings.get("threads", 1) if threads is None else threads,
+            given=given,
         )
         if top is None:
             return decode(trellis, self._rules, tau, bound)

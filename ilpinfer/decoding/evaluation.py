@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from formulations import Trellis
 from formulations.arguments import instance, number
 from formulations.grid import UNITS_PER_NAT, is_forbidden
+from formulations.problem.trellis import Given
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.explanation import Context
 from ilpinfer.core.result import Result
@@ -27,6 +28,7 @@ def evaluate_labelling(
     labels: Iterable[str] | Iterable[int] | NDArray[np.integer],
     *,
     bound: float | None = None,
+    given: Given | None = None,
 ) -> Solution:
     """The score, its parts and the violations of a given labelling, computed as for any method.
 
@@ -39,6 +41,8 @@ def evaluate_labelling(
     bound : float, optional
         Upper bound on the score of every labelling, nats, such as that of an exact method; None if there is
         none.
+    given : mapping of int to str or int, optional
+        Known labels by position; see `Trellis.with_given`. A labelling with others takes a forbidden step.
 
     Returns
     -------
@@ -60,7 +64,7 @@ def evaluate_labelling(
     >>> worth.score, worth.penalty, worth.gap
     (-0.75, 0.75, 0.25)
     """
-    instance(trellis, Trellis, "trellis", "a Trellis")
+    trellis = instance(trellis, Trellis, "trellis", "a Trellis").with_given(given)
     bound = None if bound is None else number(bound, "bound", more=" of nats, or None for no bound")
     deadline, path = Deadline(), trellis.ids(labels)
     context = _context(trellis, rules)

@@ -130,6 +130,7 @@ class Found:
                 "warm_up_seconds": self.warm_up,
                 "path": path,
                 "names": self.names,
+                "given": self.items[n].given,
                 "_call": (self, n, k),
             }
         )

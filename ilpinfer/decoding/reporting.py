@@ -167,6 +167,7 @@ def solution_of(
         context=context,
         improvements=result.improvements,
         stages=result.stages,
+        given=context.trellis.given,
         **own,
     )
 

@@ -14,6 +14,7 @@ from formulations.dtypes import LabelIds
 from formulations.grid import UNITS_PER_NAT, nats
 from formulations.plain_values import choice, number
 from formulations.problem.problem import Value, hard_only
+from formulations.problem.trellis import Given
 from formulations.programs.formulation import Formulation, exclude_labelling, formulate, score_floor
 from formulations.programs.record import IntegerProgram
 from ilpinfer.core.certificate import NONE, Certificate, Phases, proof
@@ -120,6 +121,7 @@ def decode_two_phase(
     top: None = None,
     threads: int = 1,
     floor: float | None = None,
+    given: Given | None = None,
 ) -> TwoPhaseSolution: ...
 
 
@@ -135,6 +137,7 @@ def decode_two_phase(
     top: int,
     threads: int = 1,
     floor: float | None = None,
+    given: Given | None = None,
 ) -> list[TwoPhaseSolution]: ...
 
 
@@ -149,6 +152,7 @@ def decode_two_phase(
     top: int | None = None,
     threads: int = 1,
     floor: float | None = None,
+    given: Given | None = None,
 ) -> TwoPhaseSolution | list[TwoPhaseSolution]:
     """The labelling of least violation cost among those with a score near the best.
 
@@ -176,6 +180,8 @@ def decode_two_phase(
         Threads of the solver.
     floor : float, optional
         The floor itself, nats, in place of tau and bound; rounded up to the grid.
+    given : mapping of int to str or int, optional
+        Known labels, names or ids, by position; see `Trellis.with_given`.
 
     Returns
     -------
@@ -196,10 +202,10 @@ def decode_two_phase(
     (['b', 'b'], ['a', 'a'])
     """
     score_floor(0, tau, bound)
-    given = None if floor is None else floor_units(floor)
+    lowest = None if floor is None else floor_units(floor)
     check_method(method)
     wanted = 1 if top is None else whole(top, "top", 1, MOST["top"])
-    instance(trellis, Trellis, "trellis", "a Trellis")
+    trellis = instance(trellis, Trellis, "trellis", "a Trellis").with_given(given)
     compiler, deadline, threads = (
         compiler_of(rules),
         deadline_for(time_limit),
@@ -211,7 +217,7 @@ def decode_two_phase(
     try:
         with time_limits.time_limit(lambda: deadline.passed, lambda: deadline.remaining):
             context = replace(context, known_problem=compiler.problem(trellis))
-            solutions = TwoPhaseSearch(context, method, deadline, threads).run(tau, bound, wanted, given)
+            solutions = TwoPhaseSearch(context, method, deadline, threads).run(tau, bound, wanted, lowest)
     except time_limits.OutOfTime:
         nothing = Reply("unknown", None, math.inf, NONE)
         solutions = [_solution(nothing, context, deadline, "no time left")]

@@ -153,14 +153,14 @@ class LabelCounter:
         }
 
 
-def shares(totals: Totals, sequences: int = 1) -> Floats:
-    """(..., 3) token accuracy, span F1 and share of whole sequences, of totals (..., 6) that are sums over some sequences.
+def shares(totals: Totals, sequences: int = 1, beta: float = 1.0) -> Floats:
+    """(..., 3) token accuracy, F measure of spans and share of whole sequences, of totals (..., 6) that are sums over some sequences.
 
-    F1 is 1 where neither side has spans.
+    The F measure is 1 where neither side has spans.
     """
     accuracy = _share(totals[..., 1], totals[..., 0])
-    f1 = f_measure(totals[..., 2:5], empty=1.0)
-    return np.stack([accuracy, f1, totals[..., 5] / sequences], axis=-1)
+    f = f_measure(totals[..., 2:5], beta, empty=1.0)
+    return np.stack([accuracy, f, totals[..., 5] / sequences], axis=-1)
 
 
 def precision(counts: Counts) -> Floats:

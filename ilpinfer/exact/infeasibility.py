@@ -31,18 +31,21 @@ Piece = tuple[int, int, int]
 def explain_infeasibility(context: Context, deadline: Deadline) -> Infeasibility:
     """A minimal conflict among the hard rules, and the cheapest relaxation."""
     remaining, tokens = deadline.remaining, context.trellis.tokens
+    known = tokens_text(list(context.trellis.given), tokens)
+    known = known and f"; labels are known{known}"
     search = _Search(
         context.problem, Deadline(TIME_LIMIT if remaining is None else min(remaining, TIME_LIMIT))
     )
     if search.impossible(()):
-        return Infeasibility(reason="the scores themselves forbid every labelling")
+        return Infeasibility(reason=f"the scores themselves forbid every labelling{known}")
     conflict = search.conflict()
     relaxed, path = search.relaxation()
     names = context.trellis.labels.names
     labels = None if path is None else tuple(names[k] for k in path)
     where = {rule: context.places(rule, labels) for rule in relaxed} if labels else {}
     reason = _conflict_words(conflict, tokens) + _relaxation_words(relaxed, where, tokens)
-    return Infeasibility(tuple(conflict), relaxed, labels, where, reason.removeprefix("; "))
+    reason = f"{reason}{known}".removeprefix("; ")
+    return Infeasibility(tuple(conflict), relaxed, labels, where, reason)
 
 
 def witness(bare: Problem, rules: tuple[GroundRule, ...], deadline: Deadline) -> tuple[LabelIds | None, bool]:

@@ -13,6 +13,7 @@ from formulations.dtypes import Floats, Integers
 from formulations.errors import InferenceError
 from formulations.grid import HARD, nats
 from formulations.problem.problem import GroundRule, Problem
+from formulations.problem.trellis import Given
 from ilpinfer.core.request import MOST
 from ilpinfer.core.rule_compiler import Rules, compiler_of
 from ilpinfer.exact.product import MARGINALS, Product, product_of
@@ -129,7 +130,9 @@ class Marginals:
         return min(1.0, math.exp(kept - self._log_model))
 
 
-def marginals(trellis: Trellis, rules: Rules = (), *, budget: int = BUDGET) -> Marginals:
+def marginals(
+    trellis: Trellis, rules: Rules = (), *, budget: int = BUDGET, given: Given | None = None
+) -> Marginals:
     """Exact probabilities of labels under rules, by forward and backward sums over labels and rules' states.
 
     p(y) = exp(score(y)) / Σ exp(score(y')), soft penalties included, over labellings that keep the hard rules.
@@ -144,6 +147,8 @@ def marginals(trellis: Trellis, rules: Rules = (), *, budget: int = BUDGET) -> M
         Rules and features, or a rule set.
     budget : int, default BUDGET
         Limit on joint states: K for each combination of rule states that is reached, summed over tokens.
+    given : mapping of int to str or int, optional
+        Known labels, names or ids, by position; see `Trellis.with_given`.
 
     Returns
     -------
@@ -167,7 +172,7 @@ def marginals(trellis: Trellis, rules: Rules = (), *, budget: int = BUDGET) -> M
     [[1.0, 0.0], [0.5, 0.5]]
     """
     budget = whole(budget, "budget", 1, MOST["budget"])
-    instance(trellis, Trellis, "trellis", "a Trellis")
+    trellis = instance(trellis, Trellis, "trellis", "a Trellis").with_given(given)
     VITERBI.warm()
     MARGINALS.warm()
     if trellis.order > 1:

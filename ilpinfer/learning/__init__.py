@@ -1,9 +1,11 @@
 """Learning with constraints: rules and penalties from labelled sequences, models from few of them."""
 
 from ilpinfer.learning.codl import CODL
-from ilpinfer.learning.codl_records import BASELINES, CODLResult, Cycle
+from ilpinfer.learning.codl_records import BASELINES, CODLResult, Cycle, TriedSettings
 from ilpinfer.learning.expectation import E_STEPS
 from ilpinfer.learning.held_out import held_out_examples
+from ilpinfer.learning.joint import UPDATES, JointLearner, JointWeights
+from ilpinfer.learning.joint_search import JointChoice, JointSearch
 from ilpinfer.learning.measures import Measures
 from ilpinfer.learning.mined_rules import DroppedCandidates, MinedRule, MinedRules
 from ilpinfer.learning.mining import FAMILIES, RuleMiner
@@ -20,10 +22,15 @@ __all__ = [
     "CODL",
     "E_STEPS",
     "FAMILIES",
+    "UPDATES",
     "CODLResult",
     "CorpusFrontier",
     "Cycle",
     "DroppedCandidates",
+    "JointChoice",
+    "JointLearner",
+    "JointSearch",
+    "JointWeights",
     "LearntPenalties",
     "Measures",
     "MinedRule",
@@ -36,6 +43,7 @@ __all__ = [
     "TauRow",
     "TauSearch",
     "TradeOff",
+    "TriedSettings",
     "Verdict",
     "corpus_frontier",
     "held_out_examples",

@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,9 @@ import numpy as np
 from formulations.errors import RuleNotice
 from formulations.messages import suggestion
 from ilpinfer.core.rule_compiler import Rules, compiler_of
+from ilpinfer.learning.codl_choice import choose
 from ilpinfer.learning.codl_records import BASELINES, CODLResult, Progress, Row, Settings, provenance
-from ilpinfer.learning.codl_run import CODLState
+from ilpinfer.learning.codl_run import CODLState, Data
 from ilpinfer.models.sequences import Labelled, check_texts, encode
 
 
@@ -22,7 +24,8 @@ class CODL(Settings):
     λ0 = learn(labelled) and λ = λ0. In each cycle, each unlabelled sequence gets its K best labellings by score minus penalties
     (eq. 1) with weight 1/K each, and λ = γ·λ0 + (1 - γ)·learn(these).
 
-    The parameters are those of `ilpinfer.learning.codl_records.Settings`.
+    The parameters are those of `ilpinfer.learning.codl_records.Settings`. Where γ, the mixing and the weight on penalties are not
+    given, the best of a small grid on folds of the labelled sequences is taken, and the result has the figures of each.
 
     Examples
     --------
@@ -94,9 +97,9 @@ class CODL(Settings):
             Labelled sequences on which the model is evaluated after each cycle, with and without the rules.
         progress : Progress, optional
             Function of the cycle, counted from 1, the number of sequences labelled so far in it and their
-            total.
+            total; of 0, the number of models learnt so far and their total while settings are tried on folds.
         checkpoint : callable, optional
-            Function that is called with plain values after each cycle.
+            Function that is called with plain values after each trial of settings and each cycle.
         resume : sequence of Row, optional
             These values of an interrupted run with the same arguments, which is continued with the same
             result.
@@ -118,17 +121,27 @@ class CODL(Settings):
             raise ValueError(f"every token is labelled {labels.names[0]!r}; expected at least two labels")
         pool = self._pool(unlabelled)
         given.compiled(labels).warn()
+        data = Data(labels, texts, ids, pool, given)
+        trials = [row for row in resume if "tried" in row]
+        numbers = count(len(resume))
+
+        def keep(row: Row) -> None:
+            if checkpoint is not None:
+                checkpoint({"number": next(numbers), **row})
+
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuleNotice)
-            run = CODLState(self, labels, texts, ids, pool, given, tuple(held_out), progress)
-            for row in resume:
+            settings, tried, choice = choose(self, data, trials, keep, progress)
+            run = CODLState(settings, data, tuple(held_out), progress)
+            for row in resume[len(trials) :]:
                 run.restore(row)
             while len(run.trace) < self.cycles:
                 run.cycle()
-                if checkpoint is not None:
-                    checkpoint(run.row())
-        made = provenance(self.plain, [texts, [y.tolist() for y in ids], scheme], pool, given.rules)
-        return CODLResult(run.model, run.supervised, run.before, tuple(run.trace), made)
+                keep(run.row())
+        made = provenance(settings.plain, [texts, [y.tolist() for y in ids], scheme], pool, given.rules)
+        return CODLResult(
+            run.model, run.supervised, run.before, tuple(run.trace), tried, made | {"choice": choice}
+        )
 
     def _pool(self, unlabelled: Iterable[Sequence[str]]) -> list[tuple[str, ...]]:
         texts = list[tuple[str, ...]]()

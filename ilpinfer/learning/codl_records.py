@@ -1,13 +1,13 @@
 """Settings of constraint-driven learning and of its baselines, and its result with figures of each cycle."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from formulations import RuleSet
-from formulations.arguments import number, whole
+from formulations.arguments import number, positive, whole
 from formulations.messages import suggestion
 from ilpinfer.learning.expectation import E_STEPS
 from ilpinfer.learning.learners import Learner, learner_of
@@ -28,6 +28,11 @@ BASELINES: Mapping[str, Mapping[str, Any]] = {
 }
 """Settings of the baselines of `CODL`: sup, H, H&W and H&W&C of Table 2, and others."""
 
+AUTO = "auto"
+"""γ that is chosen on folds."""
+GAMMA = 0.9
+"""γ that is neither given nor chosen."""
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -37,9 +42,10 @@ class Settings:
     ----------
     kind, options : str or mapping of str to object, optional
         Kind of the model and its options; see `ilpinfer.models.training.train`.
-    gamma : float or None, default 0.9
+    gamma : float, None or "auto", default "auto"
         Weight γ of the supervised model; None for the share of the labelled tokens among all that are learnt from. The paper
-        has 0.1 and does not say which model it multiplies: compare 0.1 and 0.9.
+        has 0.1 and does not say which model it multiplies. With "auto", and neither `mixing` nor `penalty_weight`, all three are
+        chosen on folds of the labelled sequences; with one of these, or too few sequences for folds, γ is 0.9.
     k : int, default 1
         Number K of labellings of each sequence.
     cycles : int, default 5
@@ -48,7 +54,9 @@ class Settings:
         A name from `ilpinfer.learning.E_STEPS`. With "posterior", sequences whose rules take more joint states than `budget`,
         and others as long, get sampled labellings; the trace counts them.
     mixing : str, optional
-        Meaning of λ: "probabilities", "scores" (their logarithms) or "counts"; by default the learner's first.
+        Meaning of λ: "probabilities", "scores" (their logarithms) or "counts"; by default chosen, or the learner's first.
+    penalty_weight : float, optional
+        Weight on the penalties of all soft rules in the E-step; by default chosen, or 1.
     constrained : bool, default True
         Whether the E-step obeys the rules. Labellings always obey schemes that mark ends, such as IOBES.
     relabel : bool, default True
@@ -75,11 +83,12 @@ class Settings:
 
     kind: str = "hmm"
     options: Mapping[str, Any] = field(default_factory=dict)
-    gamma: float | None = 0.9
+    gamma: float | str | None = AUTO
     k: int = 1
     cycles: int = 5
     e_step: str = "top-k"
     mixing: str = ""
+    penalty_weight: float | None = None
     constrained: bool = True
     relabel: bool = True
     confidence: float = 1.0
@@ -92,8 +101,10 @@ class Settings:
     def __post_init__(self) -> None:
         if self.e_step not in E_STEPS:
             raise ValueError(f'no E-step "{self.e_step}"{suggestion(str(self.e_step), E_STEPS)}')
-        if self.gamma is not None:
+        if self.gamma not in (None, AUTO):
             number(self.gamma, "gamma", 0, 1)
+        if self.penalty_weight is not None:
+            positive(self.penalty_weight, "penalty_weight")
         number(self.confidence, "confidence", 0, 1)
         if self.confidence == 0:
             raise ValueError("confidence is 0: nothing would be learnt from; expected a share above 0")
@@ -118,26 +129,90 @@ class Settings:
         return learner_of(self.kind, self.options) if self.learner is None else self.learner
 
     @property
-    def own_mixing(self) -> str:
-        return self.mixing or self.own_learner.mixings[0]
+    def is_open(self) -> bool:
+        """Whether γ, mixing and weight of the penalties are to be chosen."""
+        return self.gamma == AUTO and not self.mixing and self.penalty_weight is None and self.cycles > 0
+
+    @property
+    def complete(self) -> "Settings":
+        """The settings with the values of those that are neither given nor chosen."""
+        return replace(
+            self,
+            gamma=GAMMA if self.gamma == AUTO else self.gamma,
+            mixing=self.mixing or self.own_learner.mixings[0],
+            penalty_weight=self.penalty_weight or 1.0,
+        )
 
     @property
     def plain(self) -> dict[str, Any]:
         """All fields as plain values."""
         own = None if self.learner is None else repr(self.learner)
-        plain = {name: value for name, value in vars(self).items() if name != "learner"}
-        return {
-            **plain,
-            "options": dict(self.options),
-            "mixing": self.own_mixing,
-            "learner": own,
-        }
+        return {**vars(self), "options": dict(self.options), "learner": own}
 
 
 Progress = Callable[[int, int, int], None]
-"""Receives the cycle, from 1, how many sequences are labelled in it, and how many there are."""
+"""Receives the cycle, from 1, how many sequences are labelled in it, and how many there are; or 0 and the same for trials on folds."""
 Row = dict[str, Any]
-"""The state after a cycle, as plain values."""
+"""A trial of settings, or the state after a cycle, as plain values."""
+
+
+def measures_of(values: Mapping[str, Any]) -> dict[str, Measures]:
+    """The measures on held-out sequences, of plain values."""
+    return {name: Measures(*each) for name, each in values["held_out"].items()}
+
+
+@dataclass(frozen=True)
+class TriedSettings:
+    """Settings that were tried on folds of the labelled sequences.
+
+    Parameters
+    ----------
+    gamma : float
+        Weight of the supervised model.
+    mixing : str
+        What is mixed.
+    penalty_weight : float
+        Weight on the penalties in the E-step.
+    held_out : dict of str to Measures
+        Measures "without rules" and "with rules" on the folds that were left out, together.
+
+    Examples
+    --------
+    >>> TriedSettings(0.6, "counts", 1.0, {"without rules": Measures(0.9, 0.8, 0.5)}).value
+    0.9
+    """
+
+    gamma: float
+    mixing: str
+    penalty_weight: float
+    held_out: dict[str, Measures]
+
+    @classmethod
+    def of_row(cls, row: Mapping[str, Any]) -> "TriedSettings":
+        """The trial of a row of `CODL.fit`.
+
+        Parameters
+        ----------
+        row : mapping of str to object
+            Plain values.
+
+        Returns
+        -------
+        TriedSettings
+            The trial.
+        """
+        return cls(**{**row["tried"], "held_out": measures_of(row["tried"])})
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What was tried, by the names of `Settings`."""
+        return {name: value for name, value in vars(self).items() if name != "held_out"}
+
+    @property
+    def value(self) -> float:
+        """The figure by which settings are chosen: token accuracy plus half the F1, with rules where there are some."""
+        best = list(self.held_out.values())[-1]
+        return best.accuracy + best.f1 / 2
 
 
 @dataclass(frozen=True)
@@ -188,8 +263,10 @@ class CODLResult:
         Measures of the supervised model on held-out sequences, as in `Cycle.held_out`.
     trace : tuple of Cycle
         The cycles.
+    tried : tuple of TriedSettings
+        Settings that were tried on folds; the first of the largest `value` is chosen. Empty if nothing was chosen.
     made : dict of str to object
-        Settings, versions, and fingerprints of data and rules.
+        Settings with the reason of their choice, versions, and fingerprints of data and rules.
 
     Examples
     --------
@@ -204,6 +281,7 @@ class CODLResult:
     supervised: Part
     before: dict[str, Measures]
     trace: tuple[Cycle, ...]
+    tried: tuple[TriedSettings, ...]
     made: dict[str, Any]
 
     @property

@@ -1,19 +1,20 @@
 """The state of constraint-driven learning: models, the labels of the pool, and the trace."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import count
+from typing import NamedTuple
 
 import numpy as np
 
-from formulations import LabelSet, RuleSet
+from formulations import LabelSet, Rule, RuleSet
 from formulations import constraints as C
 from formulations.dtypes import Integers
 from formulations.labels.schemes import CLOSED
 from ilpinfer.core.rule_compiler import RuleCompiler, Rules, compiler_of
 from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.evaluation.evaluation import Pair, evaluate
-from ilpinfer.learning.codl_records import Cycle, Progress, Row, Settings
+from ilpinfer.learning.codl_records import Cycle, Progress, Row, Settings, measures_of
 from ilpinfer.learning.expectation import (
     NO_LABELLING,
     Estimate,
@@ -28,18 +29,23 @@ from ilpinfer.models.sequence_model import SequenceModel
 from ilpinfer.models.sequences import Labelled
 
 
+class Data(NamedTuple):
+    """Labelled texts with the ids of their labels, the unlabelled ones, and rules."""
+
+    labels: LabelSet
+    texts: list[tuple[str, ...]]
+    ids: list[Integers]
+    pool: list[tuple[str, ...]]
+    rules: RuleCompiler
+
+
 class CODLState:
+    """The loop under settings that are complete."""
+
     def __init__(
-        self,
-        codl: Settings,
-        labels: LabelSet,
-        texts: list[tuple[str, ...]],
-        ids: list[Integers],
-        pool: list[tuple[str, ...]],
-        rules: RuleCompiler,
-        held_out: tuple[Labelled, ...],
-        progress: Progress | None,
+        self, codl: Settings, data: Data, held_out: Sequence[Labelled], progress: Progress | None
     ) -> None:
+        labels, texts, ids, pool, rules = data
         self.codl, self.rules, self.held_out, self.progress = codl, rules, held_out, progress
         self.pool = dict(enumerate(pool, len(texts)))
         self.tokens = sum(map(len, texts))
@@ -49,7 +55,7 @@ class CODLState:
         self.model: Part | Mixture = self.supervised
         self.pool_model: Part | None = None
         own = (C.valid_scheme(name="labels keep to their scheme"),) if labels.scheme in CLOSED else ()
-        used = rules.rules if codl.constrained else RuleSet(())
+        used = _weighted(rules.rules, codl.penalty_weight or 1.0) if codl.constrained else RuleSet(())
         self.scheme = RuleSet(own)
         self.used = compiler_of(RuleSet((*used.items, *own), used.fields, used.name))
         self.best = dict[int, Integers]()
@@ -114,7 +120,7 @@ class CODLState:
         gamma = (
             self.tokens / (self.tokens + self.learnt) if self.codl.gamma is None else float(self.codl.gamma)
         )
-        self.model = self.learner.mix(self.supervised, self.pool_model, gamma, self.codl.own_mixing)
+        self.model = self.learner.mix(self.supervised, self.pool_model, gamma, self.codl.mixing)
 
     def _violations(self, changed: Collection[int]) -> dict[str, int]:
         """How often the labels of the pool break each rule; only changed labels are counted again."""
@@ -131,11 +137,16 @@ class CODLState:
     def _measures(self) -> dict[str, Measures]:
         if not self.held_out:
             return {}
+        predicted = self.predictions(self.held_out)
+        return {name: Measures.of(evaluate(pairs)) for name, pairs in predicted.items()}
+
+    def predictions(self, held_out: Sequence[Labelled]) -> dict[str, list[Pair]]:
+        """Labellings of held-out sequences by the model, without and with the rules."""
         rules = {"without rules": self.scheme}
         if self.rules.rules.items:
             known = self.rules.rules
             rules["with rules"] = RuleSet((*known.items, *self.scheme.items), known.fields, known.name)
-        return {name: measure(self.model, self.held_out, each) for name, each in rules.items()}
+        return {name: predicted(self.model, held_out, each) for name, each in rules.items()}
 
     def _advance(self, number: int, total: int) -> Callable[[], None]:
         done = count(1)
@@ -162,16 +173,23 @@ class CODLState:
             place: WeightedLabellings(place, np.array(paths, np.int64), np.array(weights))
             for place, paths, weights in row["labelled"]
         }
-        held_out = {name: Measures(*each) for name, each in row["cycle"]["held_out"].items()}
-        self.trace.append(Cycle(**{**row["cycle"], "held_out": held_out}))
+        self.trace.append(Cycle(**{**row["cycle"], "held_out": measures_of(row["cycle"])}))
         self._mix()
 
 
-def measure(model: SequenceModel, held_out: Sequence[Labelled], rules: Rules) -> Measures:
-    """Measures of the labellings of held-out sequences under rules."""
+def predicted(model: SequenceModel, held_out: Sequence[Labelled], rules: Rules) -> list[Pair]:
+    """Labellings of held-out sequences under rules."""
     solutions = Decoder(rules, model=model).decode_texts(tokens for tokens, _ in held_out)
-    pairs = [
+    return [
         Pair(tuple(tokens), tuple(solution.labels) if solution.has_labelling else None, tuple(gold))
         for (tokens, gold), solution in zip(held_out, solutions, strict=True)
     ]
-    return Measures.of(evaluate(pairs))
+
+
+def _weighted(rules: RuleSet, weight: float) -> RuleSet:
+    """The rules with a weight on every penalty."""
+    items = (
+        replace(item, penalty=weight * item.penalty) if isinstance(item, Rule) else item
+        for item in rules.items
+    )
+    return rules if weight == 1 else replace(rules, items=tuple(items))

@@ -75,7 +75,14 @@ class CountingLearner:
             transitions += each.steps(transitions.shape, self.kind.steps)
             np.add.at(counts, rows[each.place], nodes)
         smoothing = as_smoothing(self.arguments.get("transitions", self.kind.TRANSITIONS))
-        return self.kind(labels, start, end, transitions, replace(empty, counts=counts), smoothing)
+        return self.kind(
+            labels,
+            start=start,
+            end=end,
+            transitions=transitions,
+            emissions=replace(empty, counts=counts),
+            smoothing=smoothing,
+        )
 
     def mix(self, supervised: Part, pool: Part, gamma: float, mixing: str) -> Part | Mixture:
         if mixing != "counts" or not 0 < gamma < 1:

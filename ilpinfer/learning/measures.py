@@ -1,5 +1,6 @@
 """Measures that learning maximises: tokens, spans and whole sequences, on fields."""
 
+import re
 from typing import NamedTuple
 
 import numpy as np
@@ -11,12 +12,22 @@ from ilpinfer.evaluation.evaluation import Evaluation
 
 MEASURES = ("tokens", "spans", "sequences", "all")
 """Token accuracy, span F1, the share of whole sequences, or the mean of the three."""
+_F_MEASURE = re.compile(r"[fF](\d{1,3}(\.\d{1,6})?)")
 
 
 def check_measure(name: str) -> str:
-    if name not in MEASURES:
-        raise ValueError(f"no measure {name!r}{suggestion(name, MEASURES)}")
+    if name not in MEASURES and not beta_of(name):
+        near = suggestion(name, (*MEASURES, "f0.5", "f2"))
+        raise ValueError(
+            f"no measure {name!r}{near}; an F measure of spans is f and a number above 0, as in f0.5"
+        )
     return name
+
+
+def beta_of(measure: str) -> float:
+    """The β of an F measure of spans, such as "f0.5" (Trompper 2016); 0 for other measures."""
+    match = _F_MEASURE.fullmatch(measure)
+    return float(match[1]) if match else 0.0
 
 
 class Measures(NamedTuple):
@@ -105,14 +116,26 @@ class Measures(NamedTuple):
         float
             The share.
         """
-        known = dict(zip(MEASURES, self, strict=False))
-        return known[measure] if measure in known else sum(self) / len(self)
+        return float(_chosen(np.array(self), "spans" if beta_of(measure) == 1 else measure))
 
     def __str__(self) -> str:
         return " / ".join(f"{100 * share:.2f}" for share in self)
 
 
+def value(counts: Totals, measure: str) -> float:
+    """One measure of `MEASURES`, or an F measure of spans, of the counts (N, 6) of N sequences."""
+    return float(_measured(counts.sum(axis=0), len(counts), measure))
+
+
 def losses(counts: Totals, measure: str) -> Floats:
     """(N,) loss of each sequence in a measure, from 0 to 1, by its counts (N, 6)."""
-    each = shares(counts)
-    return np.asarray(1 - (each[:, MEASURES.index(measure)] if measure != "all" else each.sum(axis=1) / 3))
+    return 1 - _measured(counts, 1, measure)
+
+
+def _measured(totals: Totals, sequences: int, measure: str) -> Floats:
+    beta = beta_of(measure)
+    return _chosen(shares(totals, sequences, beta or 1.0), "spans" if beta else measure)
+
+
+def _chosen(each: Floats, name: str) -> Floats:
+    return np.asarray(each.mean(axis=-1) if name == "all" else each[..., MEASURES.index(name)])

@@ -12,7 +12,7 @@ from formulations.dtypes import Floats
 from formulations.messages import suggestion
 from formulations.rulefiles.loading import rule_set
 from ilpinfer.core.rule_compiler import Rules
-from ilpinfer.learning.measures import check_measure
+from ilpinfer.learning.measures import check_measure, value
 from ilpinfer.learning.perceptron import LARGEST, FittedWeights, Perceptron, log_odds
 from ilpinfer.learning.training_set import ScoredExample, TrainingSet
 from ilpinfer.learning.verdicts import (
@@ -125,7 +125,8 @@ class PenaltyLearner:
     algorithm : str, default "cross-validated"
         A name from `ALGORITHMS`.
     measure : str, default "all"
-        Measure that is maximised: "tokens", "spans", "sequences" or "all".
+        Measure that is maximised: "tokens", "spans", "sequences", "all", or an F measure of spans such as "f0.5", which
+        weighs precision above recall (Trompper 2016).
     folds : int, default 5
         Number of folds on which algorithms and rules are tried.
     rate, epochs : float or int, optional
@@ -174,9 +175,9 @@ class PenaltyLearner:
         for name, least in (("folds", 2), ("epochs", 1), ("seed", 0)):
             whole(getattr(self, name), name, least)
         for name in ("rate", "scale"):
-            value = getattr(self, name)
-            if not (isinstance(value, int | float) and 0 < value < float("inf")):
-                raise ValueError(f"{name} is {value!r}; expected a number above 0")
+            number = getattr(self, name)
+            if not (isinstance(number, int | float) and 0 < number < float("inf")):
+                raise ValueError(f"{name} is {number!r}; expected a number above 0")
 
     def fit(
         self,
@@ -274,7 +275,7 @@ class PenaltyLearner:
         if self.algorithm != "cross-validated":
             return tuple(candidates), self.algorithm
         allowed = [candidate for candidate in candidates if not candidate.refused]
-        best = max(allowed, key=lambda candidate: candidate.measures.value(self.measure)).algorithm
+        best = max((c.algorithm for c in allowed), key=lambda name: value(trials[name].counts, self.measure))
         usual = next(name for name in PREFERENCE if name in {c.algorithm for c in allowed}) if few else NONE
         gain, error = difference(trials[usual].counts, trials[best].counts, self.measure)
         return tuple(candidates), best if gain > MARGIN * error else usual

@@ -85,7 +85,7 @@ def _precedence(table: LabelArrays, s: Precedence) -> Trials:
 
 
 def _presence_precedence(table: LabelArrays, s: PresencePrecedence) -> Trials:
-    runs, last = table.field(s.other), table.field(s.field).last
+    runs, last = table.field(s.field), table.field(s.later).last
     bound = last[runs.run_sequence]
     applies = bound >= 0
     return Trials(runs.run_sequence[applies], (runs.end < bound)[applies].astype(np.int64))
@@ -172,8 +172,8 @@ def _precedence_claims(s: Precedence) -> FieldClaims:
 
 
 def _presence_precedence_claims(s: PresencePrecedence) -> FieldClaims:
-    field, other = _name(s.field), _name(s.other)
-    return FieldClaims(denied=frozenset({("before", field, other), ("after", other, field)}))
+    later, field = _name(s.later), _name(s.field)
+    return FieldClaims(denied=frozenset({("before", later, field), ("after", field, later)}))
 
 
 def _state_change_claims(s: StateChange) -> FieldClaims:

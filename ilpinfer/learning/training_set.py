@@ -132,17 +132,19 @@ class TrainingSet:
         if known is not None and first == len(seen):
             return known
         trellis = self.examples[place].trellis
-        counter, problem = self._counter(trellis.labels), self._problem(place)
         new = list(seen.values())[first:]
         more = Pool(
             np.array([trellis.score(ids) for ids in new]),
-            np.array([counter.count(trellis, ids, problem) for ids in new]).reshape(
-                len(new), len(self.items)
-            ),
+            np.array([self.activations(place, ids) for ids in new]).reshape(len(new), len(self.items)),
             np.array([self.counts(place, ids) for ids in new]).reshape(len(new), 6),
         )
         self._pools[place] = more if known is None else known.extended(more)
         return self.pool(place)
+
+    def activations(self, place: int, ids: Integers) -> Floats:
+        """(R,) activations of the items in a labelling of one example."""
+        trellis = self.examples[place].trellis
+        return self._counter(trellis.labels).count(trellis, ids, self._problem(place))
 
     @property
     def unlabelled(self) -> int:

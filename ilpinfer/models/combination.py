@@ -90,8 +90,8 @@ def combine(trellises: Sequence[Trellis], weights: Sequence[float] | None = None
     if factored:
         return Trellis.from_emissions(sums[0], sums[1], labels=first.labels, tokens=tokens)
     if first.order == 1:
-        return Trellis(sums[0], sums[1], first.labels, tokens)
-    return Trellis.second_order(sums[0], sums[1], sums[2], first.labels, tokens)
+        return Trellis(sums[0], sums[1], first.labels, tokens=tokens)
+    return Trellis.second_order(sums[0], sums[1], sums[2], first.labels, tokens=tokens)
 
 
 def _weights(trellises: Sequence[Trellis], weights: Sequence[float] | None) -> list[float]:

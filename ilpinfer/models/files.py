@@ -15,6 +15,7 @@ from ilpinfer.models.sequence_model import SequenceModel, TrainedModel
 from ilpinfer.system.files import digest, write_atomically
 
 FORMATS: Mapping[str, str] = {
+    "ilpinfer-corrected": "ilpinfer.models.corrected:Corrected",
     "ilpinfer-crf": "ilpinfer.models.crf:CRF",
     "ilpinfer-hmm": "ilpinfer.models.hmm:HMM",
     "ilpinfer-hmm2": "ilpinfer.models.hmm:SecondOrderHMM",

@@ -140,7 +140,7 @@ def cut(trellis: Trellis, delta: float, *, steps: bool = True) -> Trellis:
 def _trellis(trellis: Trellis, lattice: Lattice, start: Grid, edges: Grid) -> Trellis:
     T, K = lattice.shape
     if lattice.order == 1:
-        return Trellis(all_nats(start), all_nats(edges), trellis.labels, trellis.tokens)
+        return Trellis(all_nats(start), all_nats(edges), trellis.labels, tokens=trellis.tokens)
     first = all_nats(edges[0, :K]) if T > 1 else None
     later = all_nats(edges[1:, K:]).reshape(max(T - 2, 0), K, K, K)
-    return Trellis.second_order(all_nats(start[:K]), first, later, trellis.labels, trellis.tokens)
+    return Trellis.second_order(all_nats(start[:K]), first, later, trellis.labels, tokens=trellis.tokens)

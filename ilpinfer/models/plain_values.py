@@ -1,5 +1,6 @@
 """Plain values of model files, checked before anything is built from them."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -38,14 +39,28 @@ def count(value: Any, what: str) -> float:
     return float(value)
 
 
-def counts(value: Any, shape: tuple[int, ...], what: str) -> Floats:
-    """Numbers from 0 in nested lists of this shape."""
+def finite(value: Any, what: str) -> float:
+    """A number up to 2^53 in size."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= MOST_COUNT:
+        raise ValueError(f"{what} is {kind_of(value)}; expected a number up to 2^53 in size")
+    return float(value)
+
+
+def numbers(value: Any, shape: tuple[int, ...], what: str) -> Floats:
+    """Finite numbers in nested lists of this shape."""
+    return counts(value, shape, what, finite)
+
+
+def counts(
+    value: Any, shape: tuple[int, ...], what: str, each_of: Callable[[Any, str], float] = count
+) -> Floats:
+    """Numbers from 0, or others, in nested lists of this shape."""
     if not isinstance(value, list) or len(value) != shape[0]:
         result = f"a list of {len(value)}" if isinstance(value, list) else kind_of(value)
         raise ValueError(f"{what} is {result}; expected a list of {shape[0]}")
     if len(shape) == 1:
-        return np.array([count(each, f"{what}[{at}]") for at, each in enumerate(value)], float)
-    return np.array([counts(each, shape[1:], f"{what}[{at}]") for at, each in enumerate(value)])
+        return np.array([each_of(each, f"{what}[{at}]") for at, each in enumerate(value)], float)
+    return np.array([counts(each, shape[1:], f"{what}[{at}]", each_of) for at, each in enumerate(value)])
 
 
 def check_room(what: str, *sizes: int) -> None:

@@ -1,8 +1,9 @@
 """From examples to trellises: a model's scores, or those that came with the input; predicted labels from files."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
+from typing import Any
 
 from formulations import Trellis
 from formulations.labels import schemes
@@ -32,6 +33,37 @@ class ScoredSequence:
     def all_tokens(self) -> tuple[str, ...]:
         """Texts, with those that the trellis leaves out."""
         return self.tokens if self.positions is None else self.example.tokens
+
+    def with_given(self, scheme: str) -> "ScoredSequence":
+        """The sequence with a trellis that has the known labels of the example; InputError where they do not fit."""
+        given, where = dict(self.example.given), self.example.where
+        if scheme == "plain" and self.example.scores is not None:
+            given = dict(zip(given, strip([tuple(given.values())])[0], strict=True))
+        if self.positions is not None:
+            places = {t: at for at, t in enumerate(self.positions)}
+            left_out = [t for t in given if t < len(self.example.tokens) and t not in places]
+            if left_out:
+                raise InputError(f"{where}: given: the model leaves out token {left_out[0]}")
+            given = {places.get(t, t): label for t, label in given.items()}
+        try:
+            return replace(self, trellis=self.trellis and self.trellis.with_given(given))
+        except ValueError as error:
+            raise InputError(f"{where}: {error}") from None
+
+    def row(self, values: dict[str, Any]) -> dict[str, Any]:
+        """The plain values of a solution with labels of all tokens; ids, violations and scores are of `positions`.
+
+        Tokens that are left out have a label, but no id among the model's. Known labels are by token, as in the input.
+        """
+        if self.positions is not None:
+            values |= {"positions": list(self.positions)}
+            values["labels"] = values["labels"] and self.restore(values["labels"])
+            if "given" in values:
+                values["given"] = {str(self.positions[int(t)]): k for t, k in values["given"].items()}
+        if self.example.candidates is not None:
+            chosen = self.example.candidates.original(values["labels"]) if values["labels"] else ()
+            values["spans"] = [asdict(each) for each in chosen]
+        return values
 
     def covered(self, labels: Sequence[str]) -> tuple[str, ...]:
         """Of the labels of all tokens those of the tokens that the trellis covers."""
@@ -93,7 +125,7 @@ def score_example(example: Example, model: SequenceModel | None, scheme: str = "
         item = replace(item, positions=tuple(positions), restore=partial(restored, model, example.tokens))
     if example.labels is not None and len(example.labels) != len(item.all_tokens):
         raise InputError(f"{example.where}: {len(example.labels)} labels for {len(item.all_tokens)} tokens")
-    return item
+    return item.with_given(scheme) if example.given else item
 
 
 def _gold_labels(examples: Sequence[Example], scheme: str) -> list[tuple[str, ...] | None]:

@@ -84,7 +84,7 @@ class Claims:
             self.case.trellis.labels.names,
             self.solution,
         )
-        claims: dict[str, tuple[Any, Any]] = {}
+        claims: dict[str, tuple[Any, Any]] = {"given": (dict(solution.given), self.case.trellis.given)}
         if self.path is not None:
             value, labels = self.case.value(self.path), [names[k] for k in self.path]
             known = tuple(solution.names)  # empty for solutions from files without these keys

@@ -8,11 +8,13 @@ from typing import Any
 
 from formulations import Trellis
 from formulations.arguments import instance, number, seconds, whole
+from formulations.constraints.predicates import Predicate, divided
 from formulations.grid import UNITS_PER_NAT, snap
 from ilpinfer.core.certificate import KINDS, Phases
-from ilpinfer.core.rule_compiler import Rules, compiler_of
+from ilpinfer.core.rule_compiler import WithPredicates, compiler_of
 from ilpinfer.proof.claims import Case, Claims, Path, units_of
 from ilpinfer.proof.meter import MAX_STEPS, OVERHEAD, RULE, CheckFailure, Meter
+from ilpinfer.proof.predicates import faults_of, unproved_of
 from ilpinfer.proof.tree import check_phases, check_tree
 
 LONGEST = 200  # largest number of characters of an error in a message
@@ -52,7 +54,7 @@ class Verdict:
 
 def verify(
     trellis: Trellis,
-    rules: Rules,
+    rules: WithPredicates,
     solution: Any,
     *,
     top: int | None = None,
@@ -62,15 +64,15 @@ def verify(
 ) -> Verdict:
     """Check a solution, or a list of solutions, against its trellis and rules.
 
-    Each solution of a list has its own proof: it is the best labelling except for those that its certificate excludes, which
+    Known labels of the solution, `given`, are added to those of the trellis. Each solution of a list has its own proof: it is the best labelling except for those that its certificate excludes, which
     are other labellings with scores at least as high.
 
     Parameters
     ----------
     trellis : Trellis
         Scores of T tokens and K labels, nats.
-    rules : Rules
-        Rules and features, or a rule set.
+    rules : WithPredicates
+        Rules and features, or a rule set; with the predicates of a solution under some, whose functions are called.
     solution : object
         A solution of `decode` or `decode_two_phase`, or a list of them.
     top : int, optional
@@ -108,8 +110,16 @@ def verify(
         whole(top, "top", 1)
     below = None if within is None else int(snap(number(within, "within", 0), "within"))
     instance(trellis, Trellis, "trellis", "a Trellis")
-    compiled = compiler_of(rules).anew(trellis.labels)
+    claim = solution[0] if isinstance(solution, list | tuple) and solution else solution
+    try:
+        trellis = trellis.with_given(getattr(claim, "given", None))
+    except ValueError as error:
+        return Verdict(False, False, (f"the known labels cannot be read: {error}",))
+    predicates, others = divided(rules)
+    compiled = compiler_of(others).anew(trellis.labels)
     case, began = Case(trellis, compiled, compiled.problem(trellis)), time.monotonic()
+    if predicates:
+        return _verdict(case, solution, Meter(max_steps, time_limit, began=began), predicates=predicates)
     if not isinstance(solution, list | tuple):
         return _verdict(case, solution, Meter(max_steps, time_limit, began=began))
     verdicts, reasons, before = list[Verdict](), list[str](), list[Any]()
@@ -149,10 +159,23 @@ def _gaps(solutions: Sequence[Any], below: int | None) -> list[str]:
     return [f"that there {'are' if len(solutions) > 1 else 'is'} no more than {few} is not proved"]
 
 
-def _verdict(case: Case, solution: Any, meter: Meter, before: Sequence[Path] | None = None) -> Verdict:
+def _verdict(
+    case: Case,
+    solution: Any,
+    meter: Meter,
+    before: Sequence[Path] | None = None,
+    predicates: Sequence[Predicate] = (),
+) -> Verdict:
     """The verdict on one solution; `before` are the labellings before it, where it is one of several."""
     faults, unproved = list[str](), list[str]()
     try:
+        if predicates:
+            faults += faults_of(case, solution, predicates)
+            if not faults:
+                faults += _baseless(solution)
+            if not faults:
+                unproved += unproved_of(case, solution, predicates, meter)
+            return Verdict(not faults, not faults and not unproved, tuple(faults or unproved))
         claims = Claims(case, solution, case.path(solution.path))
         faults += [*claims.labelling(), *claims.status()]
         faults += claims.phases() if claims.in_two_phases else ()

@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from formulations import Program, formulate, parse_rules
-from formulations.programs.program import FORMATS
 from ilpinfer.references.record import Reference
 from ilpinfer.system.files import write_atomically
 from ilpinfer.system.output_paths import check_folder
@@ -90,7 +89,7 @@ def write_programs(
     written, used = list[Path](), set[str]() if taken is None else taken
     for reference in references:
         program, name = program_of(reference), _file_name(reference.name, used)
-        for format_ in FORMATS:
+        for format_ in ("lp", "mps"):
             written.append(Path(folder, f"{name}.{format_}"))
             write_atomically(written[-1], program.text(format_, units=units), inputs)
         used.add(name)

@@ -17,7 +17,7 @@ from ilpinfer.system.output_paths import OutputError
 
 KEY = b"ilpinfer"
 """Key of the entry in the metadata of a file."""
-TEXTS = ("file", *ABOUT, "status", "violations", "method", "certificate", "reason", "error")
+TEXTS = ("file", *ABOUT, "further", "status", "violations", "method", "certificate", "reason", "error")
 """Columns of texts; notes about a sequence that are no texts are JSON."""
 NUMBERS = ("score", "model_score", "feature_score", "penalty", "bound", "gap", "seconds")
 PROVED = (Status.OPTIMAL, Status.INFEASIBLE)
@@ -148,6 +148,7 @@ NAMES = (
         "file",
         "line",
         *ABOUT,
+        "further",
         "tokens",
         "labels",
         "status",
@@ -164,11 +165,13 @@ def _row(number: int, item: ScoredSequence, solution: Solution) -> dict[str, Any
     example = item.example
     labels = solution.labels if solution.has_labelling else None
     broken = {rule: count for rule, count in solution.violations.items() if count}
+    further = {name: value for name, value in example.about.items() if name not in ABOUT}
     values = {
         "sequence": number,
         "file": _text(example.file),
         "line": example.line,
         **{name: _note(example.about.get(name)) for name in ABOUT},
+        "further": _note(further or None),
         "tokens": list(map(str, item.all_tokens)),
         "labels": labels if labels is None or item.positions is None else item.restore(labels),
         "status": str(solution.status),

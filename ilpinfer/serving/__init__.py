@@ -3,7 +3,8 @@
 The web framework is optional: it comes with `pip install ilpinfer[serve]`.
 """
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 from ilpinfer.serving.limits import WORKERS, Limits
 from ilpinfer.system.extras import require
@@ -23,6 +24,8 @@ def create_app(
     workers: int = WORKERS,
     scheme: str = "",
     warm: bool = True,
+    examples: Iterable[dict[str, Any]] = (),
+    rules_text: str = "",
 ) -> "FastAPI":
     """An ASGI application that decodes with a decoder, for any ASGI server.
 
@@ -41,12 +44,16 @@ def create_app(
         Scheme of the label names in requests; empty to infer it.
     warm : bool, default True
         Whether to compile or load all kernels before it is ready.
+    examples : iterable of dict, optional
+        Records that the workbench offers, such as ``{"tokens": ["Ada"]}``; some of its own if not given.
+    rules_text : str, optional
+        Text of the decoder's rules that the workbench shows; made from the rules if not given.
 
     Returns
     -------
     FastAPI
-        With POST /decode, POST /batch, GET /health, GET /ready, GET /metrics, GET /docs and GET
-        /openapi.json.
+        With POST /decode, POST /batch, GET /health, GET /ready, GET /metrics, GET /about and GET /openapi.json,
+        the workbench at GET / and the description of requests at GET /docs.
 
     Raises
     ------
@@ -61,10 +68,20 @@ def create_app(
     >>> from formulations import constraints as C
     >>> app = create_app(ilpinfer.Decoder([C.at_most_runs("title", 1)]))
     >>> sorted(path for path in app.openapi()["paths"])
-    ['/batch', '/decode', '/health', '/metrics', '/ready']
+    ['/about', '/batch', '/decode', '/health', '/metrics', '/ready']
     """
     require("the service", "serve", "fastapi", "jinja2", "prometheus_client")
     from ilpinfer.serving.app import build
     from ilpinfer.serving.service import Service
 
-    return build(Service(decoder, limits or Limits(), workers=workers, scheme=scheme, warm=warm))
+    return build(
+        Service(
+            decoder,
+            limits or Limits(),
+            workers=workers,
+            scheme=scheme,
+            warm=warm,
+            examples=examples,
+            rules_text=rules_text,
+        )
+    )

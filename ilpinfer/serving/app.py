@@ -14,7 +14,7 @@ from fastapi import FastAPI, Request, Response
 from starlette.requests import ClientDisconnect
 
 from ilpinfer.errors import describe, where
-from ilpinfer.serving.description import complete, operation, page
+from ilpinfer.serving.description import PAGES, About, complete, operation, page
 from ilpinfer.serving.refusal import FAILED, GONE, TOO_SLOW, Refusal, too_large
 from ilpinfer.serving.requests import BatchRequest, DecodeRequest
 from ilpinfer.serving.service import Service
@@ -24,6 +24,11 @@ logger = logging.getLogger("ilpinfer.serving")
 DESCRIPTION = """Exact, constrained decoding of label sequences: scores and rules in, a proved labelling out.
 Scores are in nats, times in seconds. A deadline counts from the arrival of a request. A request that cannot be answered in time is refused with
 status 503 and the header Retry-After."""
+FILES = {"style.css": "text/css", "workbench.js": "text/javascript", "docs.js": "text/javascript"}
+ONLY_OWN = {
+    "Content-Security-Policy": "default-src 'self'; img-src data:; frame-ancestors 'none'; base-uri 'none'"
+}
+"""Headers of pages, which load nothing from elsewhere."""
 Answer = Callable[[bytes, float], Awaitable[dict[str, Any]]]
 
 
@@ -73,10 +78,23 @@ def build(service: Service) -> FastAPI:
     async def metrics() -> Response:
         return Response(service.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
+    @app.get("/about", summary="What the service decodes with: rules, labels, examples", response_model=About)
+    async def about() -> Response:
+        return _json(200, service.about)
+
     @app.get("/", include_in_schema=False)
+    async def workbench() -> Response:
+        return Response((PAGES / "workbench.html").read_bytes(), 200, ONLY_OWN, "text/html")
+
     @app.get("/docs", include_in_schema=False)
     async def docs() -> Response:
-        return Response(page(app.openapi()), media_type="text/html")
+        return Response(page(app.openapi()), 200, ONLY_OWN, "text/html")
+
+    @app.get("/pages/{name}", include_in_schema=False)
+    async def file(name: str) -> Response:
+        if name not in FILES:
+            return _json(404, {"detail": f"no file {name[:60]!r}"})
+        return Response((PAGES / name).read_bytes(), media_type=FILES[name])
 
     app.openapi = partial(complete, app, app.openapi)  # type: ignore[method-assign]
     return app

@@ -5,18 +5,21 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from formulations.time_limits import OutOfTime, time_limit
 from ilpinfer.core.solution import Solution
 from ilpinfer.corpus.examples import Example
 from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.decoding.reporting import failure
 from ilpinfer.models.sequence_model import SequenceModel
 from ilpinfer.pipelines.trellises import ScoredSequence, score
+from ilpinfer.serving.explaining import allowed, further
 from ilpinfer.serving.refusal import INVALID, Refusal, invalid
 from ilpinfer.serving.request_deadline import RequestDeadline, without_reserve
-from ilpinfer.serving.requests import RequestOptions
+from ilpinfer.serving.requests import DecodeOptions, RequestOptions
 
 Row = dict[str, Any]
 """A solution as plain values."""
+NOTHING_MORE = DecodeOptions.model_validate({})
 
 
 class DeadlinePassed(Exception):
@@ -29,19 +32,26 @@ def decode_single(
     """The solution of one sequence within a time limit of `seconds`; Refusal, or DeadlinePassed if no time is left after scoring."""
     began = time.perf_counter()
 
-    def limited() -> Decoder:
-        left = without_reserve(seconds - (time.perf_counter() - began))
-        if left <= 0:
+    def left() -> float:
+        result = without_reserve(seconds - (time.perf_counter() - began))
+        if result <= 0:
             raise DeadlinePassed
-        return decoder.with_time_limit(left)
+        return result
 
+    def limited() -> Decoder:
+        return decoder.with_time_limit(left())
+
+    own = options if isinstance(options, DecodeOptions) else NOTHING_MORE
     try:
         scored = _scored(decoder, scheme, sequence)
-        trellis = scored.trellis
-        assert trellis is not None  # a single sequence without scores is an error already
+        trellis = allowed(scored, own.forbidden)
         solutions = limited().decode(trellis, top=options.top) if options.top else []
         solutions = solutions or [limited().decode(trellis)]  # an empty list has no status
         rows = [_row(scored, solution, options) for solution in solutions]
+        with time_limit(lambda: time.perf_counter() - began > seconds):
+            rows[0] |= further(decoder, scored, trellis, solutions[0], own, left)
+    except OutOfTime:
+        raise DeadlinePassed from None
     except ValueError as error:
         raise _refusal(error, sequence) from None
     return rows[0] if options.top is None else {**rows[0], "alternatives": rows[1:]}
@@ -102,11 +112,7 @@ def _scored(decoder: Decoder, scheme: str, sequence: Example) -> ScoredSequence:
 
 
 def _row(scored: ScoredSequence, solution: Solution, options: RequestOptions) -> Row:
-    values = solution.to_dict(certificate=options.certificate)
-    if scored.positions is not None:
-        values |= {"positions": list(scored.positions)}
-        values["labels"] = values["labels"] and scored.restore(values["labels"])
-    return {**scored.example.about, **values}
+    return {**scored.example.about, **scored.row(solution.to_dict(certificate=options.certificate))}
 
 
 def _refusal(error: Exception, sequence: Example) -> Refusal:

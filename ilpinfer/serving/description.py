@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Literal
 
 from fastapi import FastAPI
@@ -9,7 +10,15 @@ from jinja2 import Environment
 from pydantic import BaseModel, Field
 
 from ilpinfer.decoding.decoder import Decoder
-from ilpinfer.serving.requests import BatchRequest, DecodeRequest, Number, RequestOptions
+from ilpinfer.serving.requests import BatchRequest, DecodeOptions, DecodeRequest, Number, RequestOptions
+
+OTHER_RULES = """[[rule]]
+template = "at_most_runs"
+field = "each field"
+n = 1
+penalty = 1.5
+"""
+PAGES = Path(__file__).parent / "pages"
 
 
 class Solution(BaseModel):
@@ -39,9 +48,57 @@ class Solution(BaseModel):
     )
     reason: str = Field(description="Why there is no labelling, or the message of an error.")
     error: str | None = Field(None, description="In a batch: the type of the error of this sequence.")
+    explanation: "Explanation | None" = Field(None, description="With explain.")
+    marginals: "Probabilities | None" = Field(None, description="With marginals.")
     alternatives: "list[Solution] | None" = Field(
         None, description="Further labellings, best first, with top."
     )
+
+
+class RuleOf(BaseModel):
+    """A rule that a sequence was decoded with."""
+
+    name: str
+    penalty: Number = Field(description="Nats a violation; null for a hard rule.")
+    reason: str = Field(description="Why the rule is there, as its file says.")
+
+
+class Viterbi(Solution):
+    """Viterbi's labelling, which the model alone gives, valued under the rules."""
+
+    places: dict[str, list[list[int]]] = Field(
+        description="Positions of the tokens of each violation, by rule; none for the whole sequence."
+    )
+
+
+class Explanation(BaseModel):
+    """What rules do to a labelling."""
+
+    label_names: list[str] = Field(description="K names.")
+    fields: list[str] = Field(description="K fields of these labels, the innermost ones.")
+    rules: list[RuleOf] = Field(description="Rules in their order.")
+    notices: list[str] = Field(description="About rules and labels, none of which is an error.")
+    places: dict[str, list[list[int]]] = Field(description="Of the labelling, as those of `viterbi`.")
+    viterbi: Viterbi
+
+
+class Probabilities(BaseModel):
+    """Probabilities of labels, p proportional to exp(score)."""
+
+    labels: list[list[float] | None] | None = Field(
+        description="(T, K) probabilities; null for tokens that the model leaves out, and where there are none."
+    )
+    constrained: bool = Field(description="Whether rules are included; else these are the model's alone.")
+    reason: str = Field(description="Why they are not included.")
+
+
+class About(BaseModel):
+    """What a service decodes with."""
+
+    rules: str | None = Field(description="Rules as TOML text; null where they have no form as text.")
+    rule_text: int = Field(description="Bytes that the rules of a request may have; 0 if it takes none.")
+    label_names: list[str] | None = Field(description="Labels of the model; null for any.")
+    examples: list[dict[str, Any]] = Field(description="Records that it can decode.")
 
 
 class BatchAnswer(BaseModel):
@@ -68,14 +125,12 @@ REASONS = {
 
 def operation(decoder: Decoder, model: type[RequestOptions]) -> dict[str, Any]:
     """Arguments of the route for a request, with examples for this decoder."""
-    examples = _examples(decoder)
+    examples = examples_of(decoder)
     answer: type[BaseModel] = Solution
     if model is BatchRequest:
-        plain = [
-            {key: value for key, value in each.items() if key not in RequestOptions.model_fields}
-            for each in examples.values()
-        ]
-        examples, answer = {"batch": {"sequences": plain, "deadline": 2.0}}, BatchAnswer
+        options = DecodeOptions.model_fields
+        plain = [{k: each[k] for k in each if k not in options} for each in examples.values()]
+        examples, answer = {"batch": {"sequences": plain[:2], "deadline": 2.0}}, BatchAnswer
     shown = {name: {"value": value} for name, value in examples.items()}
     reference = {"$ref": f"#/components/schemas/{model.__name__}"}
     content = {"application/json": {"schema": reference, "examples": shown}}
@@ -88,11 +143,15 @@ def operation(decoder: Decoder, model: type[RequestOptions]) -> dict[str, Any]:
     }
 
 
-def _examples(decoder: Decoder) -> dict[str, Any]:
+def examples_of(decoder: Decoder) -> dict[str, Any]:
     """Example requests for this decoder: tokens if it has a model, else scores."""
     if decoder.model is not None:
         tokens = {"tokens": ["Ada", "Lovelace", ".", "Notes", "on", "engines", "."]}
-        return {"tokens": tokens, "the best two": {**tokens, "top": 2, "deadline": 0.5, "certificate": True}}
+        return {
+            "tokens": tokens,
+            "the best two": {**tokens, "top": 2, "deadline": 0.5, "certificate": True},
+            "other rules, explained": {**tokens, "rules": OTHER_RULES, "explain": True, "marginals": True},
+        }
     names = ["title", "O"] if decoder.labels is None else list(decoder.labels.names)
     K = len(names)
     rows = [[-float((t + k) % K) for k in range(K)] for t in range(4)]
@@ -118,38 +177,14 @@ def complete(app: FastAPI, make: Callable[[], dict[str, Any]]) -> dict[str, Any]
     return make()
 
 
-_PAGE = """<!doctype html>
-<html lang="en"><meta charset="utf-8"><title>{{ api.info.title }}</title>
-<style>body { font: 16px sans-serif; max-width: 60em; margin: 2em auto; padding: 0 1em }
-pre { background: #f4f4f4; padding: .6em; overflow: auto } td, th { text-align: left; vertical-align: top; padding: .2em .8em 0 0 }
-</style>
-<h1>{{ api.info.title }} {{ api.info.version }}</h1>
-<p>{{ api.info.description }}</p>
-<p>For programs: <a href="openapi.json">openapi.json</a></p>
-{% for path, operations in api.paths.items() %}{% for verb, operation in operations.items() %}
-<h2>{{ verb | upper }} {{ path }}</h2>
-<p>{{ operation.summary }}</p>
-{% for content in operation.get("requestBody", {}).get("content", {}).values() %}
-{% for name, example in content.examples.items() %}
-<p>Example: {{ name }}</p>
-<pre>{{ example.value | shown }}</pre>
-{% endfor %}{% endfor %}
-<table>{% for status, answer in operation.responses.items() %}
-<tr><th>{{ status }}</th><td>{{ answer.description }}</td></tr>{% endfor %}</table>
-{% endfor %}{% endfor %}
-<h1>Records</h1>
-{% for name, schema in api.components.schemas.items() %}
-<h2>{{ name }}</h2>
-<p>{{ schema.description }}</p>
-<table>{% for key, field in schema.properties.items() %}
-<tr><th>{{ key }}</th><td>{{ field.description }}</td></tr>{% endfor %}</table>
-{% endfor %}
-</html>
-"""
-
-
 def page(api: dict[str, Any]) -> str:
     """The page of an OpenAPI schema."""
     environment = Environment(autoescape=True)
-    environment.filters["shown"] = lambda value: json.dumps(value)
-    return environment.from_string(_PAGE).render(api=api)
+    environment.filters["shown"] = _shown
+    return environment.from_string((PAGES / "docs.html").read_text("utf-8")).render(api=api)
+
+
+def _shown(record: dict[str, Any]) -> str:
+    """JSON with a line for each key."""
+    lines = [f"  {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}" for key, value in record.items()]
+    return "{\n" + ",\n".join(lines) + "\n}"

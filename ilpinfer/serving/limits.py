@@ -30,6 +30,8 @@ class Limits:
         Largest number of labels of scores.
     top : int, default 50
         Largest number of labellings of a sequence.
+    rule_text : int, optional
+        Largest text of rules of a request in bytes; 0 to take none.
     headers : int, optional
         Largest size of the headers of a request in bytes.
     headers_time : float, default 10.0
@@ -60,6 +62,7 @@ class Limits:
     sequences: int = 256
     labels: int = 200
     top: int = 50
+    rule_text: int = 64 * 2**10
     headers: int = 32 * 2**10
     headers_time: float = 10.0
     connections: int = 1000
@@ -72,7 +75,7 @@ class Limits:
             if each.type is float:
                 positive(value, each.name, "seconds")
             else:
-                whole(value, each.name, 1)
+                whole(value, each.name, 0 if each.name == "rule_text" else 1)
         if self.deadline > self.longest_deadline:
             raise ValueError(
                 f"deadline is {self.deadline:g} s, beyond the longest_deadline of {self.longest_deadline:g} s; "

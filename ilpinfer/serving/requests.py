@@ -66,6 +66,36 @@ class RequestOptions(BaseModel):
         return value
 
 
+class DecodeOptions(RequestOptions):
+    """Options of a request for one sequence."""
+
+    rules: str | None = Field(
+        None,
+        description="Rules in place of those of the service: TOML text, or a name of the catalogue; empty for none.",
+    )
+    forbidden: dict[str, list[str]] | None = Field(
+        None, description='Labels that tokens cannot have, by position from 0, such as {"3": ["title"]}.'
+    )
+    explain: bool = Field(
+        False,
+        description="Whether to add `explanation`: Viterbi's labelling, and the places of broken rules.",
+    )
+    marginals: bool = Field(
+        False, description="Whether to add `marginals`, the probabilities of labels under the rules."
+    )
+
+    @field_validator("rules")
+    @classmethod
+    def _short(cls, value: str | None, info: ValidationInfo) -> str | None:
+        most = _context(info).limits.rule_text
+        size = 0 if value is None else len(value.encode("utf-8", "surrogatepass"))
+        if value is not None and not most:
+            raise invalid("rules: this service takes no rules; leave them out")
+        if size > most:
+            raise too_large(f"rules: {size} bytes; at most {most} are accepted")
+        return value
+
+
 class Sequence(BaseModel):
     """One sequence of T tokens and K labels: tokens, which the model of the service scores, or scores.
 
@@ -74,6 +104,9 @@ class Sequence(BaseModel):
 
     model_config = ConfigDict(extra="allow", strict=True)
     tokens: list[str] | None = Field(None, description="T texts; may be left out where there are scores.")
+    given: dict[str, Any] = Field(
+        {}, description='Known labels by token, from 0, such as {"3": "title"}; the solution has them.'
+    )
     label_names: list[str] | dict[str, str] | None = Field(
         None, description="K names, for scores; 0, 1, ... if left out."
     )
@@ -120,7 +153,8 @@ class Sequence(BaseModel):
             return self
         limits, where = context = _context(info)
         _check_length(len(self.tokens or ()), context)
-        own = self.model_fields_set - RequestOptions.model_fields.keys()
+        options = DecodeOptions.model_fields.keys() if isinstance(self, DecodeOptions) else set[str]()
+        own = self.model_fields_set - options
         try:
             self._example = example({key: value for key, value in self if key in own}, where, None)
         except InputError as error:
@@ -141,7 +175,7 @@ def _check_length(length: int, context: Context) -> None:
         )
 
 
-class DecodeRequest(Sequence, RequestOptions):
+class DecodeRequest(Sequence, DecodeOptions):
     """One sequence, with options."""
 
     model_config = ConfigDict(extra="allow", strict=True)
@@ -226,11 +260,15 @@ def _message(model: type[BaseModel], error: ValidationError, limits: Limits) -> 
         return f'expected "sequences", {SEVERAL}'
     if name in ("tokens", "label_names"):
         return f"{name} is not a list of texts"
+    if name == "forbidden":
+        return 'forbidden is not lists of labels by position, such as {"3": ["title"]}'
     number = "a list" if first["type"] == "list_type" else "a number, not beyond 2^31, or null"
     expected = {
         "deadline": f"seconds above 0, at most {limits.longest_deadline:g}",
         "top": f"a whole number from 1 to {limits.top}",
-        "certificate": "true or false",
+        "rules": "TOML text of rules, or a name of the catalogue",
+        **dict.fromkeys(("certificate", "explain", "marginals"), "true or false"),
+        "given": 'an object such as {"3": "title"}',
     }.get(name, number)
     place = "".join(f", item {int(each) + 1}" for each in inner if each.isdecimal())
     return f"{name}{place} is {shown}; expected {expected}"

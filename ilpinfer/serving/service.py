@@ -3,21 +3,24 @@
 import asyncio
 import contextlib
 import threading
-from functools import partial
+from collections.abc import Iterable
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
-from formulations import Trellis
+from formulations import Trellis, dump_rules
 from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.decoding.warming import warm_up
 from ilpinfer.errors import describe
 from ilpinfer.serving.decoding import Row, decode_part, decode_single, error_row, late_row
+from ilpinfer.serving.description import examples_of
 from ilpinfer.serving.limits import Limits
 from ilpinfer.serving.metrics import Lag, Metrics
 from ilpinfer.serving.refusal import FAILED, UNAVAILABLE, Refusal
 from ilpinfer.serving.request_deadline import RequestDeadline
 from ilpinfer.serving.requests import BatchRequest, DecodeRequest, RequestOptions, Sequence, read_request
+from ilpinfer.serving.rule_texts import RuleTexts
 from ilpinfer.serving.work_queue import Done, WorkQueue
 
 WARMING_SECONDS = 1.0
@@ -27,12 +30,43 @@ WARMING_SECONDS = 1.0
 class Service:
     """A decoder with a queue and metrics; arguments as of `create_app`."""
 
-    def __init__(self, decoder: Decoder, limits: Limits, *, workers: int, scheme: str, warm: bool) -> None:
+    def __init__(
+        self,
+        decoder: Decoder,
+        limits: Limits,
+        *,
+        workers: int,
+        scheme: str,
+        warm: bool,
+        examples: Iterable[dict[str, Any]] = (),
+        rules_text: str = "",
+    ) -> None:
         self.decoder, self.limits, self.scheme = decoder, limits, scheme
+        self.examples, self.rules_text = tuple(examples), rules_text
+        self.rule_texts = RuleTexts(decoder)
         self.queue = WorkQueue(workers, limits.queue)
         self.lag = Lag()
         self.metrics = Metrics(self.queue, self.lag, lambda: self.ready)
         self.ready, self.failed = not warm, ""
+
+    @cached_property
+    def about(self) -> dict[str, Any]:
+        """What the service decodes with, as plain values."""
+        labels = self.decoder.labels
+        rules: str | None
+        try:
+            rules = self.rules_text or dump_rules(self.decoder.rules)
+        except ValueError:  # rules from Python that have no form in a file
+            rules = None
+        examples = self.examples or [
+            each for each in examples_of(self.decoder).values() if "rules" not in each
+        ]
+        return {
+            "rules": rules,
+            "rule_text": self.limits.rule_text,
+            "label_names": None if labels is None else list(labels.names),
+            "examples": list(examples),
+        }
 
     def begin(self) -> None:
         """Load kernels in a daemon thread."""
@@ -49,7 +83,11 @@ class Service:
         request = read_request(DecodeRequest, body, self.limits)
         deadline = self._deadline(arrived, request)
         self.queue.admit(request.length, deadline)
-        work = partial(decode_single, self.decoder, self.scheme, request.example, request)
+
+        def work(seconds: float) -> Row:
+            decoder = self.rule_texts.decoder(request.rules, request.label_count, seconds)
+            return decode_single(decoder, self.scheme, request.example, request, deadline.left)
+
         done = await self._run(work, request.length, deadline)
         self.metrics.solution(done.value)
         return {**done.value, "queue_seconds": done.waited}
@@ -112,7 +150,7 @@ class Service:
             labels = self.decoder.labels
             if labels is not None:
                 K = len(labels)
-                first = Trellis(np.zeros(K), np.zeros((1, K, K)), labels, ["a", "b"])
+                first = Trellis(np.zeros(K), np.zeros((1, K, K)), labels, tokens=["a", "b"])
                 with contextlib.suppress(
                     ValueError
                 ):  # of rules that read columns, which these tokens do not have

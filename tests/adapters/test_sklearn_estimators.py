@@ -72,7 +72,7 @@ def best_by_brute_force(trellis, rules):
     names = trellis.labels.names
     scores = {}
     for labels in itertools.product(names, repeat=len(trellis)):
-        broken = [rule.violations(labels, trellis.tokens) for rule in rules]
+        broken = [rule.violations(labels, tokens=trellis.tokens) for rule in rules]
         if all(not count or math.isfinite(r.penalty) for r, count in zip(rules, broken, strict=True)):
             cost = sum(r.penalty * count for r, count in zip(rules, broken, strict=True) if count)
             scores[labels] = trellis.score(labels) - cost

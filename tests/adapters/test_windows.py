@@ -54,8 +54,10 @@ def test_windows_of_one_matrix_give_back_its_trellis_and_labelling(length, strid
     logits = np.random.default_rng(seed).normal(size=LOGITS.shape) * 2
     windows, firsts = cut(logits, length, stride)
     offsets = firsts if numbered else cut(SPANS, length, stride)[0]
-    whole = from_logits(logits, LABELS, WORDS)
-    joined = join_windows(windows, offsets, LABELS, WORDS if numbered else None, text=TEXT, combine=combine)
+    whole = from_logits(logits, LABELS, tokens=WORDS)
+    joined = join_windows(
+        windows, offsets, LABELS, tokens=WORDS if numbered else None, text=TEXT, combine=combine
+    )
     assert_same(joined, whole)
     best, other = ilpinfer.decode(joined, RULES), ilpinfer.decode(whole, RULES)
     assert best.score == pytest.approx(other.score, abs=1e-4)
@@ -73,7 +75,7 @@ def test_special_pieces_and_padding_are_left_out_and_pieces_become_words():
     words = [[None, *ids[:6], None], [None, *ids[3:], None, None]]
     for pool in ("first", "mean", "max"):
         joined = join_windows(windows, offsets, LABELS, word_ids=words, text=TEXT, pool=pool)
-        assert_same(joined, from_logits(logits, LABELS, WORDS, word_ids=ids, pool=pool))
+        assert_same(joined, from_logits(logits, LABELS, tokens=WORDS, word_ids=ids, pool=pool))
     by_piece = join_windows(windows, offsets, LABELS, text=TEXT)
     assert by_piece.tokens[2:4] == ("wro", "te") and len(by_piece) == 10
 
@@ -103,8 +105,8 @@ def test_transitions_go_over_the_border_of_windows():
     steps = np.random.default_rng(5).normal(size=(3, 3))
     windows, firsts = cut(LOGITS, 4, 1)
     for combine in ("center", "mean"):
-        joined = join_windows(windows, firsts, LABELS, WORDS, transitions=steps, combine=combine)
-        assert_same(joined, from_logits(LOGITS, LABELS, WORDS, transitions=steps))
+        joined = join_windows(windows, firsts, LABELS, tokens=WORDS, transitions=steps, combine=combine)
+        assert_same(joined, from_logits(LOGITS, LABELS, tokens=WORDS, transitions=steps))
 
 
 def test_rules_hold_across_windows_where_they_did_not_within():
@@ -173,7 +175,7 @@ def test_a_gap_between_windows_is_named():
     with pytest.raises(AdapterError, match=r"windows 0 and 1 have no piece in common.* or give the text"):
         join_windows([LOGITS[:4], LOGITS[4:]], [SPANS[:4], SPANS[4:]], LABELS)
     joined = join_windows([LOGITS[:4], LOGITS[4:]], [SPANS[:4], SPANS[4:]], LABELS, text=TEXT)
-    assert_same(joined, from_logits(LOGITS, LABELS, WORDS))
+    assert_same(joined, from_logits(LOGITS, LABELS, tokens=WORDS))
 
 
 def test_the_names_are_where_people_look():

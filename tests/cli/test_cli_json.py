@@ -56,7 +56,7 @@ def test_rules(result):
     assert Path("new.toml").exists()
     mined = result("mine train.tsv --support 1 --folds 0 --gain 0 --output mined.toml")
     assert mined["sequences"] == 2 and mined["rules"]
-    learnt = result("learn rules.toml train.tsv --kind hmm --algorithm given --output learnt.toml")
+    learnt = result("learn train.tsv --rules rules.toml --kind hmm --algorithm given --output learnt.toml")
     assert learnt["algorithm"] == "given"
 
 

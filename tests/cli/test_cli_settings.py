@@ -3,15 +3,18 @@
 import importlib.metadata
 import io
 import json
+import re
 import sys
 import time
 from pathlib import Path
 
 import pytest
 from support.command_line import SCORES
+from support.family import wait_until
 from support.processes import python
 
 from ilpinfer import __version__
+from ilpinfer.cli import progress as cli_progress
 from ilpinfer.cli import screen, settings
 from ilpinfer.cli.progress import progress, rate_progress, show_logs, status
 from ilpinfer.kernels import notices
@@ -106,10 +109,35 @@ def test_progress_is_shown_on_a_terminal_unless_the_run_is_quiet(monkeypatch, qu
             advance()
         with rate_progress("reprocessing", 10) as show:
             show(5, 1, 1)
+            time.sleep(0.15)
         with status("learning") as update:
             assert (update is None) == quiet
         text = sys.stderr.getvalue()
-        assert [word in text for word in ("decoding", "reprocessing", "learning")] == [not quiet] * 3
+        assert [word in text for word in ("decoding", "reprocessing", " 50%", "learning")] == [not quiet] * 4
+    finally:
+        settings.configure()
+
+
+@pytest.mark.parametrize(
+    ("quiet", "total", "tells"),
+    [
+        (False, 100, "20 sequences, 400/s, 75.0 % proved, 25 % of the input read, about [0-9.]+ s left"),
+        (False, None, "20 sequences, 400/s, 75.0 % proved"),
+        (True, 100, None),
+    ],
+)
+def test_outside_a_terminal_there_is_a_line_each_minute(monkeypatch, quiet, total, tells):
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    monkeypatch.setattr(cli_progress, "MINUTE", 0.05)
+    settings.configure(quiet_run=quiet)
+    try:
+        with rate_progress("reprocessing", total) as show:
+            show(25, 20, 15)
+            if not quiet:
+                wait_until(lambda: "20 sequences" in sys.stderr.getvalue())
+        lines = sys.stderr.getvalue().splitlines()
+        assert any(re.fullmatch(f"ilpinfer: reprocessing: {tells}", line) for line in lines) != quiet
+        assert not (quiet and lines)
     finally:
         settings.configure()
 
@@ -144,6 +172,9 @@ def test_a_bar_says_what_is_compiled(monkeypatch, quiet):
         expected = [step.format(*each) for each in (("first", 1), ("second", 1), ("fourth", 2), ("fifth", 1))]
         assert [each in text for each in (*expected, "comparing")] == [not quiet] * 5
         assert quiet or text.rindex("decoding") > text.index(expected[0])
+        steps = [line for line in re.split(r"[\r\n]", text) if expected[0] in line]
+        assert quiet or (steps and all("1/2" in line and "/400" not in line for line in steps))
+        assert quiet or "1/400" in text
     finally:
         settings.configure()
     assert notices.watch is before

@@ -26,6 +26,14 @@ POOL = [
     "Alan Turing . Machinery . 1950 .",
 ]
 
+GRID = [
+    ["probabilities", "0.9"],
+    ["probabilities", "0.5"],
+    ["probabilities", "0.1"],
+    ["counts", "0.6"],
+    ["counts", "0.3"],
+]
+
 
 @pytest.fixture
 def folder(here):
@@ -53,6 +61,22 @@ def test_a_model_is_learnt_and_every_cycle_shown(folder, cli):
     cli.done("decode train.tsv --model m.json --output out.jsonl")
 
 
+def test_the_default_is_the_best_on_folds_where_there_are_enough(folder, cli):
+    err = cli.done(learn()).err
+    few = "default: 2 labelled sequences are too few for folds; 10 are needed"
+    assert f"settings: probabilities, gamma 0.9 ({few})" in err
+    Path("train.tsv").write_text((TRAIN + "\n") * 6)
+    _, out, err = cli.done(learn())
+    lines = [line.split() for line in out.splitlines()]
+    assert lines[0][:5] == ["trial", "mixing", "gamma", "penalty", "weight"]
+    assert [line[1:3] for line in lines[1:6]] == GRID
+    assert "settings: probabilities, gamma 0.9 (the best of 5 on 5 folds of 12 labelled sequences)" in err
+    made = json.loads(cli.done(learn("--json")).out)
+    assert [[each["mixing"], f"{each['gamma']}"] for each in made["tried"]] == GRID
+    assert {*made["tried"][0]["held_out"]} == {"without rules", "with rules"}
+    assert cli.done(learn("--gamma 0.5")).err.count("settings: probabilities, gamma 0.5 (given)") == 1
+
+
 def test_text_columns_and_json_are_the_same_pool(folder, cli):
     models = []
     Path("pool.tsv").write_text("\n\n".join("\n".join(f"{t}\tO" for t in text.split()) for text in POOL))
@@ -74,6 +98,7 @@ def test_text_columns_and_json_are_the_same_pool(folder, cli):
         "--baseline hard-em",
         "--baseline supervised",
         "--baseline posterior --seed 3",
+        "--penalty-weight 0.5",
         "--gamma tokens --mixing counts --e-step beam --k 3",
         "--kind hmm2 --option alike=true",
         "--kind crf --option max_iterations=3 --k 2 --cycles 2",
@@ -116,6 +141,7 @@ BAD = [
     ("--baseline hard-em --gamma 0.5", "gamma is 0.5, but hard-em has 0.0; leave one of them out"),
     ("--gamma much", "--gamma much: expected a number from 0 to 1, or tokens"),
     ("--gamma 2", "gamma is 2.0; expected a number from 0 to 1"),
+    ("--penalty-weight 0", "penalty_weight is 0.0; expected a number above 0"),
     ("--k 0", "k is 0; expected a whole number from 1"),
     ("--e-step best", 'no E-step "best"'),
     ("--mixing sums", 'no mixing "sums" for hmm'),

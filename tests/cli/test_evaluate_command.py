@@ -30,6 +30,31 @@ def test_a_table_of_fields_and_what_is_mistaken(files, cli):
     assert columns(out, "author") == ["17", "22", "17", "77.27", "100.00", "87.18", "80.95", "77.27"]
 
 
+def test_a_report_and_matches(files, cli):
+    report = cli.output("evaluate found.tsv gold.tsv --view report")
+    assert report.splitlines()[0].split() == ["precision", "recall", "f1-score", "support"]
+    assert columns(report, "author") == ["0.5000", "0.5000", "0.5000", "2"]
+    assert report.rstrip().endswith("weighted avg     0.2500    0.2500    0.2500         4")
+    matches = cli.output("evaluate found.tsv gold.tsv --view matches")
+    assert (
+        "all     strict         1          1        0       2         0      50.00   25.00   33.33" in matches
+    )
+    record = json.loads(cli.output("evaluate found.tsv gold.tsv --json"))
+    assert record["report"]["micro avg"]["support"] == 4
+    assert record["matches"]["fields"]["author"]["type"]["correct"] == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("--view match", 'ilpinfer: --view match: no such table; did you mean "matches"?'),
+        ("--view matches --by lines", "ilpinfer: --view matches and --by lines: matches are those of spans"),
+    ],
+)
+def test_a_view_that_cannot_be_shown_is_refused(options, message, files, cli):
+    assert cli.refused(f"evaluate found.tsv gold.tsv {options}").startswith(message)
+
+
 def test_everything_as_json_and_a_picture(files, cli):
     cli.done("evaluate found.tsv gold.tsv --output x/all.json --picture confusion.svg")
     record = json.loads(Path("x/all.json").read_text())

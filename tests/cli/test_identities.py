@@ -1,5 +1,6 @@
 """Notes about a sequence, and stored trellises, go through commands."""
 
+import datetime
 import json
 from pathlib import Path
 
@@ -9,8 +10,16 @@ from support.command_line import rows
 
 import ilpinfer
 from formulations import LabelSet, Trellis
+from ilpinfer.core.solution_fields import OWN
 
-ABOUT = {"id": "r7", "name": "a name", "comment": "seen", "metadata": {"page": 3, "by": ["A", "B"]}}
+ABOUT = {
+    "id": "r7",
+    "name": "a name",
+    "comment": "seen",
+    "metadata": {"page": 3, "by": ["A", "B"]},
+    "doc_id": 5,
+    "source": {"url": "a"},
+}
 SCORES = {
     "tokens": ["a", "b"],
     "label_names": ["O", "B-a", "I-a"],
@@ -45,6 +54,34 @@ def test_rows_repeat_what_the_input_says_about_a_sequence(cli):
     assert rows(Path("out.jsonl"))[0]["metadata"] == ABOUT["metadata"]
 
 
+def test_records_of_candidates_have_notes_too(cli):
+    _write({**ABOUT, "tokens": ["a"], "candidates": [[0, 1, "x", 0.9]]})
+    (row,) = cli.rows("decode in.jsonl")
+    assert {key: row[key] for key in ABOUT} == ABOUT and len(row["spans"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("key", "hint"),
+    [
+        ("status", "rows of results or requests use this name"),
+        ("best_score", "rows of results or requests use this name"),
+        ("tokenz", 'did you mean "tokens"?'),
+        ("words", 'did you mean "tokens"?'),
+        ("ner_tags", 'did you mean "labels"?'),
+    ],
+)
+def test_keys_that_are_taken_or_misspelt_are_refused(key, hint, cli):
+    _write({**SCORES, key: 1})
+    assert cli.refused("decode in.jsonl").startswith(
+        f'ilpinfer: in.jsonl, line 1: no use for "{key}"; {hint}'
+    )
+
+
+def test_all_fields_of_rows_are_taken_names():
+    assert set(ilpinfer.TwoPhaseSolution.FURTHER) <= OWN
+    assert set(ilpinfer.decode(Trellis([0.0], [])).to_dict(incumbents=True)) <= OWN
+
+
 def test_a_run_does_not_continue_rows_of_other_notes(cli):
     _write({"id": 1, **SCORES}, {"id": 2, **SCORES, "tokens": 5})
     cli.failed("decode in.jsonl --output out.jsonl")
@@ -64,12 +101,28 @@ def test_shards_have_columns_of_notes(cli):
         None,
         None,
     ]
+    assert [json.loads(value) if value else None for value in table["further"]] == [
+        {"doc_id": 5, "source": {"url": "a"}},
+        None,
+        None,
+    ]
     cli.done("train out/part-00000.parquet --kind hmm --output hmm.json")
     assert [row.get("id") for row in cli.rows("decode out/part-00000.parquet --model hmm.json")] == [
         "r7",
         "8",
         None,
     ]
+
+
+def test_further_columns_of_a_table_are_notes(cli):
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    columns = {"tokens": [["a"], ["b"]], "labels": [["O"], ["O"]], "day": [datetime.date(2020, 1, 2), None]}
+    parquet.write_table(pa.table(columns), "in.parquet")
+    cli.done("train in.parquet --kind hmm --output hmm.json")
+    cli.done("reprocess in.parquet --model hmm.json --output out --jobs 1")
+    for name in ("in.parquet", "out/part-00000.parquet"):
+        assert [row.get("day") for row in cli.rows(f"decode {name} --model hmm.json")] == ["2020-01-02", None]
 
 
 def test_the_folder_of_a_run_is_read_as_its_shards(cli):
@@ -90,9 +143,9 @@ def _trellises():
     rng = np.random.default_rng(0)
     labels = LabelSet(("O", "B-a", "I-a"), "bio", frozenset({"b"}))
     draw = lambda *shape: rng.integers(-8, 8, shape) / 4  # noqa: E731
-    dense = Trellis(draw(3), draw(3, 3, 3), labels, list("abcd"))
+    dense = Trellis(draw(3), draw(3, 3, 3), labels, tokens=list("abcd"))
     factored = Trellis.from_emissions(draw(4, 3), draw(3, 3), labels=labels, tokens=list("abcd"))
-    second = Trellis.second_order(draw(3), draw(3, 3), draw(2, 3, 3, 3), labels, list("abcd"))
+    second = Trellis.second_order(draw(3), draw(3, 3), draw(2, 3, 3, 3), labels, tokens=list("abcd"))
     return {
         "dense": dense,
         "factored": factored,

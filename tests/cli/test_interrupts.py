@@ -15,6 +15,8 @@ from support.family import alive, marked, wait_until
 from support.places import ROOT
 from support.processes import python
 
+from ilpinfer.cli import signals
+
 linux = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc to find processes")
 
 
@@ -106,7 +108,8 @@ def test_an_interrupt_ends_everything(method, tmp_path):
             begun = "program.mps" if method == "cbc" else "ilpinfer.solvers"
             run.wait_until(lambda: begun in run.children())
             time.sleep(0.5)
-        assert run.interrupted() == (130, "", "ilpinfer: interrupted\n")
+        line = f"ilpinfer: interrupted; continue with: ilpinfer {' '.join(command.split())}\n"
+        assert run.interrupted() == (130, "", line)
     rows = part.read_text().splitlines() if part.exists() else []
     assert all(json.loads(row)["status"] for row in rows)
     assert not (tmp_path / "out.jsonl").exists()
@@ -127,9 +130,41 @@ def test_an_interrupt_while_kernels_are_compiled(number, tmp_path):
 def test_an_interrupt_ends_processes_that_decode(tmp_path):
     (tmp_path / "in.jsonl").write_text(hard_input())
     (tmp_path / "rules.toml").write_text(RULES)
-    with Run(tmp_path, "decode in.jsonl --rules rules.toml --jobs 2 --method cbc --output out") as run:
+    command = "decode in.jsonl --rules rules.toml --jobs 2 --method cbc --output out"
+    with Run(tmp_path, command) as run:
         run.wait_until(lambda: "program.mps" in run.children())
-        assert run.interrupted(signal.SIGTERM) == (143, "", "ilpinfer: terminated\n")
+        line = f"ilpinfer: terminated; continue with: ilpinfer {command}\n"
+        assert run.interrupted(signal.SIGTERM) == (143, "", line)
+
+
+@pytest.mark.parametrize(
+    ("words", "option", "expected"),
+    [
+        (["decode", "a b.jsonl", "--output", "x"], "", "ilpinfer decode 'a b.jsonl' --output x"),
+        (["reprocess", "a", "--output", "x"], "--resume", "ilpinfer reprocess a --output x --resume"),
+        (["reprocess", "--resume", "a"], "--resume", "ilpinfer reprocess --resume a"),
+        (["reprocess", "--", "-a"], "--resume", "ilpinfer reprocess --resume -- -a"),
+    ],
+)
+def test_the_command_that_continues(words, option, expected, monkeypatch):
+    monkeypatch.setattr(signals, "arguments", tuple(words))
+    assert signals.ContinuedBy(option).command == expected
+
+
+@linux
+def test_an_interrupted_run_over_a_corpus_is_continued_by_its_command(tmp_path):
+    pytest.importorskip("pyarrow")
+    (tmp_path / "in.jsonl").write_text(hard_input(T=4, K=3, copies=3000))
+    command = "reprocess in.jsonl --output out --jobs 1 --shard-size 5"
+    with Run(tmp_path, command) as run:
+        run.wait_until((tmp_path / "out" / "part-00001.parquet").exists)
+        code, _, err = run.interrupted()
+    head, _, again = err.partition("; continue with: ")
+    assert (code, head, again) == (130, "ilpinfer: interrupted", f"ilpinfer {command} --resume\n")
+    done = subprocess.run(
+        [sys.executable, "-m", *again.split()], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout.split(",")[0]) == (0, "out: 3000 sequences in 600 files")
 
 
 @linux

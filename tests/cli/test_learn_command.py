@@ -109,7 +109,7 @@ def folder(here):
 
 
 def learn(options: str = "", source: str = "train.tsv") -> str:
-    return f"learn rules.toml {source} --output learnt.toml {options}"
+    return f"learn {source} --rules rules.toml --output learnt.toml {options}"
 
 
 def scored_lines(text: str) -> str:
@@ -270,6 +270,28 @@ def test_rules_of_several_files_and_gold_labels_that_the_model_lacks(folder, cli
     assert "note" in load_rules("learnt.toml").fields
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            "rules.toml train.tsv --output o.toml",
+            "rules are an option: ilpinfer learn train.tsv --rules rules.toml --output o.toml",
+        ),
+        (
+            "citations rules.toml train.tsv --output o.toml",
+            "learn train.tsv --rules citations --rules rules.toml",
+        ),
+        (
+            "train.tsv --kind hmm --output o.toml",
+            "no rules to learn penalties of: name them with --rules RULES",
+        ),
+    ],
+)
+def test_rules_are_an_option(folder, cli, arguments, message):
+    assert message in cli.refused(f"learn {arguments}")
+    assert not Path("o.toml").exists()
+
+
 def test_weights_at_the_cap_and_sequences_without_labelling_are_told(folder, cli):
     rules = """
 fields = ["author", "note"]
@@ -321,7 +343,7 @@ BAD_OPTIONS = [
     ("--kind hmm --model hmm.json", "give one of them"),
     ("--model absent.json", "absent.json"),
     ("--kind hmm --algorithm svm", "no algorithm 'svm'"),
-    ("--kind hmm --measure f1", "no measure 'f1'"),
+    ("--kind hmm --measure f0", "no measure 'f0'"),
     ("--kind hmm --folds 1", "folds is 1; expected a whole number from 2"),
     ("--kind hmm --rate nan", "rate is nan"),
     ("--kind hmm --epochs 0", "epochs is 0"),
@@ -451,3 +473,59 @@ weight = -0.5
     assert new["one date"].hard and new["one date"].reason == ""
     assert (new["numbers are pages"].penalty, new["feature pages"].weight) == (7.0, -0.5)
     assert "new.toml: 5 of 6 rules and features kept" in err
+
+
+ALL = "learn train.tsv --rules rules.toml --weights all --output-model m.json --output out.toml --kind "
+
+
+@pytest.mark.parametrize("kind", ["hmm", "crf --option max_iterations=3"])
+def test_all_weights_are_learnt_together(folder, cli, kind):
+    _, out, err = cli.done(ALL + kind + " --epochs 2 --folds 3")
+    assert [line.split()[0].rstrip(",") for line in out.splitlines()[1:]] == ["apart", "perceptron", "margin"]
+    assert out.count(", taken") == 1
+    assert err.splitlines()[-1].startswith(f"m.json: {kind.split()[0]} with ")
+    model, rules = Path("m.json").read_bytes(), Path("out.toml").read_bytes()
+    assert load_model("m.json").labels.scheme == "bio"
+    made = json.loads(cli.done(ALL + kind + " --epochs 2 --folds 3 --json").out)
+    assert (Path("m.json").read_bytes(), Path("out.toml").read_bytes()) == (model, rules)
+    assert {*made} == {"output", "output_model", "algorithm", "candidates", "unproved"}
+    cli.done("decode train.tsv --model m.json --rules out.toml --output rows.jsonl")
+
+
+def test_folds_of_an_interrupted_run_are_not_learnt_again(folder, cli):
+    from ilpinfer.learning.joint import JointLearner
+
+    arguments, fit, calls = ALL + "hmm --epochs 2 --folds 3", JointLearner.fit, []
+
+    def stop(self, *given, **more):
+        calls.append(self.update)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return fit(self, *given, **more)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(JointLearner, "fit", stop)
+        assert cli(arguments).code == 130
+        assert Path("out.toml.part").read_bytes().count(b"\n") == 1
+        assert "out.toml.part: resumed after fold 1" in cli.done(arguments).err
+    assert len(calls) in (8, 9)
+    resumed = Path("m.json").read_bytes(), Path("out.toml").read_bytes()
+    cli.done(arguments)
+    assert (Path("m.json").read_bytes(), Path("out.toml").read_bytes()) == resumed
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        ("--weights some", "--weights some: expected rules or all"),
+        ("--weights all --kind hmm", "--weights all: the model is learnt, too; add --output-model FILE"),
+        ("--kind hmm --output-model m.json", "--output-model: a model is learnt with --weights all only"),
+        ("--weights all --output-model m.json --kind hmm2", "add --kind hmm or crf"),
+        ("--weights all --output-model m.json --kind hmm --rate 0", "rate is 0.0; expected a number above 0"),
+        ("--weights all --output-model out.toml --kind hmm", "name two files"),
+        ("--weights all --output-model m.json --kind hmm --algorithm given", "are for --weights rules"),
+    ],
+)
+def test_bad_options_of_all_weights(folder, cli, arguments, message):
+    assert message in cli.refused(f"learn train.tsv --rules rules.toml --output out.toml {arguments}")
+    assert not Path("m.json").exists()

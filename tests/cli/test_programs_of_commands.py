@@ -1,5 +1,6 @@
 """`ilpinfer export` and `ilpinfer import-solution`, with real solvers in between."""
 
+import gzip
 import json
 from pathlib import Path
 
@@ -72,6 +73,21 @@ def test_programs_go_to_solvers_and_come_back(folder, cli, solver, options):
     assert "0001.sol" in out and "claim agrees" in out and "no:" not in out
 
 
+@pytest.mark.parametrize("form", ["lp", "mps", "nl", "wcsp"])
+def test_programs_are_compressed_and_have_a_start(folder, cli, form):
+    cli.done(f"{EXPORT} --format {form} --gzip --start beam:width=5")
+    names = [f"000{n}.{end}" for n in (1, 2) for end in ("columns.json", f"{form}.gz", "mst")]
+    assert sorted(path.name for path in Path("out").iterdir()) == sorted(names)
+    cli.done(f"{EXPORT}2 --format {form}")
+    for number in ("0001", "0002"):
+        packed, plain = Path("out", f"{number}.{form}.gz"), Path("out2", f"{number}.{form}")
+        assert gzip.decompress(packed.read_bytes()) == plain.read_bytes()
+        about = json.loads(Path("out", f"{number}.columns.json").read_text())
+        files = {column["file"] for column in about["columns"]}
+        start = Path("out", f"{number}.mst").read_text().splitlines()[1:]
+        assert len(start) == len(about["tokens"]) + 1 and {line.split()[0] for line in start} <= files
+
+
 def test_the_map_reads_a_solution_back_without_the_trellis(folder, cli):
     cli.done("export scores.jsonl --rules rules.toml --output out")
     cbc([Path("out/0001.lp")])
@@ -125,6 +141,8 @@ def exported(folder, cli):
 
 
 BAD = [
+    (f"{EXPORT} --start beem", 'no method "beem"'),
+    (f"{EXPORT} --start beam --program hard", "--start beam: is for --program soft"),
     (f"{EXPORT} --format cip", 'no format "cip"'),
     (f"{EXPORT} --units bits", 'no units "bits"'),
     (f"{EXPORT} --program softer", 'no program "softer"; did you mean "soft"?'),

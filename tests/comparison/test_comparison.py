@@ -15,7 +15,9 @@ import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
 from ilpinfer.comparison import running
+from ilpinfer.comparison.pairs import holm
 from ilpinfer.comparison.rows import Contradiction, MethodError, ScoredGold, error_of
+from ilpinfer.comparison.summary import _gold_intervals
 from ilpinfer.core import registry
 from ilpinfer.exact import bare
 from ilpinfer.exact.bare import bare_pass, bare_seconds
@@ -412,3 +414,34 @@ def test_the_unit_of_times_is_a_bare_pass(trellis, monkeypatch):
     result = ilpinfer.compare([trellis], [], ["viterbi"])
     (line,) = result.summary()
     assert line.bare_passes == pytest.approx(line.median_ms / 500), "the method is a row like others"
+
+
+@pytest.mark.parametrize(
+    ("values", "corrected"),
+    [
+        ([], []),
+        ([0.2], [0.2]),
+        ([0.01, 0.04, 0.03], [0.03, 0.06, 0.06]),
+        ([0.5, 0.5, 0.001], [1.0, 1.0, 0.003]),
+    ],
+)
+def test_p_values_are_corrected_by_holm(values, corrected):
+    assert holm(values) == pytest.approx(corrected)
+
+
+def test_intervals_against_gold_are_those_of_drawn_sequences():
+    rng = np.random.default_rng(3)
+    trellises = [Trellis(rng.normal(size=2), rng.normal(size=(t, 2, 2)), ["a", "O"]) for t in range(1, 13)]
+    gold = [["a" if rng.random() < 0.4 else "O" for _ in range(len(each))] for each in trellises]
+    (line,) = ilpinfer.compare(trellises, [], ["viterbi"], gold=gold).summary()
+    (again, other) = ilpinfer.compare(trellises, [], ["viterbi", "auto"], gold=gold).summary()
+    pairs = [(ilpinfer.decode(each).labels, labels) for each, labels in zip(trellises, gold, strict=True)]
+    right = np.array([[sum(a == b for a, b in zip(*pair, strict=True)), len(pair[1])] for pair in pairs])
+    drawn = np.sort([np.divide(*right[rng.integers(12, size=12)].sum(axis=0)) for _ in range(20_000)])
+    assert [line.accuracy_low, line.accuracy_high] == pytest.approx(drawn[[500, 19_499]], abs=0.01)
+    assert line.accuracy_low < line.accuracy < line.accuracy_high and line.f1_low <= line.f1 <= line.f1_high
+    assert (line.f1_low, line.f1_high) == (again.f1_low, again.f1_high) == (other.f1_low, other.f1_high)
+    ends = _gold_intervals(np.array([[0, 0, 0, 0, 0], [4, 3, 1, 1, 1], [5, 5, 2, 2, 2]]))
+    assert 0 <= ends[0] <= ends[1] <= 1 and ends[2:] == [1, 1]
+    alike = ilpinfer.compare(trellises[:1] * 3, [], ["viterbi"], gold=gold[:1] * 3).summary()[0]
+    assert alike.accuracy_low == alike.accuracy == alike.accuracy_high

@@ -1,16 +1,14 @@
 """The page of a comparison in a browser without a window: no error, and tables that sort."""
 
 import re
-import shutil
 import subprocess
 
 import pytest
+from support.browser import BROWSER, FLAGS, NAMES
 from support.comparisons import odd, ordinary
 
 from ilpinfer.comparison.report import report_of
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-BROWSER = next((path for path in map(shutil.which, NAMES) if path), None)
 CLICK = """
 <script>
 const head = [...document.querySelectorAll("#summary thead tr:last-child th")]
@@ -26,8 +24,7 @@ def opened(folder, text):
     path = folder / "page.html"
     path.write_text(text, "utf-8")
     command = [
-        *(BROWSER, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-extensions"),
-        *("--disable-background-networking", "--no-first-run", "--enable-logging=stderr", "--v=0"),
+        *(BROWSER, *FLAGS, "--enable-logging=stderr", "--v=0"),
         *(f"--user-data-dir={folder / 'profile'}", "--dump-dom", path.as_uri()),
     ]
     run = subprocess.run(command, capture_output=True, text=True, timeout=120)

@@ -85,12 +85,12 @@ def test_every_field_of_a_record_has_a_column():
     for record, names in ((Match, ["matches"]), (FieldGain, ["fields"]), (StageCost, ["stages"])):
         shown = {column.field for name in names for column in COLUMNS[name]}
         assert {field.name for field in fields(record)} - left_out <= shown
-    shown = {column.field for name in ("summary", "gaps", "errors") for column in COLUMNS[name]}
+    shown = {column.field for name in ("summary", "gaps", "gold", "errors") for column in COLUMNS[name]}
     assert {field.name for field in fields(Summary)} - left_out <= shown
 
 
 def test_an_unknown_table_or_format_is_named(comparison, tmp_path):
-    message = r"table is 'gap'; expected one of summary, gaps, errors, matches, fields, stages"
+    message = r"table is 'gap'; expected one of summary, gaps, gold, errors, matches, fields, stages"
     with pytest.raises(ValueError, match=message):
         comparison.table("gap")
     with pytest.raises(ValueError, match="format is 'xls'; expected one of csv, markdown, latex, parquet"):

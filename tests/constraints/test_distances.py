@@ -20,15 +20,18 @@ from formulations.problem.compiled_rules import compile_problem
 def test_worked_examples_of_the_hamming_distance():
     labels = LabelSet(("AUTH", "DATE"))
     names, tokens = ["AUTH", "AUTH", "DATE", "DATE"], ["Ada", "Lovelace", "May", "1843"]
-    counts = {d: C.changes_only_after(distance=d).violations(names, tokens, labels) for d in C_DISTANCES}
+    counts = {
+        d: C.changes_only_after(distance=d).violations(names, tokens=tokens, labels=labels)
+        for d in C_DISTANCES
+    }
     assert counts == {"count": 1, "binary": 1, "hamming": 2}
     ones = LabelSet(("1", "0"))
     word, rule = list("11101000"), C.matches("'1'* '0'*", distance="hamming")
-    assert rule.violations(word, None, ones) == 1
+    assert rule.violations(word, labels=ones) == 1
     repairs = []
     for t in range(8):
         changed = [("0" if c == "1" else "1") if i == t else c for i, c in enumerate(word)]
-        if not rule.violations(changed, None, ones):
+        if not rule.violations(changed, labels=ones):
             repairs.append("".join(changed))
     assert sorted(repairs) == ["11100000", "11111000"]
 
@@ -46,7 +49,7 @@ def test_the_hamming_distance_is_that_to_the_nearest_labelling(pair, length, dat
     everything = [[labels.names[k] for k in y] for y in oracles.labellings(length, len(labels))]
     good = [y for y in everything if not case.count(y, tokens)]
     trellis = Trellis(
-        [0.0] * len(labels), [[[0.0] * len(labels)] * len(labels)] * (length - 1), labels, tokens
+        [0.0] * len(labels), [[[0.0] * len(labels)] * len(labels)] * (length - 1), labels, tokens=tokens
     )
     problem = compile_problem(trellis, [rule])
     for names in random.Random(0).sample(everything, min(len(everything), 30)):
@@ -85,12 +88,12 @@ LACKING = [
 def test_a_labelling_may_lack_a_field_that_the_rule_names(rule, distance, labelling, labels):
     rule = C.Rule(rule.statement, 1.0, distance)
     tokens = ["x", "y"]
-    trellis = Trellis([0.0] * len(labels), [[[0.0] * len(labels)] * len(labels)], labels, tokens)
+    trellis = Trellis([0.0] * len(labels), [[[0.0] * len(labels)] * len(labels)], labels, tokens=tokens)
     (expected,) = ilpinfer.evaluate_labelling(trellis, [rule], labelling).violations.values()
-    assert rule.violations(labelling, tokens) == expected
+    assert rule.violations(labelling, tokens=tokens) == expected
     for known in (trellis, trellis.labels, labels, ilpinfer.Decoder([rule], labels)):
-        assert rule.violations(labelling, tokens, known) == expected
-    assert rule.violations(trellis.ids(labelling), tokens, trellis) == expected
+        assert rule.violations(labelling, tokens=tokens, labels=known) == expected
+    assert rule.violations(trellis.ids(labelling), tokens=tokens, labels=trellis) == expected
 
 
 def test_a_field_inside_another_has_labels_of_all_levels():
@@ -110,20 +113,20 @@ def test_labels_say_which_fields_there_are():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("labelling", "more", "message"),
     [
-        ((["a", "c"], None, ["a", "b"]), "token 1: no label 'c'"),
-        ((["a", 7], None, ["a", "b"]), "token 1: 7 is neither a label name nor an id"),
-        ((["a", "b"], ["x"]), "1 tokens are given for 2 labels"),
-        (("ab",), "labelling is 'ab'; expected a list of texts"),
-        (([0, 1],), r"labelling\[0\] is 0; expected a text"),
-        ((["a"], None, "ab"), "labels is 'ab'; expected a label set, a trellis or a list of names"),
-        (([],), "at least one label"),
+        (["a", "c"], {"labels": ["a", "b"]}, "token 1: no label 'c'"),
+        (["a", 7], {"labels": ["a", "b"]}, "token 1: 7 is neither a label name nor an id"),
+        (["a", "b"], {"tokens": ["x"]}, "1 tokens are given for 2 labels"),
+        ("ab", {}, "labelling is 'ab'; expected a list of texts"),
+        ([0, 1], {}, r"labelling\[0\] is 0; expected a text"),
+        (["a"], {"labels": "ab"}, "labels is 'ab'; expected a label set, a trellis or a list of names"),
+        ([], {}, "at least one label"),
     ],
 )
-def test_labellings_that_cannot_be_counted_are_refused(arguments, message):
+def test_labellings_that_cannot_be_counted_are_refused(labelling, more, message):
     with pytest.raises(ValueError, match=message):
-        C.at_most_runs(C.EACH_FIELD, 1).violations(*arguments)
+        C.at_most_runs(C.EACH_FIELD, 1).violations(labelling, **more)
 
 
 def test_the_hamming_distance_of_many_fields_is_refused():

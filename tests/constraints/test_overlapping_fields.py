@@ -70,7 +70,7 @@ def test_checker_machines_and_oracle_agree(name, labels, one, other):
     for y in random.Random(name).sample(everything, min(len(everything), 250)):
         names, path = [labels.names[k] for k in y], labels.ids(y)
         result = expected(name, labels, one, other, names)
-        assert rule.violations(names, None, labels) == result
+        assert rule.violations(names, labels=labels) == result
         assert machine.violations(path) == machine.early.violations(path) == result
         if machine.backward is not None:
             assert backwards(machine.backward, path) == result
@@ -91,6 +91,6 @@ def test_programs_count_the_same(name, labels, one, other, penalty):
 def test_of_the_runs_of_a_field_each_is_followed_or_not():
     for y in oracles.labellings(LENGTH, len(PATHS)):
         names = [PATHS.names[k] for k in y]
-        without = C.precedence("v", "v/p").violations(names, None, PATHS)
-        followed = C.presence_precedence("v/p", "v").violations(names, None, PATHS)
+        without = C.precedence("v", "v/p").violations(names, labels=PATHS)
+        followed = C.presence_precedence("v/p", "v").violations(names, labels=PATHS)
         assert without + followed == len(oracles.run_starts(names, "v", "paths"))

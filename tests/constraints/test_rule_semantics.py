@@ -133,7 +133,7 @@ def check(labels, rule, labelling, tokens, expected):
     """The plain checker and the compiled machines count the same."""
     names, K = labelling.split(), len(labels)
     trellis = Trellis(np.zeros(K), np.zeros((len(names) - 1, K, K)), labels=labels, tokens=tokens)
-    assert rule.violations(names, tokens, labels) == expected
+    assert rule.violations(names, tokens=tokens, labels=labels) == expected
     compiled = compile_problem(trellis, [rule]).value(trellis.ids(names))
     assert list(compiled.violations.values()) == [expected]
 
@@ -226,19 +226,19 @@ def test_an_edge_is_the_step_into_its_token(formula, labelling, expected):
 
 
 def test_steps_are_counted():
-    assert C.linear("steps(A, B) <= 0").violations(["A", "B", "B", "A", "B"], None, PLAIN) == 2
+    assert C.linear("steps(A, B) <= 0").violations(["A", "B", "B", "A", "B"], labels=PLAIN) == 2
 
 
 def test_a_label_is_no_field_that_a_formula_can_compare_with():
     names = ["B-x", "I-x"]
-    assert C.logic('forall t: label(t) = "B-x"').violations(names, None, BIO) == 1
-    assert C.logic("forall t: label(t) = x").violations(names, None, BIO) == 0
-    assert C.logic("forall t: field(t) = x").violations(names, None, BIO) == 0
+    assert C.logic('forall t: label(t) = "B-x"').violations(names, labels=BIO) == 1
+    assert C.logic("forall t: label(t) = x").violations(names, labels=BIO) == 0
+    assert C.logic("forall t: field(t) = x").violations(names, labels=BIO) == 0
     for formula in ('forall t: field(t) = "B-x"', 'forall t: field(t) != "B-x"'):
         with pytest.raises(
             ValueError, match=r'"B-x" is a label, no field.*label\(t\) = "B-x", or name its field, "x"'
         ):
-            C.logic(formula).violations(names, None, BIO)
+            C.logic(formula).violations(names, labels=BIO)
         with pytest.raises(ValueError, match='"B-x" is a label, no field'):
             C.logic(formula).ground(BIO, ["", ""])
 

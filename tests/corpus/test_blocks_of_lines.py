@@ -24,6 +24,20 @@ LINES = {
         "a b\tname",
     ],
     " ": ["Ada name", "1815  year", " Ada name", "Ada name more", "Ada", "", " ", "Ada\tname"],
+    "": [
+        "Ada",
+        "1815",
+        " Ada",
+        "Ada ",
+        "Ada name",
+        "",
+        " ",
+        "\x0c",
+        "\u2028",
+        "\xa0",
+        "\u200bAda",
+        "Ada\tname",
+    ],
 }
 ODD = ["-DOCSTART- -X-", "-DOCSTART-\tO", "# a comment", "Ada\tname\r", "\r", "\udcff\tname", "token\tlabel"]
 
@@ -55,7 +69,10 @@ def test_blocks_are_read_as_lines_are(separator, data):
     parts = data.draw(st.lists(st.one_of(block, block, odd), min_size=1, max_size=8))
     text = "\n".join(line for part in [[*usual, ""], *parts] for line in part)
     content = text.encode("utf-8", "surrogateescape")
-    column, longest = data.draw(st.sampled_from(["", "2", "label"])), data.draw(st.sampled_from([None, 3]))
+    column, longest = (
+        data.draw(st.sampled_from(["", "2", "label"] if separator else [""])),
+        data.draw(st.sampled_from([None, 3])),
+    )
     assert read(Lines, content, column, longest) == read(OneByOne, content, column, longest)
 
 

@@ -48,7 +48,7 @@ def test_fields_stay_the_same_and_the_scheme_is_kept(source, target, data):
     else:
         assert oracles.valid_scheme(result, result, target) == 0
         known = LabelSet(tuple(dict.fromkeys(result)), target)
-        assert C.valid_scheme().violations(result, None, known) == 0
+        assert C.valid_scheme().violations(result, labels=known) == 0
         assert convert(convert(result, target, source), source, target) == result
 
 

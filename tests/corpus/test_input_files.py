@@ -115,8 +115,12 @@ REFUSED = [
     # JSON keys
     ('{"emissions": [[0, 1]], "transitions": [[0, 0], [0, 0]], "ennd": [0, 5]}', "", 'x, line 1: no use for "ennd"; did you mean "end"?'),
     ('{"start": [0, 1], "edges": [], "labelnames": ["a", "b"]}', "", 'no use for "labelnames"; did you mean "label_names"?'),
+    ('{"tokens": ["a"], "weight": [NaN]}', "", "x, line 1: 'weight' has NaN, an infinity or half of a surrogate pair; write null, or a text"),
+    ('{"tokens": ["a"], "metadata": "\\ud800"}', "", "'metadata' has NaN, an infinity or half of a surrogate pair"),
+    ('{"tokens": ["a"], "x\\ud800": 1}', "", "'x\\ud800' has NaN, an infinity or half of a surrogate pair"),
     ('{"tokens": ["a"], "label": ["O"]}', "", 'no use for "label"; did you mean "labels"?'),
-    ('{"tokens": ["a"], "ner_tags": ["O"]}', "", 'no use for "ner_tags"; leave it out, or put notes of your own under "metadata"'),
+    ('{"tokens": ["a"], "Tokens": ["O"]}', "", 'no use for "Tokens"; did you mean "tokens"? put a note with such a name under "metadata"'),
+    ('{"tokens": ["a"], "status": "new"}', "", 'no use for "status"; rows of results or requests use this name, put a note under "metadata"'),
     ('{"start": [0, 1], "start": [0, 5], "edges": []}', "", "x, line 1: 'start' is given twice in one object; give it once"),
     ('{"tokens": ["a"], "tokens": ["b"]}', "", "'tokens' is given twice"),
     ('{"start": [0], "edges": [], "transitions": [[0]]}', "", "transitions does not go with edges; leave it out"),

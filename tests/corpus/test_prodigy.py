@@ -158,7 +158,6 @@ WRONG = [
     ({**BARE, "tokens": tokens(BARE["text"], (0, 5), (4, 6))}, "token 1 begins at 4, before the end of the token before"),
     ({"text": "Ada", "label": [[0, 3, "x"]]}, 'no use for "label" beside "text"; give labels as "spans"'),
     ({"text": "Ada", "labels": ["x"]}, 'no use for "labels" beside "text"; give labels as "spans"'),
-    ({"text": "Ada", "tokens": ["Ada"]}, 'no use for "text"'),
 ]  # fmt: skip
 
 

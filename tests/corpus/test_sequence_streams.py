@@ -192,6 +192,14 @@ def test_a_table_that_is_cut_off_is_a_rejection(tmp_path, kind):
     assert str(path) in last.message and "\n" not in last.message
 
 
+def test_a_parquet_file_is_read_by_shares_of_its_size(tmp_path):
+    path = tmp_path / "x.parquet"
+    pq.write_table(pa.table({"tokens": [["x"]] * 4}), path)
+    with open_stream(path, CorpusForm(), print) as stream:
+        assert [round(stream.size * 4 / stream.total) for _ in stream] == [1, 2, 3, 4]
+        assert stream.size == stream.total == path.stat().st_size
+
+
 def test_unknown_columns_of_a_table_are_named(tmp_path):
     pq.write_table(pa.table({"token": [["x"]]}), tmp_path / "x.parquet")
     (only,) = found(tmp_path / "x.parquet")

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.checks import GENERAL_METHODS
 from support.command_line import SCORES, run
 from support.kernel_calls import outcomes
 from support.trellises import random_trellis
@@ -63,7 +64,7 @@ def counted(monkeypatch):
     return count
 
 
-@pytest.mark.parametrize("method", [method.name for method in ilpinfer.methods()])
+@pytest.mark.parametrize("method", [method.name for method in GENERAL_METHODS])
 def test_every_method_decodes_as_the_function_does(method):
     options = {"iterations": 50} if method in ("evolutionary", "annealing", "tabu") else {}
     options |= {"keep_going": False} if method == "lds" else {}
@@ -289,8 +290,11 @@ def test_notices_point_at_the_line_that_asks(call):
     with pytest.warns(RuleNotice, match="no label for absent") as notices:
         _ = [*function([given], rules)] if call == "decode_many" else function(given, rules, *more)
     assert [notice.filename for notice in notices] == [__file__]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Decoder(RuleSet(tuple(RULES), ("absent",))).decode(given)  # the same rules, as in another fold
     with pytest.warns(RuleNotice, match="no label for absent"):
-        Decoder(rules).decode(given)
+        Decoder(RuleSet(tuple(RULES[:1]), ("absent",))).decode(given)
 
 
 def test_what_the_kernels_find_needs_no_problem(counted):

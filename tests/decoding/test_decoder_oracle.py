@@ -190,7 +190,7 @@ def test_threads_and_more_label_sets_than_are_kept(monkeypatch):
     for n in range(70):
         labels, T = list(sets[n % len(sets)]), int(rng.integers(1, 7))
         K, tokens = len(labels), [f"w{i}" for i in rng.integers(0, len(WORDS), T)]
-        given.append(Trellis(rng.normal(size=K), rng.normal(size=(T - 1, K, K)), labels, tokens))
+        given.append(Trellis(rng.normal(size=K), rng.normal(size=(T - 1, K, K)), labels, tokens=tokens))
 
     def run(k):
         for n in np.random.default_rng(k).permutation(70).tolist():

@@ -28,7 +28,9 @@ def test_a_rule_means_the_same_to_the_checker_the_machines_and_the_oracle(proble
     folded = compiled.fold()
     for labelling in problem.labellings:
         path, names = np.array(labelling), problem.names(labelling)
-        checked = [rule.violations(names, trellis.tokens, trellis.labels) for rule in problem.rules]
+        checked = [
+            rule.violations(names, tokens=trellis.tokens, labels=trellis.labels) for rule in problem.rules
+        ]
         value, again = compiled.value(path), folded.value(path)
         assert checked == list(value.violations.values()) == problem.violations(labelling)
         units, cost = problem.units(labelling), problem.cost(labelling)

@@ -164,7 +164,7 @@ def test_what_the_kernel_leaves_open_is_decoded_by_the_method(monkeypatch):
 
 def test_rules_without_tables_and_second_order_scores_are_decoded_by_the_method():
     trellis = next(sequences(1, seed=3, longest=6))
-    whole = [C.all_different(words=[","]), C.at_most_in_window("title", 1, 3, penalty=0.5)]
+    whole = [C.all_different(words=[","]), C.at_most_in_window("title", 1, width=3, penalty=0.5)]
     expected = content(by_the_method(trellis, whole, 5))
     assert content(ilpinfer.decode(trellis, whole, top=5)) == expected
     rng = np.random.default_rng(0)

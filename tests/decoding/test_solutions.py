@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import pytest
+from support.checks import GENERAL_METHODS
 from support.effort import at_most
 from support.trellises import random_trellis
 
@@ -19,7 +20,7 @@ def trellis(seed: int = 0) -> Trellis:
     return random_trellis(seed, T=6)
 
 
-@pytest.mark.parametrize("method", ilpinfer.methods(), ids=lambda method: method.name)
+@pytest.mark.parametrize("method", GENERAL_METHODS, ids=lambda method: method.name)
 def test_every_method_returns_a_whole_solution(method):
     rules = [C.at_most_runs("a", 1, penalty=0.5), C.ends_with("b", penalty=0.25)]
     solution = ilpinfer.decode(trellis(), rules, method=method.name, time_limit=60 if method.exact else 0.2)

@@ -24,7 +24,7 @@ def trellises(number, seed=0):
     for _ in range(number):
         T = int(rng.integers(1, 30))
         words = [f"w{i}" for i in rng.integers(0, 40, T)]
-        made.append(Trellis(rng.normal(size=3), rng.normal(size=(T - 1, 3, 3)), LABELS, words))
+        made.append(Trellis(rng.normal(size=3), rng.normal(size=(T - 1, 3, 3)), LABELS, tokens=words))
         made.append(Trellis.from_emissions(rng.normal(size=(T, 3)), np.eye(3), labels=LABELS, tokens=words))
     return made
 

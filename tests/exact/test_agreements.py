@@ -109,7 +109,7 @@ def test_second_order_scores_are_decomposed_too(penalty):
         start, first = generator.normal(size=2), generator.normal(size=(2, 2))
         edges = generator.normal(size=(4, 2, 2, 2))
         tokens = generator.choice(["x", "y", "z"], 6).tolist()
-        trellis = Trellis.second_order(start, first, edges, ["a", "O"], tokens)
+        trellis = Trellis.second_order(start, first, edges, ["a", "O"], tokens=tokens)
         rule = C.consistent(penalty=penalty)
         solution = ilpinfer.decode(trellis, [rule])
         assert solution.score == valued(compile_problem(trellis, [rule]))[0][0] * UNIT

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import template_oracles as more
-from support.checks import check_optimum, ranking
+from support.checks import GENERAL_METHODS, check_optimum, ranking
 from support.effort import examples
 from support.strategies import (
     FORBIDDING,
@@ -67,7 +67,9 @@ def test_the_checker_the_compiled_form_and_the_machine_count_what_the_oracle_cou
     for labelling in problem.labellings:
         path, count = np.array(labelling), problem.violations(labelling)[0]
         trellis = problem.trellis
-        assert rule.violations(problem.names(labelling), trellis.tokens, trellis.labels) == count
+        assert (
+            rule.violations(problem.names(labelling), tokens=trellis.tokens, labels=trellis.labels) == count
+        )
         assert compiled.violations(path) == count
         total = sum(machine.violations(path) for machine in compiled.machines)
         assert (min(1, total) if rule.distance == "binary" else total) == count
@@ -96,7 +98,7 @@ def test_a_rule_that_no_labelling_obeys_is_infeasible_by_equal_tokens():
 
 
 @settings(max_examples=examples(60))
-@given(problem=documents(longest=4), method=st.sampled_from([m.name for m in ilpinfer.methods()]))
+@given(problem=documents(longest=4), method=st.sampled_from([m.name for m in GENERAL_METHODS]))
 def test_no_method_claims_too_much(problem, method):
     expected, _ = problem.best()
     options = {"seed": 1} if method in ("evolutionary", "hybrid", "annealing", "tabu") else {}
@@ -149,7 +151,11 @@ def test_the_score_of_a_document_is_the_sum_of_its_sequences(seed, order, apart)
         first = generator.integers(-3, 3, size=(3, 3)).astype(float) if order == 2 else None
         start, end = generator.integers(-3, 3, size=(2, 3)).astype(float)
         words = generator.choice(["x", "y"], T).tolist()
-        sentences.append(Trellis.from_emissions(emissions, steps, start, end, names, words, first=first))
+        sentences.append(
+            Trellis.from_emissions(
+                emissions, steps, start=start, end=end, labels=names, tokens=words, first=first
+            )
+        )
     document = join(sentences) if apart else join(sentences, None)
     assert document.split(document.trellis.tokens) == [list(s.tokens) for s in sentences]
     labels = [generator.choice(names, len(s)).tolist() for s in sentences]
@@ -182,8 +188,8 @@ def test_the_engine_and_a_solver_agree_on_generated_documents():
 
 
 def test_documents_of_sequences_that_do_not_fit_are_refused():
-    one = Trellis([0.0, 0.0], [], ["a", "b"], ["x"])
-    other = Trellis([0.0, 0.0], [], ["a", "O"], ["x"])
+    one = Trellis([0.0, 0.0], [], ["a", "b"], tokens=["x"])
+    other = Trellis([0.0, 0.0], [], ["a", "O"], tokens=["x"])
     with pytest.raises(ValueError, match="no label 'O' for the tokens between sequences"):
         join([one, one])
     with pytest.raises(ValueError, match="trellis 1 differs from the first one"):

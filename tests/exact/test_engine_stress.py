@@ -53,7 +53,7 @@ def rule(rng, fields):
         lambda: C.never_together(a, b, **how),
         lambda: C.min_run_length(a, width, **how),
         lambda: C.max_run_length(a, width, **how),
-        lambda: C.at_most_in_window(a, n, width, **how),
+        lambda: C.at_most_in_window(a, n, width=width, **how),
         lambda: C.at_most_runs(C.EACH_FIELD, n + 1, **how),
         lambda: C.never_together("X", "Y", scope="each pair", **how),
         lambda: C.linear(f"{n + 2} * tokens({a}) - 5 * tokens({b}) <= {width}", **how),
@@ -100,7 +100,9 @@ def test_second_order_scores_that_look_at_one_label_before_are_first_order(seed)
     (T, K), lattice = (len(trellis), len(trellis.labels)), trellis.lattice
     edges = np.where(lattice.edge_scores() < -(2**59), -np.inf, lattice.edge_scores() / 2**20)
     wide = np.broadcast_to(edges[1:, None], (T - 2, K, K, K))
-    second = Trellis.second_order(lattice.node[0] / 2**20, edges[0], wide, trellis.labels, trellis.tokens)
+    second = Trellis.second_order(
+        lattice.node[0] / 2**20, edges[0], wide, trellis.labels, tokens=trellis.tokens
+    )
     for top in (1, 9):
         first = ilpinfer.decode(trellis, rules, top=top)
         again = ilpinfer.decode(second, rules, top=top)
@@ -122,7 +124,7 @@ def test_a_case_with_nothing_better_is_not_called_impossible(monkeypatch, seed):
         C.starts_with("d", penalty=1.4),
         C.min_run_length("c", 2),
         C.inside("d", "b"),
-        C.at_most_in_window("a", 0, 5, penalty=1.2),
+        C.at_most_in_window("a", 0, width=5, penalty=1.2),
     ]
     solution = ilpinfer.decode(trellis, rules)
     verdict = ilpinfer.verify(trellis, rules, solution)

@@ -156,7 +156,8 @@ def test_samples_follow_the_marginals():
     assert np.array_equal(drawn, result.sample(20_000, seed=1))
     different = {tuple(y) for y in drawn.tolist()}
     assert all(
-        not given_rules[0].violations([str(k) for k in y], scores.tokens, scores.labels) for y in different
+        not given_rules[0].violations([str(k) for k in y], tokens=scores.tokens, labels=scores.labels)
+        for y in different
     )
 
 

@@ -104,7 +104,7 @@ def test_long_sequences_and_pools_of_several_entries(distance, penalty):
     held = [
         check(trellis, rules, rng.integers(0, 5, (200, T)))
         for trellis in (
-            Trellis(rng.normal(size=5), rng.normal(size=(T - 1, 5, 5)), names, tokens),
+            Trellis(rng.normal(size=5), rng.normal(size=(T - 1, 5, 5)), names, tokens=tokens),
             Trellis.from_emissions(
                 rng.normal(size=(T, 5)), rng.normal(size=(5, 5)), labels=names, tokens=tokens
             ),

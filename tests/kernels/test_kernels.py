@@ -241,7 +241,7 @@ pairs = [C.requires_present(a, b, penalty=1.0) for a in labels for b in labels i
 rules = [C.at_most_runs(label, 2, penalty=1.0) for label in labels]
 for some in ([], rules[:1], rules, pairs, [*rules, *pairs], [C.at_most_tokens("L0", 2)]):
     trellis = Trellis.from_emissions(2 * rng.normal(size=(30, 8)), rng.normal(size=(8, 8)), labels=labels)
-    for method in [m.name for m in ilpinfer.methods() if not m.exact or m.name == "auto"]:
+    for method in [m.name for m in ilpinfer.methods() if (not m.exact and m.name != "greedy-spans") or m.name == "auto"]:
         ilpinfer.decode(trellis, some, method=method, time_limit=0.25)
     ilpinfer.decode(trellis, some, top=3, time_limit=1)
 ilpinfer.marginals(trellis, some)

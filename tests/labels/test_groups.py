@@ -43,7 +43,7 @@ def test_a_group_within_a_group_counts_as_its_members():
     outer = C.group("outer", [inner, C.other_than("a", "b", "O")])
     names = ["B-a", "B-a", "B-b", "O", "I-b"]
     for field in (inner, outer, ("a", "b")):
-        assert C.at_most_runs(field, 0).violations(names, None, labels) == 3
+        assert C.at_most_runs(field, 0).violations(names, labels=labels) == 3
         assert (labels.field(field).begins == labels.field(inner).begins).all()
 
 

@@ -294,6 +294,8 @@ BAD = [
     ({"confidence": 0}, "confidence is 0: nothing would be learnt from"),
     ({"kind": "hmmm"}, 'no kind of model "hmmm"; did you mean "hmm"?'),
     ({"options": {"emission": "none"}}, 'no option "emission"; did you mean "emissions"?'),
+    ({"gamma": "best"}, "gamma is 'best'; expected a number from 0 to 1"),
+    ({"penalty_weight": 0}, "penalty_weight is 0; expected a number above 0"),
     ({"mixing": "score"}, 'no mixing "score" for hmm; did you mean "scores"?'),
     ({"kind": "crf", "mixing": "counts"}, 'no mixing "counts" for crf'),
     ({"e_step": "posterior", "relabel": False}, "self-training keeps labellings"),

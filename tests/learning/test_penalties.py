@@ -278,7 +278,7 @@ def test_rules_from_which_nothing_can_be_learnt(rules, message, number):
     ("options", "message"),
     [
         ({"algorithm": "perceptrons"}, "no algorithm .perceptrons.*perceptron"),
-        ({"measure": "f1"}, "no measure 'f1'"),
+        ({"measure": "f0"}, "no measure 'f0'"),
         ({"folds": 1}, "folds is 1; expected a whole number from 2"),
         ({"epochs": 0}, "epochs is 0"),
         ({"seed": -1}, "seed is -1"),

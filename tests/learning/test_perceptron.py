@@ -35,6 +35,8 @@ def loss(example, ids, measure):
         "spans": 1 - 2 * len(found & golden) / (len(found) + len(golden)),
         "sequences": float(names != gold),
     }
+    if measure == "f0.5":
+        return 1 - 1.25 * len(found & golden) / (len(found) + 0.25 * len(golden))
     return parts[measure] if measure in parts else sum(parts.values()) / 3
 
 
@@ -88,7 +90,7 @@ def plain_perceptron(examples, rules, start, *, rate, epochs, rounds, towards, s
     return weights
 
 
-@pytest.mark.parametrize("towards", ["gold", "tokens", "spans", "sequences", "all"])
+@pytest.mark.parametrize("towards", ["gold", "tokens", "spans", "sequences", "all", "f0.5"])
 @pytest.mark.parametrize("seed", range(4))
 def test_it_is_the_plain_perceptron(towards, seed):
     examples = [scored(10 * seed + i, T=3 + i % 2) for i in range(6)]

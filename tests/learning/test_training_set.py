@@ -10,7 +10,7 @@ from formulations import LabelSet, RuleSet, Trellis
 from formulations import constraints as C
 from ilpinfer.evaluation.counts import LabelCounter
 from ilpinfer.learning import ScoredExample
-from ilpinfer.learning.measures import Measures, losses
+from ilpinfer.learning.measures import Measures, losses, value
 from ilpinfer.learning.training_set import SMALLEST, TrainingSet
 
 RULES = RuleSet(
@@ -122,6 +122,11 @@ def test_counts_of_labellings_by_hand():
     assert losses(counts, "spans").tolist() == pytest.approx([2 / 3, 0.0])
     assert losses(counts, "sequences").tolist() == [1.0, 0.0]
     assert losses(counts, "all").tolist() == pytest.approx([(0.2 + 2 / 3 + 1) / 3, 0.0])
+    assert losses(counts, "f0.5").tolist() == pytest.approx([1 - 1.25 / 3.75, 0.0])
+    uneven = np.array([[5, 4, 4, 2, 1, 0]])
+    assert losses(uneven, "f2").tolist() == pytest.approx([1 - 5 * (1 / 4) * (1 / 2) / (4 * (1 / 4) + 1 / 2)])
+    assert value(uneven, "f0.5") == pytest.approx(1.25 * (1 / 4) * (1 / 2) / (0.25 * (1 / 4) + 1 / 2))
+    assert value(counts, "f1") == value(counts, "spans")
     assert str(Measures.of_counts(counts)) == "90.00 / 33.33 / 50.00"
     assert Measures.of_counts(counts).value("all") == pytest.approx((0.9 + 1 / 3 + 0.5) / 3)
 

@@ -107,5 +107,5 @@ def test_automata_that_accept_nothing_are_refused():
 def test_the_plain_checker_takes_repetitions_inside_repetitions(regex):
     """A backtracking engine would need more steps than there are seconds."""
     labels, rule = LabelSet(("a", "b")), C.matches(regex)
-    assert rule.violations(["a"] * 40, None, labels) == 1
-    assert rule.violations([*["a"] * 40, "b"], None, labels) == 0
+    assert rule.violations(["a"] * 40, labels=labels) == 1
+    assert rule.violations([*["a"] * 40, "b"], labels=labels) == 0

@@ -88,7 +88,9 @@ def test_pieces_become_words():
     assert words["first"] == pytest.approx(shares[[1, 3]])
     assert words["mean"] == pytest.approx(np.array([[0.35, 0.65], [0.3, 0.7]]))
     assert words["max"] == pytest.approx(shares[[2, 3]])
-    trellis = from_logits(np.log(shares) + 2, ["x", "y"], ["un like ly", "so"], word_ids=ids, pool="mean")
+    trellis = from_logits(
+        np.log(shares) + 2, ["x", "y"], tokens=["un like ly", "so"], word_ids=ids, pool="mean"
+    )
     assert trellis.score(["x", "y"]) == pytest.approx(math.log(0.35 * 0.7), abs=GRID)
 
 

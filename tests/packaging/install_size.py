@@ -35,7 +35,9 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("wheel")
-    parser.add_argument("--extras", default="plots", help="with commas between; each is installed on its own")
+    parser.add_argument(
+        "--extras", default="compare", help="with commas between; each is installed on its own"
+    )
     options = parser.parse_args()
     for extra in ["", *options.extras.split(",")]:
         with tempfile.TemporaryDirectory() as folder:

@@ -5,6 +5,7 @@ package are run. For the others the script asks pip whether binary wheels of all
 """
 
 import argparse
+import os
 import shutil
 import subprocess
 import sys
@@ -26,10 +27,21 @@ for reference in ShippedReferences().kind("plain"):
 
 
 def interpreter(version: str) -> str | None:
-    """A program of that version that starts; None where there is none."""
-    python = shutil.which(f"python{version}")
-    works = python and subprocess.run([python, "-c", ""], capture_output=True, check=False).returncode == 0
-    return python if works else None
+    """A program of that version that starts, of the system, of uv or of pyenv; None where there is none."""
+    found = [shutil.which(f"python{version}")]
+    if uv := shutil.which("uv"):
+        asked = [uv, "python", "find", "--no-python-downloads", version]
+        found.append(subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip())
+    root = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
+    found += map(str, sorted(root.glob(f"versions/{version}.*/bin/python"), reverse=True))
+    return next(filter(_starts, found), None)
+
+
+def _starts(python: str | None) -> bool:
+    """Whether there is such a program, and it runs; a shim of pyenv may not."""
+    return (
+        bool(python) and subprocess.run([python, "-c", ""], capture_output=True, check=False).returncode == 0
+    )
 
 
 def tried(wheel: str, version: str, python: str) -> str:

@@ -75,7 +75,7 @@ def test_against_brute_force(crf):
     fitting = [
         y
         for y in itertools.product(LABELS, repeat=5)
-        if not any(r.violations(y, tokens, crf.labels) for r in rules)
+        if not any(r.violations(y, tokens=tokens, labels=crf.labels) for r in rules)
     ]
     best = max(fitting, key=trellis.score)
     assert tuple(first.labels(tokens)) == best

@@ -113,7 +113,7 @@ def test_shares_are_those_of_the_plain_checker_on_every_labelling(monkeypatch):
         for trellis in scored:
             names = [trellis.labels.names[k] for k in np.argmax(trellis.lattice.node, axis=1)]
             applies += bool(rule.trials(Reading(names, trellis.tokens, trellis.labels)))
-            broken += rule.violations(names, trellis.tokens, trellis.labels) > 0
+            broken += rule.violations(names, tokens=trellis.tokens, labels=trellis.labels) > 0
         if rule.title in result:
             assert (result[rule.title].applies, result[rule.title].broken) == (applies, broken)
     assert result

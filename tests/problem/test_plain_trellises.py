@@ -33,14 +33,14 @@ def trellises(draw, K=None, order=None):
     make = lambda *shape: arrays(draw, *shape)  # noqa: E731
     if kept:
         first = make(K, K) if order == 2 and draw(st.booleans()) else None
-        ends = make(K), None if draw(st.booleans()) else make(K)
+        ends = {"start": make(K), "end": None if draw(st.booleans()) else make(K)}
         return Trellis.from_emissions(
-            make(T, K), make(*(K,) * (order + 1)), *ends, labels, tokens, first=first
+            make(T, K), make(*(K,) * (order + 1)), **ends, labels=labels, tokens=tokens, first=first
         )
     if order == 1:
-        return Trellis(make(K), make(T - 1, K, K), labels, tokens)
+        return Trellis(make(K), make(T - 1, K, K), labels, tokens=tokens)
     return Trellis.second_order(
-        make(K), make(K, K) if T > 1 else None, make(max(T - 2, 0), K, K, K), labels, tokens
+        make(K), make(K, K) if T > 1 else None, make(max(T - 2, 0), K, K, K), labels, tokens=tokens
     )
 
 

@@ -26,7 +26,7 @@ def test_scores_are_sums_on_the_grid(data, T, K):
     start, edges = draw(K), draw(T - 1, K, K)
     emissions, transitions, first, last = draw(T, K), draw(K, K), draw(K), draw(K)
     dense = Trellis(start, edges)
-    factored = Trellis.from_emissions(emissions, transitions, first, last)
+    factored = Trellis.from_emissions(emissions, transitions, start=first, end=last)
     for path in oracles.labellings(T, K):
         expected = oracles.score_units(path, start, edges)
         assert dense.score(path) == (-math.inf if expected is None else expected / 2**20)
@@ -47,7 +47,7 @@ def test_factored_scores_decode_like_dense_ones(method):
         C.feature(from_="1", to="1", weight=0.25, words=["c"]),
         C.feature(label="2", weight=-0.5, pattern="[ab]"),
     ]
-    factored = Trellis.from_emissions(emissions, transitions, start, end, tokens=tokens)
+    factored = Trellis.from_emissions(emissions, transitions, start=start, end=end, tokens=tokens)
     dense = Trellis(factored.lattice.node[0] / 2**20, factored.lattice.edge_scores() / 2**20, tokens=tokens)
     one, two = (ilpinfer.decode(t, rules, method=method) for t in (factored, dense))
     assert (one.score, one.labels, one.violations) == (two.score, two.labels, two.violations)
@@ -170,7 +170,7 @@ def test_rule_names_are_unique_and_numbered():
 def test_group_names_stand_for_their_labels():
     labels = LabelSet(("a", "b", "O"))
     described = C.group("described", ["a", "b"])
-    assert C.at_most_runs(described, 1).violations(["a", "b", "O", "b"], None, labels) == 1
+    assert C.at_most_runs(described, 1).violations(["a", "b", "O", "b"], labels=labels) == 1
     assert C.at_most_runs(described, 1).title == "at_most_runs(described, 1)"
     leaving = C.forbidden_transition(described, C.other_than(described))
-    assert leaving.violations(["a", "b", "O"], None, labels) == 1
+    assert leaving.violations(["a", "b", "O"], labels=labels) == 1

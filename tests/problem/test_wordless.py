@@ -49,7 +49,7 @@ BLIND = [
     lambda **p: C.starts_with("a", **p),
     lambda **p: C.linear("tokens(a) <= 3", **p),
     lambda **p: C.logic("forall t: begins(a, t) -> t = 0", **p),
-    lambda **p: C.at_most_in_window("a", 1, 2, **p),
+    lambda **p: C.at_most_in_window("a", 1, width=2, **p),
 ]
 
 

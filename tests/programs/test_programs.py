@@ -236,7 +236,7 @@ def test_windows_share_the_columns_of_their_tokens():
     """Each window names ten columns, and not the K·K edges behind each of them again."""
     T, K, width = 40, 6, 10
     labels = LabelSet(tuple("abcdef"))
-    problem = compile_problem(trellis(T, K, labels=labels), [C.at_most_in_window("a", 3, width)])
+    problem = compile_problem(trellis(T, K, labels=labels), [C.at_most_in_window("a", 3, width=width)])
     path = formulate(replace(problem, rules=())).program
     added = len(formulate(problem).program.data) - len(path.data)
     assert added == T + 1 + (T - 1) * K + (T - width + 1) * width

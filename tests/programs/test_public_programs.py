@@ -40,7 +40,7 @@ def many_rules():
         C.at_most_runs("title", 1, penalty=1.3, name="one title"),
         C.at_most_runs(["title", "author"], 1, penalty=0.7),
         C.at_most_runs("title", 2, penalty=0.2),
-        C.at_most_in_window(["title", "author"], 1, 2, penalty=1.3),
+        C.at_most_in_window(["title", "author"], 1, width=2, penalty=1.3),
         C.requires_before("author", "title", penalty=1.0),
         C.logic("forall t: title(t) -> exists s < t: author(s) and O(s)", penalty=1.0, name="formula"),
         C.consistent(same="lower", words=["."], penalty=1.0),
@@ -469,7 +469,7 @@ def test_files_hold_exact_numbers(tmp_path):
 
 def test_files_are_written_whole_or_not_at_all(tmp_path):
     program = formulate(random_trellis())
-    with pytest.raises(ValueError, match=r"x\.txt: programs are written as \.lp or \.mps"):
+    with pytest.raises(ValueError, match=r"x\.txt: programs are written as \.lp, \.mps, \.nl, \.wcsp, or"):
         program.write(tmp_path / "x.txt")
     with pytest.raises(ValueError, match="no units 'bits'"):
         program.write(tmp_path / "x.lp", units="bits")

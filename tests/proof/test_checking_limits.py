@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.checks import GENERAL_METHODS
 from support.effort import examples
 from support.strategies import problems
 from support.trellises import random_trellis
@@ -148,7 +149,7 @@ def test_the_proofs_of_the_engine_cost_far_less_than_the_default(problem):
     assert verdict.ok, verdict.reasons
 
 
-METHODS = [m.name for m in ilpinfer.methods()]
+METHODS = [m.name for m in GENERAL_METHODS]
 TIMED = {"lds", "evolutionary", "annealing", "tabu", "hybrid"}
 
 

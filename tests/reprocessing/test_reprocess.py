@@ -49,6 +49,28 @@ def whole(corpus, cli):
     return contents("whole")
 
 
+@pytest.mark.parametrize("parts", [1, 3, 20])
+def test_parts_have_each_sequence_once(parts, whole, cli):
+    for part in range(1, parts + 1):
+        cli.done(f"{HERE} --output out/{part} --part {part}/{parts}")
+    rows = [row for file in Path("out").glob("*/*.parquet") for row in pq.read_table(file).to_pylist()]
+    assert len(list(Path("out").glob("*/manifest.json"))) == parts
+    key = ("line", "tokens", "labels", "score")
+    expected = [row for file in Path("whole").glob("*.parquet") for row in pq.read_table(file).to_pylist()]
+    chosen = lambda found: sorted([row[name] for name in key] for row in found)  # noqa: E731
+    assert chosen(rows) == chosen(expected)
+    cli.done(f"{HERE} --output out/1 --part 1/{parts} --resume")
+    for other, now in (("--part 1/7", "now it is 1/7"), ("", "begun with --part")):
+        assert now in cli.refused(f"{HERE} --output out/1 {other} --resume")
+
+
+@pytest.mark.parametrize("part", ["0/3", "4/3", "3", "1/2/3", "a/3", "-1/3", "/3", "1/2 --dry-run"])
+def test_what_is_no_part(part, corpus, cli):
+    assert f"--part {part.split()[0]}: expected" in (
+        said := cli.refused(f"{HERE} --output out --part {part}")
+    ) or ("--part and --dry-run" in said)
+
+
 def test_a_run_says_all_of_its_sequences(whole, cli):
     manifest = json.loads(whole["manifest.json"])
     assert manifest["finished"] and [shard["rows"] for shard in manifest["shards"]] == [3, 3, 2]

@@ -27,7 +27,7 @@ def violations(entry, labels, tokens=None, scheme="plain"):
     rules = load_rules(entry)
     seen = LabelSet(tuple(dict.fromkeys(labels)), scheme).with_optional_fields(rules.fields)
     words = tokens.split() if tokens else ["w"] * len(labels)
-    result = {rule.name: rule.violations(labels, words, seen) for rule in rules.rules}
+    result = {rule.name: rule.violations(labels, tokens=words, labels=seen) for rule in rules.rules}
     return {name: count for name, count in result.items() if count}
 
 

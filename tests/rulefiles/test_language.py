@@ -156,7 +156,7 @@ def test_templates_of_one_s_own_in_a_file():
     rules = parse_rules(DEFINING)
     after, few, apart = rules.rules
     labellings = list("abb"), list("bba"), list("OOa")
-    counts = [[rule.violations(y, None, PLAIN) for y in labellings] for rule in (after, few, apart)]
+    counts = [[rule.violations(y, labels=PLAIN) for y in labellings] for rule in (after, few, apart)]
     assert counts == [[0, 2, 0], [0, 0, 1], [1, 1, 0]]
     assert after.title == "after(a, b)"
     assert parse_rules(dump_rules(rules)) == rules
@@ -221,7 +221,7 @@ def test_words_may_come_from_a_file(tmp_path):
     )
     (rule,) = load_rules(tmp_path / "rules.toml").rules
     assert rule.statement.phrases == ("Acme Steel", "Oberon")
-    assert rule.violations(["O", "O", "c"], ["acme", "steel", "x"], LabelSet(("c", "O"))) == 2
+    assert rule.violations(["O", "O", "c"], tokens=["acme", "steel", "x"], labels=LabelSet(("c", "O"))) == 2
 
 
 def test_an_expression_that_can_match_nothing_is_broken_whatever_the_labels_are():
@@ -237,7 +237,7 @@ def test_an_expression_that_can_match_nothing_is_broken_whatever_the_labels_are(
         with pytest.warns(RuleNotice) as caught:
             problem = compile_problem(trellis, rules)
         assert "can match nothing with these labels: every labelling breaks it" in str(caught[-1].message)
-        assert rule.violations(["a"] * 3, None, labels) == 1
+        assert rule.violations(["a"] * 3, labels=labels) == 1
         assert problem.rules[0].violations(np.zeros(3, np.int64)) == 1
     trellis = Trellis(np.zeros(2), np.zeros((2, 2, 2)), labels=more)
     problem = compile_problem(trellis, [C.matches("!a b*")])
@@ -311,8 +311,8 @@ logic = 'after("job title", date)'
 """
     (rule,) = parse_rules(text).rules
     labels = LabelSet(("job title", "date"))
-    assert rule.violations(["job title", "date"], None, labels) == 1
-    assert rule.violations(["date", "job title"], None, labels) == 0
+    assert rule.violations(["job title", "date"], labels=labels) == 1
+    assert rule.violations(["date", "job title"], labels=labels) == 0
 
 
 def test_named_formulas_that_branch_are_bounded():
@@ -327,10 +327,10 @@ def test_named_formulas_that_branch_are_bounded():
         parse_rules(dump(document))
     document["template"] = branching[20:]
     document["rule"] = [{"logic": "forall t: f20(t)"}]
-    assert parse_rules(dump(document)).rules[0].violations(list("ab"), None, LabelSet(("a", "b"))) == 1
+    assert parse_rules(dump(document)).rules[0].violations(list("ab"), labels=LabelSet(("a", "b"))) == 1
     assert time.perf_counter() - began < at_most(20)
     long = C.logic("forall t: " + " and ".join(["a(t)"] * 1500))
-    assert long.violations(list("ab"), None, LabelSet(("a", "b"))) == 1
+    assert long.violations(list("ab"), labels=LabelSet(("a", "b"))) == 1
 
 
 def test_rules_made_in_python_bring_their_templates_and_groups_along():
@@ -344,8 +344,8 @@ def test_rules_made_in_python_bring_their_templates_and_groups_along():
     assert parse_rules(dump_rules(again)) == again
     for y in ("abc", "cab", "ccc"):
         labels = LabelSet(("a", "b", "c"))
-        expected = [rule.violations(list(y), None, labels) for rule in rules]
-        assert [rule.violations(list(y), None, labels) for rule in again] == expected
+        expected = [rule.violations(list(y), labels=labels) for rule in rules]
+        assert [rule.violations(list(y), labels=labels) for rule in again] == expected
 
 
 @pytest.mark.parametrize(
@@ -371,7 +371,7 @@ def test_more_that_is_wrong_in_a_file(text, message):
 
 def test_a_model_may_have_labels_that_a_file_does_not_declare():
     (rule,) = parse_rules('[[rule]]\ntemplate = "matches"\nregex = "(!O)+"\n').rules
-    assert [rule.violations(list(y), None, LabelSet(("a", "O"))) for y in ("aa", "aO")] == [0, 1]
+    assert [rule.violations(list(y), labels=LabelSet(("a", "O"))) for y in ("aa", "aO")] == [0, 1]
 
 
 def test_fields_are_declared_once():

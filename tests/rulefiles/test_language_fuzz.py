@@ -102,7 +102,7 @@ def tried(text: str) -> None:
     labels = LABELS.with_optional_fields(rules.fields)
     for rule in rules.rules:
         with contextlib.suppress(ValueError):
-            rule.violations(["title", "author", "O"], ["x", "pp", "1999"], labels)
+            rule.violations(["title", "author", "O"], tokens=["x", "pp", "1999"], labels=labels)
         with contextlib.suppress(ValueError):
             rule.ground(labels, ["x", "pp", "1999"])
     assert parse_rules(dump_rules(rules), rules.name) == rules
@@ -153,4 +153,4 @@ def test_the_plain_checker_refuses_too_many_groundings(monkeypatch):
     monkeypatch.setattr(meaning, "MOST", 10_000)
     rule = C.logic("forall " + ", ".join(f"t{i}" for i in range(100)) + ": a(t0)")
     with pytest.raises(ValueError, match="more than 10000 groundings on 2 tokens"):
-        rule.violations(["a", "b"], None, LabelSet(("a", "b")))
+        rule.violations(["a", "b"], labels=LabelSet(("a", "b")))

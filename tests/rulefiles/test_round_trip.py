@@ -145,7 +145,9 @@ def test_rules_written_and_read_again_have_the_same_digest(items, groups, more):
     assert dump_rules(again) == dump_rules(parse_rules(dump_rules(again)))
     labelling, tokens = ["a", "b", "O", "c"], ["x", "pp", "1999", "."]
     for one, other in zip(rules.rules, again.rules, strict=True):
-        assert one.violations(labelling, tokens, PLAIN) == other.violations(labelling, tokens, PLAIN)
+        assert one.violations(labelling, tokens=tokens, labels=PLAIN) == other.violations(
+            labelling, tokens=tokens, labels=PLAIN
+        )
 
 
 @settings(max_examples=examples(200))

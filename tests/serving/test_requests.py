@@ -49,11 +49,19 @@ def test_tokens_are_decoded_unknown_ones_too(tagger):
 
 
 def test_notes_about_a_sequence_come_back(decoder):
-    about = {"id": 7, "metadata": {"page": 3}}
+    about = {"id": 7, "metadata": {"page": 3}, "doc_id": "d"}
     answer = post(decoder, "/decode", {**EDGES, **about}).json()
     assert {key: answer[key] for key in about} == about
     results = post(decoder, "/batch", {"sequences": [{**EDGES, "id": "a"}, EDGES]}).json()["results"]
     assert [each.get("id") for each in results] == ["a", None]
+
+
+def test_candidate_spans_are_chosen():
+    spans = [[0, 2, "title", 0.9], [1, 2, "title", 0.8], [2, 3, "title", 0.7]]
+    answer = post(Decoder(ONE_TITLE), "/decode", {"tokens": ["a", "b", "c"], "candidates": spans}).json()
+    assert answer["spans"] == [{"start": 0, "end": 2, "label": "title", "score": 0.9}]
+    refused = post(Decoder(ONE_TITLE), "/decode", {"tokens": ["a"], "candidates": [[0, 2, "title", 0.9]]})
+    assert refused.status_code == 422 and "candidate 0: end 2" in refused.text
 
 
 def test_the_best_few_and_certificates(decoder):
@@ -226,7 +234,7 @@ def test_the_examples_of_the_description_decode(kind, request):
         return page
 
     page = talk(service, conversation)
-    assert "POST /decode" in page and "http" not in page.replace("<!doctype html>", "")
+    assert "Try /decode" in page and "http" not in page.replace("<!doctype html>", "")
 
 
 def test_the_description_resolves_and_has_units(decoder):
@@ -256,3 +264,17 @@ def test_limits_that_make_no_sense(name, value):
 def test_workers_that_make_no_sense(decoder):
     with pytest.raises(ValueError, match="workers is 0; expected a whole number from 1"):
         create_app(decoder, workers=0)
+
+
+def test_known_labels_are_kept_and_bad_ones_refused(decoder, tagger):
+    answer = post(decoder, "/decode", {**SCORES, "given": {"0": "O"}}).json()
+    assert (answer["labels"][0], answer["given"]) == ("O", {"0": "O"})
+    assert post(tagger, "/decode", {"tokens": ["Ada"], "given": {"0": "title"}}).json()["labels"] == ["title"]
+    for given, words in (
+        ({"4": "O"}, "given: a position is 4; expected a whole number from 0 to 3"),
+        ({"0": "x"}, "given: token 0: no label 'x'"),
+        ({"0": 1}, 'given["0"] is 1; expected a text'),
+        (["O"], 'given is ["O"]; expected an object such as {"3": "title"}'),
+    ):
+        response = post(decoder, "/decode", {**SCORES, "given": given})
+        assert response.status_code == 422 and words in response.text.replace('\\"', '"'), response.text

@@ -173,7 +173,7 @@ def draw_sequence(
         return Scored(Trellis.second_order(start, step, edges, **named), pairs)
     transitions = rng.choice(shared)[kind != "shared"]
     emissions, ends = make(T, K), [make(K) if rng.random() < 0.5 else None for _ in range(2)]
-    trellis = Trellis.from_emissions(emissions, transitions, *ends, **named)
+    trellis = Trellis.from_emissions(emissions, transitions, start=ends[0], end=ends[1], **named)
     return Scored(trellis, factored(emissions, transitions, *ends))
 
 

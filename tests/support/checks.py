@@ -7,7 +7,11 @@ from support import second_order
 from support.oracles import snap
 from support.strategies import UNIT, Problem, near_ties, problems
 
+import ilpinfer
 from ilpinfer import Solution, TwoPhaseSolution
+
+GENERAL_METHODS = [method for method in ilpinfer.methods() if method.name != "greedy-spans"]
+"""The methods that take labels of any scheme."""
 
 
 def of_any_order(**more):

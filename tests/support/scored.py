@@ -52,7 +52,7 @@ def activation(
     """Minus the violations of a rule by its plain checker, or the firings of a feature."""
     if isinstance(item, Feature):
         return firings(item, names, tokens)
-    return -item.violations(list(names), list(tokens), labels)
+    return -item.violations(list(names), tokens=list(tokens), labels=labels)
 
 
 def learnt_items(rules: RuleSet) -> list[Rule | Feature]:
@@ -67,7 +67,7 @@ def best(example: ScoredExample, rules: RuleSet, weights: Sequence[float]) -> La
     totals = {}
     for ids in labellings(example):
         names = named(example, ids)
-        if not any(rule.violations(names, list(tokens), labels) for rule in hard):
+        if not any(rule.violations(names, tokens=list(tokens), labels=labels) for rule in hard):
             extra = (
                 w * activation(item, names, tokens, labels) for w, item in zip(weights, items, strict=True)
             )

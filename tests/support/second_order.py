@@ -55,7 +55,7 @@ def instances(draw: st.DrawFn, scores: st.SearchStrategy[float] = FORBIDDING, lo
         return Second(trellis, [], [], scheme, lambda y: _dense_numbers(start, first, edges, y))
     emissions, transitions = array(T, K), array(K, K, K)
     start, end, first = (array(*shape) if draw(st.booleans()) else None for shape in ((K,), (K,), (K, K)))
-    trellis = Trellis.from_emissions(emissions, transitions, start, end, first=first, **named)
+    trellis = Trellis.from_emissions(emissions, transitions, start=start, end=end, first=first, **named)
     parts = emissions, transitions, start, end, first
     return Second(trellis, [], [], scheme, lambda y: _factored_numbers(*parts, y))
 

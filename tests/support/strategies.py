@@ -171,7 +171,7 @@ def cases(draw: st.DrawFn, labels: LabelSet, penalties: st.SearchStrategy[float]
         lambda: case(C.adjacency(A, B, **how), more.adjacency, A, B),
         lambda: case(C.between_runs(A, low, high, **how), more.between_runs, A, low, high),
         lambda: case(C.between_tokens(A, low, high, **how), more.between_tokens, A, low, high),
-        lambda: case(C.at_most_in_window(A, n, m, **how), more.at_most_in_window, A, n, m),
+        lambda: case(C.at_most_in_window(A, n, width=m, **how), more.at_most_in_window, A, n, m),
         lambda: case(C.min_run_length(A, n, **how), more.min_run_length, A, n),
         lambda: case(C.max_run_length(A, n, **how), more.max_run_length, A, n),
         lambda: case(C.all_different(C.EACH_FIELD, words=[word], **how), more.all_different, every, matches),

@@ -293,9 +293,9 @@ def precedence(y: Names, x: Sequence, field: Group, later: Group, scheme: str) -
     return sum(not any(s > end for s in tokens_of(y, later, scheme)) for _, end in _runs(y, field, scheme))
 
 
-def presence_precedence(y: Names, x: Sequence, field: Group, other: Group, scheme: str) -> int:
-    """Runs of the other with a token of the field after their last token."""
-    return sum(any(s > end for s in tokens_of(y, field, scheme)) for _, end in _runs(y, other, scheme))
+def presence_precedence(y: Names, x: Sequence, later: Group, field: Group, scheme: str) -> int:
+    """Runs of the field with a token of later after their last token."""
+    return sum(any(s > end for s in tokens_of(y, later, scheme)) for _, end in _runs(y, field, scheme))
 
 
 def inside(y: Names, x: Sequence, field: Group, span: Group, scheme: str) -> int:
@@ -322,12 +322,12 @@ def state_change(
     return count
 
 
-def max_gap(y: Names, x: Sequence, field: Group, other: Group, n: int, scheme: str) -> int:
-    """Runs of the other that begin with more than n tokens between them and the last token of the field."""
+def max_gap(y: Names, x: Sequence, earlier: Group, field: Group, n: int, scheme: str) -> int:
+    """Runs of the field that begin with more than n tokens between them and the last token of earlier."""
     count = 0
-    for t in run_starts(y, other, scheme):
-        earlier = [s for s in tokens_of(y, field, scheme) if s < t]
-        count += bool(earlier) and t - max(earlier) - 1 > n
+    for t in run_starts(y, field, scheme):
+        before = [s for s in tokens_of(y, earlier, scheme) if s < t]
+        count += bool(before) and t - max(before) - 1 > n
     return count
 
 

@@ -10,9 +10,11 @@ from ilpinfer.system.extras import MissingLibrary, require
 LEAN = """
 import sys
 
+MISSING = "matplotlib", "jinja2", "tabulate", "pyarrow", "fastapi", "distributed", "sklearn", "spacy"
+
 class Missing:
     def find_spec(self, name, *_):
-        if name.partition(".")[0] in ("matplotlib", "jinja2", "pyarrow", "fastapi", "distributed", "sklearn", "spacy"):
+        if name.partition(".")[0] in MISSING:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 import importlib.util
@@ -73,7 +75,7 @@ def test_a_comparison_leaves_its_report_out(folder):
     )
     assert code == 0, err
     assert "auto" in out
-    assert "report.html needs jinja2, which is not installed; pip install 'ilpinfer[plots]'" in err
+    assert "report.html needs jinja2, which is not installed; pip install 'ilpinfer[compare]'" in err
     assert sorted(path.name for path in (folder / "DIR").iterdir()) == ["results.jsonl", "summary.json"]
 
 
@@ -83,6 +85,8 @@ def test_a_comparison_leaves_its_report_out(folder):
         ("pareto some.tsv --model hmm.json --rules bio --output F.jsonl --picture F.svg", "plots"),
         ("evaluate some.tsv some.tsv --picture confusion.svg", "plots"),
         ("reprocess some.tsv --model hmm.json --rules bio --output OUT", "parquet"),
+        ("compare some.tsv --model hmm.json --rules bio --output OUT --format markdown", "compare"),
+        ("compare some.tsv --model hmm.json --rules bio --output OUT --format latex", "compare"),
         ("serve --model hmm.json --rules bio", "serve"),
         ("decode some.parquet --model hmm.json --rules bio", "parquet"),
     ],

@@ -66,7 +66,7 @@ def test_a_pattern_that_takes_for_ever_is_stopped(impatient):
     template = load_template({"features": ["slow"], "patterns": {"slow": SLOW}})
     with pytest.raises(TooSlow):
         template.words["slow"](TOKEN)
-    assert C.tag_at("a", pattern="a+b", words=["x"]).violations(["b"], ["a" * 60 + "b"]) == 1
+    assert C.tag_at("a", pattern="a+b", words=["x"]).violations(["b"], tokens=["a" * 60 + "b"]) == 1
 
 
 def tried(result: list[str]) -> None:

@@ -44,9 +44,11 @@ LOOPS: Mapping[str, Mapping[str, Any]] = {
     "top 10": {"gamma": 0.9, "k": 10},
     "beam 10": {"gamma": 0.9, "k": 10, "e_step": "beam"},
     "counts": {"gamma": 0.6, "mixing": "counts"},
+    "chosen": {},
     "soft EM": {"gamma": 0.6, "mixing": "counts", "e_step": "posterior", "constrained": False},
     "posterior": {"gamma": 0.6, "mixing": "counts", "e_step": "posterior"},
     "posterior, softer": {"gamma": 0.4, "mixing": "counts", "e_step": "posterior"},
+    "posterior, chosen": {"e_step": "posterior"},
     "self-training": {
         "gamma": None,
         "mixing": "counts",
@@ -98,8 +100,8 @@ Settings = Iterator[tuple[str, str, int, str]]
 
 
 def _citations(sources: Sources) -> Settings:
-    for size in sources(smoke=(5,), sample=(5, 20, 300), full=SIZES):
-        names = sources(smoke=(SUPERVISED, "H&W&C"), sample=COLUMNS[:4], full=(*COLUMNS, *GAMMAS))
+    for size in sources(smoke=(5,), sample=SIZES, full=SIZES):
+        names = sources(smoke=(SUPERVISED, "H&W&C"), sample=COLUMNS, full=(*COLUMNS, *GAMMAS))
         if size == 20:
             names = (*COLUMNS, *GAMMAS)
         yield from ((REXA, LOWER, size, name) for name in names)
@@ -115,7 +117,7 @@ def _pool(sources: Sources) -> Settings:
 
 
 def _posts(sources: Sources) -> Settings:
-    sizes = sources(smoke=(5,), sample=(5, 20, 100), full=POST_SIZES)
+    sizes = sources(smoke=(5,), sample=POST_SIZES, full=POST_SIZES)
     names = sources(smoke=COLUMNS[:4], sample=COLUMNS, full=COLUMNS)
     return ((POSTS, LOWER, size, name) for size in sizes for name in names)
 

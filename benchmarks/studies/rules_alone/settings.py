@@ -91,7 +91,9 @@ class Problems:
         if isinstance(item, Feature):
             return None
         each = zip(self.pairs, labellings, strict=True)
-        return sum(item.violations(list(own), tokens, self.labels) > 0 for (tokens, _), own in each)
+        return sum(
+            item.violations(list(own), tokens=tokens, labels=self.labels) > 0 for (tokens, _), own in each
+        )
 
 
 def rules_of(part: str, sources: Sources) -> RuleSet:

@@ -89,7 +89,12 @@ def expected_counts(hmm: HMM, rows: Sequence[Integers]) -> tuple[HMM, float]:
         total += sums.log_partition
     emissions = replace(hmm.emissions, counts=words)
     return HMM(
-        hmm.labels, start, None if hmm.end is None else end, transitions, emissions, hmm.smoothing
+        hmm.labels,
+        start=start,
+        end=None if hmm.end is None else end,
+        transitions=transitions,
+        emissions=emissions,
+        smoothing=hmm.smoothing,
     ), total
 
 
@@ -152,7 +157,14 @@ def _unsmoothed(
     words: tuple[str, ...],
     emission: Floats,
 ) -> HMM:
-    return HMM(labels, start, end, transitions, Emissions(words, emission, NONE, Vocabulary("uniform")), NONE)
+    return HMM(
+        labels,
+        start=start,
+        end=end,
+        transitions=transitions,
+        emissions=Emissions(words, emission, NONE, Vocabulary("uniform")),
+        smoothing=NONE,
+    )
 
 
 def _check_numbers(restarts: int, iterations: int, tolerance: float, from_model: bool) -> None:

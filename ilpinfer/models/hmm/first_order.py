@@ -143,7 +143,7 @@ class TaggedHMM:
         if p.end is not None:
             scores[-1] += p.end[states[-1]]
         edges = p.transitions[states[:-1, :, None], states[1:, None]] + scores[1:, None]
-        return Trellis(p.start[states[0]] + scores[0], edges, self.labels, tokens)
+        return Trellis(p.start[states[0]] + scores[0], edges, self.labels, tokens=tokens)
 
     def joint_trellis(self, tokens: Sequence[str]) -> Trellis:
         """Log P(tokens, labels, tags) on plain labels `label|tag`, nats; rules on a label name its `group`."""

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -26,6 +26,7 @@ class CountedHMM(ModelFile):
     """P(y) P(x | y) of smoothed counts; `HMM` and `SecondOrderHMM` define the transitions."""
 
     labels: LabelSet
+    _: KW_ONLY
     start: Floats  # (K,)
     end: Floats | None  # (K,)
     transitions: Floats
@@ -82,7 +83,14 @@ class CountedHMM(ModelFile):
             np.add.at(counts, cls.steps(y), 1)
         words = Emissions.count(texts, ids, K, as_smoothing(emissions), as_vocabulary(vocabulary))
         smoothing = cls.TRANSITIONS if transitions is None else as_smoothing(transitions)
-        return cls(label_set, start, end if ends else None, counts, words, smoothing)
+        return cls(
+            label_set,
+            start=start,
+            end=end if ends else None,
+            transitions=counts,
+            emissions=words,
+            smoothing=smoothing,
+        )
 
     @staticmethod
     @abstractmethod
@@ -172,9 +180,9 @@ class CountedHMM(ModelFile):
         K = len(labels)
         return cls(
             labels,
-            plain_values.counts(body["start"], (K,), "start"),
-            None if body["end"] is None else plain_values.counts(body["end"], (K,), "end"),
-            cls._read_transitions(body["transitions"], K),
-            Emissions.from_body(body["emissions"], K),
-            read_smoothing(body["smoothing"], "smoothing"),
+            start=plain_values.counts(body["start"], (K,), "start"),
+            end=None if body["end"] is None else plain_values.counts(body["end"], (K,), "end"),
+            transitions=cls._read_transitions(body["transitions"], K),
+            emissions=Emissions.from_body(body["emissions"], K),
+            smoothing=read_smoothing(body["smoothing"], "smoothing"),
         )

@@ -33,7 +33,9 @@ class PairParameters:
         """The trellis on pairs of labels, from the (T, K) scores of tokens."""
         steps = self.transitions + self.stay[:, None]
         first = steps[0] if len(tokens) > 1 else None
-        return Trellis.from_emissions(scores, steps[1:], self.start, self.end, labels, tokens, first=first)
+        return Trellis.from_emissions(
+            scores, steps[1:], start=self.start, end=self.end, labels=labels, tokens=tokens, first=first
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -132,7 +134,7 @@ class SecondOrderHMM(CountedHMM):
         start = p.start + scores[0]
         if T > 1:
             edges[-1] += p.end
-        return Trellis(start if T > 1 else start + p.end, edges, self.labels, tokens)
+        return Trellis(start if T > 1 else start + p.end, edges, self.labels, tokens=tokens)
 
     def _scores(self, tokens: Sequence[str]) -> Floats:
         check_tokens(tokens)

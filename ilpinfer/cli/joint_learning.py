@@ -1,0 +1,132 @@
+"""`ilpinfer learn --weights all`: a model and the penalties of rules, learnt together."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import ilpinfer
+from formulations import RuleSet, dump_rules
+from ilpinfer.cli.command import common
+from ilpinfer.cli.outputs import Outputs
+from ilpinfer.cli.progress import progress
+from ilpinfer.cli.screen import add_row, numbers, table
+from ilpinfer.cli.streams import notice, remark
+from ilpinfer.corpus.examples import InputError
+from ilpinfer.models.files import TrainingRecord, record_of, text_of
+from ilpinfer.models.sequences import Labelled
+from ilpinfer.system.checkpoint import Row, RowCheckpoint, RowPosition
+from ilpinfer.system.files import digest, write_atomically
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ilpinfer.learning.joint_search import JointChoice, JointSearch
+
+
+def searcher(options: Any) -> "JointSearch":
+    """What the options of the command ask for; InputError for options of the other way to learn."""
+    from ilpinfer.learning.joint_search import JointSearch
+
+    if not options.output_model:
+        raise InputError("--weights all: the model is learnt, too; add --output-model FILE")
+    if options.algorithm != "cross-validated" or not options.prune:
+        raise InputError("--algorithm and --no-prune are for --weights rules")
+    values = {name: value for name, value in common(options, JointSearch).items() if value is not None}
+    try:
+        return JointSearch(**values)
+    except ValueError as error:
+        raise InputError(str(error)) from None
+
+
+class Files(NamedTuple):
+    """Where rules and model are written."""
+
+    rules: str
+    model: str
+
+
+def learn_all(
+    search: "JointSearch",
+    pairs: Sequence[Labelled],
+    record: TrainingRecord | None,
+    rules: RuleSet,
+    files: Files,
+    outputs: Outputs,
+    inputs: Sequence[str],
+) -> None:
+    """Learn from pairs by models of the record's kind."""
+    from ilpinfer.models.corrected import Base
+    from ilpinfer.models.training import KINDS
+
+    if record is None or record.kind not in ("hmm", "crf"):
+        raise InputError(
+            "--weights all: the model has to be trained on the same sequences; add --kind hmm or crf"
+        )
+
+    def train(pairs: Sequence[Labelled]) -> Base:
+        model = KINDS[record.kind].make(pairs, record.scheme, [], None, record.options)
+        assert isinstance(model, Base)
+        return model
+
+    def fit(checkpoint: Any = None, resume: Sequence[Row] = ()) -> "JointChoice":
+        with progress("folds", min(search.folds, len(pairs))) as advance:
+            return search.fit(pairs, train, rules, checkpoint=checkpoint, resume=resume, advance=advance)
+
+    made = {"by": "learn", "settings": asdict(search), "kind": record.kind, "data": record.data}
+    if any(place.direct for place in outputs.places):
+        with outputs.reserved():
+            result = fit()
+            write_atomically(files.model, text_of({**record_of(result.model), "made": made}), inputs)
+            write_atomically(files.rules, _text(result, search, len(pairs), record.data))
+    else:
+        job = digest(ilpinfer.__version__, made, sorted(record.options.items()), record.scheme, str(rules))
+        position = lambda row: RowPosition(int(row["part"]))  # noqa: E731
+        with RowCheckpoint(files.rules, job, position, inputs) as checkpoint:
+            notice(checkpoint.damage)
+            rows = list(checkpoint.rows())
+            if rows:
+                notice(f"{checkpoint.place.part}: resumed after fold {len(rows)}")
+            result = fit(lambda row: checkpoint.write([row]), rows)
+            write_atomically(files.model, text_of({**record_of(result.model), "made": made}), inputs)
+            text = _text(result, search, len(pairs), record.data)
+            checkpoint.replace_by(text.encode("utf-8", "backslashreplace"))
+    outputs.show(_record(files, result), lambda screen: _show(result, screen))
+    if result.unproved:
+        notice(f"{result.unproved} times a sequence had no proved optimum, and was left out")
+    remark(f"{files.model}: {record.kind} with {result.model.size}, learnt {_how(result)}")
+
+
+def _how(result: "JointChoice") -> str:
+    return result.chosen if result.chosen == "apart" else f"with the rules ({result.chosen})"
+
+
+def _text(result: "JointChoice", search: "JointSearch", number: int, data: str) -> str:
+    settings = ", ".join(f"{name} {value}" for name, value in asdict(search).items())
+    made = (
+        f"learnt {_how(result)} by ilpinfer {version('ilpinfer')} from {number} sequences ({data}); "
+        f"{settings}"
+    )
+    own = result.rules
+    source = f"{own.source}; {made}" if own.source else made
+    return dump_rules(RuleSet(own.items, own.fields, "", own.groups, own.templates, own.title, source))
+
+
+def _record(files: Files, result: "JointChoice") -> dict[str, Any]:
+    candidates = [{"algorithm": each.algorithm, **each.measures._asdict()} for each in result.candidates]
+    return {
+        "output": files.rules,
+        "output_model": files.model,
+        "algorithm": result.chosen,
+        "candidates": candidates,
+        "unproved": result.unproved,
+    }
+
+
+def _show(result: "JointChoice", screen: "Console") -> None:
+    shown = table("on held-out parts")
+    numbers(shown, "token accuracy", "span F1", "whole sequences")
+    for each in result.candidates:
+        name = each.algorithm + (", taken" if each.algorithm == result.chosen else "")
+        add_row(shown, name, *(f"{100 * share:.2f}" for share in each.measures))
+    screen.print(shown)

@@ -1,0 +1,306 @@
+"""Candidate spans that may overlap, with probabilities, and the scores of all sets of them that do not."""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from formulations.arguments import number
+from formulations.errors import InferenceError
+from formulations.labels.schemes import OUTSIDE
+from formulations.messages import brief
+from ilpinfer.corpus.passages import Passage, token_offsets
+from ilpinfer.corpus.scores import Scores
+
+CERTAIN = 1e-6
+"""Probabilities are clipped to this distance from 0 and 1, so that the score of a span is finite."""
+LABEL_KEYS = ("label", "entity_group", "entity", "entity_type")
+OFFSETS = ("characters", "tokens")
+"""What starts and ends count."""
+EXAMPLE = '{"start": 0, "end": 2, "label": "name", "score": 0.9}'
+
+
+class CandidateError(InferenceError, ValueError):
+    """Error for a candidate that cannot be used; the message names its place and value."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A span that may be chosen: the tokens, or characters, from `start` to before `end`.
+
+    Parameters
+    ----------
+    start, end : int
+        First token and the one after the last, from 0; characters where a text is given.
+    label : str
+        Name of its field.
+    score : float
+        Its probability.
+
+    Examples
+    --------
+    >>> round(Candidate(0, 2, "name", 0.8).log_odds(), 4)
+    1.3863
+    """
+
+    start: int
+    end: int
+    label: str
+    score: float
+
+    def log_odds(self, prior: float = 0.5) -> float:
+        """What choosing the span adds to the score: the log odds of its probability less those of the prior.
+
+        Parameters
+        ----------
+        prior : float, default 0.5
+            The probability at which a span adds nothing.
+
+        Returns
+        -------
+        float
+            Nats.
+        """
+        return _logit(self.score) - _logit(prior)
+
+
+def _logit(p: float) -> float:
+    p = min(max(p, CERTAIN), 1 - CERTAIN)
+    return math.log(p) - math.log1p(-p)
+
+
+def read_candidate(value: Any, number_: int, tokens: bool = False) -> Candidate:
+    """A candidate from a dictionary, a tuple (start, end, label, score), or an object with such attributes.
+
+    With `tokens`, a dictionary may have `start_token` and `end_token`, and a span of spaCy counts its tokens.
+    """
+    where = f"candidate {number_}"
+    if isinstance(value, Candidate):
+        start, end, label, score = value.start, value.end, value.label, value.score
+    elif isinstance(value, Mapping):
+        name = next((key for key in LABEL_KEYS if key in value), "label")
+        keys = ("start", "end", name, "score")
+        absent = [key for key in keys if key not in value]
+        if absent:
+            raise CandidateError(f'{where}: no "{absent[0]}" in {brief(dict(value))}; expected {EXAMPLE}')
+        start, end, label, score = (value[key] for key in keys)
+    elif isinstance(value, list | tuple):
+        if len(value) != 4:
+            raise CandidateError(f"{where} has {len(value)} items; expected start, end, label and score")
+        start, end, label, score = value
+    else:
+        start, end, label, score = _of_object(value, where, tokens)
+    try:
+        first, after = _whole(start, "start"), _whole(end, "end")
+        p = number(score, "score", 0, 1)
+    except (TypeError, ValueError) as error:
+        raise CandidateError(f"{where}: {error}") from None
+    if not isinstance(label, str) or not label or "/" in label or label == OUTSIDE:
+        raise CandidateError(f"{where}: label {brief(label)}: expected a text without '/', other than O")
+    if not 0 <= first < after:
+        raise CandidateError(f"{where}: start {first} and end {after}: expected 0 <= start < end")
+    return Candidate(first, after, label, p)
+
+
+def _of_object(value: Any, where: str, tokens: bool) -> tuple[Any, Any, Any, Any]:
+    """Of a span of spaCy, which has characters, too, or a result of Presidio."""
+    if hasattr(value, "start_char"):
+        score = (
+            getattr(getattr(value, "_", None), "score", None) if not hasattr(value, "score") else value.score
+        )
+        ends = (value.start, value.end) if tokens else (value.start_char, value.end_char)
+        label = value.label_
+    else:
+        ends = getattr(value, "start", None), getattr(value, "end", None)
+        label = getattr(value, "entity_type", getattr(value, "label", None))
+        score = getattr(value, "score", None)
+    if None in (*ends, label, score):
+        raise CandidateError(f"{where}: {brief(value)} has no start, end, label or score; expected {EXAMPLE}")
+    return *ends, label, score
+
+
+def _whole(value: Any, name: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise ValueError(f"{name} is {brief(value)}; expected a whole number")
+    return int(value)
+
+
+@dataclass(frozen=True)
+class CandidateSet:
+    """Different candidates of some tokens, each on a level of its field, on which candidates do not overlap.
+
+    A candidate of several tokens has the labels B, I and E of its level, and one of a single token has S, so that every labelling
+    that the scores allow is a set of candidates.
+    """
+
+    tokens: tuple[str, ...]
+    candidates: tuple[Candidate, ...]
+    levels: tuple[int, ...]
+    names: tuple[str, ...]
+    prior: float = 0.5
+    given: tuple[Candidate, ...] = ()
+    duplicates: int = 0
+
+    @classmethod
+    def of(
+        cls,
+        tokens: Sequence[str],
+        candidates: Sequence[Candidate],
+        fields: Iterable[str] = (),
+        prior: float = 0.5,
+        given: Sequence[Candidate] | None = None,
+    ) -> "CandidateSet":
+        """The candidates with the largest score of each place and label, and with them those of `given`, which have other offsets.
+
+        Labels of `fields` exist in any case.
+        """
+        best = dict[tuple[int, int, str], int]()
+        for n, each in enumerate(candidates):
+            place = each.start, each.end, each.label
+            if place not in best or each.score > candidates[best[place]].score:
+                best[place] = n
+        chosen = [candidates[best[place]] for place in sorted(best)]
+        own = [(given or candidates)[best[place]] for place in sorted(best)]
+        levels, ends = list[int](), dict[str, list[int]]()
+        for each in chosen:
+            taken = ends.setdefault(each.label, [])
+            level = next((n for n, end in enumerate(taken) if end <= each.start), len(taken))
+            taken[level : level + 1] = [each.end]
+            levels.append(level + 1)
+        names = [OUTSIDE]
+        for field in dict.fromkeys([*fields, *sorted(ends)]):
+            for level in range(1, max(1, len(ends.get(field, ()))) + 1):
+                names += [_name(mark, field, level) for mark in "BIES"]
+        repeated = len(candidates) - len(chosen)
+        return cls(tuple(tokens), tuple(chosen), tuple(levels), tuple(names), prior, tuple(own), repeated)
+
+    def _labels(self, number: int) -> list[str]:
+        """The labels of a candidate's tokens."""
+        each, level = self.candidates[number], self.levels[number]
+        size = each.end - each.start
+        marks = "S" if size == 1 else f"B{'I' * (size - 2)}E"
+        return [_name(mark, each.label, level) for mark in marks]
+
+    def labelling(self, chosen: Iterable[Candidate]) -> list[str]:
+        """The labels (T,) of some of the candidates."""
+        number = {(each.start, each.end, each.label): n for n, each in enumerate(self.candidates)}
+        labels = [OUTSIDE] * len(self.tokens)
+        for each in chosen:
+            labels[each.start : each.end] = self._labels(number[each.start, each.end, each.label])
+        return labels
+
+    def chosen(self, labels: Sequence[str]) -> list[Candidate]:
+        """The candidates of a labelling (T,)."""
+        return [self.candidates[n] for n in self._chosen(labels)]
+
+    def original(self, labels: Sequence[str]) -> tuple[Candidate, ...]:
+        """The candidates of a labelling (T,) with the offsets that were given."""
+        return tuple(self.given[n] for n in self._chosen(labels))
+
+    def _chosen(self, labels: Sequence[str]) -> Iterator[int]:
+        for n, each in enumerate(self.candidates):
+            own = self._labels(n)
+            if labels[each.start] == own[0] and labels[each.end - 1] == own[-1]:
+                yield n
+
+    @property
+    def scores(self) -> Scores:
+        """The log odds of the candidates as scores of labels."""
+        number = {name: k for k, name in enumerate(self.names)}
+        emissions = np.full((len(self.tokens), len(self.names)), -np.inf)
+        emissions[:, 0] = 0.0
+        for n, each in enumerate(self.candidates):
+            ids = [number[name] for name in self._labels(n)]
+            emissions[range(each.start, each.end), ids] = 0.0
+            emissions[each.start, ids[0]] = each.log_odds(self.prior)
+        mark = np.array([name[0] for name in self.names])
+        track = np.append(0, np.arange(len(self.names) - 1) // 4 + 1)
+        ended, begun = np.isin(mark, ("O", "E", "S")), np.isin(mark, ("O", "B", "S"))
+        goes_on = (track[:, None] == track) & np.isin(mark, ("B", "I"))[:, None] & np.isin(mark, ("I", "E"))
+        transitions = np.where(goes_on | (ended[:, None] & begun), 0.0, -np.inf)
+        start, end = np.where(begun, 0.0, -np.inf), np.where(ended, 0.0, -np.inf)
+        return Scores(self.names, emissions, transitions, start=start, end=end, scheme="spans")
+
+
+def _name(mark: str, field: str, level: int) -> str:
+    return f"{mark}-{field}" if level == 1 else f"{mark}-{field}/{level}"
+
+
+def without_overlap(offsets: Sequence[tuple[int, int]], cuts: Iterable[int]) -> list[tuple[int, int]]:
+    """The stretches of tokens, cut where candidates begin or end inside them."""
+    places, result, at = sorted(set(cuts)), list[tuple[int, int]](), 0
+    for begin, end in offsets:
+        while at < len(places) and places[at] <= begin:
+            at += 1
+        while at < len(places) and places[at] < end:
+            result.append((begin, places[at]))
+            begin, at = places[at], at + 1
+        result.append((begin, end))
+    return result
+
+
+def on_tokens(
+    candidates: Sequence[Candidate], text: str, offsets: Sequence[tuple[int, int]], *, cut: bool
+) -> tuple[list[Candidate], list[tuple[int, int]]]:
+    """Candidates of characters as those of tokens, and the tokens' offsets, cut where a candidate needs it and `cut` allows it."""
+    ends = [_trimmed(each, text, n) for n, each in enumerate(candidates)]
+    if cut:
+        offsets = without_overlap(offsets, (place for pair in ends for place in pair))
+    first = {begin: t for t, (begin, _) in enumerate(offsets)}
+    last = {end: t + 1 for t, (_, end) in enumerate(offsets)}
+    result = []
+    for n, (each, (begin, end)) in enumerate(zip(candidates, ends, strict=True)):
+        if begin not in first or end not in last:
+            shown = brief(text[begin:end])
+            raise CandidateError(
+                f"candidate {n}: {shown} at {begin}-{end} begins or ends inside a token; give the text"
+            )
+        result.append(replace(each, start=first[begin], end=last[end]))
+    return result, list(offsets)
+
+
+def _trimmed(each: Candidate, text: str, n: int) -> tuple[int, int]:
+    """The characters of a candidate without white space around them."""
+    if each.end > len(text):
+        raise CandidateError(f"candidate {n}: end {each.end}, but the text has {len(text)} characters")
+    own = text[each.start : each.end]
+    if not own.strip():
+        raise CandidateError(f"candidate {n}: {brief(own)} at {each.start}-{each.end} has no token")
+    begin = each.start + len(own) - len(own.lstrip())
+    return begin, begin + len(own.strip())
+
+
+def read_candidates(
+    text: str | Sequence[str],
+    candidates: Iterable[Any],
+    *,
+    offsets: str = "",
+    threshold: float = 0.0,
+    prior: float = 0.5,
+    fields: Iterable[str] = (),
+) -> tuple[CandidateSet, int]:
+    """The candidates of a text or of tokens, and the number of those below the threshold; CandidateError or ValueError."""
+    offsets = offsets or OFFSETS[not isinstance(text, str)]
+    if offsets not in OFFSETS:
+        raise ValueError(f"offsets is {brief(offsets)}; expected one of {', '.join(OFFSETS)}")
+    if isinstance(text, str) and offsets == "tokens":
+        raise ValueError("offsets of tokens need the tokens; give a list of them in place of the text")
+    number(threshold, "threshold", 0, 1)
+    number(prior, "prior", 0, 1)
+    every = [read_candidate(each, n, offsets == "tokens") for n, each in enumerate(candidates)]
+    kept = [each for each in every if each.score >= threshold]
+    tokens, placed = () if isinstance(text, str) else tuple(text), kept
+    if isinstance(text, str):
+        placed, places = on_tokens(kept, text, token_offsets(text), cut=True)
+        tokens = tuple(text[begin:end] for begin, end in places)
+    elif offsets == "characters":
+        passage = Passage.of_tokens(tokens)
+        placed, _ = on_tokens(kept, passage.text, passage.offsets, cut=False)
+    if not tokens:
+        raise ValueError("an empty text has no labelling: expected at least one token")
+    for n, each in enumerate(placed):
+        if each.end > len(tokens):
+            raise CandidateError(f"candidate {n}: end {each.end}, but there are {len(tokens)} tokens")
+    return CandidateSet.of(tokens, placed, fields, prior, kept), len(every) - len(kept)

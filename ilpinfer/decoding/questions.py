@@ -1,0 +1,211 @@
+"""The tokens whose label a person should be asked for next."""
+
+from dataclasses import dataclass
+from typing import Literal, get_args, overload
+
+import numpy as np
+
+from formulations import Trellis
+from formulations.arguments import choice, instance, number, whole
+from formulations.automata.machine import TooManyStates
+from formulations.dtypes import Floats, Integers
+from formulations.problem.trellis import Given
+from ilpinfer.core.request import MOST
+from ilpinfer.core.rule_compiler import RuleCompiler, Rules, compiler_of
+from ilpinfer.decoding.decode import decode_many
+from ilpinfer.decoding.decoder import Decoder
+from ilpinfer.exact.marginals import BUDGET, NoLabelling, marginals
+
+Measure = Literal["changes", "entropy"]
+"""By what questions are ordered; see `next_question`."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A token with an uncertain label.
+
+    Parameters
+    ----------
+    token : int
+        Position of the token.
+    text : str
+        Its text.
+    label : str
+        Its label in the best labelling.
+    chances : dict of str to float
+        Probability of each possible label under the rules, most probable first.
+    entropy : float
+        Entropy of these probabilities, nats.
+    changes : float
+        Expected number of tokens whose label in the best labelling changes with the answer, this one included.
+
+    Examples
+    --------
+    >>> import ilpinfer
+    >>> from formulations import Trellis
+    >>> trellis = Trellis.from_emissions([[0, 1], [0, 3]], [[2, 0], [0, 2]], labels=["a", "b"])
+    >>> question = ilpinfer.next_question(trellis)
+    >>> question.token, question.label, round(question.chances["a"], 2), round(question.changes, 2)
+    (0, 'b', 0.06, 0.06)
+    """
+
+    token: int
+    text: str
+    label: str
+    chances: dict[str, float]
+    entropy: float
+    changes: float
+
+
+@overload
+def next_question(
+    trellis: Trellis,
+    rules: Rules = (),
+    *,
+    given: Given | None = None,
+    by: Measure = "changes",
+    top: None = None,
+    least: float = 0.01,
+    labellings: int | None = None,
+    budget: int = BUDGET,
+) -> Question | None: ...
+
+
+@overload
+def next_question(
+    trellis: Trellis,
+    rules: Rules = (),
+    *,
+    given: Given | None = None,
+    by: Measure = "changes",
+    top: int,
+    least: float = 0.01,
+    labellings: int | None = None,
+    budget: int = BUDGET,
+) -> list[Question]: ...
+
+
+def next_question(
+    trellis: Trellis,
+    rules: Rules = (),
+    *,
+    given: Given | None = None,
+    by: Measure = "changes",
+    top: int | None = None,
+    least: float = 0.01,
+    labellings: int | None = None,
+    budget: int = BUDGET,
+) -> Question | list[Question] | None:
+    """The token whose label is worth asking for, since the answer is expected to change most (Culotta et al. 2006).
+
+    With p the marginals under the rules and the known labels, y the best labelling, and y(t, k) the best one that has
+    label k at token t, the expected number of changes is Σ_k p[t, k] Σ_s [y(t, k)[s] ≠ y[s]].
+
+    Parameters
+    ----------
+    trellis : Trellis
+        Scores of T tokens and K labels, nats.
+    rules : Rules, optional
+        Rules and features, or a rule set.
+    given : mapping of int to str or int, optional
+        Known labels, names or ids, by position; these tokens are not asked for.
+    by : Measure, default "changes"
+        Order of the questions: "changes" by the expected number of changes, "entropy" by the entropy of p[t].
+    top : int, optional
+        Number of questions to return, as a list.
+    least : float, default 0.01
+        Labels that are less probable count as a change of their own token only, so that they need no decoding; 0
+        for the exact expectation.
+    labellings : int, optional
+        Number of best labellings that stand for all, with their probabilities among themselves, for rules whose sums
+        over all labellings take too many states; None for these sums, as in `marginals`.
+    budget : int, default BUDGET
+        Limit on joint states, as for `marginals`.
+
+    Returns
+    -------
+    Question or None, or list of Question
+        None if every label is certain; a list, best first, if `top` is a number.
+
+    Raises
+    ------
+    ValueError
+        For whatever `marginals` refuses: too many states, second-order trellises, rules that no labelling keeps.
+
+    Examples
+    --------
+    >>> from formulations import Trellis, constraints as C
+    >>> trellis = Trellis.from_emissions([[0, 1], [0.5, 0], [0, 0.1]], [[0, 0], [0, 0]], labels=["a", "b"])
+    >>> rules = [C.at_most_tokens("a", 1)]
+    >>> known = {}
+    >>> while question := next_question(trellis, rules, given=known):
+    ...     known[question.token] = "b" if question.token else "a"  # the answer
+    >>> known
+    {1: 'b', 2: 'b', 0: 'a'}
+    """
+    choice(by, "by", get_args(Measure))
+    least = number(least, "least", 0, 1)
+    most = 1 if top is None else whole(top, "top", 1, MOST["top"])
+    trellis = instance(trellis, Trellis, "trellis", "a Trellis").with_given(given)
+    compiler, listed = compiler_of(rules), None
+    if labellings is None:
+        chances = _chances(trellis, compiler, budget)
+        [solution] = decode_many([trellis], compiler)
+        best = solution.ids
+    else:
+        chances, listed = _listed(trellis, compiler, whole(labellings, "labellings", 1, MOST["top"]))
+        best = listed[0]
+    logarithms = np.log(chances, out=np.zeros_like(chances), where=chances > 0)
+    entropies = -(chances * logarithms).sum(axis=1)
+    tokens = np.flatnonzero((chances > 0).sum(axis=1) > 1).tolist()  # entropies are rounded
+    if by == "entropy":
+        tokens = sorted(tokens, key=lambda t: -entropies[t])[:most]
+    changes = {t: float(np.delete(chances[t], best[t]).sum()) for t in tokens}
+    answers = [(t, int(k)) for t in tokens for k in np.flatnonzero((chances[t] > 0) & (chances[t] >= least))]
+    answers = [(t, k) for t, k in answers if k != best[t]]
+    if listed is None:
+        solutions = decode_many((trellis.with_given({t: k}) for t, k in answers), compiler)
+        others = [solution.ids for solution in solutions]
+    else:
+        others = [listed[np.argmax(listed[:, t] == k)] for t, k in answers]
+    for (t, k), other in zip(answers, others, strict=True):
+        changes[t] += float(chances[t, k]) * (int((other != best).sum()) - 1)
+    if by == "changes":
+        tokens = sorted(tokens, key=lambda t: (-changes[t], -entropies[t]))[:most]
+    names = trellis.labels.names
+    questions = [
+        Question(
+            t,
+            trellis.tokens[t],
+            names[best[t]],
+            {names[k]: float(chances[t, k]) for k in np.argsort(-chances[t], kind="stable") if chances[t, k]},
+            float(entropies[t]),
+            changes[t],
+        )
+        for t in tokens
+    ]
+    if top is not None:
+        return questions
+    return questions[0] if questions else None
+
+
+def _chances(trellis: Trellis, rules: RuleCompiler, budget: int) -> Floats:
+    """(T, K) probabilities of labels."""
+    try:
+        return marginals(trellis, rules, budget=budget).labels
+    except TooManyStates as error:
+        raise TooManyStates(f"{error}; or let the best labellings stand for all, labellings=50") from None
+
+
+def _listed(trellis: Trellis, rules: RuleCompiler, number: int) -> tuple[Floats, Integers]:
+    """(T, K) probabilities among the best labellings, and these, (n, T), best first."""
+    [few] = Decoder(rules).best_labellings([trellis], number)
+    if not len(few):
+        raise NoLabelling(
+            "no labelling keeps the hard rules, so that there is nothing to ask; ilpinfer.decode says why"
+        )
+    weights = np.exp(few.scores - few.scores[0])
+    chances = np.zeros((len(trellis), len(trellis.labels)))
+    for ids, weight in zip(few.ids, weights / weights.sum(), strict=True):
+        chances[np.arange(len(ids)), ids] += weight
+    return chances, few.ids

@@ -1,0 +1,115 @@
+"""Matches of predicted spans with gold spans, in the four ways of SemEval 2013, task 9, as nervaluate counts them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+
+from formulations import LabelSet
+from formulations.dtypes import Integers
+from ilpinfer.evaluation.counts import LabelCounter, Span, f_measure, precision, recall
+from ilpinfer.evaluation.evaluation import Pair, label_names
+
+WAYS = ("strict", "exact", "partial", "type")
+KINDS = ("correct", "incorrect", "partial", "missed", "spurious")
+
+
+def span_matches(
+    pairs: Iterable[Pair], *, scheme: str = "", leave_out: Sequence[str] = (), labels: LabelSet | None = None
+) -> dict[str, Any]:
+    """Count strict, exact, partial and type matches of spans.
+
+    Each predicted span, from left to right, takes one gold span that it overlaps: one that is right, else the first. A span is right
+    with "strict" where field and both ends agree, with "exact" and "partial" where both ends agree, and with "type" where the field
+    agrees. Another that overlaps is incorrect; with "partial" it is half right. What is left of either side is spurious or missed.
+    With hierarchical labels, spans of a level match those of the same level.
+
+    Parameters
+    ----------
+    pairs : iterable of Pair
+        N sequences.
+    scheme : str, optional
+        Scheme of both sides' labels; inferred where not given.
+    leave_out : sequence of str, optional
+        Fields that are not counted, like `O`.
+    labels : LabelSet, optional
+        Labels of both sides; those that occur where not given.
+
+    Returns
+    -------
+    dict of str to object
+        "all" and "fields", each with the counts correct, incorrect, partial, missed, spurious, predicted and gold, and with precision,
+        recall and F1, by way. Those of a field are of its own spans on both sides.
+
+    Raises
+    ------
+    ValueError
+        For labels that do not fit the scheme.
+
+    Examples
+    --------
+    >>> pair = Pair(("Ada", "King", "1815"), ("B-name", "O", "B-year"), ("B-name", "I-name", "B-year"))
+    >>> [round(way["f1"], 2) for way in span_matches([pair])["all"].values()]
+    [0.5, 0.5, 0.75, 1.0]
+    """
+    pairs = list(pairs)
+    labels = labels or LabelSet(label_names(pairs), scheme)
+    counter = LabelCounter(labels, leave_out)
+    levels = [name.count("/") if labels.scheme == "paths" else 0 for name in counter.table.names]
+    total = np.zeros((len(levels) + 1, len(WAYS), len(KINDS)), np.int64)
+    for pair in pairs:
+        sides = [
+            [] if names is None else sorted(counter.labelling(names).spans, key=itemgetter(1))
+            for names in (pair.predicted, pair.gold)
+        ]
+        kept = [[span for span in side if span[0] in counter.kept] for side in sides]
+        for level in {levels[f] for f in counter.kept}:
+            total[-1] += _matches(*([span for span in side if levels[span[0]] == level] for side in kept))
+        for f in {span[0] for side in kept for span in side}:
+            total[f] += _matches(*([span for span in side if span[0] == f] for side in kept))
+    fields = {name: _ways(total[f]) for f, name in zip(counter.kept, counter.fields, strict=True)}
+    return {"all": _ways(total[-1]), "fields": fields}
+
+
+def _matches(predicted: list[Span], gold: list[Span]) -> Integers:
+    """Counts (4, 5) by way and kind."""
+    return np.array([_match(predicted, gold, way) for way in WAYS])
+
+
+def _match(predicted: list[Span], gold: list[Span], way: str) -> list[int]:
+    left, counts = list(gold), dict.fromkeys(KINDS, 0)
+    for span in predicted:
+        near = [other for other in left if other[1] <= span[2] and span[1] <= other[2]]
+        right = [other for other in near if _is_right(span, other, way)]
+        if right:
+            left.remove(min(right, key=lambda other: abs(span[1] - other[1]) + abs(span[2] - other[2])))
+            counts["correct"] += 1
+        elif near:
+            left.remove(near[0])
+            counts["partial" if way == "partial" else "incorrect"] += 1
+        else:
+            counts["spurious"] += 1
+    return list({**counts, "missed": len(left)}.values())
+
+
+def _is_right(span: Span, other: Span, way: str) -> bool:
+    return (way not in ("strict", "type") or span[0] == other[0]) and (way == "type" or span[1:] == other[1:])
+
+
+def _ways(counts: Integers) -> dict[str, Mapping[str, Any]]:
+    """Counts and measures of counts (4, 5) by way."""
+    result: dict[str, Mapping[str, Any]] = {}
+    for way, row in zip(WAYS, counts.tolist(), strict=True):
+        kinds = dict(zip(KINDS, row, strict=True))
+        matched = kinds["correct"] + kinds["incorrect"] + kinds["partial"]
+        predicted, gold = matched + kinds["spurious"], matched + kinds["missed"]
+        sums = np.array([predicted, gold, kinds["correct"] + kinds["partial"] / 2])
+        shares = {"precision": precision(sums), "recall": recall(sums), "f1": f_measure(sums)}
+        result[way] = {
+            **kinds,
+            "predicted": predicted,
+            "gold": gold,
+            **{name: float(share) for name, share in shares.items()},
+        }
+    return result

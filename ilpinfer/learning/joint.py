@@ -1,0 +1,229 @@
+"""The weights of a model and of rules, learnt together under inference."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from formulations import RuleSet
+from formulations.arguments import positive, whole
+from formulations.dtypes import Floats, Integers
+from formulations.messages import suggestion
+from formulations.rulefiles.loading import rule_set
+from ilpinfer.core.rule_compiler import Rules
+from ilpinfer.decoding.decoder import Decoder
+from ilpinfer.learning.perceptron import LARGEST
+from ilpinfer.learning.training_set import ScoredExample, TrainingSet
+from ilpinfer.models.corrected import Base, Corrected, attributes_of, reader_of
+from ilpinfer.models.sequences import Labelled
+
+UPDATES: Mapping[str, str] = {
+    "perceptron": "a step of the rate towards gold, away from the best labelling",
+    "margin": "the smallest step, at most the rate, by which gold leads the best labelling by a margin for each wrong token",
+}
+ROUNDING = 1e-5
+"""Nats: a value that is ahead by less may be so because scores are rounded to their grid."""
+
+
+class JointWeights(NamedTuple):
+    """A corrected model and the rules with their learnt penalties.
+
+    Parameters
+    ----------
+    model : Corrected
+        Model with corrected scores.
+    rules : RuleSet
+        Rules with learnt penalties and weights; those of weight 0 are left out.
+    steps : tuple of int
+        Number of updates of each epoch.
+    unproved : int
+        Number of sequences that had no proved optimum, and were left out, over all epochs.
+
+    Examples
+    --------
+    >>> from ilpinfer.models.hmm import HMM
+    >>> pairs = [(["Ada", "1815"], ["name", "year"])]
+    >>> JointLearner(epochs=2).fit(pairs, HMM.train(pairs)).steps
+    (0, 0)
+    """
+
+    model: Corrected
+    rules: RuleSet
+    steps: tuple[int, ...]
+    unproved: int
+
+
+@dataclass(frozen=True)
+class JointLearner:
+    """Inference-based training of all weights (Stokman 2011, section 7.1; Punyakanok et al. 2005).
+
+    w ← w + τ (φ(y) - φ(ŷ)), where φ counts starts, ends, steps, attributes of tokens, violations (negative) and features, and ŷ is a
+    proved optimum. Penalties are cut at 0. The result has the mean of w after each sequence.
+
+    Parameters
+    ----------
+    update : str, default "margin"
+        A name from `UPDATES`. With "margin", ŷ is the best labelling by score plus margin times wrong tokens, and
+        τ = min(rate, (its value - score of y) / ‖φ(y) - φ(ŷ)‖²).
+    rate : float, default 0.1
+        Largest step τ, nats.
+    epochs : int, default 10
+        Number of passes over the sequences.
+    margin : float, default 1.0
+        Nats for each wrong token.
+    seed : int, default 0
+        Seed of the order of sequences.
+
+    Raises
+    ------
+    ValueError
+        For unknown names, and numbers out of range.
+
+    Examples
+    --------
+    >>> JointLearner("perceptron").rate
+    0.1
+    """
+
+    update: str = "margin"
+    rate: float = 0.1
+    epochs: int = 10
+    margin: float = 1.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.update not in UPDATES:
+            raise ValueError(f'no update "{self.update}"{suggestion(str(self.update), UPDATES)}')
+        positive(self.rate, "rate")
+        positive(self.margin, "margin")
+        whole(self.epochs, "epochs", 1)
+        whole(self.seed, "seed", 0)
+
+    def fit(
+        self,
+        pairs: Sequence[Labelled],
+        model: Base,
+        rules: Rules = (),
+        *,
+        advance: Callable[[], None] = lambda: None,
+    ) -> JointWeights:
+        """Learn corrections of a model's scores, and penalties.
+
+        Parameters
+        ----------
+        pairs : sequence of Labelled
+            Tokens and labels of the sequences on which the model was trained.
+        model : HMM or CRF
+            Model from whose scores learning starts.
+        rules : Rules, optional
+            Rules from whose penalties learning starts; hard ones are kept.
+        advance : callable, optional
+            Function that is called after each sequence of an epoch.
+
+        Returns
+        -------
+        JointWeights
+            The weights.
+
+        Raises
+        ------
+        ValueError
+            For no sequences, rules that do not fit, and labels that the model does not have.
+        """
+        task = _Task(pairs, model, rule_set(rules))
+        weights, total = task.start.copy(), np.zeros_like(task.start)
+        random = np.random.default_rng(self.seed)
+        done, unproved, steps = 0, 0, list[int]()
+        for _ in range(self.epochs):
+            steps.append(0)
+            for place in random.permutation(len(pairs)).tolist():
+                found = self._best(task, place, weights)
+                unproved += found is None
+                if found is not None and (moved := self._moved(task, place, weights, *found)) is not None:
+                    where, values = moved
+                    total[where] += done * (values - weights[where])
+                    weights[where] = values
+                    steps[-1] += 1
+                done += 1
+                advance()
+        return JointWeights(*task.parts(weights - total / done), tuple(steps), unproved)
+
+    def _best(self, task: "_Task", place: int, weights: Floats) -> tuple[Integers, float] | None:
+        """A proved optimum and its value, with the margin where there is one; None without one."""
+        model, rules = task.parts(weights)
+        gold, margin = task.gold[place], None
+        if self.update == "margin":
+            margin = np.full((len(gold), len(model.labels)), self.margin)
+            margin[np.arange(len(gold)), gold] = 0.0
+        trellis = model.correct(task.data.examples[place].trellis, task.rows[place], margin)
+        solution = Decoder(rules).decode(trellis)
+        if solution.status != "optimal":
+            return None
+        return np.asarray(solution.ids), solution.score
+
+    def _moved(
+        self, task: "_Task", place: int, weights: Floats, found: Integers, value: float
+    ) -> tuple[Integers, Floats] | None:
+        """Places of weights that a step changes, with their new values; None for no step."""
+        gold = task.gold[place]
+        if np.array_equal(found, gold):
+            return None
+        where, change = task.difference(place, found)
+        step = self.rate
+        if self.update == "margin":
+            behind = value - task.score(place, gold, weights)
+            if behind < ROUNDING:
+                return None
+            step = min(step, behind / max(float(change @ change), 1.0))
+        values = np.maximum(weights[where] + step * change, task.least[where])
+        values = np.where(where >= task.size, np.minimum(values, LARGEST), values)
+        return (where, values) if (values != weights[where]).any() else None
+
+
+class _Task:
+    """Sequences, and the places of all weights in one vector: start, end, steps, attributes, items of the rules."""
+
+    def __init__(self, pairs: Sequence[Labelled], model: Base, rules: RuleSet) -> None:
+        K, A = len(model.labels), len(attributes_of(model))
+        self.model, self.K, self.A = model, K, A
+        self.gold = [model.labels.ids(labels) for _, labels in pairs]
+        texts = [tuple(tokens) for tokens, _ in pairs]
+        trellises = [model.trellis(text) for text in texts]
+        examples = (ScoredExample(t, tuple(y)) for t, (_, y) in zip(trellises, pairs, strict=True))
+        self.data = TrainingSet(list(examples), rules)
+        reader = reader_of(model)
+        self.rows = [reader(text) for text in texts]
+        self.size = 2 * K + K * K + A * K
+        self.start = np.concatenate([np.zeros(self.size), self.data.given])
+        self.least = np.concatenate([np.full(self.size, -np.inf), np.maximum(self.data.signed, -LARGEST)])
+
+    def parts(self, weights: Floats) -> tuple[Corrected, RuleSet]:
+        K = self.K
+        start, end, steps, attributes = np.split(weights[: self.size], [K, 2 * K, 2 * K + K * K])
+        model = Corrected(self.model, start, end, steps.reshape(K, K), attributes.reshape(self.A, K))
+        return model, self.data.with_weights(weights[self.size :])
+
+    def score(self, place: int, ids: Integers, weights: Floats) -> float:
+        """Score of a labelling under weights, hard rules apart."""
+        where, values = self._counts(place, ids)
+        own: float = self.data.examples[place].trellis.score(ids)
+        return own + float(values @ weights[where])
+
+    def difference(self, place: int, found: Integers) -> tuple[Integers, Floats]:
+        """φ(gold) - φ(found), where it is not 0."""
+        (one, plus), (other, minus) = (self._counts(place, ids) for ids in (self.gold[place], found))
+        where, back = np.unique(np.concatenate([one, other]), return_inverse=True)
+        values = np.bincount(back, np.concatenate([plus, -minus]), len(where))
+        kept = values != 0
+        return where[kept], values[kept]
+
+    def _counts(self, place: int, ids: Integers) -> tuple[Integers, Floats]:
+        K = self.K
+        tokens = np.repeat(ids, [len(rows) for rows in self.rows[place]])
+        rows = np.concatenate(self.rows[place])
+        where = [ids[:1], K + ids[-1:], 2 * K + K * ids[:-1] + ids[1:], 2 * K + K * K + K * rows + tokens]
+        active = self.data.activations(place, ids)
+        where.append(self.size + np.arange(len(active)))
+        places = np.concatenate(where)
+        return places, np.concatenate([np.ones(len(places) - len(active)), active])

@@ -1,0 +1,79 @@
+"""Candidate spans in JSON lines: rows of commands, and what is refused."""
+
+import json
+from pathlib import Path
+
+import pytest
+from support.command_line import rows
+
+import ilpinfer
+from formulations import constraints as C
+
+TEXT = "Ada Byron King met Bob"
+SPANS = [
+    {"start": 0, "end": 9, "label": "PER", "score": 0.8},
+    {"start": 0, "end": 3, "label": "PER", "score": 0.6},
+    {"start": 4, "end": 14, "label": "PER", "score": 0.75},
+]
+RECORDS = [
+    {"id": "a", "text": TEXT, "candidates": SPANS},
+    {"tokens": ["x", "y"], "candidates": [[0, 2, "PER", 0.9], [1, 2, "ORG", 0.7]], "given": {"0": "O"}},
+    {"tokens": ["x"], "candidates": [], "fields": ["PER"]},
+]
+RULES = 'fields = ["PER", "ORG"]\n[[rule]]\ntemplate = "at_most_runs"\nfield = "PER"\nn = 1\n'
+
+
+@pytest.fixture
+def files(here):
+    Path("in.jsonl").write_text("".join(json.dumps(record) + "\n" for record in RECORDS))
+    Path("rules.toml").write_text(RULES)
+
+
+def test_rows_have_the_chosen_spans(files, cli):
+    cli.done("decode in.jsonl --rules rules.toml --output out.jsonl")
+    first, second, third = rows(Path("out.jsonl"))
+    expected = ilpinfer.select_spans(TEXT, SPANS, [C.at_most_runs("PER", 1)])
+    assert first["spans"] == [SPANS[0]] and first["score"] == expected.solution.score and first["id"] == "a"
+    assert (second["spans"], second["given"]) == (
+        [{"start": 1, "end": 2, "label": "ORG", "score": 0.7}],
+        {"0": "O"},
+    )
+    assert (third["spans"], third["labels"]) == ([], ["O"])
+    assert ilpinfer.Solution.from_dict(first).labels == first["labels"]
+
+
+def test_methods_are_compared_on_candidates(files, cli):
+    cli.done("compare in.jsonl --methods auto,greedy-spans --output compared")
+    lines = {
+        line["method"]: line for line in json.loads(Path("compared/summary.json").read_text())["methods"]
+    }
+    assert lines["greedy-spans"]["mean_gap"] > lines["auto"]["mean_gap"] == 0
+    cli.done("reprocess in.jsonl --rules rules.toml --output run")
+
+
+@pytest.mark.parametrize(
+    ("record", "message"),
+    [
+        ({"tokens": ["x"], "candidates": [[0, 2, "A", 0.9]]}, "candidate 0: end 2, but there are 1 tokens"),
+        (
+            {"tokens": ["x"], "text": "x", "candidates": []},
+            "candidates need a text or tokens; give one of them",
+        ),
+        ({"text": "x", "candidates": {}}, "candidates is an object; expected a list such as"),
+        ({"text": ["x"], "candidates": []}, "text is a list; expected a text"),
+        ({"text": "", "candidates": []}, "an empty text has no labelling"),
+        ({"tokens": ["x"], "candidates": [], "emissions": [[0]]}, "emissions does not go with candidates"),
+        ({"tokens": ["x"], "threshold": 0.5}, "threshold goes with candidates; add them, or leave it out"),
+        ({"text": "x", "candidates": [], "prior": "low"}, "prior is 'low'; expected a number from 0 to 1"),
+        (
+            {"text": "x", "candidates": [], "offsets": "words"},
+            "offsets is 'words'; expected one of characters",
+        ),
+        ({"text": "x", "candidates": [{"start": 0}]}, 'candidate 0: no "end"'),
+    ],
+)
+def test_what_is_no_record_is_refused(record, message, here, cli):
+    Path("in.jsonl").write_text(json.dumps(record) + "\n")
+    assert cli.refused("decode in.jsonl --output out.jsonl").startswith(
+        f"ilpinfer: in.jsonl, line 1: {message}"
+    )

@@ -1,0 +1,142 @@
+"""Known labels of some tokens, in files of every kind and in what commands make of them."""
+
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from support.command_line import rows
+
+import ilpinfer
+from ilpinfer.corpus.sequences import read
+from ilpinfer.models.files import load_model
+
+SCORES = {
+    "tokens": ["Ada", "slept", "."],
+    "label_names": ["a", "b", "O"],
+    "emissions": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+    "transitions": [[0, 0, 0]] * 3,
+}
+LINES = "token\tgiven\nAda\t\nslept\tO\n\n.\t_\nAda\tO\n"
+BOTH = "given,token,label\n_,Ada,name\nO,slept,O\n"
+
+
+def written(path: str, *records: dict) -> None:
+    Path(path).write_text("".join(json.dumps(record) + "\n" for record in records))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "given", "labels"),
+    [
+        ("a.tsv", LINES, [{1: "O"}, {1: "O"}], [None, None]),
+        ("a.conll", LINES.replace("\t\n", "\t_\n").replace("\t", " "), [{1: "O"}, {1: "O"}], [None, None]),
+        ("a.csv", BOTH, [{1: "O"}], [("name", "O")]),
+        ("a.jsonl", '{"tokens": ["x", "y"], "given": {"1": "O", "0": null}}', [{1: "O"}], [None]),
+        ("a.jsonl", '[{"tokens": ["x"], "labels": ["O"]}]', [{}], [("O",)]),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::ilpinfer.corpus.sequences.InputNotice")
+def test_files_have_them(here, name, text, given, labels):
+    Path(name).write_text(text)
+    examples = read(name)
+    assert [dict(example.given) for example in examples] == given
+    assert [example.labels for example in examples] == labels
+    assert all("given" not in example.columns for example in examples)
+
+
+def test_a_row_has_them_and_is_read_back(folder, cli):
+    written("in.jsonl", {**SCORES, "given": {"0": "b"}}, SCORES)
+    Path("rules.toml").write_text(
+        'fields = ["b"]\n[[rule]]\ntemplate = "at_most_tokens"\nfield = "b"\nn = 1\n'
+    )
+    cli.done("decode in.jsonl --rules rules.toml --output out.jsonl")
+    first, second = rows(Path("out.jsonl"))
+    assert (first["given"], first["labels"]) == ({"0": "b"}, ["b", "a", "O"])
+    assert "given" not in second and second["labels"] == ["a", "b", "O"]
+    trellis = read("in.jsonl")[0].trellis()
+    solution = ilpinfer.Solution.from_dict(first)
+    assert solution.given == {0: "b"}
+    assert ilpinfer.verify(trellis, "rules.toml", solution).proved
+    changed = {**first, "given": {"0": "b", "2": "O"}}
+    assert not ilpinfer.verify(trellis, "rules.toml", ilpinfer.Solution.from_dict(changed)).ok
+    best = cli.rows("decode in.jsonl --rules rules.toml --top 2 --method beam")
+    assert [row["labels"][0] for row in best[:2]] == ["b", "b"]
+    two = cli.rows("decode in.jsonl --rules rules.toml --tau 0.5")
+    assert ilpinfer.TwoPhaseSolution.from_dict(two[0]).given == {0: "b"}
+
+
+def test_an_interrupted_run_goes_on_only_with_the_same_ones(folder, cli):
+    written("in.jsonl", {**SCORES, "given": {"0": "b"}}, SCORES)
+    cli.done("decode in.jsonl --output out.jsonl")
+    Path("out.jsonl.part").write_text(Path("out.jsonl").read_text().splitlines()[0] + "\n")
+    Path("out.jsonl").unlink()
+    written("in.jsonl", {**SCORES, "given": {"0": "O"}}, SCORES)
+    assert "another run" in cli.failed("decode in.jsonl --output out.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"3": "a"}, "given: a position is 3; expected a whole number from 0 to 2"),
+        ({"-1": "a"}, "given: '-1' is no position; expected a whole number from 0"),
+        ({"0": "x"}, "given: token 0: no label 'x'; there are O, a, b"),
+        ({"0": 1}, 'given["0"] is 1; expected a text'),
+        (["a", None, None], "given is a list; expected an object"),
+    ],
+)
+def test_bad_ones_are_bad_input(folder, cli, given, words):
+    written("in.jsonl", {**SCORES, "given": given})
+    assert words in cli.refused("decode in.jsonl")
+
+
+def test_labels_that_leave_nothing_are_a_row(folder, cli):
+    written("in.jsonl", {**SCORES, "given": {"0": "b"}})
+    Path("rules.toml").write_text('fields = ["a"]\n[[rule]]\ntemplate = "starts_with"\nfield = "a"\n')
+    ended = cli("decode in.jsonl --rules rules.toml --output out.jsonl")
+    [row] = rows(Path("out.jsonl"))
+    assert (row["status"], row["given"]) == ("infeasible", {"0": "b"})
+    assert "labels are known at token 0 (Ada)" in row["reason"] and ended.code == 2
+
+
+def test_tokens_that_a_model_leaves_out(folder, cli):
+    train = "Ada\tB-name\n@newline@\tO\nslept\tO\n\nslept\tO\n@newline@\tO\nAda\tB-name\n"
+    Path("train.tsv").write_text(train * 2)
+    cli.done("train train.tsv --kind crf --line-breaks out --output crf.json")
+    tokens = ["Ada", "@newline@", "slept"]
+    written("in.jsonl", {"tokens": tokens, "given": {"2": "B-name"}})
+    [row] = cli.rows("decode in.jsonl --model crf.json")
+    assert (row["given"], row["positions"], row["labels"][2]) == ({"2": "B-name"}, [0, 2], "B-name")
+    solution = ilpinfer.Solution.from_dict(row)
+    assert solution.given == {1: "B-name"}
+    assert ilpinfer.verify(load_model("crf.json").trellis(tokens), [], solution).proved
+    written("in.jsonl", {"tokens": tokens, "given": {"1": "O"}})
+    assert "given: the model leaves out token 1" in cli.refused("decode in.jsonl --model crf.json")
+
+
+def test_shards_and_comparisons_keep_them(folder, cli):
+    written("in.jsonl", {**SCORES, "given": {"0": "b"}}, SCORES)
+    cli.done("reprocess in.jsonl --output shards --jobs 1")
+    table = pq.read_table("shards/part-00000.parquet").to_pylist()
+    assert [row["labels"] for row in table] == [["b", "b", "O"], ["a", "b", "O"]]
+    cli.done("compare in.jsonl --methods auto,beam --output compared")
+    assert [row["score"] for row in rows(Path("compared/results.jsonl"))] == [2, 2, 3, 3]
+
+
+def test_prefixes_are_stripped_from_them_too(folder, cli):
+    record = {**SCORES, "label_names": ["B-x", "B-y", "O"], "given": {"0": "B-y"}}
+    written("in.jsonl", record)
+    [row] = cli.rows("decode in.jsonl --scheme plain")
+    assert (row["given"], row["labels"]) == ({"0": "y"}, ["y", "y", "O"])
+
+
+def test_questions_of_a_row(folder, cli):
+    written("in.jsonl", {**SCORES, "given": {"0": "b"}}, {**SCORES, "given": {"0": "a", "1": "b", "2": "O"}})
+    first, second = cli.rows("decode in.jsonl --questions 1")
+    [question] = first["questions"]
+    assert {question["token"], question["label"]} <= {1, 2, "a", "b", "O"} and question["changes"] > 0
+    assert list(question["chances"]) == ["b", "a", "O"] if question["token"] == 1 else ["O", "a", "b"]
+    assert second["questions"] == []
+    assert ilpinfer.Solution.from_dict(first).labels == first["labels"]
+    few = cli.rows("decode in.jsonl --questions 3 --top 2")
+    assert [len(row.get("questions", "none")) for row in few[:2]] == [2, 4]
+    assert "--questions" in cli.refused("decode in.jsonl --questions 0")

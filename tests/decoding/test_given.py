@@ -1,0 +1,251 @@
+"""Known labels of some tokens, against brute force over the labellings that have them."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+from hypothesis import given as drawn
+from hypothesis import settings
+from hypothesis import strategies as st
+from support import oracles
+from support.checks import (
+    GENERAL_METHODS,
+    check_claims,
+    check_optimum,
+    check_two_phase,
+    of_any_order,
+    ranking,
+)
+from support.effort import STRICT
+from support.strategies import UNIT, Instance, problems
+from support.trellises import random_trellis
+
+import ilpinfer
+from formulations import Trellis
+from formulations import constraints as C
+from ilpinfer.core.methods import WHOLE_PROGRAM
+from ilpinfer.models.hmm import HMM
+
+RULES = [C.at_most_runs("a", 1), C.requires_present("a", "b", penalty=1.5)]
+
+
+METHODS = [each.name for each in GENERAL_METHODS if STRICT or each.runner != WHOLE_PROGRAM]
+
+
+@dataclass(frozen=True)
+class Corrected(Instance):
+    """An instance of which only labellings with the known labels count."""
+
+    whole: Instance
+    known: dict[int, int]
+
+    def units(self, labelling):
+        keeps = all(labelling[t] == label for t, label in self.known.items())
+        return self.whole.units(labelling) if keeps else None
+
+
+@st.composite
+def corrected(draw, of=None):
+    """A problem, and some known labels by name or id; brute force over the labellings that have them."""
+    problem = draw(of_any_order() if of is None else of)
+    T, K = problem.shape
+    known = draw(st.dictionaries(st.integers(0, T - 1), st.integers(0, K - 1), max_size=T))
+    names = problem.trellis.labels.names
+    told = {t: draw(st.sampled_from([k, names[k]])) for t, k in known.items()}
+    own = problem.instance
+    instance = Corrected(own.trellis, own.start, own.edges, own.scheme, own, known)
+    return problem._replace(instance=instance), told
+
+
+def forgeries(known: dict[int, str], trellis: Trellis):
+    """One label less, another one, and one more."""
+    names = trellis.labels.names
+    for t, name in known.items():
+        yield {other: label for other, label in known.items() if other != t}
+        yield {**known, t: names[names.index(name) - 1]}
+    yield from ({**known, t: names[0]} for t in range(len(trellis)) if t not in known)
+
+
+@settings(max_examples=5000 if STRICT else 60)
+@drawn(corrected())
+def test_the_best_labelling_that_has_them(case):
+    problem, told = case
+    solution = ilpinfer.decode(*problem.given, given=told)
+    check_optimum(problem, solution, first=True)
+    assert solution.given == {t: problem.trellis.labels.names[k] for t, k in problem.instance.known.items()}
+    read = type(solution).from_dict(solution.to_dict())
+    for each in (solution, read):
+        assert ilpinfer.verify(*problem.given, each).proved
+        assert ilpinfer.verify(problem.trellis.with_given(told), problem.rules, each).proved
+    lattice = problem.trellis.with_given(told).lattice
+    for forged in forgeries(solution.given, problem.trellis):
+        if problem.trellis.with_given(forged).lattice != lattice:
+            assert not ilpinfer.verify(*problem.given, replace(solution, given=forged)).ok
+    few = ilpinfer.decode(*problem.given, given=told, top=3)
+    assert ranking(few) == problem.top(3)
+    assert ilpinfer.verify(*problem.given, few, top=3).ok
+
+
+@settings(max_examples=400 if STRICT else 20)
+@drawn(corrected(), st.sampled_from(METHODS))
+def test_every_method_obeys_them(case, method):
+    problem, told = case
+    check_claims(problem, ilpinfer.decode(*problem.given, given=told, method=method))
+
+
+@settings(max_examples=1000 if STRICT else 40)
+@drawn(corrected(problems()), st.sampled_from((0.0, 0.5, 0.9, 1.0)))
+def test_two_phases_and_single_labellings(case, tau):
+    problem, told = case
+    hard = [case for case in problem.cases if case.rule.hard]
+    hard_ok = problem._replace(cases=hard).cost
+    expected = oracles.two_phase(
+        *problem.shape,
+        problem.units,
+        lambda y: hard_ok(y) is not None,
+        lambda y: problem.cost(y, hard=False),
+        tau,
+        "relative",
+    )
+    solution = ilpinfer.decode_two_phase(*problem.given, tau, given=told)
+    check_two_phase(solution, expected)
+    assert ilpinfer.verify(*problem.given, solution).proved
+    for y in problem.labellings[:20]:
+        units, cost = problem.units(y), problem.cost(y)
+        worth = -np.inf if units is None or cost is None else (units - cost) * UNIT
+        assert ilpinfer.evaluate_labelling(*problem.given, y, given=told).score == worth
+
+
+@settings(max_examples=1000 if STRICT else 40)
+@drawn(corrected(problems(st.floats(-5, 5))))
+def test_marginals_are_sums_over_labellings_that_have_them(case):
+    problem, told = case
+    ranked = problem.top()
+    if not ranked:
+        with pytest.raises(ValueError, match="no labelling keeps the hard rules"):
+            ilpinfer.marginals(*problem.given, given=told)
+        return
+    shares = np.exp([(units - ranked[0][0]) * UNIT for units, _ in ranked])
+    expected = np.zeros(problem.shape)
+    for share, (_, y) in zip(shares / shares.sum(), ranked, strict=True):
+        expected[np.arange(len(y)), y] += share
+    found = ilpinfer.marginals(*problem.given, given=told)
+    np.testing.assert_allclose(found.labels, expected, atol=1e-9)
+
+
+KNOWN = [None, {0: "b"}, {}, {1: "O", 2: 0}]
+
+
+def told_of(solutions):
+    several = solutions if isinstance(solutions, list) else [solutions]
+    return [(each.labels, each.score, each.given, each.method) for each in several]
+
+
+@pytest.mark.parametrize("options", [{}, {"threads": 2}, {"n_jobs": 2}, {"method": "beam"}, {"top": 2}])
+def test_of_many_sequences(options):
+    trellises = [random_trellis(seed) for seed in range(len(KNOWN))]
+    method = {"method": options.pop("method")} if "method" in options else {}
+    decoder = ilpinfer.Decoder(RULES, **method)
+    expected = [
+        decoder.decode(trellis, given=known, top=options.get("top"))
+        for trellis, known in zip(trellises, KNOWN, strict=True)
+    ]
+    for many in (
+        decoder.decode_many(trellises, given=iter(KNOWN), **options),
+        ilpinfer.decode_many(iter(trellises), RULES, given=KNOWN, **options, **method),
+        decoder.decode_many([t.with_given(k) for t, k in zip(trellises, KNOWN, strict=True)], **options),
+    ):
+        assert [told_of(each) for each in many] == [told_of(each) for each in expected]
+
+
+def test_scores_that_a_model_makes_by_token():
+    sequences = [(["x", "y", "x"], ["a", "b", "O"]), (["y", "z"], ["b", "O"])] * 3
+    model = HMM.train(sequences)
+    texts = [["x", "z", "y"], ["y", "y"], ["q"]]
+    known = [{1: "a"}, None, {0: "O"}]
+    decoder = ilpinfer.Decoder(RULES, model=model)
+    found = list(decoder.decode_texts(texts, given=known))
+    for text, labels, solution in zip(texts, known, found, strict=True):
+        trellis = model.trellis(text)
+        assert solution.labels == ilpinfer.decode(trellis, RULES, given=labels).labels
+        assert solution.labels == decoder.decode_tokens(text, given=labels).labels
+        assert not solution.method.count("not by compiled rules")
+        assert ilpinfer.verify(trellis, RULES, solution).proved
+
+
+@pytest.mark.parametrize(
+    ("known", "words"),
+    [
+        ({-1: "a"}, "given: a position is -1; expected a whole number from 0 to 4"),
+        ({5: "a"}, "given: a position is 5; expected a whole number from 0 to 4"),
+        ({"0": "a"}, "given: a position is '0'; expected a whole number from 0 to 4"),
+        ({0: "aa"}, "given: token 0: no label 'aa'"),
+        ({0: 3}, "given: token 0: 3 is neither a label name nor an id from 0 to 2"),
+        ({0: None}, "given: token 0: None is neither a label name"),
+        (["a", None], r"given is \['a', None\]; expected a dictionary of positions and labels"),
+        ({2: "b"}, "given: token 2 has the label 'a' already, not 'b'"),
+    ],
+)
+def test_bad_ones_are_named(known, words):
+    trellis = random_trellis(0, T=5).with_given({2: "a"})
+    decoder, model = ilpinfer.Decoder(RULES), ilpinfer.decode(trellis, RULES)
+    for refused in (
+        lambda: trellis.with_given(known),
+        lambda: ilpinfer.decode(trellis, RULES, given=known),
+        lambda: list(decoder.decode_many([trellis], given=[known])),
+        lambda: ilpinfer.decode_two_phase(trellis, RULES, given=known),
+        lambda: ilpinfer.marginals(trellis, RULES, given=known),
+        lambda: ilpinfer.evaluate_labelling(trellis, RULES, model.labels, given=known),
+        lambda: ilpinfer.compare([trellis], RULES, ["auto"], given=[known]),
+    ):
+        with pytest.raises(ValueError, match=words):
+            refused()
+    verdict = ilpinfer.verify(trellis, RULES, replace(model, given=known))
+    assert not verdict.ok
+    [row] = decoder.decode_many([trellis], given=[known], on_error="row")
+    assert (row.status, row.error) == ("unknown", "ValueError")
+
+
+@pytest.mark.parametrize(("number", "words"), [(1, "given end after 1"), (3, "the sequences end after 2")])
+def test_as_many_as_sequences(number, words):
+    trellises = [random_trellis(seed) for seed in range(2)]
+    with pytest.raises(ValueError, match=f"{words}; expected one entry of given for each sequence"):
+        list(ilpinfer.decode_many(trellises, RULES, given=[None] * number))
+    with pytest.raises(ValueError, match=r"given is \{\}; expected a dictionary or None for each"):
+        ilpinfer.decode_many(trellises, RULES, given={})
+
+
+def test_reasons_name_them_where_nothing_is_left():
+    trellis = Trellis([0.0, 0.0], [[[0.0, 0.0], [0.0, -np.inf]]], labels=["a", "b"], tokens=["x", "y"])
+    rules = [C.at_least_tokens("a", 2)]
+    forbidden = ilpinfer.decode(trellis, given={0: "b", 1: "b"})
+    assert forbidden.status == "infeasible"
+    assert forbidden.reason == (
+        "the scores themselves forbid every labelling; labels are known at tokens 0 (x), 1 (y)"
+    )
+    assert "labels are known at token 1 (y)" in ilpinfer.decode(trellis, rules, given={1: "b"}).reason
+
+
+def test_they_are_a_part_of_the_trellis():
+    trellis = random_trellis(0, T=5).with_given({3: "b"}).with_given({0: 0, 3: "b"})
+    assert trellis.given == {0: "a", 3: "b"}
+    assert trellis.with_given({}) is trellis and trellis.with_given(None) is trellis
+    read = Trellis.from_dict(trellis.to_dict())
+    assert (read, read.given) == (trellis, trellis.given)
+    joined = Trellis.joined([trellis, trellis])
+    assert joined.given == {0: "a", 3: "b", 5: "a", 8: "b"}
+    for bad in ("03", "-1", "x", "1e9"):
+        with pytest.raises(ValueError, match=f"given: '{bad}' is no position"):
+            Trellis.from_dict({**trellis.to_dict(), "given": {bad: "a"}})
+
+
+def test_proofs_and_comparisons_take_them():
+    trellises = [random_trellis(seed) for seed in range(2)]
+    found = ilpinfer.decode(trellises[0], RULES, given={0: "b"}, method="beam")
+    proved = ilpinfer.prove(trellises[0], RULES, found)
+    assert proved.given == {0: "b"} and ilpinfer.verify(trellises[0], RULES, proved).proved
+    result = ilpinfer.compare(trellises, RULES, ["auto"], given=[{0: "b"}, None])
+    assert [row["score"] for row in result.store.rows()] == [
+        ilpinfer.decode(trellises[0], RULES, given={0: "b"}).score,
+        ilpinfer.decode(trellises[1], RULES).score,
+    ]

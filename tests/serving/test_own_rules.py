@@ -1,0 +1,334 @@
+"""Requests with rules of their own, without some labels, and with explanations and probabilities."""
+
+import asyncio
+import itertools
+import json
+import re
+import tomllib
+from math import exp
+
+import numpy as np
+import pytest
+from support.layers import PACKAGES
+from support.places import ROOT
+from support.service import post, service_of, talk
+
+from formulations import Trellis, load_rules, parse_rules
+from formulations import constraints as C
+from formulations.labels.selectors import Group
+from ilpinfer import Decoder
+from ilpinfer.cli.serving import MOST_EXAMPLES, ServeOptions, application
+from ilpinfer.corpus.examples import InputError
+from ilpinfer.models.hmm import HMM
+from ilpinfer.serving.refusal import Refusal
+from ilpinfer.serving.rule_texts import MOST_RULE_TEXTS, RuleTexts
+
+NAMES = ["title", "author", "O"]
+TEXT = """fields = ["title", "author"]
+[[rule]]
+name = "one title"
+template = "at_most_runs"
+field = "title"
+penalty = {penalty}
+reason = "titles are whole"
+[[rule]]
+template = "requires_before"
+earlier = "author"
+field = "title"
+penalty = 0.5
+"""
+SCORES = {
+    "tokens": ["Trees", "by", "Knuth", "Graphs"],
+    "label_names": NAMES,
+    "emissions": [[2, 0, 0], [0, 0, 1], [0, 2, 0], [1.2, 0, 1]],
+    "transitions": [[0, 0, 0]] * 3,
+}
+
+
+@pytest.fixture(scope="module")
+def decoder():
+    return Decoder([C.at_most_tokens("O", 0)])
+
+
+def drawn(seed, order=1):
+    """A record of random scores of four tokens, and its trellis."""
+    rng = np.random.default_rng(seed)
+    emissions = rng.normal(size=(4, 3)).round(2)
+    transitions = rng.normal(size=(3,) * (order + 1)).round(2)
+    record = {
+        "label_names": NAMES,
+        "emissions": emissions.tolist(),
+        "transitions": transitions.tolist(),
+        "tokens": list("abcd"),
+    }
+    return record, Trellis.from_emissions(emissions, transitions, labels=NAMES)
+
+
+def values(trellis, rules, forbidden):
+    """The score under soft rules of each labelling that takes no forbidden label."""
+    result = {}
+    for labels in itertools.product(NAMES, repeat=len(trellis)):
+        if not any(labels[int(t)] in names for t, names in forbidden.items()):
+            broken = [rule.violations(labels, labels=trellis.labels) * rule.penalty for rule in rules]
+            result[labels] = trellis.score(labels) - sum(broken)
+    return result
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("seed", range(8))
+def test_rules_and_forbidden_labels_against_all_labellings(decoder, seed, order):
+    record, trellis = drawn(seed, order)
+    rules = parse_rules(TEXT.format(penalty=0.75))
+    best = decoder.with_rules(rules).decode(trellis).labels
+    forbidden = {"1": [best[1]], "3": NAMES[: seed % 3]}
+    asked = {**record, "rules": TEXT.format(penalty=0.75), "forbidden": forbidden, "explain": True}
+    answer = post(decoder, "/decode", {**asked, "marginals": True}).json()
+    known = values(trellis, rules.rules, forbidden)
+    assert answer["status"] == "optimal"
+    assert answer["score"] == pytest.approx(max(known.values()), abs=1e-4)
+    assert known[tuple(answer["labels"])] == max(known.values())
+    viterbi = answer["explanation"]["viterbi"]
+    assert viterbi["model_score"] == pytest.approx(max(values(trellis, [], forbidden).values()), abs=1e-4)
+    assert viterbi["score"] == pytest.approx(known[tuple(viterbi["labels"])], abs=1e-4)
+    found = answer["marginals"]
+    if order == 2:
+        assert found["labels"] is None and "first-order" in found["reason"]
+        return
+    whole = sum(map(exp, known.values()))
+    for t, k in itertools.product(range(4), range(3)):
+        p = sum(exp(score) for labels, score in known.items() if labels[t] == NAMES[k]) / whole
+        assert found["labels"][t][k] == pytest.approx(p, abs=1e-3)
+    assert found["constrained"] and found["reason"] == ""
+
+
+def test_an_explanation_names_rules_fields_and_places(decoder):
+    answer = post(decoder, "/decode", {**SCORES, "rules": TEXT.format(penalty=0.1), "explain": True}).json()
+    found = answer["explanation"]
+    assert found["label_names"] == found["fields"] == NAMES and found["notices"] == []
+    assert [(rule["name"], rule["penalty"], rule["reason"]) for rule in found["rules"]] == [
+        ("one title", 0.1, "titles are whole"),
+        ("requires_before(author, title)", 0.5, ""),
+    ]
+    assert found["viterbi"]["labels"] == ["title", "O", "author", "title"]
+    assert found["viterbi"]["violations"] == {"one title": 1, "requires_before(author, title)": 1}
+    assert found["viterbi"]["places"]["requires_before(author, title)"] == [[0]]
+    places = {name: found["places"].get(name, []) for name in answer["violations"]}
+    assert {name: bool(where) for name, where in places.items()} == {
+        name: count > 0 for name, count in answer["violations"].items()
+    }
+
+
+def test_no_rules_hard_rules_and_no_labelling(decoder):
+    answer = post(decoder, "/decode", {**SCORES, "rules": "", "explain": True}).json()
+    assert answer["labels"] == ["title", "O", "author", "title"] and answer["explanation"]["rules"] == []
+    rules = '[[rule]]\ntemplate = "at_most_tokens"\nfield = "O"\nn = 0'
+    found = post(decoder, "/decode", {**SCORES, "rules": rules, "explain": True}).json()["explanation"]
+    assert found["rules"][0]["penalty"] is None and found["viterbi"]["score"] is None
+    assert found["viterbi"]["places"] == {"at_most_tokens(O, 0)": [[1]]}
+    asked = {**SCORES, "forbidden": {"2": NAMES}, "explain": True, "marginals": True}
+    answer = post(decoder, "/decode", asked).json()
+    assert answer["status"] == "infeasible" and answer["explanation"]["places"] == {}
+    assert answer["explanation"]["viterbi"]["labels"] is None
+    assert answer["marginals"]["labels"] is None and "no labelling" in answer["marginals"]["reason"]
+
+
+def test_rules_of_the_catalogue_and_fields_of_schemes():
+    names = ["B-per", "I-per", "O"]
+    tagger = Decoder([], model=HMM.train([(["Ada", "L", "."], ["B-per", "I-per", "O"])]))
+    answer = post(tagger, "/decode", {"tokens": ["L", "."], "rules": "bio", "explain": True}).json()
+    assert len(answer["explanation"]["rules"]) == len(load_rules("bio").rules)
+    fields = dict(zip(answer["explanation"]["label_names"], answer["explanation"]["fields"]))
+    assert fields == dict(zip(names, ["per", "per", "O"]))
+
+
+def test_probabilities_of_the_model_where_rules_take_too_many_states(decoder):
+    names = [f"f{n}" for n in range(12)]
+    record = {"label_names": names, "emissions": [[0.0] * 12] * 20, "transitions": [[0.0] * 12] * 12}
+    rules = '[[rule]]\ntemplate = "at_most_runs"\nfield = "each field"\nn = 1\npenalty = 1'
+    found = post(decoder, "/decode", {**record, "rules": rules, "marginals": True}).json()["marginals"]
+    assert not found["constrained"] and "states" in found["reason"]
+    assert np.allclose(found["labels"], 1 / 12, atol=1e-4)
+
+
+BAD = [
+    ({"rules": 3}, 422, "body: rules is 3; expected TOML text of rules, or a name of the catalogue"),
+    (
+        {"rules": "x\n"},
+        422,
+        "rules: not TOML: Expected '=' after a key in a key/value pair (line 1, column 2)",
+    ),
+    ({"rules": "citation"}, 422, "rules: not TOML"),
+    ({"rules": TEXT.format(penalty=-1)}, 422, "(line 6, column 11)"),
+    ({"rules": '[[rule]]\ntemplate = "at_most_runs"\nfield = "venue"'}, 422, "(line 3, column 9)"),
+    (
+        {"rules": '[[rule]]\ntemplate = "tag_at"\nfield = "O"\nwords = { file = "/etc/passwd" }'},
+        422,
+        "no file is read",
+    ),
+    ({"rules": "#" * 101}, 413, "rules: 101 bytes; at most 100 are accepted"),
+    ({"explain": 1}, 422, "explain is 1; expected true or false"),
+    ({"forbidden": {"9": ["O"]}}, 422, "forbidden: no token '9' has scores; positions are 0 to 3"),
+    ({"forbidden": {"-1": ["O"]}}, 422, "no token '-1'"),
+    ({"forbidden": {"1": ["titel"]}}, 422, "forbidden, 1: no label 'titel'; did you mean \"title\"?"),
+    ({"forbidden": {"1": "O"}}, 422, "forbidden is not lists of labels by position"),
+    ({"forbidden": ["O"]}, 422, "forbidden is not lists of labels by position"),
+]
+
+
+@pytest.mark.parametrize("more, status, message", BAD)
+def test_bad_requests(decoder, more, status, message):
+    response = post(decoder, "/decode", {**SCORES, **more}, rule_text=100 if status == 413 else 2**16)
+    assert (response.status_code, message in response.json()["detail"]) == (status, True), response.text
+
+
+@pytest.mark.parametrize("key", ["rules", "forbidden", "explain", "marginals", "deadline"])
+def test_options_do_not_belong_to_the_sequences_of_a_batch(decoder, key):
+    results = post(decoder, "/batch", {"sequences": [{**SCORES, key: None}]}).json()["results"]
+    assert f'no use for "{key}"' in results[0]["reason"]
+    if key != "deadline":
+        assert post(decoder, "/batch", {"sequences": [SCORES], key: None}).status_code == 422
+
+
+def test_a_service_that_takes_no_rules(decoder):
+    response = post(decoder, "/decode", {**SCORES, "rules": ""}, rule_text=0)
+    assert response.status_code == 422 and "takes no rules" in response.json()["detail"]
+    assert post(decoder, "/decode", SCORES, rule_text=0).status_code == 200
+
+
+def test_the_latest_few_texts_are_kept(decoder):
+    texts = RuleTexts(decoder)
+    first = texts.decoder("", 3, 1.0)
+    assert texts.decoder("", 3, 1.0) is first and texts.decoder(None, 3, 1.0) is decoder
+    for penalty in range(1, MOST_RULE_TEXTS + 1):
+        texts.decoder(TEXT.format(penalty=penalty), 3, 1.0)
+    assert texts.decoder("", 3, 1.0) is not first
+
+
+EXAMPLES = [
+    {"tokens": ["Ada", "."], "id": 7, "given": {"0": "author"}},
+    {"tokens": ["Ada", "."], "columns": {"pos": ["NNP", "."]}},
+    {**SCORES, "metadata": {"page": 1}},
+]
+
+
+def test_examples_of_a_file_are_requests(decoder, tmp_path):
+    path = tmp_path / "examples.jsonl"
+    path.write_text("".join(f"{json.dumps(record)}\n" for record in EXAMPLES * 20))
+    app = application(ServeOptions(examples=str(path)))
+    route = next(each for each in app.routes if each.path == "/about")
+    shown = json.loads(asyncio.run(route.endpoint()).body)["examples"]
+    assert len(shown) == MOST_EXAMPLES and shown[:2] == EXAMPLES[:2]
+    answers = [post(decoder, "/decode", record).json()["labels"] for record in (SCORES, shown[2])]
+    assert answers[0] == answers[1] and shown[2]["metadata"] == {"page": 1}
+    with pytest.raises(InputError, match="cannot be read"):
+        application(ServeOptions(examples=str(tmp_path / "missing.tsv")))
+
+
+@pytest.mark.filterwarnings("ignore::formulations.errors.RuleNotice")
+@pytest.mark.parametrize("words, kept", [('["x"]', True), ('{ file = "words.txt" }', False)])
+def test_the_text_of_a_rule_file_is_shown_with_its_comments(tmp_path, words, kept):
+    (tmp_path / "words.txt").write_text("x\n")
+    text = f'# why\nfields = ["title"]\n[[rule]]\ntemplate = "tag_at"\nfield = "title"\nwords = {words}\n'
+    (tmp_path / "rules.toml").write_text(text)
+    for rules in ([str(tmp_path / "rules.toml")], [str(tmp_path / "rules.toml"), "citations"], ["citations"]):
+        app = application(ServeOptions(rules=rules))
+        route = next(each for each in app.routes if each.path == "/about")
+        shown = json.loads(asyncio.run(route.endpoint()).body)["rules"]
+        assert parse_rules(shown).items == load_rules(*rules).items
+        assert (shown == text) == (kept and len(rules) == 1 and "rules.toml" in rules[0])
+
+
+def test_rules_without_a_form_as_text_are_not_told():
+    alike = [C.at_most_runs(Group("names", (field,)), 1) for field in ("title", "author")]
+    assert service_of(Decoder(alike)).about["rules"] is None
+
+
+@pytest.mark.filterwarnings("ignore::formulations.errors.RuleNotice")
+def test_what_the_service_says_about_itself(decoder):
+    tagger = Decoder(load_rules("citations"), model=HMM.train([(["Ada", "."], ["author", "O"])]))
+    for each, names in ((decoder, None), (tagger, ["O", "author"])):
+
+        async def conversation(client):
+            about = (await client.get("/about")).json()
+            answers = [await client.post("/decode", json=record) for record in about["examples"]]
+            return about, {answer.status_code for answer in answers}
+
+        about, answered = talk(service_of(each), conversation)
+        assert parse_rules(about["rules"]).items == each.rules.items
+        assert about["label_names"] == names and about["rule_text"] == 2**16 and answered == {200}
+
+
+def test_pages_and_their_files_are_served_and_name_no_other_host(decoder):
+    async def conversation(client):
+        texts = {}
+        for page in ("/", "/docs"):
+            response = await client.get(page)
+            assert (
+                response.status_code == 200
+                and "default-src 'self'" in response.headers["content-security-policy"]
+            )
+            texts[page] = response.text
+            for name in re.findall(r'(?:href|src)="(pages/[^"]+)"', response.text):
+                response = await client.get(f"/{name}")
+                assert response.status_code == 200 and response.headers["content-type"].startswith("text/")
+                texts[name] = response.text
+        assert (await client.get("/pages/../app.py")).status_code == 404
+        assert (await client.get("/pages/app.py")).status_code == 404
+        return texts
+
+    texts = talk(service_of(decoder), conversation)
+    assert len(texts) == 5
+    assert not [name for name, text in texts.items() if re.search(r"https?://|//\w+\.", text)]
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_the_wheel_has_all_files_that_are_no_modules(package):
+    folder = ROOT / package
+    data = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["package-data"]
+    packaged = {path for pattern in data[package] for path in folder.glob(pattern)}
+    compiled = set(folder.glob("**/__pycache__/*"))
+    there = {path for path in folder.rglob("*.*") if path.is_file() and path.suffix != ".py"} - compiled
+    assert {path for path in there - packaged if path.name != "README.md"} == set()
+    assert packaged - there == set()
+
+
+MANY = '[[rule]]\ntemplate = "at_most_runs"\nfield = "each field"\npenalty = 1\n'
+PAIRS = (
+    '[[rule]]\ntemplate = "requires_before"\nearlier = "X"\nfield = "Y"\nscope = "each pair"\npenalty = 1\n'
+)
+EXPONENTIAL = '[[rule]]\ntemplate = "matches"\nregex = "(title|O)* title {}"\npenalty = 1\n'.format(
+    "(title|O) " * 11
+)
+
+
+@pytest.mark.parametrize(
+    "text, status, message",
+    [
+        (MANY * 400, 413, "rules: 1200 statements"),
+        (PAIRS * 200, 413, "rules: 1200 statements"),
+        ("a." * 20 + "b = 1", 422, "more than 16 names joined by dots"),
+        ('fields = ["title"]\n' + EXPONENTIAL * 200, 503, "deadline"),
+    ],
+)
+def test_rules_that_would_take_too_much(decoder, text, status, message):
+    response = post(decoder, "/decode", {**SCORES, "rules": text, "deadline": 0.5})
+    assert (response.status_code, message in response.json()["detail"]) == (status, True), response.text
+
+
+def test_rules_that_fit_few_labels_do_not_fit_many(decoder):
+    texts = RuleTexts(decoder)
+    kept = texts.decoder(PAIRS, 30, 1.0)
+    assert texts.decoder(PAIRS, 30, 1.0) is kept
+    with pytest.raises(Refusal, match=r"1560 statements, .* at most 1000 are taken here for 40 labels"):
+        texts.decoder(PAIRS, 40, 1.0)
+
+
+def test_known_labels_stay_known_where_others_are_forbidden(decoder):
+    asked = {**SCORES, "rules": "", "given": {"1": "author"}, "forbidden": {"2": ["author"]}, "explain": True}
+    answer = post(decoder, "/decode", asked).json()
+    assert (
+        answer["labels"]
+        == answer["explanation"]["viterbi"]["labels"]
+        == ["title", "author", "title", "title"]
+    )
+    assert answer["given"] == {"1": "author"}

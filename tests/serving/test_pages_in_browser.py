@@ -1,0 +1,230 @@
+"""The workbench and the description of requests, driven in a browser without a window."""
+
+import json
+
+import pytest
+from support.browser import BROWSER, NAMES, opened
+from support.served import Served
+
+from formulations import load_rules, parse_rules
+from ilpinfer import Decoder
+from ilpinfer.corpus import resumes
+from ilpinfer.models.hmm import HMM
+
+pytestmark = pytest.mark.skipif(BROWSER is None, reason=f"none of {', '.join(NAMES)} is installed")
+LABELLED = (
+    "document.querySelectorAll('.token').length > 0 && !document.getElementById('result').matches('.old')"
+)
+HOSTILE = '<img src=x onerror="document.title=1"> </textarea>'
+RULE = "at most one description"
+
+
+@pytest.fixture(scope="module")
+def tagger():
+    model = HMM.train([(item.tokens, item.labels) for item in resumes.items(200, 0)])
+    return Decoder(load_rules("resume"), model=model)
+
+
+@pytest.fixture(scope="module")
+def item():
+    """An item in which rules change the labelling."""
+    return resumes.items(6, 1)[5].tokens
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory, tagger, item):
+    folder = tmp_path_factory.mktemp("served")
+    tagger.model.save(folder / "hmm.json")
+    records = [{"tokens": item}, {"tokens": HOSTILE.split(), "id": HOSTILE}]
+    (folder / "items.jsonl").write_text("".join(f"{json.dumps(record)}\n" for record in records))
+    arguments = ("--model", "hmm.json", "--rules", "resume", "--examples", "items.jsonl", "--deadline", "20")
+    with Served(folder, *arguments) as service:
+        yield service
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    with opened(tmp_path_factory.mktemp("browser")) as page:
+        yield page
+
+
+@pytest.fixture
+def page(browser, served):
+    """The workbench with the first example; no test may leave problems."""
+    browser.shape(1300, 900)
+    browser.open(f"{served.client.base_url}")
+    browser.until(f"document.readyState === 'complete' && {LABELLED}")
+    yield browser
+    assert browser.problems == []
+
+
+def row(page, number):
+    """The labels of all tokens in a row, 0 for Viterbi and 1 for the optimum."""
+    told = page.run("[...document.querySelectorAll('.token')].map((each) => each.ariaLabel)")
+    return [
+        each.rpartition(", Viterbi ")[2].removesuffix(", known").split(", optimum ")[number] for each in told
+    ]
+
+
+def text_of(page, name):
+    return page.run(f"document.getElementById('{name}').textContent")
+
+
+def change(page, script, event="input"):
+    """Run a script on the element `it` that it returns, and tell the page; wait for the labelling."""
+    page.run(f"(() => {{ const it = {script}; it.dispatchEvent(new Event('{event}')); }})()")
+    page.run("new Promise((done) => setTimeout(done, 400))")
+    page.until(LABELLED)
+
+
+def rules_text(page):
+    return page.run("document.getElementById('toml').value")
+
+
+def test_both_labellings_are_those_of_the_decoder(page, tagger, item):
+    plain = Decoder([], model=tagger.model).decode_tokens(item)
+    best = tagger.decode_tokens(item)
+    assert (row(page, 0), row(page, 1)) == (plain.labels, best.labels)
+    changed = sum(a != b for a, b in zip(plain.labels, best.labels))
+    assert f"differs at {changed} tokens" in text_of(page, "summary") and changed > 0
+    assert "proved optimal" in text_of(page, "summary") and "under the rules" in text_of(page, "shading")
+    assert RULE in text_of(page, "broken")
+    marks = "document.querySelector('.place').focus(), document.querySelectorAll('.marked').length"
+    assert page.run(marks) > 0
+
+
+def test_a_rule_is_switched_off_and_on_again(page, tagger, item):
+    before = rules_text(page)
+    page.run("document.getElementById('on-0').click()")
+    page.until(f"document.querySelector('#switches li').matches('.off') && {LABELLED}")
+    off = parse_rules(rules_text(page))
+    assert [rule.title for rule in off.rules] == [] and len(off) == len(tagger.rules) - 1
+    page.until(f"document.getElementById('broken').textContent.startsWith('Neither') && {LABELLED}")
+    assert (
+        row(page, 1) == tagger.with_rules(off).decode_tokens(item).labels != tagger.decode_tokens(item).labels
+    )
+    page.run("document.getElementById('on-0').click()")
+    page.until(f"document.getElementById('broken').textContent.includes('{RULE}') && {LABELLED}")
+    assert rules_text(page) == before and row(page, 1) == tagger.decode_tokens(item).labels
+
+
+@pytest.mark.parametrize("control, event", [("slider-0", "input"), ("number-0", "change")])
+def test_a_penalty_is_moved(page, tagger, item, control, event):
+    script = f"Object.assign(document.getElementById('{control}'), {{ value: '0.05' }})"
+    change(page, script, event)
+    if event == "input":  # and let go
+        page.run(f"document.getElementById('{control}').dispatchEvent(new Event('change'))")
+    moved = parse_rules(rules_text(page))
+    assert moved.rules[0].penalty == 0.05 and len(moved) == len(tagger.rules)
+    assert row(page, 1) == tagger.with_rules(moved).decode_tokens(item).labels
+    page.run("document.getElementById('hard-0').click()")
+    page.until(f"document.getElementById('hard-0').checked && {LABELLED}")
+    assert parse_rules(rules_text(page)).rules[0].hard
+
+
+def test_an_error_of_the_rules_is_shown_at_its_place(page):
+    before = rules_text(page)
+    line = before.splitlines().index('field = "description"')
+    wrong = json.dumps(before.replace('field = "description"', 'field = "descriptoin"'))
+    page.run(
+        f"(() => {{ const it = document.getElementById('toml'); it.value = {wrong}; it.dispatchEvent(new Event('input')); }})()"
+    )
+    page.until("!document.getElementById('rule-error').hidden")
+    assert f'did you mean "description"? (line {line + 1}, column 9)' in text_of(page, "rule-error")
+    assert page.run("document.getElementById('toml').style.getPropertyValue('--line')") == str(line)
+    page.run("document.querySelector('#rule-error button').click()")
+    chosen = "(({ value, selectionStart, selectionEnd }) => value.slice(selectionStart, selectionEnd))"
+    assert page.run(f"{chosen}(document.activeElement)") == '"descriptoin"'
+    page.run("document.getElementById('reset').click()")
+    page.until(f"document.getElementById('rule-error').hidden && {LABELLED}")
+    assert rules_text(page) == before
+
+
+def test_keys_lead_to_a_token_and_why_it_has_its_label(page, served, item):
+    page.run("document.querySelector('.token').focus()")
+    for _ in range(3):
+        page.press("ArrowRight", 39)
+    page.press("Enter", 13)
+    page.until("document.getElementById('why').textContent")
+    answer = served.client.post("/decode", json={"tokens": item}).json()
+    other = {"tokens": item, "forbidden": {"3": [answer["labels"][3]]}}
+    lost = answer["score"] - served.client.post("/decode", json=other).json()["score"]
+    assert f"scores {lost:.3f} nats less" in text_of(page, "why") and lost > 0
+    assert item[3] in text_of(page, "token-title")
+    page.press("ArrowLeft", 37)
+    assert page.run("document.activeElement.ariaLabel").startswith(f"2: {item[2]}, ")
+
+
+def test_a_label_is_made_known_by_a_click(page, item):
+    page.run("document.querySelectorAll('.token')[5].click()")
+    label = page.run("document.querySelectorAll('.choice')[1].dataset.label")
+    assert row(page, 1)[5] != label
+    page.run("document.querySelectorAll('.choice')[1].click()")
+    page.until(f"document.querySelector('.token.known') && {LABELLED}")
+    assert row(page, 0)[5] == row(page, 1)[5] == label
+    page.until("document.getElementById('why').textContent === 'Its label is known.'")
+    page.run("document.getElementById('forget').click()")
+    page.until(f"!document.querySelector('.token.known') && {LABELLED}")
+    assert row(page, 1)[5] != label
+
+
+def test_the_rules_are_downloaded(page):
+    page.run(
+        "URL.createObjectURL = (blob) => { blob.text().then((text) => { window.saved = text; }); return 'data:,'; }"
+    )
+    page.run("HTMLAnchorElement.prototype.click = function () { window.name_of = this.download; }")
+    page.run("document.getElementById('download').click()")
+    assert page.until("window.saved") == rules_text(page) and page.run("window.name_of") == "rules.toml"
+
+
+def test_words_that_mean_something_to_html_are_words(page):
+    change(page, "Object.assign(document.getElementById('examples'), { value: '1' })", "change")
+    words = page.run("[...document.querySelectorAll('.word')].map((each) => each.textContent)")
+    assert words == HOSTILE.split() and page.run("document.querySelectorAll('#workbench img').length") == 0
+
+
+def test_a_text_is_split_and_an_empty_one_is_none(page):
+    change(
+        page,
+        "(document.getElementById('split').value = 'words', Object.assign(document.getElementById('text'), { value: 'Ada, 1815: a_b' }))",
+    )
+    words = page.run("[...document.querySelectorAll('.word')].map((each) => each.textContent)")
+    assert words == ["Ada", ",", "1815", ":", "a_b"]
+    page.run(
+        "(() => { const it = document.getElementById('text'); it.value = ' '; it.dispatchEvent(new Event('input')); })()"
+    )
+    assert text_of(page, "summary") == "Write a text, or take an example."
+    assert page.run("document.querySelectorAll('.token').length") == 0
+
+
+@pytest.mark.parametrize("address", ["/", "/docs"])
+def test_pages_fit_a_phone_and_the_dark(page, served, address):
+    page.open(f"{served.client.base_url}{address}")
+    page.until("document.readyState === 'complete'")
+    colours = []
+    for dark in (False, True):
+        page.shape(400, 800, dark=dark)
+        assert page.run("document.documentElement.scrollWidth") == 400
+        colours.append(page.run("getComputedStyle(document.body).backgroundColor"))
+    assert colours == ["rgb(255, 255, 255)", "rgb(20, 24, 29)"]
+
+
+def test_each_request_of_the_description_can_be_tried(page, served):
+    page.open(f"{served.client.base_url}/docs")
+    page.until("document.readyState === 'complete'")
+    count = page.run("document.querySelectorAll('.try').length")
+    page.run("document.querySelectorAll('.try button').forEach((each) => each.click())")
+    page.until(
+        f"[...document.querySelectorAll('output')].filter((each) => each.textContent.startsWith('status')).length === {count}"
+    )
+    told = page.run("[...document.querySelectorAll('output')].map((each) => each.textContent)")
+    assert count >= 8 and all(each.startswith("status 200, ") for each in told)
+    assert '"status": "optimal"' in page.run("document.querySelector('pre').textContent")
+
+
+def test_a_problem_of_a_page_would_be_noticed(page):
+    page.run("setTimeout(() => { missing(); }); void fetch('http://outside.test/').catch(() => 0)")
+    page.run("new Promise((done) => setTimeout(done, 200))")
+    told = " ".join(page.problems)
+    page.problems.clear()
+    assert "missing is not defined" in told and "outside.test" in told
