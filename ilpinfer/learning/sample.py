@@ -184,13 +184,14 @@ class Sample:
 
         They show it better than the best of some other groups of places; of all these places where there are none.
         """
+        folds = int(self.fold.max()) + 1
+        every, least = places, self.thresholds.word_support * (1 if folds == 1 else (folds - 1) / folds)
         frequent, keys = np.unique(keys, return_inverse=True)
-        often = np.bincount(keys, minlength=len(frequent)) >= self.thresholds.word_support
+        often = np.bincount(keys, minlength=len(frequent)) >= least  # all others reach no threshold
         if not often.any():
             return {}
         kept, number = often[keys], np.cumsum(often) - 1
-        every, places, keys, frequent = places, places[kept], number[keys[kept]], frequent[often]
-        folds = int(self.fold.max()) + 1
+        places, keys, frequent = places[kept], number[keys[kept]], frequent[often]
         cells = self.fold[self.table.sequence[places]] * (keys.max() + 1) + keys
         size = folds * (int(keys.max()) + 1)
         fired = np.bincount(cells, minlength=size).reshape(folds, -1)
