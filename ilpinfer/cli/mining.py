@@ -39,8 +39,8 @@ class MineOptions:
         value_option(
             "NAMES",
             "Families of rules, separated by commas: one-run, requires-present, never-together, requires-before, precedence, "
-            "presence-precedence, adjacency, state-change, begin-end, minimum-length, words, next-words, first-field, last-field. "
-            "All if not given.",
+            "presence-precedence, adjacency, state-change, begin-end, minimum-length, words, next-words, "
+            "conjunctions, first-field, last-field. All if not given.",
         ),
     ] = ""
     support: Annotated[

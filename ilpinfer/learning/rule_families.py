@@ -9,6 +9,7 @@ import numpy as np
 from formulations import Rule
 from formulations import constraints as C
 from formulations.dtypes import Booleans, Integers
+from ilpinfer.learning.conjunctions import conjunctions
 from ilpinfer.learning.sample import Candidates, Sample, gain
 
 LENGTHS = (2, 3, 4, 5, 6)
@@ -172,6 +173,7 @@ FAMILIES: Mapping[str, Callable[[Sample], Candidates]] = {
     "minimum-length": _minimum_length,
     "words": Sample.word_rules,
     "next-words": Sample.next_word_rules,
+    "conjunctions": conjunctions,
     "first-field": lambda sample: _ending(sample, sample.table.begin, C.starts_with),
     "last-field": lambda sample: _ending(sample, sample.table.finish, C.ends_with),
 }

@@ -133,13 +133,13 @@ class Sample:
         return [*self.names, *([OUTSIDE] if OUTSIDE in self.table.labels.names else [])]
 
     @cached_property
-    def _spelled(self) -> Booleans:
+    def spelled(self) -> Booleans:
         """(N,) which tokens have a text."""
         spelled: Booleans = np.array([bool(word) for word in self.table.words.words])[self.table.words.ids]
         return spelled
 
     @cached_property
-    def _lower(self) -> tuple[list[str], Integers]:
+    def lower(self) -> tuple[list[str], Integers]:
         """The different words without their case, and that of each token."""
         index: dict[str, int] = {}
         of_word = [index.setdefault(word.lower(), len(index)) for word in self.table.words.words]
@@ -147,43 +147,51 @@ class Sample:
 
     def word_rules(self) -> Candidates:
         """Words that lie in a field, and classes of tokens that do."""
-        everywhere = np.flatnonzero(self._spelled)
-        chosen = self._choose(everywhere, self._lower[1][everywhere])
+        everywhere = np.flatnonzero(self.spelled)
+        chosen = self.choose(everywhere, self.lower[1][everywhere])
         for field, numbers in chosen.items():
-            yield C.tag_at(field, words=self._spelt(numbers)), self._share(field, everywhere)
+            yield C.tag_at(field, words=self.spelt(numbers)), self.share(field, everywhere)
         for token_class in C.TOKEN_CLASSES:
             places = np.flatnonzero(self.table.matching(C.tokens(token_class=token_class)))
-            for field in self._choose(places, np.zeros(len(places), np.int64)):
-                yield C.tag_at(field, token_class=token_class), self._share(field, everywhere)
+            for field in self.choose(places, np.zeros(len(places), np.int64), everywhere):
+                yield C.tag_at(field, token_class=token_class), self.share(field, everywhere)
 
     def next_word_rules(self) -> Candidates:
         """Words that follow a token of a field, for any token and for capitalised or upper-case ones."""
-        followed = np.flatnonzero(~self.table.closes & np.append(self._spelled[1:], False))
-        of_next = self._lower[1]
-        plain = self._choose(followed, of_next[followed + 1])
+        followed = np.flatnonzero(~self.table.closes & np.append(self.spelled[1:], False))
+        of_next = self.lower[1]
+        plain = self.choose(followed, of_next[followed + 1])
         for field, numbers in plain.items():
-            yield C.right_before(field, words=self._spelt(numbers)), self._share(field, followed)
+            yield C.right_before(field, words=self.spelt(numbers)), self.share(field, followed)
         for shape in SHAPES:
             fits = self.table.matching(C.tokens(token_class=shape))[followed]
             places = followed[fits]
-            for field, numbers in self._choose(places, of_next[places + 1]).items():
+            for field, numbers in self.choose(places, of_next[places + 1]).items():
                 more = [number for number in numbers if number not in plain.get(field, ())]
                 if more:
-                    following = C.tokens(self._spelt(more))
-                    yield C.tag_at(field, token_class=shape, following=following), self._share(field, places)
+                    following = C.tokens(self.spelt(more))
+                    yield C.tag_at(field, token_class=shape, following=following), self.share(field, places)
 
-    def _spelt(self, numbers: Sequence[int]) -> tuple[str, ...]:
-        return tuple(sorted(self._lower[0][number] for number in numbers))
+    def spelt(self, numbers: Sequence[int]) -> tuple[str, ...]:
+        return tuple(sorted(self.lower[0][number] for number in numbers))
 
-    def _share(self, field: str, places: Integers) -> float:
+    def share(self, field: str, places: Integers) -> float:
         member = self.table.field(field).member[places]
         return float(member.mean()) if len(member) else 0.0
 
-    def _choose(self, places: Integers, keys: Integers) -> dict[str, list[int]]:
-        """For each field the numbers, of those given at each place, that show it and no part of it."""
-        if not len(places):
-            return {}
+    def choose(self, places: Integers, keys: Integers, *among: Integers) -> dict[str, list[int]]:
+        """For each field the numbers, of those given at each place, that show it and no part of it.
+
+        They show it better than the best of some other groups of places; of all these places where there are none.
+        """
         folds = int(self.fold.max()) + 1
+        every, least = places, self.thresholds.word_support * (1 if folds == 1 else (folds - 1) / folds)
+        frequent, keys = np.unique(keys, return_inverse=True)
+        often = np.bincount(keys, minlength=len(frequent)) >= least  # all others reach no threshold
+        if not often.any():
+            return {}
+        kept, number = often[keys], np.cumsum(often) - 1
+        places, keys, frequent = places[kept], number[keys[kept]], frequent[often]
         cells = self.fold[self.table.sequence[places]] * (keys.max() + 1) + keys
         size = folds * (int(keys.max()) + 1)
         fired = np.bincount(cells, minlength=size).reshape(folds, -1)
@@ -193,14 +201,15 @@ class Sample:
             member = self.table.field(field).member[places]
             held = np.bincount(cells[member], minlength=size).reshape(folds, -1)
             counts = FoldCounts(held, fired - held)
-            fits[field], weight[field] = self._reach(counts, self._share(field, places))
+            base = max(self.share(field, each) for each in among or (every,))
+            fits[field], weight[field] = self._reach(counts, base)
         result = {}
         for field in self._targets:
             parts = [fits[part] for part in self.names if self.nested and part.startswith(field + "/")]
             numbers = np.flatnonzero(fits[field] & ~np.any([~fired.any(axis=0), *parts], axis=0))
             best = sorted(numbers.tolist(), key=lambda k: (-weight[field][k], k))[:MOST_WORDS]
             if best:
-                result[field] = best
+                result[field] = frequent[best].tolist()
         return result
 
     def _reach(self, counts: FoldCounts, base: float) -> tuple[Booleans, Floats]:

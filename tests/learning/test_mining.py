@@ -3,6 +3,7 @@
 import math
 import re
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from formulations import constraints as C
 from formulations import dump_rules, parse_rules
 from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
+from formulations.tokens.token_pattern import in_class
 from ilpinfer.learning import FAMILIES, RuleMiner
 
 NONE = {"pruning": "none", "gain": 0, "folds": 0}
@@ -58,6 +60,7 @@ def test_costs_are_log_probabilities_of_violations():
         ("minimum-length", "min_run_length(author, 2)", "min_run_length(date, 2)"),
         ("words", "tag_at(title, engines or notes or on)", "tag_at(O, notes)"),
         ("next-words", "tag_at(author, , or lovelace, capitalised)", "right_before(author, lovelace)"),
+        ("conjunctions", "tag_at(volume, in, number)", "tag_at(volume, lowercase, number)"),
         ("first-field", "starts_with(author or editor)", "starts_with(author)"),
         ("last-field", "ends_with(date)", "ends_with(title)"),
     ],
@@ -69,6 +72,8 @@ def test_each_family_finds_its_rule(family, expected, absent):
         pairs = [pages] * 4
     if family == "next-words":
         pairs = [REFERENCE] * 6 + [pair("lovelace Lovelace", "O O")] * 3
+    if family == "conjunctions":
+        pairs = [pair("in 7 x in y", "O volume O O O"), pair("p 7 x", "O page O")] * 6
     titles = mined(pairs, [family])
     assert expected in titles and absent not in titles
     assert {each.family for each in titles.values()} == {family}
@@ -94,6 +99,55 @@ def test_a_capitalised_word_before_a_company_suffix():
     assert found.rule.statement == expected.statement
     assert (found.held, found.broken, found.base) == (24, 0, pytest.approx(60 / 66))
     assert not any(each.rule.title.startswith("right_before(company") for each in result.rules)
+
+
+def test_clauses_have_no_literal_too_many():
+    """Every clause that shows a field where no shorter one does, found by trying all of them on every token."""
+    random = np.random.default_rng(0)
+    words = ("7", "1998", "in", "In", ",")
+    pairs = []
+    for _ in range(40):
+        tokens = [words[k] for k in random.integers(len(words), size=6)]
+        marked = [t > 0 and tokens[t] == "7" and tokens[t - 1].lower() == "in" for t in range(6)]
+        last = [t < 5 and tokens[t].isdigit() and tokens[t + 1] == "," for t in range(6)]
+        pairs.append((tokens, ["volume" if a and b else "O" for a, b in zip(marked, last, strict=True)]))
+    result = RuleMiner(families=["conjunctions"], **NONE, support=2, word_support=2, confidence=1.0).fit(
+        pairs
+    )
+    statements = {each.rule.statement for each in result.rules}
+    sample = [(tokens, t, labels[t] == "volume") for tokens, labels in pairs for t in range(6)]
+    texts = "7", "1998", "in", ","
+
+    def fits(tokens, t, literals):
+        def one(place, kind):
+            if not 0 <= t + place < 6:
+                return False
+            token = tokens[t + place]
+            return kind == token.lower() if kind in texts else in_class(token, kind)
+
+        return all(one(place, kind) for place, kind in literals)
+
+    def shows(literals):
+        outcomes = [volume for tokens, t, volume in sample if fits(tokens, t, literals)]
+        return len(outcomes) >= 2 and all(outcomes)
+
+    every = [
+        tuple((place, kind) for place, kind in zip((0, -1, 1), chosen, strict=True) if kind)
+        for chosen in product(("", *texts, *C.TOKEN_CLASSES), repeat=3)
+    ]
+    every = [x for x in every if x and sum(kind in texts for _, kind in x) <= 1]
+    showing = {frozenset(x) for x in every if shows(x)}
+    stated = {x for x in showing if 0 in dict(x) or (dict(x).keys() == {1} and dict(x)[1] in texts)}
+    least = {x for x in stated if not any(other < x for other in stated)}
+    expected = {x for x in least if len(x) > 1}
+    found = set()
+    for statement in (each for each in statements if each.field == "volume"):
+        patterns = {0: statement.pattern_of_tokens, -1: statement.previous, 1: statement.following}
+        given = [
+            [(place, kind) for kind in (p.words or [p.token_class])] for place, p in patterns.items() if p
+        ]
+        found |= {frozenset(literals) for literals in product(*given)}
+    assert expected and found == expected
 
 
 def test_rare_words_need_more_occurrences_where_they_do_not_hold_held_out():
