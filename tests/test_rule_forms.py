@@ -64,6 +64,7 @@ ENTRANCES = {
     "ilpinfer.select_spans": lambda rules: (
         ilpinfer.select_spans(["x", "y", "z"], [(0, 1, "a", 0.9), (2, 3, "a", 0.8)], rules).solution.labels
     ),
+    "ilpinfer.next_question": lambda rules: ilpinfer.next_question(TRELLIS, rules).chances,
     "ilpinfer.prove": lambda rules: ilpinfer.prove(TRELLIS, rules, ilpinfer.decode(TRELLIS)).labels,
     "ilpinfer.compare": lambda rules: [line.solved for line in ilpinfer.compare([TRELLIS], rules).summary()],
     "formulations.formulate": lambda rules: formulate(TRELLIS, rules).row_names,
@@ -82,6 +83,12 @@ ENTRANCES = {
         .fit([ScoredExample(TRELLIS, tuple(BEST))] * 5, rules)
         .rules.rules[0]
         .penalty
+    ),
+    "ilpinfer.learning.JointLearner.fit": lambda rules: (
+        learning.JointLearner(epochs=1).fit(PAIRS, HMM_OF_PAIRS, rules).rules.rules[0].penalty
+    ),
+    "ilpinfer.learning.JointSearch.fit": lambda rules: (
+        learning.JointSearch(folds=2, epochs=1).fit(PAIRS, HMM.train, rules).rules.rules[0].penalty
     ),
     "ilpinfer.learning.TauSearch.fit": lambda rules: (
         learning.TauSearch(taus=[0.5, 1.0], folds=2).fit([TRELLIS] * 2, [BEST] * 2, rules).tau
@@ -115,6 +122,8 @@ RECORDS = (
     "Instance",
     "Reference",
     "RulesFirst",
+    "JointChoice",
+    "JointWeights",
 )
 """Results, which hold rules."""
 
