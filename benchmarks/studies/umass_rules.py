@@ -185,7 +185,7 @@ STUDY = Study(
         "rules are made from 400 evenly spaced training references (full: all 1457, too; smoke: 12 references of each part)",
         model="linear-chain CRF with the template `citations`; L-BFGS with c1 = 0.05, c2 = 0.3, 120 iterations. Training references are scored by "
         f"CRFs of the other {FOLDS - 1} of {FOLDS} folds",
-        rules="labels keep their scheme; beside it the rules of `RuleMiner(confidence=0.75, gain=0.0, support=20)`, or all of four families with "
+        rules="labels keep their scheme; beside it the rules of `RuleMiner(confidence=0.75, gain=0.0, support=20)` without the family conjunctions, or all of four families with "
         "a gain of 2 nats at least, switched on one by one",
         methods="`auto`. Penalties as the miner counts them; learnt from 0 by the averaged perceptron; and the rules that learning has left, all hard",
         limits=f"none; {HARD_SECONDS:g} s a reference where all rules are hard. A reference without a labelling counts as wrong",
