@@ -40,7 +40,7 @@ class MineOptions:
             "NAMES",
             "Families of rules, separated by commas: one-run, requires-present, never-together, requires-before, precedence, "
             "presence-precedence, adjacency, state-change, begin-end, minimum-length, words, next-words, "
-            "conjunctions, first-field, last-field. All if not given.",
+            "conjunctions, first-field, last-field. All but conjunctions if not given.",
         ),
     ] = ""
     support: Annotated[
@@ -105,9 +105,11 @@ class MineOptions:
     @property
     def miner(self) -> "RuleMiner":
         """The miner; InputError for options out of range, and ValueError with the name of the option."""
-        from ilpinfer.learning import FAMILIES, RuleMiner
+        from ilpinfer.learning import RuleMiner
 
-        names = tuple(name.strip() for name in self.families.split(",")) if self.families else FAMILIES
+        names = (
+            tuple(name.strip() for name in self.families.split(",")) if self.families else RuleMiner.families
+        )
         return RuleMiner(
             **{**common(self, RuleMiner), "families": names, "confidence": _share(self.confidence)}
         )

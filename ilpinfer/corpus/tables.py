@@ -35,6 +35,7 @@ def read_table(path: str, reading: LogitsOptions | None) -> Iterator[Example | R
 
 def count_rows(path: str) -> int:
     """The number of rows in the metadata of a Parquet file; 0 for a damaged file."""
+    require(path, "parquet", "pyarrow")
     import pyarrow.parquet as pq
 
     try:

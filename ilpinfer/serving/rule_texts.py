@@ -31,7 +31,8 @@ class RuleTexts:
     """Decoders that differ from that of the service in their rules; threads may share them."""
 
     def __init__(self, decoder: Decoder) -> None:
-        self._decoder, self._decoders = decoder, RecentValues[Decoder](MOST_RULE_TEXTS)
+        self._decoder = decoder
+        self._decoders = RecentValues[Decoder](MOST_RULE_TEXTS)
 
     def decoder(self, text: str | None, labels: int, seconds: float) -> Decoder:
         """The decoder for a text, that of the service for None.
