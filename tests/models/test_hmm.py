@@ -240,14 +240,14 @@ def test_rules_repair_references_and_exact_beats_the_beam():
     hmm = HMM.train(require_labels(read(CORA / "train.tsv"))[:20])
     rules = load_rules("citations")
     broken = 0
-    for tokens, _ in require_labels(read(CORA / "dev.tsv"))[:25]:
-        trellis = hmm.trellis(tokens)
-        with pytest.warns(UserWarning, match="no label for note: counted as absent"):
+    with pytest.warns(UserWarning, match="no label for note: counted as absent"):
+        for tokens, _ in require_labels(read(CORA / "dev.tsv"))[:25]:
+            trellis = hmm.trellis(tokens)
             exact, viterbi, beam = (
                 ilpinfer.decode(trellis, rules, method=m) for m in ("auto", "viterbi", "beam")
             )
-        broken += any(viterbi.violations.values())
-        assert exact.status == "optimal"
-        assert viterbi.score <= exact.score <= viterbi.bound
-        assert beam.score <= exact.score <= beam.bound
+            broken += any(viterbi.violations.values())
+            assert exact.status == "optimal"
+            assert viterbi.score <= exact.score <= viterbi.bound
+            assert beam.score <= exact.score <= beam.bound
     assert broken >= 5
