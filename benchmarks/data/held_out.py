@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
+from pandas import DataFrame
 
 import ilpinfer
 from benchmarks import optimum
@@ -46,16 +46,19 @@ def measured(setting: Setting, method: str, limit: float | None = None, *, reche
     if recheck:
         for trellis in setting.trellises:
             optimum.optimum(trellis, setting.rules, limit or optimum.LIMIT)
-    fields = compared[["predicted_fields", "gold_fields", "matching_fields"]]
-    whole = compared.solved & (fields.nunique(axis=1) == 1)
-    totals = [*compared[["gold_tokens", "correct"]].sum(), *fields.sum(), whole.sum()]
-    shares = Measures.of_sums(np.array(totals), len(compared))
+    shares = Measures.of_sums(account(compared).sum().to_numpy(), len(compared))
     return {
         **dict(zip(("tokens", "spans", "whole"), (100 * share for share in shares), strict=True)),
         "milliseconds": 1000 * float(compared.seconds.mean()),
         "optimal": int((compared.status == "optimal").sum()),
         "sequences": len(compared),
     }
+
+
+def account(compared: DataFrame) -> DataFrame:
+    """Of each line of a comparison: tokens, right ones, fields predicted, gold and both, and whether all are right."""
+    result = compared[["gold_tokens", "correct", "predicted_fields", "gold_fields", "matching_fields"]]
+    return result.assign(whole=compared.solved & (result.iloc[:, 2:].nunique(axis=1) == 1))
 
 
 def labels_of(solution: Solution) -> tuple[str, ...] | None:
