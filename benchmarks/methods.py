@@ -2,15 +2,17 @@
 
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, partial
+from importlib.util import find_spec
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import ilpinfer
 from benchmarks import optimum
-from benchmarks.answers import Answer
 from benchmarks.data.sets import DataSet, Item
 from benchmarks.data.synthetic import document, labels_of_size
 from benchmarks.study import Disagreement, Row
@@ -21,6 +23,36 @@ from formulations.grid import nats
 from formulations.problem.compiled_rules import compile_problem
 from ilpinfer.core.solution import Solution, finite
 from ilpinfer.exact.bare import bare_seconds
+
+PACKAGES = {
+    "toulbar2": "pytoulbar2",
+    "conin": "conin",
+    "conin a-star": "conin",
+    "cpmpy": "cpmpy",
+    "layer": "torch",
+    "instances": "pytoulbar2",
+}
+"""The package that a peer needs beyond those of the library; `pip install ilpinfer[bench]` has the first two."""
+
+
+class CannotState(Exception):
+    """A rule that a peer has no form for, or a problem beyond its size; the message names it."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Label ids (T,) of a peer, the score that it claims, whether it proves that nothing is better, and why there are none."""
+
+    path: NDArray[np.int64] | None
+    claimed: float | None
+    proved: bool
+    note: str = ""
+
+
+def is_installed(method: str) -> bool:
+    """Whether the package that a method needs can be imported; true for methods that need none."""
+    return method not in PACKAGES or find_spec(PACKAGES[method]) is not None
+
 
 PLAIN = "bare Viterbi pass"
 """The unit of times: a compiled pass over the scores without rules, tables made beforehand."""

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import ilpinfer
-from benchmarks.data.held_out import account
+from benchmarks.data.evaluations import account
 from benchmarks.data.sets import DataSet, Item
 from benchmarks.optimum import recheck
 from benchmarks.studies.searches.contenders import EXACT, OPTIMUM, Contender
