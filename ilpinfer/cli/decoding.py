@@ -28,8 +28,8 @@ from ilpinfer.cli.inputs import (
     parameters,
     raise_interrupt,
 )
+from ilpinfer.cli.outputs import resumed
 from ilpinfer.cli.progress import rate_progress
-from ilpinfer.cli.signals import ContinuedBy
 from ilpinfer.cli.streams import json_text, notice
 from ilpinfer.core.configurations import configuration
 from ilpinfer.corpus.examples import Example, Rejection, fingerprint
@@ -148,7 +148,7 @@ def decode(options: DecodeOptions) -> None:
             work.run(0, lambda rows, _: _print(rows), bar=False)
         else:
             name = options.job(job.content)
-            with ContinuedBy(), RowCheckpoint(options.output, name, _position, inputs) as checkpoint:
+            with resumed(RowCheckpoint(options.output, name, _position, inputs)) as checkpoint:
                 work.resume(checkpoint)
     work.findings.check()
 
@@ -241,7 +241,6 @@ class _Work:
 
     def resume(self, checkpoint: RowCheckpoint) -> None:
         """Continue after the sequences that are already written."""
-        notice(checkpoint.damage)
         if checkpoint.unfinished:
             checkpoint.drop_unfinished()
         self._skip(checkpoint)
