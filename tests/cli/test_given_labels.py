@@ -65,15 +65,6 @@ def test_a_row_has_them_and_is_read_back(folder, cli):
     assert ilpinfer.TwoPhaseSolution.from_dict(two[0]).given == {0: "b"}
 
 
-def test_an_interrupted_run_goes_on_only_with_the_same_ones(folder, cli):
-    written("in.jsonl", {**SCORES, "given": {"0": "b"}}, SCORES)
-    cli.done("decode in.jsonl --output out.jsonl")
-    Path("out.jsonl.part").write_text(Path("out.jsonl").read_text().splitlines()[0] + "\n")
-    Path("out.jsonl").unlink()
-    written("in.jsonl", {**SCORES, "given": {"0": "O"}}, SCORES)
-    assert "another run" in cli.failed("decode in.jsonl --output out.jsonl")
-
-
 @pytest.mark.parametrize(
     ("given", "words"),
     [

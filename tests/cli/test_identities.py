@@ -82,14 +82,6 @@ def test_all_fields_of_rows_are_taken_names():
     assert set(ilpinfer.decode(Trellis([0.0], [])).to_dict(incumbents=True)) <= OWN
 
 
-def test_a_run_does_not_continue_rows_of_other_notes(cli):
-    _write({"id": 1, **SCORES}, {"id": 2, **SCORES, "tokens": 5})
-    cli.failed("decode in.jsonl --output out.jsonl")
-    assert Path("out.jsonl.part").exists()
-    _write({"id": 3, **SCORES}, {"id": 2, **SCORES})
-    assert "belongs to another run" in cli.refused("decode in.jsonl --output out.jsonl")
-
-
 def test_shards_have_columns_of_notes(cli):
     parquet = pytest.importorskip("pyarrow.parquet")
     _write({**ABOUT, **SCORES}, {"id": 8, **SCORES}, SCORES)
