@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 
+from benchmarks.data import generated
 from benchmarks.data.models import trained
 from benchmarks.data.sets import SOLVERS, DataSet, Item, Labelled
 from benchmarks.study import Missing, Sources
@@ -113,6 +114,17 @@ def _resume_rules(*, hard: bool) -> Iterator[C.Rule]:
     for other in (DATES, PLACE):
         text = f"runs({other}) - runs({COMPANY}) <= 1"
         yield C.linear(text, penalty=cost(1.5), name=f"{other} for each company")
+
+
+@cache
+def data_set(sources: Sources, name: str) -> DataSet:
+    """The one of that name, of a corpus or of planted documents."""
+    kind, *rest = name.split()
+    if kind == "generator":
+        T, K = map(int, rest)
+        return generated.planted(T, K, sources)
+    some = {"cora": cora, "umass": umass, "resume": resume}[kind](sources)
+    return next(data for data in some if data.name == name)
 
 
 @cache

@@ -8,8 +8,8 @@ from pathlib import Path
 import ilpinfer
 from benchmarks.data.corpora import UMASS_RULES, read_labelled, soft_rules
 from benchmarks.data.models import trained
-from benchmarks.data.runs import one_run_each
 from benchmarks.data.sets import Labelled
+from benchmarks.data.synthetic import one_run_each
 from formulations import LabelSet, RuleSet, Trellis, load_rules
 from formulations import constraints as C
 from ilpinfer.models.sequence_model import SequenceModel

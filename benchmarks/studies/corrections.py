@@ -9,7 +9,7 @@ from pandas import DataFrame, Series
 import ilpinfer
 from benchmarks.data import umass
 from benchmarks.data.corpora import read_labelled
-from benchmarks.data.held_out import mined
+from benchmarks.data.evaluations import mined
 from benchmarks.data.models import trained
 from benchmarks.data.sets import Labelled
 from benchmarks.optimum import recheck

@@ -9,11 +9,10 @@ import numpy as np
 from pandas import DataFrame, Series
 
 from benchmarks.data.corpora import read_labelled
-from benchmarks.data.held_out import measured, setting_of
+from benchmarks.data.evaluations import measured, setting_of
 from benchmarks.data.models import trained
 from benchmarks.data.sets import Labelled
-from benchmarks.paired import difference, draws_of, gain
-from benchmarks.report import Report, fixed
+from benchmarks.report import Report, difference, draws_of, fixed, gain
 from benchmarks.study import Design, Row, Sources, Study
 from formulations import RuleSet, load_rules
 from formulations import constraints as C

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pandas import DataFrame
 
 from benchmarks.data.corpora import read_labelled
-from benchmarks.data.held_out import measured, mined, setting_of
+from benchmarks.data.evaluations import measured, mined, setting_of
 from benchmarks.data.models import trained
 from benchmarks.report import Cells, Report, fixed, groups, number
 from benchmarks.study import Design, Row, Sources, Study

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from benchmarks.data.corpora import CORA_SIZES, RIVALS_SIZE, read_labelled
-from benchmarks.studies.compiled import calls, files, starting
+from benchmarks.studies.compiled import calls, files
 from benchmarks.studies.compiled.calls import BLOCKS, LENGTH, NOISES, SIZE, Cell
 from benchmarks.studies.compiled.report import report
 from benchmarks.study import Design, Row, Sources, Study
@@ -21,7 +21,7 @@ MEASURES = {CORA: calls.cora, UMASS: calls.umass, LONG: calls.long, THREADS: cal
 
 def cells(sources: Sources, part: str) -> Iterable[Cell]:
     if part == STARTING:
-        cases = sources(smoke=[starting.NUMBA], sample=list(starting.CASES), full=list(starting.CASES))
+        cases = sources(smoke=[files.NUMBA], sample=list(files.CASES), full=list(files.CASES))
         return [Cell(part, case, 0) for case in cases]
     if part == LONG:
         noises = sources(smoke=NOISES[:1], sample=NOISES, full=NOISES)
@@ -43,7 +43,7 @@ def cells(sources: Sources, part: str) -> Iterable[Cell]:
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
     if cell.part == STARTING:
-        return starting.measure(cell.data, 1 if sources.scale == "smoke" else 5)
+        return files.first_calls(cell.data, 1 if sources.scale == "smoke" else 5)
     if cell.part == FILES:
         return files.measure(sources)
     return MEASURES[cell.part](sources, cell)

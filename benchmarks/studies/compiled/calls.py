@@ -16,7 +16,7 @@ from benchmarks import optimum
 from benchmarks.data import prepared
 from benchmarks.data.corpora import RIVALS_SIZE
 from benchmarks.data.prepared import Prepared
-from benchmarks.data.runs import repeated
+from benchmarks.data.synthetic import repeated
 from benchmarks.study import Row, Sources
 from benchmarks.timing import Clock, Seconds, Work, one_core, time_rounds
 from formulations import Trellis

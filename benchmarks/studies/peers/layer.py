@@ -24,9 +24,9 @@ SIZES = ((40, 9), (40, 27), (40, 136), (200, 27))
 BATCHES = (1, 16, 128)
 
 
-def cells(sources: Sources) -> Iterator[Cell]:
-    require(LAYER)
-    return (Cell(LAYER, f"generator {T} {K}") for T, K in SIZES[: sources(smoke=1, sample=4, full=4)])
+def cells(sources: Sources, part: str) -> Iterator[Cell]:
+    require(part)
+    return (Cell(part, f"generator {T} {K}") for T, K in SIZES[: sources(smoke=1, sample=4, full=4)])
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
