@@ -60,23 +60,6 @@ def test_records_of_candidates_have_notes_too(cli):
     assert {key: row[key] for key in ABOUT} == ABOUT and len(row["spans"]) == 1
 
 
-@pytest.mark.parametrize(
-    ("key", "hint"),
-    [
-        ("status", "rows of results or requests use this name"),
-        ("best_score", "rows of results or requests use this name"),
-        ("tokenz", 'did you mean "tokens"?'),
-        ("words", 'did you mean "tokens"?'),
-        ("ner_tags", 'did you mean "labels"?'),
-    ],
-)
-def test_keys_that_are_taken_or_misspelt_are_refused(key, hint, cli):
-    write_lines("in.jsonl", {**SCORES, key: 1})
-    assert cli.refused("decode in.jsonl").startswith(
-        f'ilpinfer: in.jsonl, line 1: no use for "{key}"; {hint}'
-    )
-
-
 def test_all_fields_of_rows_are_taken_names():
     assert set(ilpinfer.TwoPhaseSolution.FURTHER) <= OWN
     assert set(ilpinfer.decode(Trellis([0.0], [])).to_dict(incumbents=True)) <= OWN
