@@ -59,9 +59,8 @@ class IntegerProgram:
 
     def activity(self, x: Integers) -> Integers:
         """A x, (m,) int64, exact."""
-        sums = np.zeros(self.n_rows, np.int64)
-        np.add.at(sums, self.row_of_entry, self.data * x[self.indices])
-        return sums
+        sums = np.concatenate([[0], np.cumsum(self.data * x[self.indices])]).astype(np.int64)
+        return np.asarray(sums[self.indptr[1:]] - sums[self.indptr[:-1]])
 
     def satisfied_by(self, x: Integers) -> bool:
         """Whether x (n,) int64 lies in its box and keeps every row, in exact arithmetic."""

@@ -1,12 +1,12 @@
 """Integer programs on solvers, as methods."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from formulations import time_limits
 from formulations.automata.lattice import Lattice
-from formulations.dtypes import LabelIds
+from formulations.dtypes import Integers, LabelIds
 from formulations.problem.problem import Problem
 from formulations.programs.formulation import exclude_labelling, formulate
 from formulations.programs.loss_bounds import best_score, reduce
@@ -19,8 +19,8 @@ from ilpinfer.solvers.answer import GRACE
 
 FASTEST = "cp-sat"
 """The solver measured fastest on folded programs: `python -m benchmarks run engine --parts folded`."""
-MARGIN = 0.05
-"""Seconds between the last moment of a solver and the deadline."""
+MARGIN, MOST_MARGIN = 0.05, 1 / 4
+"""Seconds between the stop of a solver and the deadline, in which its answer is checked; at most this share of what is left."""
 _SECONDS_A_COLUMN = 2e-6
 """Seconds to build and transfer a program, on a slow machine."""
 
@@ -35,11 +35,22 @@ class Reply:
     certificate: Certificate
 
 
-def solve(solver: str, program: IntegerProgram, deadline: Deadline, threads: int) -> Reply:
-    """Solve a program; the first start of the solver does not count against the deadline."""
-    answer = solvers.solve(solver, program, time_limit=deadline.remaining, threads=threads)
+def solve(
+    solver: str,
+    program: IntegerProgram,
+    deadline: Deadline,
+    threads: int,
+    labelling: Callable[[Integers], LabelIds] | None = None,
+) -> Reply:
+    """Solve a program, and end before the deadline; the first start of the solver does not count against it.
+
+    `labelling` reads the labelling of a vector, by default that of the program.
+    """
+    left = deadline.remaining
+    limit = None if left is None else left - min(GRACE + MARGIN, MOST_MARGIN * left)
+    answer = solvers.solve(solver, program, time_limit=limit, threads=threads)
     deadline.excuse(answer.warm_up_seconds)
-    path = None if answer.x is None else program.labelling(answer.x)
+    path = None if answer.x is None else (labelling or program.labelling)(answer.x)
     certificate = Certificate("solver", answer.version, answer.settings)
     return Reply(answer.status, path, answer.bound, certificate)
 
@@ -51,16 +62,17 @@ def whole_program(problem: Problem, task: Task, name: str) -> Iterator[Result]:
 
 def best_of_program(problem: Problem, task: Task, solver: str) -> Iterator[Result]:
     """The best labellings of a problem's program, one after the other by no-good rows."""
+    relaxed = best_score(problem.lattice)
     try:
         time_limits.check()
         program = formulate(problem).soft()
     except time_limits.OutOfTime:
-        yield Result(None, best_score(problem.lattice), f"{solver}: no time left", VITERBI_BOUND)
+        yield Result(None, relaxed, f"{solver}: no time left", VITERBI_BOUND)
         return
     for _ in range(task.top):
         reply = solve(solver, program, task.deadline, task.threads)
-        if reply.status in ("feasible", "unknown"):
-            reply = _with_relaxed_bound(reply, problem)
+        if reply.status in ("feasible", "unknown") and relaxed < reply.bound:
+            reply = replace(reply, bound=relaxed, certificate=VITERBI_BOUND)
         if reply.path is None:
             yield Result(None, reply.bound, _words(solver, reply), reply.certificate)
             return
@@ -80,7 +92,7 @@ def reduced_program(
 ) -> Result | None:
     """The best labelling by the fastest solver, on the steps that an incumbent leaves; None where time is short.
 
-    It ends early enough for its process to be stopped before the deadline. `relaxed` are scores of a relaxation, and its
+    `relaxed` are scores of a relaxation, and its
     bound, by which steps are left out.
     """
     left, columns = deadline.remaining, math.prod(folded.lattice.pool.shape[1:]) * len(folded.lattice.node)
@@ -89,25 +101,12 @@ def reduced_program(
     program = formulate(folded).soft()
     lattice, most = relaxed or (folded.lattice, None)
     reduced = reduce(program, lattice, incumbent, value, most)
-    left = deadline.remaining
-    if left is not None and left < 2 * GRACE:
-        return None
-    limit = None if left is None else left - GRACE - MARGIN
-    answer = solvers.solve(FASTEST, reduced.program, time_limit=limit, threads=threads)
-    deadline.excuse(answer.warm_up_seconds)
-    certificate = Certificate("solver", answer.version, answer.settings)
-    path = None if answer.x is None else program.labelling(reduced.expand(answer.x))
-    reply = Reply(answer.status, path, answer.bound, certificate)
-    if reply.status in ("feasible", "unknown"):
-        reply = _with_relaxed_bound(reply, folded)
+    reply = solve(
+        FASTEST, reduced.program, deadline, threads, lambda x: program.labelling(reduced.expand(x))
+    )
+    path = reply.path
     bound = reply.bound if path is None else max(reply.bound, folded.value(path).score)
     return Result(path, bound, _words(FASTEST, reply), reply.certificate)
-
-
-def _with_relaxed_bound(reply: Reply, problem: Problem) -> Reply:
-    """The reply, with the bound without rules if that is lower; bounds of solvers begin far above it."""
-    best = best_score(problem.lattice)
-    return replace(reply, bound=best, certificate=VITERBI_BOUND) if best < reply.bound else reply
 
 
 def _words(solver: str, reply: Reply) -> str:
