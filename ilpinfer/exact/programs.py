@@ -7,14 +7,18 @@ from dataclasses import dataclass, replace
 from formulations import time_limits
 from formulations.automata.lattice import Lattice
 from formulations.dtypes import Integers, LabelIds
+from formulations.grid import FORBIDDEN
 from formulations.problem.problem import Problem
 from formulations.programs.formulation import exclude_labelling, formulate
 from formulations.programs.loss_bounds import best_score, reduce
 from formulations.programs.record import IntegerProgram
 from ilpinfer import solvers
-from ilpinfer.core.certificate import VITERBI_BOUND, Certificate
+from ilpinfer.core.certificate import VITERBI_BOUND, Certificate, proof
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.result import Result, Task
+from ilpinfer.exact.known import Known
+from ilpinfer.exact.solver_options import Beginning, SolverOptions, beginning, share_of
+from ilpinfer.exact.stages import KERNELS, by_kernels
 from ilpinfer.solvers.answer import GRACE
 
 FASTEST = "cp-sat"
@@ -57,29 +61,54 @@ def solve(
 
 def whole_program(problem: Problem, task: Task, name: str) -> Iterator[Result]:
     """The whole program on a solver: every rule as rows, without folding."""
-    yield from best_of_program(problem, task, name)
+    options = task.parameters
+    yield from best_of_program(problem, task, name, options if isinstance(options, SolverOptions) else None)
 
 
-def best_of_program(problem: Problem, task: Task, solver: str) -> Iterator[Result]:
+def best_of_program(
+    problem: Problem, task: Task, solver: str, options: SolverOptions | None = None
+) -> Iterator[Result]:
     """The best labellings of a problem's program, one after the other by no-good rows."""
-    relaxed = best_score(problem.lattice)
+    options, begun, root = options or SolverOptions(), Beginning(), ""
+    bound, certificate = float(best_score(problem.lattice)), VITERBI_BOUND
     try:
         time_limits.check()
-        program = formulate(problem).soft()
+        if options.root_bound:
+            root = "; root bound of the engine"
+            with share_of(task.deadline) as share:
+                bound, certificate = _root_bound(problem, share)
+        begun = beginning(options, problem, task)
+        program = formulate(problem).soft().starting_with(begun.path)
     except time_limits.OutOfTime:
-        yield Result(None, relaxed, f"{solver}: no time left", VITERBI_BOUND)
+        yield Result(begun.path, bound, f"{solver}: no time left{begun.words}{root}", certificate)
         return
     for _ in range(task.top):
-        reply = solve(solver, program, task.deadline, task.threads)
-        if reply.status in ("feasible", "unknown") and relaxed < reply.bound:
-            reply = replace(reply, bound=relaxed, certificate=VITERBI_BOUND)
+        reply = _not_below(solve(solver, program, task.deadline, task.threads), begun, problem)
+        if reply.status in ("feasible", "unknown") and bound < reply.bound:
+            reply = replace(reply, bound=bound, certificate=certificate)
+        value = FORBIDDEN if reply.path is None else problem.value(reply.path).score
+        least = value if reply.status == "optimal" else max(reply.bound, value)
+        words = f"{solver}: {reply.status}{begun.words}{root}"
+        yield Result(reply.path, least, words, reply.certificate, begun.improvements)
         if reply.path is None:
-            yield Result(None, reply.bound, _words(solver, reply), reply.certificate)
             return
-        value = problem.value(reply.path)
-        bound = float(value.score) if reply.status == "optimal" else reply.bound
-        yield Result(reply.path, max(bound, value.score), _words(solver, reply), reply.certificate)
-        program = exclude_labelling(program, reply.path)
+        program, begun = exclude_labelling(program, reply.path).starting_with(None), Beginning()
+
+
+def _root_bound(problem: Problem, deadline: Deadline) -> tuple[float, Certificate]:
+    """The bound of the engine's kernels, before diagrams and branch and bound, with its proof."""
+    known = Known.of(problem, deadline)
+    deadline.excuse(KERNELS.warm())
+    by_kernels(known)
+    return known.bound, proof("root bound of the engine", known.tree)
+
+
+def _not_below(reply: Reply, begun: Beginning, problem: Problem) -> Reply:
+    """The reply; where its labelling is worse than that of the beginning, that one, and the claim is not believed."""
+    if begun.path is None or (reply.path is not None and problem.value(reply.path).score >= begun.value):
+        return reply
+    bound = reply.bound if reply.status in ("feasible", "unknown") else math.inf
+    return replace(reply, status="feasible", path=begun.path, bound=bound)
 
 
 def reduced_program(
@@ -101,9 +130,7 @@ def reduced_program(
     program = formulate(folded).soft()
     lattice, most = relaxed or (folded.lattice, None)
     reduced = reduce(program, lattice, incumbent, value, most)
-    reply = solve(
-        FASTEST, reduced.program, deadline, threads, lambda x: program.labelling(reduced.expand(x))
-    )
+    reply = solve(FASTEST, reduced.program, deadline, threads, lambda x: program.labelling(reduced.expand(x)))
     path = reply.path
     bound = reply.bound if path is None else max(reply.bound, folded.value(path).score)
     return Result(path, bound, _words(FASTEST, reply), reply.certificate)
