@@ -4,7 +4,7 @@ import signal
 
 import pytest
 from hypothesis import HealthCheck, settings
-from support.command_line import cli, folder, here  # noqa: F401
+from support.command_line import cli, folder, here, trained  # noqa: F401
 from support.costs import function_of, slow_tests
 from support.effort import STRICT
 

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from support.command_line import rows
@@ -65,15 +66,6 @@ def test_a_row_has_them_and_is_read_back(folder, cli):
     assert ilpinfer.TwoPhaseSolution.from_dict(two[0]).given == {0: "b"}
 
 
-def test_an_interrupted_run_goes_on_only_with_the_same_ones(folder, cli):
-    written("in.jsonl", {**SCORES, "given": {"0": "b"}}, SCORES)
-    cli.done("decode in.jsonl --output out.jsonl")
-    Path("out.jsonl.part").write_text(Path("out.jsonl").read_text().splitlines()[0] + "\n")
-    Path("out.jsonl").unlink()
-    written("in.jsonl", {**SCORES, "given": {"0": "O"}}, SCORES)
-    assert "another run" in cli.failed("decode in.jsonl --output out.jsonl")
-
-
 @pytest.mark.parametrize(
     ("given", "words"),
     [
@@ -118,8 +110,48 @@ def test_shards_and_comparisons_keep_them(folder, cli):
     cli.done("reprocess in.jsonl --output shards --jobs 1")
     table = pq.read_table("shards/part-00000.parquet").to_pylist()
     assert [row["labels"] for row in table] == [["b", "b", "O"], ["a", "b", "O"]]
+    assert [row["given"] for row in table] == ['{"0": "b"}', None]
     cli.done("compare in.jsonl --methods auto,beam --output compared")
     assert [row["score"] for row in rows(Path("compared/results.jsonl"))] == [2, 2, 3, 3]
+
+
+@pytest.mark.parametrize("key", [pa.int64(), pa.string()])
+def test_a_column_of_a_table(folder, cli, key):
+    """A map, or a struct with a field for each position."""
+    model = "--model hmm.json"
+    Path("train.tsv").write_text("Ada\ta\nslept\tb\n\nAda\tb\nslept\ta\n")
+    cli.done("train train.tsv --output hmm.json")
+    made = int if key == pa.int64() else str
+    columns = {
+        "tokens": pa.array([["Ada", "slept"]] * 3),
+        "given": pa.array(
+            [[(made(0), "a")], None, [(made(1), "a"), (made(0), None)]], pa.map_(key, pa.string())
+        ),
+    }
+    pq.write_table(pa.table(columns), "map.parquet")
+    struct = [{"0": "a", "1": None}, None, {"0": None, "1": "a"}]
+    pq.write_table(pa.table({**columns, "given": pa.array(struct)}), "struct.parquet")
+    for name in ("map", "struct"):
+        cli.done(f"reprocess {name}.parquet {model} --output {name} --jobs 1")
+        table = pq.read_table(f"{name}/part-00000.parquet").to_pydict()
+        assert table["given"] == ['{"0": "a"}', None, '{"1": "a"}']
+        assert (table["labels"][0][0], table["labels"][2][1]) == ("a", "a")
+        decoded = cli.rows(f"decode {name}.parquet {model}")
+        assert [row.get("given") for row in decoded] == [{"0": "a"}, None, {"1": "a"}]
+    pq.write_table(pa.table({**columns, "given": pa.array([{"7": "a"}, None, None])}), "bad.parquet")
+    assert "bad.parquet, row 1: given: a position is 7" in cli.refused(f"decode bad.parquet {model}")
+    ended = cli(f"reprocess bad.parquet {model} --output bad --jobs 1")
+    assert ended.code == 1 and "bad.parquet, row 1: given: a position is 7" in ended.err
+
+
+def test_a_shard_has_them_where_a_model_leaves_tokens_out(folder, cli):
+    train = "Ada\tB-name\n@newline@\tO\nslept\tO\n\nslept\tO\n@newline@\tO\nAda\tB-name\n"
+    Path("train.tsv").write_text(train * 2)
+    cli.done("train train.tsv --kind crf --line-breaks out --output crf.json")
+    written("in.jsonl", {"tokens": ["Ada", "@newline@", "slept"], "given": {"2": "B-name"}})
+    cli.done("reprocess in.jsonl --model crf.json --output out --jobs 1")
+    [row] = pq.read_table("out/part-00000.parquet").to_pylist()
+    assert (row["given"], row["labels"][2]) == ('{"2": "B-name"}', "B-name")
 
 
 def test_prefixes_are_stripped_from_them_too(folder, cli):

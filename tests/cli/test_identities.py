@@ -26,9 +26,13 @@ SCORES = {
     "emissions": [[0, 1, 0], [0, 0, 1]],
     "transitions": [[0, 0, 0]] * 3,
 }
-CONLLU = """# newdoc
+CONLLU = """# global.columns = ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC
+# newdoc id = d-1
+# newpar
 # sent_id = s-1
-# text = Ada slept
+#text=Ada  slept = or not
+# text = another text
+# checked by hand
 1	Ada	_	PROPN	_	_	0	root	_	_
 2	slept	_	VERB	_	_	1	dep	_	_
 
@@ -82,14 +86,6 @@ def test_all_fields_of_rows_are_taken_names():
     assert set(ilpinfer.decode(Trellis([0.0], [])).to_dict(incumbents=True)) <= OWN
 
 
-def test_a_run_does_not_continue_rows_of_other_notes(cli):
-    _write({"id": 1, **SCORES}, {"id": 2, **SCORES, "tokens": 5})
-    cli.failed("decode in.jsonl --output out.jsonl")
-    assert Path("out.jsonl.part").exists()
-    _write({"id": 3, **SCORES}, {"id": 2, **SCORES})
-    assert "belongs to another run" in cli.refused("decode in.jsonl --output out.jsonl")
-
-
 def test_shards_have_columns_of_notes(cli):
     parquet = pytest.importorskip("pyarrow.parquet")
     _write({**ABOUT, **SCORES}, {"id": 8, **SCORES}, SCORES)
@@ -136,7 +132,40 @@ def test_the_folder_of_a_run_is_read_as_its_shards(cli):
 def test_the_id_of_a_sentence_of_universal_dependencies(cli):
     Path("in.conllu").write_text(CONLLU)
     cli.done("train in.conllu --kind hmm --output hmm.json")
-    assert [row.get("id") for row in cli.rows("decode in.conllu --model hmm.json")] == ["s-1", None]
+    notes = {"newdoc id": "d-1", "newpar": "", "text": "Ada  slept = or not"}
+    first, second = cli.rows("decode in.conllu --model hmm.json")
+    assert (first["id"], first["metadata"]) == ("s-1", notes) and not {"id", "metadata"} & second.keys()
+    cli.done("reprocess in.conllu --model hmm.json --output out --jobs 1")
+    table = pytest.importorskip("pyarrow.parquet").read_table("out/part-00000.parquet").to_pydict()
+    assert (table["id"], json.loads(table["metadata"][0])) == (["s-1", None], notes)
+    cli.done("convert in.conllu same.conllu")
+    assert Path("same.conllu").read_text() == CONLLU
+    cli.done("convert in.conllu out.jsonl")
+    record = rows(Path("out.jsonl"))[0]
+    assert (record["id"], record["metadata"], record["columns"]["head"]) == ("s-1", notes, ["0", "1"])
+    cli.done("convert out.jsonl again.conllu")
+    cli.done("convert again.conllu again.jsonl")
+    assert [row.get("metadata", {}).get("newpar") for row in rows(Path("again.jsonl"))] == ["", None]
+    assert {**rows(Path("again.jsonl"))[0], "columns": record["columns"]} == record
+
+
+@pytest.mark.parametrize(
+    ("about", "comments"),
+    [
+        ({"id": 7, "doc_id": 5, "metadata": {"page": 3}}, ["sent_id = 7", "doc_id = 5", "page = 3"]),
+        ({"metadata": {"text": "Ada", "newdoc": "", "other": ""}}, ["text = Ada", "newdoc"]),
+        ({"metadata": {"a=b": "x", "list": [1], "two\nlines": "x", "lines": "a\nb"}}, []),
+        ({"metadata": "a text", "name": "n"}, ["name = n"]),
+    ],
+)
+def test_notes_as_comments_of_universal_dependencies(about, comments, cli):
+    _write({"tokens": ["Ada"], "labels": ["O"], **about})
+    cli.done("convert in.jsonl out.conllu")
+    lines = Path("out.conllu").read_text().splitlines()
+    assert "text = Ada" in (lines[0][2:], *comments)
+    assert [line[2:] for line in lines if line[:1] == "#" and line != "# text = Ada"] == [
+        each for each in comments if each != "text = Ada"
+    ]
 
 
 def _trellises():

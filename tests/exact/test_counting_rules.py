@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from routes import PLAIN, SMALL, take
 from support.checks import check_optimum
+from support.effort import examples
 from support.strategies import UNIT, by_numbers
 from support.template_oracles import between_runs
 
@@ -128,7 +129,8 @@ def small(seed):
     return by_numbers(start, edges, labels, *(counted(rng, labels) for _ in range(rng.integers(2, 5))))
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.examples
+@pytest.mark.parametrize("seed", range(examples(60)))
 def test_cases_by_fractional_rows_find_the_optimum(monkeypatch, seed):
     """The route through linear programs and cases, which small problems do not need by themselves."""
     take(monkeypatch, PLAIN | SMALL | {"refinement.FEW": 5})
@@ -140,7 +142,8 @@ def test_cases_by_fractional_rows_find_the_optimum(monkeypatch, seed):
     check_optimum(problem, solution)
 
 
-@pytest.mark.parametrize("seed", range(100, 180))
+@pytest.mark.examples
+@pytest.mark.parametrize("seed", range(100, 100 + examples(80)))
 def test_a_contradiction_is_one_and_a_labelling_keeps_the_hard_sums(seed):
     trellis, rules = small(seed).given
     problem = compile_problem(trellis, [rule for rule in rules if rule.penalty == math.inf])
@@ -151,7 +154,8 @@ def test_a_contradiction_is_one_and_a_labelling_keeps_the_hard_sums(seed):
         assert not any(part.total.violations(outcome.path) for _, part in sums_of(problem))
 
 
-@pytest.mark.parametrize("seed", range(200, 230))
+@pytest.mark.examples
+@pytest.mark.parametrize("seed", range(200, 200 + examples(30)))
 def test_the_linear_relaxation_bounds_the_optimum(seed):
     (best, _), problem = small(seed).best(), small(seed).compiled().fold()
     parts = [part for _, part in sums_of(problem)]

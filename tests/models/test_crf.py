@@ -197,6 +197,10 @@ def test_labels_that_training_lacks(crf):
         (PAIRS, {"algorithm": "lbgfs"}, 'no algorithm "lbgfs"; did you mean "lbfgs"'),
         (PAIRS, {"parameters": {"c3": 1}}, 'lbfgs has no parameter "c3"; there are c1, c2, delta'),
         (PAIRS, {"parameters": {"c2": "much"}}, "lbfgs: c2 is 'much'; its usual value is 1.0"),
+        (PAIRS, {"parameters": {"c2": float("nan")}}, "lbfgs: c2 is nan;"),
+        (PAIRS, {"parameters": {"c1": -1}}, "lbfgs: c1 is -1; its usual value is 0.0, expected a number"),
+        (PAIRS, {"parameters": {"max_iterations": 1.5}}, "expected a whole number from 0"),
+        (PAIRS, {"parameters": {"linesearch": "More"}}, "expected one of MoreThuente"),
         (PAIRS, {"template": "citation"}, r'template cannot be read: .*; did you mean "citations"'),
     ],
 )
