@@ -48,7 +48,7 @@ def test_methods_are_compared_on_candidates(files, cli):
         line["method"]: line for line in json.loads(Path("compared/summary.json").read_text())["methods"]
     }
     assert lines["greedy-spans"]["mean_gap"] > lines["auto"]["mean_gap"] == 0
-    cli.done("reprocess in.jsonl --rules rules.toml --output run")
+    cli.done("reprocess in.jsonl --rules rules.toml --output run --jobs 1")
 
 
 @pytest.mark.parametrize(

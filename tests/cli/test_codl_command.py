@@ -138,6 +138,7 @@ def test_hard_rules_may_leave_sequences_out(folder, cli):
 
 BAD = [
     ("--gamma much", "--gamma much: expected a number from 0 to 1, or tokens"),
+    ("--kind hmm3", 'no kind of model "hmm3"; did you mean "hmm"?'),
     ("--k 0", "k is 0; expected a whole number from 1"),
     ("--split words --text", 'no split "words"'),
     ("--output pool.txt", "pool.txt: is an input of this command"),

@@ -83,6 +83,8 @@ def test_a_sequence_without_a_labelling_is_a_row(cli):
         ("--picture train.tsv", "train.tsv: is an input of this command"),
         ("--picture x --summary x", "x: is given for --picture and for --summary"),
         ("--summary out.jsonl", "out.jsonl: is an input of this command"),
+        ("--heaviest -1", "heaviest is -1.0; expected a number above 0"),
+        ("--time-limit 0", "time_limit is 0.0; expected seconds above 0"),
         ("--bound half", "bound is 'half'; expected one of relative, odds"),
         ("--choose-tau --folds 3", "--folds 3: there are 2 sequences"),
     ],

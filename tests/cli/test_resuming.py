@@ -5,14 +5,10 @@ import json
 from pathlib import Path
 
 import pytest
-from support.command_line import SCORES, TRAIN, rows
+from support.command_line import SCORES, TRAIN, rows, write_lines
 
 DECODE = "decode in.jsonl --rules rules.toml --output x.jsonl"
 COMPARE = "compare in.jsonl --rules rules.toml --output out --methods"
-
-
-def written(*records: dict) -> None:
-    Path("in.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
 
 
 def lines_of(output: Path) -> list[bytes]:
@@ -47,7 +43,7 @@ def told(line: bytes) -> list:
     ],
 )
 def test_rows_that_are_there_are_kept_as_they_were(folder, cli, command, output, left, kept):
-    written(*[{**SCORES, "tokens": ["x\u2028y", "\x85", "c", "d"]}] * 3)
+    write_lines("in.jsonl", *[{**SCORES, "tokens": ["x\u2028y", "\x85", "c", "d"]}] * 3)
     cli.done(command)
     whole = unfinished(Path(output), left, b'{"torn')
     cli.done(command)
@@ -72,10 +68,10 @@ GIVEN = {**SCORES, "given": {"0": "title"}}
     ids=["method", "tokens", "number", "id", "given"],
 )
 def test_rows_of_another_run_are_refused(folder, cli, before, after, more):
-    written(*before)
+    write_lines("in.jsonl", *before)
     cli.done(DECODE)
     unfinished(Path("x.jsonl"), len(before))
-    written(*after)
+    write_lines("in.jsonl", *after)
     err = cli.refused(f"{DECODE} {more}")
     assert err.endswith("x.jsonl.part: belongs to another run; delete it, or choose another output\n")
     assert len(rows(Path("x.jsonl.part"))) == len(before)

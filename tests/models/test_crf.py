@@ -1,10 +1,10 @@
 """Conditional random fields: scores, probabilities and files, against CRFsuite itself and against the book."""
 
-import contextlib
 import itertools
 import json
 import math
 import os
+import struct
 
 import numpy as np
 import pycrfsuite
@@ -244,6 +244,7 @@ def test_a_truncated_or_changed_model_file_is_a_clear_error(tmp_path, crf):
         load_model(path)
 
 
+@pytest.mark.filterwarnings("ignore::ilpinfer.models.crf.attribute_check.FeatureNotice")
 def test_damaged_files_of_crfsuite_are_clear_errors(tmp_path, crfsuite_file):
     data = crfsuite_file.read_bytes()
     path = tmp_path / "broken.crfsuite"
@@ -251,14 +252,20 @@ def test_damaged_files_of_crfsuite_are_clear_errors(tmp_path, crfsuite_file):
         path.write_bytes(data[:length])
         with pytest.raises(ModelError, match=r"broken.crfsuite: (damaged model|not a model) of CRFsuite"):
             CRF.from_crfsuite(path)
-    random = np.random.default_rng(5)
+    random, messages = np.random.default_rng(5), []
     for _ in range(200):
         changed = bytearray(data)
         for place in random.integers(0, min(len(data), 400), 3):
             changed[place] = int(random.integers(256))
+        if random.random() < 0.5:
+            place = 4 * int(random.integers(12))
+            changed[place : place + 4] = struct.pack("<I", random.choice([0, 1, 5000, 2**31, 2**32 - 1]))
         path.write_bytes(bytes(changed))
-        with contextlib.suppress(ModelError):
-            CRF.from_crfsuite(path)
+        try:
+            CRF.from_crfsuite(path).trellis_of([["word[0]=Ada"], ["word[0]=new"]])
+        except ValueError as error:
+            messages.append(str(error))
+    assert messages and all("\n" not in message and len(message) < 1000 for message in messages)
     with pytest.raises(ModelError, match="cannot be read: No such file"):
         CRF.from_crfsuite(tmp_path / "none")
 

@@ -83,6 +83,11 @@ def rows(source: str | Path) -> list[dict]:
     return [json.loads(line, parse_constant=refuse) for line in text.split("\n") if line]
 
 
+def write_lines(path: str, *records: dict) -> None:
+    """A file of JSON lines."""
+    Path(path).write_text("".join(json.dumps(record) + "\n" for record in records))
+
+
 def rule_text(template: str, **options: object) -> str:
     """A rule file of one rule; its fields are those that the options name, or `fields`."""
     fields = options.pop("fields", [options[name] for name in ("field", "other") if name in options])
