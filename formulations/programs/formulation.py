@@ -26,6 +26,8 @@ FloorKind = Literal["relative", "odds"]
 MOST_COLUMNS = 20_000_000
 """Path columns of the largest program that is built; a larger one would take gigabytes."""
 
+_SECONDS_A_COLUMN = 8e-8  # to state the path
+
 
 class TooLarge(InferenceError, ValueError):
     """A problem whose program would have more than `MOST_COLUMNS` columns."""
@@ -81,7 +83,7 @@ def formulate(problem: Problem) -> Formulation:
             f"{' in pairs' if S > K else ''}, and may have {MOST_COLUMNS}: use a method that needs none, such as beam, or "
             "shorter sequences"
         )
-    time_limits.check()
+    time_limits.check(_SECONDS_A_COLUMN * (T - 1) * S * K)
     built = ProgramBuilder(problem)
     _add_path(problem.lattice, built)
     for rule in problem.rules:
