@@ -58,7 +58,7 @@ class FunctionCount:
 def counted(function: Count, name: str, labels: list[str], tokens: tuple[str, ...]) -> int:
     """What a function returns; ValueError unless it is a whole number in range."""
     count: Any = function(labels, tokens)
-    if isinstance(count, bool) or not isinstance(count, Integral) or not 0 <= count <= MOST_COUNTED:
+    if isinstance(count, bool) or not isinstance(count, Integral) or not 0 <= int(count) <= MOST_COUNTED:
         raise ValueError(
             f"predicate {name!r} returned {brief(count)}; expected a number of violations from 0, where the rule holds, "
             f"to {MOST_COUNTED}"

@@ -56,7 +56,7 @@ class Method:
         return result
 
     def _runner_for(self, problem: Problem) -> str:
-        if not problem.functions or self.functions == "":
+        if self.functions == "" or not problem.functions:
             return self.runner
         if self.functions is None:
             raise ValueError(

@@ -256,16 +256,18 @@ def _read(claims: Claims, given: Any, meter: Meter) -> tuple[Path, ...]:
     """Label ids of labellings, checked."""
     problem = claims.case.problem
     meter.spend(len(given) * (sum(problem.shape) + 4 * OVERHEAD + RULE * len(problem.rules)))
-    return tuple(path for each in given if (path := claims.case.path(each)) is not None)
+    read = tuple(path for each in given if (path := claims.case.path(each)) is not None)
+    if len(read) < len(given):
+        raise CheckFailure("certificate: it excludes or lists what is no labelling")
+    return read
 
 
 def _excluded(claims: Claims, meter: Meter) -> tuple[Path, ...]:
     """The labellings that the certificate excludes: different from each other and from the solution's, none of them worse."""
-    path = claims.path
-    read = excluded = _read(claims, claims.solution.certificate.excluded, meter)
-    if path is None and read:
+    path, excluded = claims.path, _read(claims, claims.solution.certificate.excluded, meter)
+    if path is None and excluded:
         raise CheckFailure("certificate: it excludes labellings, but there is none to compare them with")
-    if len({path, *excluded}) != 1 + len(read):
+    if len({path, *excluded}) != 1 + len(excluded):
         raise CheckFailure("certificate: it excludes a labelling twice, or the solution's own")
     for place, each in enumerate(excluded):
         if path is not None and claims.rank(each) > claims.rank(path):

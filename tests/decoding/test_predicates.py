@@ -46,7 +46,8 @@ COUNTS = (changes, palindrome, no_repeat, odd)
 PREFIXES = {
     changes: lambda labels, tokens: changes(labels, tokens[: len(labels)]),
     palindrome: lambda labels, tokens: sum(
-        labels[t] != labels[len(tokens) - 1 - t] for t in range(max(0, len(tokens) - len(labels)), len(tokens) // 2)
+        labels[t] != labels[len(tokens) - 1 - t]
+        for t in range(max(0, len(tokens) - len(labels)), len(tokens) // 2)
     ),
     odd: lambda labels, tokens: len(tokens) % 2,
 }
@@ -168,10 +169,19 @@ def test_hard_functions_that_nothing_keeps():
         (lambda: _decoded(lambda labels, tokens: True), "returned True; expected a number of violations"),
         (lambda: _decoded(lambda labels, tokens: -1), "returned -1; expected a number of violations"),
         (lambda: _decoded(lambda labels, tokens: 0.5), "returned 0.5; expected a number of violations"),
-        (lambda: _decoded(lambda labels, tokens: 100_001), "returned 100001; expected a number of violations"),
-        (lambda: C.predicate(changes, prefix=3), "prefix is 3; expected a function of the label names so far"),
+        (
+            lambda: _decoded(lambda labels, tokens: 100_001),
+            "returned 100001; expected a number of violations",
+        ),
+        (
+            lambda: C.predicate(changes, prefix=3),
+            "prefix is 3; expected a function of the label names so far",
+        ),
         (lambda: _decoded(changes, within=1.0), "within is not for rules that are Python functions"),
-        (lambda: _decoded(changes, top=9000), "top is 9000; expected at most 5000 with rules that are Python"),
+        (
+            lambda: _decoded(changes, top=9000),
+            "top is 9000; expected at most 5000 with rules that are Python",
+        ),
     ],
 )
 def test_what_is_refused(make, words):
