@@ -1,7 +1,7 @@
 """The best labellings under rules that are Python functions: labellings in the order of their score under the other rules."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -9,11 +9,12 @@ import numpy as np
 from formulations.dtypes import LabelIds
 from formulations.grid import is_forbidden
 from formulations.problem.problem import Problem
-from ilpinfer.core.certificate import NONE, Certificate, Rest
+from ilpinfer.core.certificate import NONE, Certificate, Phases, Rest, proof
 from ilpinfer.core.request import MOST
 from ilpinfer.core.result import NOTHING_KNOWN, Result, Task
-from ilpinfer.core.trees import Leaf, Split
 from ilpinfer.exact.auto import auto
+from ilpinfer.exact.known import Known
+from ilpinfer.exact.stages import best_few
 from ilpinfer.search.beam import BEAM, search
 from ilpinfer.search.incumbents import Incumbents
 
@@ -67,13 +68,19 @@ class Listing:
         """Make the list longer until it suffices, or to its limits."""
         number, T = 1, self.problem.shape[0]
         most = min(MOST["top"], max(FIRST, MOST_CELLS // T))
+        deadline, began = self.task.deadline, 0.0
         while self._extend(number) and not self._suffices():
             if number == most:
                 self.why = f"at most {most} labellings are listed"
                 return
+            took, left = deadline.elapsed - began, deadline.remaining
             if number == BEAM_AFTER:
                 self._look_ahead()
             number = min(most, max(FIRST, GROWTH * number, 2 * self.task.top if number == 1 else 0))
+            if left is not None and number > FIRST and GROWTH * took > left:
+                self.why = f"the time limit leaves no time for a list of {number}"
+                return
+            began = deadline.elapsed
 
     def best(self) -> list[Ids]:
         """The wanted labellings, as far as known; equal totals by label ids."""
@@ -96,44 +103,49 @@ class Listing:
             yield Result(None, bound, method, self._certificate(()))
 
     def _certificate(self, before: tuple[Ids, ...], *, last: bool = False) -> Certificate:
-        """The proof of the bound, which excludes the list; `last` of the last labelling that there is."""
+        """The proof of the bound, which leaves out the list; `last` of the last labelling that there is."""
         known = self.certificate
-        tree: Leaf | Split | None = known.rest.tree if self.complete and known.rest else known.tree  # type: ignore[assignment]
-        if tree is None:
+        if known.tree is None:
             return known
-        rest = Rest(-math.inf, tree) if last else None
+        assert not isinstance(known.tree, Phases)
+        rest = Rest(-math.inf, known.tree) if last else None
         on_list = tuple(path for path in self.paths if path not in before)
-        return replace(known, source=SOURCE, tree=tree, excluded=before, listed=on_list, rest=rest)
+        return replace(known, source=SOURCE, excluded=before, listed=on_list, rest=rest)
 
     def _extend(self, number: int) -> bool:
-        """List a number of labellings; whether there may be more, and the list is proved to have the best ones."""
-        task = replace(self.task, top=number, watch=None, start=NOTHING_KNOWN)
-        results = list(auto(self.others, task, "auto"))
-        found = [result for result in results if result.path is not None]
-        paths = [self._value(result.path) for result in found if result.path is not None]
-        if not found or number == 1:
-            self.complete = results[0].proves_infeasibility
-            self.bound, self.certificate = results[0].bound, results[0].certificate
-            self.paths = paths if found and self._proved(found) else []
-        elif self._proved(found):
-            self.paths, self.bound, self.certificate = paths, found[-1].bound, found[-1].certificate
-            rest = self.certificate.rest
-            self.complete = rest is not None and rest.bound == -math.inf
-        if self.complete or not found or self.task.deadline.passed or not self._proved(found):
-            if not self.complete:
-                why = "the time limit ended" if self.task.deadline.passed else "the engine has no proof for"
-                self.why = f"{why} a list of {number}"
-            return False
-        return True
+        """List a number of labellings with proof; whether there may be more."""
+        if number == 1:
+            task = replace(self.task, top=1, watch=None, start=NOTHING_KNOWN)
+            first = next(auto(self.others, task, "auto"))
+            self.bound, self.certificate = first.bound, first.certificate
+            self.complete = first.proves_infeasibility
+            if first.path is None:
+                return False
+            path, value = self._value(first.path), self.others.value(first.path).score
+            self.paths = [path] if first.bound <= value and first.certificate.tree is not None else []
+            return self._continues(number, proved=bool(self.paths))
+        end = best_few(Known.of(self.others, self.task.deadline), number)
+        proved = end.complete and end.tree is not None and all(map(self._in_time, end.paths))
+        if proved:
+            self.paths = [self._value(path) for path in end.paths]
+            self.certificate = proof(end.why, end.tree)
+            self.bound = self.others.value(end.paths[-1]).score
+            self.complete = len(end.paths) < number
+        return self._continues(number, proved=proved)
 
-    def _proved(self, found: Sequence[Result]) -> bool:
-        """Whether the results are the best labellings under the other rules, with proof."""
-        return all(
-            result.path is not None
-            and result.certificate.tree is not None
-            and result.bound <= self.others.value(result.path).score
-            for result in found
-        )
+    def _continues(self, number: int, *, proved: bool) -> bool:
+        if self.complete:
+            return False
+        late = self.task.deadline.passed
+        if late or not proved:
+            what = "the time limit passed at" if late else "the engine leaves open"
+            self.why = f"{what} a list of {number}"
+        return not self.why
+
+    def _in_time(self, path: LabelIds) -> bool:
+        """Value a labelling; whether the deadline has not passed."""
+        self._value(path)
+        return not self.task.deadline.passed
 
     def _value(self, path: LabelIds) -> Ids:
         """Value a labelling, once."""
@@ -142,7 +154,8 @@ class Listing:
             value = self.problem.value(path)
             cost = sum(rule.finite_penalty * value.violations[rule.name] for rule in self.problem.functions)
             self.totals[ids] = value.score, cost
-            self.incumbents.offer(path, value.score, self.task.deadline.elapsed, self.bound)
+            if value.score > self.incumbents.value:
+                self.incumbents.offer(path, value.score, self.task.deadline.elapsed, self.bound)
         return ids
 
     def _suffices(self) -> bool:
