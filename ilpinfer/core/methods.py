@@ -70,9 +70,8 @@ WHOLE_PROGRAM = "ilpinfer.exact.programs:whole_program"
 
 
 def _solver(name: str, library: str) -> Method:
-    return Method(
-        name, True, f"the whole integer program on {library}", WHOLE_PROGRAM, ("threads",), functions=None
-    )
+    summary, record = f"the whole integer program on {library}", "ilpinfer.exact.solver_options:SolverOptions"
+    return Method(name, True, summary, WHOLE_PROGRAM, ("threads",), record, functions=None)
 
 
 def _search(
