@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+from formulations.labels.schemes import CLOSED
 from ilpinfer.adapters.decisions import AdapterError
+from ilpinfer.corpus.conversion import convert
 
 Spans = Sequence[tuple[int, int]]
 
@@ -124,6 +126,11 @@ class Unit:
             "start": start,
             "end": end,
         }
+
+
+def grouping_labels(labels: Sequence[str], scheme: str) -> Sequence[str]:
+    """Labels (T,) by which entities are grouped: the library knows BIO only, so that schemes which mark ends become BIO."""
+    return convert(labels, scheme, "bio") if scheme in CLOSED else labels
 
 
 def entity_groups(

@@ -6,7 +6,15 @@ from typing import Any, Unpack
 
 from formulations import LabelSet
 from ilpinfer.adapters.decisions import PROBABILITIES, AdapterError, check_choice, decide
-from ilpinfer.adapters.encoding import POOLS, STRATEGIES, Unit, entity_groups, plain_text, units_of
+from ilpinfer.adapters.encoding import (
+    POOLS,
+    STRATEGIES,
+    Unit,
+    entity_groups,
+    grouping_labels,
+    plain_text,
+    units_of,
+)
 from ilpinfer.adapters.pipeline import PostProcessor
 from ilpinfer.adapters.windows import COMBINATIONS
 from ilpinfer.core.options import Options
@@ -42,7 +50,8 @@ def entities(
 
     With the strategies "none" and "simple" rules refer to pieces, with "first", "average" and "max" to words. The score
     of a piece or word is the marginal probability of its label under the rules, p(y_t = k) with p(y) ∝ exp(score(y)) over the
-    labellings that keep the hard rules; that of an entity is their mean. Without rules, entities and scores are the library's.
+    labellings that keep the hard rules; that of an entity is their mean. Without rules, entities and scores of BIO labels are the
+    library's. Of a scheme that marks ends, such as IOBES, which the library does not know, each run is an entity.
 
     Parameters
     ----------
@@ -136,15 +145,18 @@ def entities(
     )
     decoder = Decoder(rules, trellis.labels, method=method, time_limit=time_limit, **options)
     decision = decide(trellis, decoder, score)
+    labels: Sequence[str] = [names[k] for k in decision.ids.tolist()]
+    if strategy != "none":
+        labels = grouping_labels(labels, trellis.labels.scheme)
     labelled = [
         Unit(
-            names[k],
+            label,
             p,
             None if units.written is None else units.written[i],
             None if units.spans is None else units.spans[i],
             units.groups[i][0],
         )
-        for i, (k, p) in enumerate(zip(decision.ids.tolist(), decision.probabilities.tolist(), strict=True))
+        for i, (label, p) in enumerate(zip(labels, decision.probabilities.tolist(), strict=True))
     ]
     if strategy == "none":
         return [unit.record for unit in labelled if unit.label not in ignore_labels]

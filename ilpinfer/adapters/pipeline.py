@@ -1,6 +1,6 @@
 """The last step of a token-classification pipeline of transformers, under rules."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import signature
 from typing import Any
@@ -9,9 +9,10 @@ import numpy as np
 
 from formulations import LabelSet
 from formulations.dtypes import Floats
+from formulations.labels.schemes import CLOSED
 from ilpinfer.adapters.alignment import Key
 from ilpinfer.adapters.decisions import AdapterError, decide
-from ilpinfer.adapters.encoding import POOLS
+from ilpinfer.adapters.encoding import POOLS, grouping_labels
 from ilpinfer.adapters.windows import merge
 from ilpinfer.corpus.arrays import as_floats
 from ilpinfer.corpus.logits import from_logits
@@ -53,9 +54,26 @@ class PostProcessor:
         ignored = ["O"] if ignore_labels is None else ignore_labels
         return [
             each
-            for each in self.pipeline.aggregate(labelled, aggregation_strategy)
+            for each in self._entities(labelled, aggregation_strategy)
             if each.get("entity") not in ignored and each.get("entity_group") not in ignored
         ]
+
+    def _entities(self, labelled: list[Piece], strategy: Any) -> Iterable[dict[str, Any]]:
+        """The entities of labelled pieces, read by the library; it is given BIO labels in place of a scheme that marks ends."""
+        name = str(strategy.value)
+        if name == "none" or self.labels.scheme not in CLOSED:
+            entities: list[dict[str, Any]] = self.pipeline.aggregate(labelled, strategy)
+            return entities
+        units = (
+            self.pipeline.aggregate_words(labelled, strategy)
+            if name in POOLS
+            else self.pipeline.aggregate(labelled, type(strategy)("none"))
+        )
+        labels = grouping_labels([unit["entity"] for unit in units], self.labels.scheme)
+        grouped: list[dict[str, Any]] = self.pipeline.group_entities(
+            [{**unit, "entity": label} for unit, label in zip(units, labels, strict=True)]
+        )
+        return grouped
 
     def _pieces(self, window: Any, text: str, first: Any, rows: Floats, strategy: Any) -> list[Piece]:
         """The pieces of a window without special ones, read by the library."""

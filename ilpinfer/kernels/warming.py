@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from formulations import Feature, Rule, Trellis
+from formulations import Feature, Rule, Trellis, time_limits
 from formulations.problem.compiled_rules import compile_problem
 from formulations.problem.problem import Problem
 from ilpinfer.kernels import notices
@@ -47,7 +47,8 @@ class Stage:
         busy, collecting = True, gc.isenabled()
         gc.disable()  # the compiler makes many lasting objects; collection would take a tenth of the time
         try:
-            self._example()
+            with time_limits.time_limit(lambda: False):  # a limit that passes meanwhile would end it halfway
+                self._example()
         finally:
             busy = False
             notices.ends()

@@ -120,6 +120,30 @@ def test_without_word_ids_empty_pieces_are_special():
     assert [each["index"] for each in every] == list(range(8))
 
 
+@pytest.mark.parametrize("strategy", ["simple", "first", "average", "max"])
+@pytest.mark.parametrize("marks", ["BIES", "BILU", "BMES"])
+def test_each_run_of_a_scheme_that_marks_ends_is_an_entity(strategy, marks):
+    """B E, S S and B I E: a run of two words, two of one word, and one of three."""
+    begin, inner, end, single = sorted(marks, key=lambda mark: "BIMELSU".index(mark))
+    labels = ["O", *(f"{mark}-{field}" for field in ("PER", "LOC") for mark in (begin, inner, end, single))]
+    wanted = [f"{begin}-PER", f"{end}-PER", "O", f"{single}-LOC", f"{single}-LOC", f"{begin}-LOC"]
+    wanted += [f"{inner}-LOC", f"{end}-LOC"]
+    logits = np.array([[9.0 * (label == each) for label in labels] for each in wanted])
+    words = ["Marie", "Curie", "saw", "Paris", "Lyon", "New", "Old", "Town"]
+    given = {
+        "word_ids": range(8),
+        "pieces": words,
+        "rules": [C.valid_scheme()],
+        "aggregation_strategy": strategy,
+    }
+    found = entities(logits, labels, **given)
+    assert [(each["entity_group"], each["word"]) for each in found] == [
+        ("PER", "Marie Curie"), ("LOC", "Paris"), ("LOC", "Lyon"), ("LOC", "New Old Town"),
+    ]  # fmt: skip
+    pieces = entities(logits, labels, **(given | {"aggregation_strategy": "none"}))
+    assert [each["entity"] for each in pieces] == [label for label in wanted if label != "O"]
+
+
 def test_ignored_labels_are_left_out():
     assert [each["entity_group"] for each in found("first", ignore_labels=["O", "ORG"])] == ["PER"]
     persons = found("none", ignore_labels=["O", "B-ORG", "I-ORG"])

@@ -12,6 +12,7 @@ from pathlib import Path
 import numba
 import pytest
 
+from formulations import time_limits
 from ilpinfer.kernels import notices, warming
 from ilpinfer.kernels.jit import SealedFiles
 
@@ -208,6 +209,13 @@ def test_a_kernel_that_fails_to_compile_leaves_no_step(modules, steps):
     with pytest.raises(numba.core.errors.TypingError):
         warming.Stage("bad", "a test", lambda: module.bad(3)).warm()
     assert steps[-1] is None and not notices._compilation.stack
+
+
+def test_a_time_limit_that_passes_meanwhile_does_not_end_a_compilation():
+    checked = []
+    with time_limits.time_limit(lambda: True):
+        warming.Stage("slow", "a test", lambda: checked.append(time_limits.check())).warm()
+    assert checked == [None]
 
 
 def test_no_place_for_a_cache_at_all(load, tmp_path, monkeypatch):
