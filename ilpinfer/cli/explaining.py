@@ -93,10 +93,11 @@ def _show(result: "list[Analysis]", labels: LabelSet, length: int) -> None:
         states = "too many" if row.states is None else str(row.states)
         states += f" x {row.machines}" if row.machines > 1 else ""
         size = str(row.rows), str(row.columns)
-        add_row(shown, row.rule, row.form, _KINDS[row.kind], states, _PARTIAL[row.partial], row.bound, *size)
+        kind = "of each sequence anew" if row.apart else _KINDS[row.kind]
+        add_row(shown, row.rule, row.form, kind, states, _PARTIAL[row.partial], row.bound, *size)
     screen.print(shown)
     screen.print(
-        f"rows and columns that each rule adds to the program, for {length} tokens and {len(labels)} labels"
+        f"rows and columns that each rule adds to the whole program of a sequence of {length} tokens and {len(labels)} labels"
     )
     for row in result:
         if row.apart:

@@ -114,7 +114,12 @@ def _in_nats(callback: Callback) -> Callable[[float, int, float], None]:
 
 
 def with_reasons(solution: Kind, deadline: Deadline) -> Kind:
-    """The solution; where it is infeasible, with the reasons."""
+    """The solution; where there is no labelling, with the reasons."""
+    if solution.status is Status.UNKNOWN and not solution.reason:
+        within = "" if deadline.remaining is None else f" within {deadline.limit:g} s"
+        return replace(
+            solution, reason=f"the method reached no labelling that keeps the hard rules{within}"
+        )
     if solution.status is not Status.INFEASIBLE or solution.context is None:
         return solution
     from ilpinfer.exact.infeasibility import explain_infeasibility

@@ -99,7 +99,12 @@ class Claims:
         claims["penalty"] = solution.penalty, nats(value.penalty) if value.feasible else math.inf
         claims["score"] = solution.score, nats(value.score)
         for name in {**value.violations, **solution.violations}:
-            claims[f"violations of {name!r}"] = solution.violations.get(name), value.violations.get(name)
+            if name not in value.violations:
+                yield f"violations of {name!r}: there is no such rule"
+            elif name not in solution.violations:
+                yield f"violations of {name!r}: none are claimed"
+            else:
+                claims[f"violations of {name!r}"] = solution.violations[name], value.violations[name]
         for what, (claimed, result) in claims.items():
             if claimed != result:
                 yield f"{what}: {claimed!r} is claimed, and {result!r} found"
@@ -114,7 +119,7 @@ class Claims:
         else:
             expected = "infeasible" if self.solution.path is None and bound == -math.inf else "unknown"
         if self.solution.status != expected:
-            yield f"status: {self.solution.status!r} is claimed, but score {score!r} and bound {bound!r} make it {expected!r}"
+            yield f"status: {str(self.solution.status)!r} is claimed, but score {score!r} and bound {bound!r} make it {expected!r}"
 
     def phases(self) -> Iterator[str]:
         """The figures of both phases."""
