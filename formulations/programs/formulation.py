@@ -77,6 +77,11 @@ def formulate(problem: Problem) -> Formulation:
     """Columns and rows for the lattice and every rule that is not folded into it; TooLarge and OutOfTime as they say."""
     T, K = problem.shape
     S = problem.lattice.states
+    if problem.functions:
+        raise ValueError(
+            f"rule {problem.functions[0].name!r} is a Python function, which no integer program can hold: leave it out, or "
+            "state it as a template, an inequality or a formula"
+        )
     if (T - 1) * S * K > MOST_COLUMNS:
         raise TooLarge(
             f"the integer program would have {(T - 1) * S * K} columns for {T} tokens and {K} labels"
