@@ -13,7 +13,7 @@ from benchmarks.journal import Journal
 from benchmarks.report import Report
 from benchmarks.study import Row, study_named
 
-PACKAGES = (
+PACKAGES = [
     "ilpinfer",
     "numpy",
     "numba",
@@ -25,7 +25,7 @@ PACKAGES = (
     "conin",
     "python-crfsuite",
     "optuna",
-)
+]
 
 
 def header() -> str:

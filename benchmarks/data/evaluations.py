@@ -17,7 +17,7 @@ from benchmarks.study import Row
 from formulations import LabelSet, RuleSet, Trellis
 from ilpinfer.core.solution import Solution
 from ilpinfer.evaluation.counts import f_measure, precision, recall
-from ilpinfer.evaluation.evaluation import Evaluation
+from ilpinfer.evaluation.evaluation import Evaluation, Pair, evaluate
 from ilpinfer.evaluation.significance import Difference, compare
 from ilpinfer.learning.measures import Measures
 from ilpinfer.models.sequence_model import SequenceModel
@@ -143,10 +143,20 @@ def interval(difference: Difference) -> str:
     return f"{signed(100 * difference.gain, 2)} [{low}, {high}]"
 
 
-def rechecked(
-    trellises: Sequence[Trellis], rules: RuleSet, solutions: Sequence[Solution]
-) -> Sequence[Solution]:
-    """The same solutions; each that is optimal is rechecked."""
+def rechecked(trellises: Sequence[Trellis], rules: RuleSet, limit: float | None = None) -> Sequence[Solution]:
+    """The best labellings under rules; each that is optimal is rechecked."""
+    solutions = list(ilpinfer.Decoder(rules, time_limit=limit).decode_many(trellises))
     for trellis, solution in zip(trellises, solutions, strict=True):
         recheck(trellis, rules, solution)
     return solutions
+
+
+def beside_gold(
+    examples: Sequence[Labelled], labellings: Iterable[Sequence[str] | None], **options: Any
+) -> Evaluation:
+    """An evaluation of labellings of the examples; what is missing counts as wrong."""
+    pairs = [
+        Pair(tokens, None if own is None else tuple(own), gold)
+        for (tokens, gold), own in zip(examples, labellings, strict=True)
+    ]
+    return evaluate(pairs, **options)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from benchmarks.data.corpora import CORA_SIZES, RIVALS_SIZE, read_labelled
+from benchmarks.data.corpora import CORA_SIZES, RIVALS_SIZE, train_and_dev
 from benchmarks.studies.compiled import calls, files
 from benchmarks.studies.compiled.calls import BLOCKS, LENGTH, NOISES, SIZE, Cell
 from benchmarks.studies.compiled.report import report
@@ -27,7 +27,7 @@ def cells(sources: Sources, part: str) -> Iterable[Cell]:
         noises = sources(smoke=NOISES[:1], sample=NOISES, full=NOISES)
         seeds = range(sources(smoke=1, sample=3, full=10))
         return [Cell(part, f"noise {noise}", seed) for noise in noises for seed in seeds]
-    read_labelled(sources.folder / ("umass_cfe" if part == UMASS else "cora") / "dev.tsv")
+    train_and_dev(sources.folder, UMASS if part == UMASS else CORA)
     if part == UMASS:
         blocks = range(sources(smoke=1, sample=4, full=BLOCKS))
         return [Cell(part, "mined rules", block) for block in blocks]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import cycle, islice
 from pathlib import Path
 
-from benchmarks.data.corpora import CORA_SIZES, read_labelled
+from benchmarks.data.corpora import CORA_SIZES, train_and_dev
 from benchmarks.data.models import trained
 from benchmarks.journal import ROOT
 from benchmarks.study import Row, Sources
@@ -123,13 +123,14 @@ def measure(sources: Sources) -> Iterator[Row]:
 
 def _prepare(sources: Sources, folder: Path, count: int) -> None:
     """Write the references one after the other until there are enough, the first hundred of these, and a model."""
-    given = sources.folder / "cora"
-    examples = [example for part in ("train", "dev") for example in read_labelled(given / f"{part}.tsv")]
-    blocks = ["\n".join(f"{token}\t{label}" for token, label in zip(*one, strict=True)) for one in examples]
+    train, dev = train_and_dev(sources.folder, "cora")
+    blocks = [
+        "\n".join(f"{token}\t{label}" for token, label in zip(*one, strict=True)) for one in (*train, *dev)
+    ]
     texts = list(islice(cycle(blocks), count))
     for file, some in (("corpus.tsv", texts), ("few.tsv", texts[:FEWEST])):
         (folder / file).write_text("\n\n".join(some) + "\n", "utf-8")
-    trained("hmm", read_labelled(given / "train.tsv")[: CORA_SIZES[-1]]).save(folder / "hmm.json")
+    trained("hmm", train[: CORA_SIZES[-1]]).save(folder / "hmm.json")
 
 
 def _program(place: Path) -> float:

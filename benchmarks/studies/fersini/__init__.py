@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks.data.corpora import read_labelled
+from benchmarks.data.corpora import FOLDERS, read_labelled
 from benchmarks.data.evaluations import Setting, setting_of
 from benchmarks.data.models import trained
 from benchmarks.data.sets import Labelled
@@ -21,7 +21,6 @@ from formulations.constraints.presence import BeginEnd
 from formulations.constraints.template import Template
 from ilpinfer.learning import MinedRules, RuleMiner
 
-FOLDERS = {"cora": "cora", "umass": "umass_cfe", "names": "conll2002_esp"}
 FAMILIES: dict[str, type[Template]] = {
     "adjacency": Adjacency,
     "precedence": Precedence,

@@ -124,7 +124,7 @@ def costs(frame: DataFrame, report: Report) -> None:
     report.table(("search", "% of processor time"), ((name, f"{value:.2f}") for name, value in least.items()))
 
 
-SEARCHES = (
+SEARCHES = [
     "auto",
     "beam",
     "best-first",
@@ -135,7 +135,7 @@ SEARCHES = (
     "hybrid",
     "annealing",
     "tabu",
-)
+]
 METHODS = {"searches": SEARCHES, "solvers": SOLVERS}
 SETS = {"searches": searches, "solvers": solvers}
 COST = "cost"

@@ -13,6 +13,7 @@ from pandas import DataFrame
 from benchmarks.data.corpora import read_labelled
 from benchmarks.data.evaluations import (
     MEASURES,
+    beside_gold,
     evaluation_of,
     field_counts,
     gains,
@@ -28,8 +29,9 @@ from benchmarks.study import Design, Row, Sources, Study
 from formulations import LabelSet, Rule, RuleSet
 from formulations import constraints as C
 from formulations.labels.reading import Reading
-from ilpinfer.decoding.decoder import Decoder
-from ilpinfer.evaluation.evaluation import Pair, evaluate
+from ilpinfer.decoding.decoder import Decoder as Decoder
+from ilpinfer.evaluation.evaluation import Pair as Pair
+from ilpinfer.evaluation.evaluation import evaluate as evaluate
 from ilpinfer.learning import PenaltyLearner, held_out_examples
 from ilpinfer.models.sequence_model import SequenceModel, restored
 from ilpinfer.pipelines.cross_validation import make_folds
@@ -222,13 +224,12 @@ def log_odds(training: Sequence[Labelled]) -> list[tuple[str, str, float]]:
 
 def outcome(model: SequenceModel, pairs: Sequence[Labelled], places: Sequence[int], rules: RuleSet) -> Row:
     """The sections at some places labelled under rules; line breaks that the model does not see are O."""
-    trellises = [model.trellis(pairs[place][0]) for place in places]
-    solutions = rechecked(trellises, rules, list(Decoder(rules).decode_many(trellises)))
-    sections = [
-        Pair(pairs[place][0], tuple(restored(model, pairs[place][0], one.labels)), pairs[place][1])
-        for place, one in zip(places, solutions, strict=True)
-    ]
-    evaluation = evaluate(sections, scheme="bio")
+    some = [pairs[place] for place in places]
+    solutions = rechecked([model.trellis(tokens) for tokens, _ in some], rules)
+    labellings = (
+        restored(model, tokens, one.labels) for (tokens, _), one in zip(some, solutions, strict=True)
+    )
+    evaluation = beside_gold(some, labellings, scheme="bio")
     return row_of(evaluation, places, evaluation.fields)
 
 

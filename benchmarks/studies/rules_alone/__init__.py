@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pandas import DataFrame
 
 from benchmarks import optimum
+from benchmarks.data.evaluations import labels_of
 from benchmarks.report import Cells, Report, groups, number, signed
 from benchmarks.studies.rules_alone.settings import MODELS, Problems, pairs_of, problems, rules_of
 from benchmarks.study import Design, Row, Sources, Study
@@ -157,10 +158,7 @@ def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
 
 
 def _gains(own: Problems, result: list[Solution], against: list[Solution], resamples: int) -> Row:
-    one, other = (
-        own.evaluated([solution.labels if solution.has_labelling else None for solution in some])
-        for some in (result, against)
-    )
+    one, other = (own.evaluated([labels_of(solution) for solution in some]) for some in (result, against))
     names = ("tokens", "spans", "whole")
     differences = dict(zip(names, compare(one, other, resamples=resamples), strict=True))
     return {

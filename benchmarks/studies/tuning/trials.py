@@ -11,7 +11,7 @@ import numpy as np
 
 import ilpinfer
 from benchmarks.data import models
-from benchmarks.data.corpora import read_labelled, resume_rules
+from benchmarks.data.corpora import read_labelled, resume_rules, train_and_dev
 from benchmarks.data.generated import noisy_document
 from benchmarks.data.models import trained
 from benchmarks.data.sets import Labelled
@@ -75,7 +75,7 @@ def held_out(sources: Sources, name: str, chunk: int) -> tuple[Problem, ...]:
         makes = [partial(noisy_document, T, K, seed) for seed in _chosen(CHUNKS * LARGEST_CHUNK, chunk)]
         return tuple(_solved(makes, document_rules(labels_of_size(K))))
     if kind == "cora":
-        train, dev = (read_labelled(sources.folder / "cora" / f"{part}.tsv") for part in ("train", "dev"))
+        train, dev = train_and_dev(sources.folder, "cora")
         rules = load_rules("citations") if rest == "soft" else RuleSet((C.at_most_runs(C.EACH_FIELD, 1),))
     else:
         every = read_labelled(sources.folder / "resume" / "experience_train.tsv")
