@@ -10,7 +10,7 @@ from hypothesis import given as drawn
 from hypothesis import settings
 from hypothesis import strategies as st
 from support.checks import GENERAL_METHODS, check_claims, check_optimum, of_any_order, ranking
-from support.effort import STRICT
+from support.effort import examples
 from support.strategies import UNIT, Case, problems
 from support.trellises import random_trellis
 from test_given import corrected
@@ -78,7 +78,7 @@ def under_functions(draw, of=None):
     return problem._replace(cases=cases), told
 
 
-@settings(max_examples=5000 if STRICT else 60)
+@settings(max_examples=examples(480))
 @drawn(under_functions(of_any_order()), st.none() | st.integers(1, 12))
 def test_the_best_labellings_under_functions(case, top):
     problem, told = case
@@ -101,7 +101,7 @@ def test_the_best_labellings_under_functions(case, top):
             assert not ilpinfer.verify(trellis, rules, hidden).proved or several[0].score == hidden.score
 
 
-@settings(max_examples=5000 if STRICT else 60)
+@settings(max_examples=examples(480))
 @drawn(under_functions(problems()), st.sampled_from(METHODS))
 def test_every_method_under_functions(case, method):
     problem, told = case
