@@ -82,7 +82,7 @@ KINDS = {"heuristic": "heur.", "predictions": "file"}
 def _remarks(summary: "pd.DataFrame") -> list[str]:
     """Remarks on the means, and on methods that fail."""
     first = summary.iloc[0]
-    known, common = summary.optimum_known.max(), first.common
+    known, common = int(summary.optimum_known.max()), first.common
     remarks = [
         f"mean gap: nats below the proved optimum, over {known} sequence{'s' * (known != 1)}, where {first.cap:g} stands for a missing "
         f"labelling; solved gap: over those that the method solves; common gap: over the {common} that every method solves",

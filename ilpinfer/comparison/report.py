@@ -172,16 +172,16 @@ def _parts(line: Mapping[str, Any]) -> list[str]:
             for name in ("f1", "accuracy")
         )
         parts = [f"has an F1 of {f1} and the right field on {accuracy} of the tokens"]
-    parts += [
-        f"{verb} {' and '.join((', '.join(some[:-1]), some[-1])[len(some) < 2 :])}"
-        for verb, some in changes.items()
-        if some
-    ]
+    parts += [f"{verb} {_listed(some)}" for verb, some in changes.items() if some]
     if line["mean_gap"] == 0:
         parts.append("reaches the optimum on every sequence")
     if line["solved"] < 1:
         parts.append(f"has a labelling for {shown(100 * line['solved'], 'percent')} % of the sequences")
     return parts
+
+
+def _listed(texts: Sequence[str]) -> str:
+    return " and ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
 
 
 def _failures(frame: "pd.DataFrame") -> list[tuple[str, str, int]]:
@@ -201,9 +201,11 @@ def _table(
     """Heads and cells of a table; columns without any value are left out."""
     hidden = (*ELSEWHERE, *(() if summary.failed.any() else ("failed", "optimum_known")))
     kept = [column for column in columns if column.field not in hidden and lines[column.field].notna().any()]
-    values = [
-        zip(column.values(lines), column.texts(lines, interval=interval), strict=True) for column in kept
-    ]
+    values = []
+    for column in kept:
+        digits = 2 if interval and column.form == "nats" else None
+        texts = column.texts(lines, digits, interval=interval)
+        values.append(zip(column.values(lines), texts, strict=True))
     cells = [
         [_cell(column, *cell) for column, cell in zip(kept, line, strict=True)]
         for line in zip(*values, strict=True)

@@ -36,7 +36,7 @@ PAPER = {
     False: {
         "method": "Method",
         "solved": "Solved",
-        "reaches": "Optimal",
+        "reaches": "Opt.",
         "mean_gap": "Gap [95 %]",
         "median_ms": "ms",
     },
@@ -192,9 +192,10 @@ def _unmarked(text: str) -> str:
 def _latex(lines: "pd.DataFrame", columns: Sequence[Column], layout: Layout, name: str) -> str:
     """A table of booktabs; with a caption, which is LaTeX itself, it floats and has a label."""
     caption = layout.caption or (CAPTIONS[_golden(lines)] if layout.preset else "")
+    sides = "".join("l" if column.form == "text" else "r" for column in columns)
     style = _rounded(lines, columns, layout).style.hide(axis="index").format(escape="latex")
     text = style.format_index(escape="latex", axis="columns").to_latex(
-        column_format="".join("l" if column.form == "text" else "r" for column in columns), hrules=True
+        column_format=f"@{{}}{sides}@{{}}" if layout.preset else sides, hrules=True
     )
     text = re.sub(r"^([\[*])", r"{\1}", text, flags=re.M)  # behind \\ both would be its arguments
     text = re.sub(r"-(?=-)", "-{}", text)  # two would be a dash
