@@ -113,7 +113,7 @@ def test_means_over_all_and_over_common_sequences_say_so():
     heads = re.findall(group, report_of(comparison))
     common = comparison.summary().common[0]
     assert heads[0] == "over all 4 with a proved optimum, missing ones at 50 nats"
-    assert 0 < common < 4 and heads[1:3] == ["over those it solves", f"over the {common} solved by all"]
+    assert 0 < common < 4 and {"over those it solves", f"over the {common} solved by all"} <= set(heads)
 
 
 def test_names_and_tokens_are_text_and_nothing_else():
@@ -297,8 +297,8 @@ def test_sentences_without_gold_proof_or_labelling():
 def test_columns_with_one_value_for_all_are_a_line_of_text():
     text = report_of(ordinary(methods=["auto"], predictions={"given": [["c"] * 10] * 4}))
     (line,) = re.findall(r"<p class=\"note\">The same for all methods: (.*?)</p>", text)
-    assert line == "solved 100.0 %; failed 0; largest gap … nats." or line.startswith("solved 100.0 %; ")
-    heads = table(text, "summary")[1]
+    assert line.startswith("solved 100.0 %; ")
+    heads = table(text, "summary")[0]
     assert "solved%" not in heads and heads[0] == "method"
 
 

@@ -67,7 +67,7 @@ def test_a_click_sorts_and_says_so(tmp_path, name, clicks):
 def test_the_page_is_no_wider_than_the_window(tmp_path, width):
     """A frame has the width, as windows of the browser have a smallest one; only wide tables scroll, and not the summary at 1400."""
     script = """<script>
-const wide = [...document.querySelectorAll("body *")].filter(each => !each.closest(".box table") && each.getBoundingClientRect().right > innerWidth + 1);
+const wide = [...document.querySelectorAll("body *")].filter(each => !each.closest(".box *") && each.getBoundingClientRect().right > innerWidth + 1);
 const box = document.querySelector("#summary").parentElement;
 document.title = `${wide.length} ${box.scrollWidth > box.clientWidth}`;
 </script>"""
