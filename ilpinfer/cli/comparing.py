@@ -19,6 +19,7 @@ from ilpinfer.cli.inputs import (
     prepare,
     raise_interrupt,
 )
+from ilpinfer.cli.outputs import resumed
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import print_json
 from ilpinfer.cli.show import show_comparison
@@ -240,8 +241,8 @@ def _compared(options: CompareOptions, written: Files, findings: Findings) -> tu
     plan = _plan(options, predictions)
     about = about_of(options.input.source, rules, len(scored), plan)
     job = digest(about["version"], content, plan.to_dict(), predictions)
-    with RowCheckpoint(Path(options.output, FILES[0]), job, _positions(plan), written.inputs) as checkpoint:
-        notice(checkpoint.damage)
+    rows = RowCheckpoint(Path(options.output, FILES[0]), job, _positions(plan), written.inputs)
+    with resumed(rows) as checkpoint:
         with progress("comparing", len(cases) * len(plan.entries)) as advance:
 
             def watch(row: Row, case: "Case") -> None:

@@ -57,7 +57,10 @@ WHOLE_PROGRAM = "ilpinfer.exact.programs:whole_program"
 
 
 def _solver(name: str, library: str) -> Method:
-    return Method(name, True, f"the whole integer program on {library}", WHOLE_PROGRAM, ("threads",))
+    summary = f"the whole integer program on {library}"
+    return Method(
+        name, True, summary, WHOLE_PROGRAM, ("threads",), "ilpinfer.exact.solver_options:SolverOptions"
+    )
 
 
 def _search(name: str, function: str, summary: str, parameters: str = "", *options: str) -> Method:

@@ -16,6 +16,7 @@ from formulations.grid import FORBIDDEN, is_forbidden, nats
 from formulations.problem.problem import Problem
 from formulations.programs.formulation import TooLarge
 from formulations.programs.loss_bounds import best_score
+from formulations.time_limits import OutOfTime
 from ilpinfer.core.certificate import FOLDED_BOUND, Rest, proof
 from ilpinfer.core.result import Result, Task
 from ilpinfer.exact import branch, refinement, stages
@@ -41,15 +42,23 @@ def auto(problem: Problem, task: Task, name: str) -> Iterator[Result]:
     task.deadline.excuse(VITERBI.warm())
     known = Known.of(problem, task.deadline, task.watch)
     known.begin(task.start)
-    if task.top > 1 and task.within is None:
-        end = best_few(known, task.top)
-    else:
-        end = _best(problem, known)
-        if end.complete and end.paths and task.within is not None:
-            end = best_few(known, task.top, known.value - task.within)
+    try:
+        end = _search(problem, known, task)
+    except OutOfTime:
+        end = SearchResult([], "no time left", False)
     for place, result in enumerate(_answers(known, end, task)):
         result = replace(result, stages=tuple(known.stages.items()))
         yield result if place else replace(result, improvements=tuple(known.improvements))
+
+
+def _search(problem: Problem, known: Known, task: Task) -> SearchResult:
+    """The best labelling, or the best few, as far as the stages of the engine find them."""
+    if task.top > 1 and task.within is None:
+        return best_few(known, task.top)
+    end = _best(problem, known)
+    if end.complete and end.paths and task.within is not None:
+        return best_few(known, task.top, known.value - task.within)
+    return end
 
 
 def _best(problem: Problem, known: Known) -> SearchResult:
@@ -158,6 +167,8 @@ def _by_solver(known: Known, end: SearchResult, task: Task) -> Result:
                 answer = reduced_program(known.folded, task.deadline, task.threads, *best)
     except TooLarge:
         answer, why = None, why + "; too large for a solver"
+    except OutOfTime:
+        answer, why = None, why + "; no time left for a solver"
     if answer is not None:
         why = f"{why}; reduced program on {answer.method}"
         if answer.proves_infeasibility:

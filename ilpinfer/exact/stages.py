@@ -5,6 +5,7 @@ import numpy as np
 from formulations import constraints as C
 from formulations.grid import FORBIDDEN, is_forbidden
 from ilpinfer.core.deadline import Deadline
+from ilpinfer.exact.calls import limits_within
 from ilpinfer.exact.diagram import MOST_STEPS as MOST_STEPS
 from ilpinfer.exact.known import Known, SearchResult
 from ilpinfer.exact.refinement import Refinement
@@ -18,20 +19,12 @@ from ilpinfer.kernels.warming import Stage, example_problem
 PASSES, LEAST_STEPS = 30, 2**22
 """Limit on the steps of label setting, in Viterbi passes, and the steps that any sequence may take, since the stages that follow have
 larger start-up costs."""
-STEPS_PER_SECOND, SHARE = 2e8, 1 / 4
-"""Speed of label setting and Viterbi on a slow machine, and the share of a time limit for calls that look at no clock."""
 FEW_PASSES, FEW_STEPS = 8 * PASSES, 8 * LEAST_STEPS
 """The same limits for lists of labellings."""
 ALL, WATCHED = (1.0,), (0.0, *(2.0**-k for k in (16, 14, 12, 10, 8, 6, 4, 2, 0)))
 """Shares of these limits, one call after the other; several where somebody watches bound and labelling."""
 BEAM, BEAMS = 30, 6
 """Width of a beam before diagrams, and number of beams; each one includes the rules that the last one broke."""
-
-
-def steps_within(steps: float, deadline: Deadline) -> int:
-    """The steps of a call, fewer where a time limit demands it."""
-    left = deadline.remaining
-    return int(steps if left is None else max(1.0, min(steps, left * STEPS_PER_SECOND * SHARE)))
 
 
 def solve(known: Known, most: int | None = None) -> SearchResult:
@@ -56,8 +49,8 @@ def by_kernels(known: Known, share: float = 1.0) -> SearchResult | None:
     path = np.zeros(T, np.int64) if incumbent is None else one.lattice.states_of(incumbent).astype(np.int64)
     result, marks = np.zeros(7, np.int64), np.zeros((2, len(one.plain)), np.int64)
     result[VALUE] = FORBIDDEN if incumbent is None else known.value
-    passes = share * PASSES * S * (labels + -labels % 8)
-    limits = steps_within(passes, known.deadline), steps_within(share * LEAST_STEPS, known.deadline), DIRECT
+    token = int(share * PASSES * S * (labels + -labels % 8))
+    limits = limits_within((token, int(share * LEAST_STEPS), DIRECT), T, known.deadline.remaining)
     handle, emission, classes = one.handle, one.emission, one.classes
     if known.multipliers:
         relaxation = Relaxation(known)
@@ -144,7 +137,7 @@ def _best_few(known: Known, top: int, lowest: int) -> SearchResult:
     result, marks = np.zeros(7, np.int64), np.zeros((2, len(one.plain)), np.int64)
     S, labels = one.emission.shape[1], one.scores.labels
     steps = max(FEW_PASSES * S * (labels + -labels % 8) * T, FEW_STEPS)
-    most = steps_within(steps, known.deadline)
+    _, most, _ = limits_within((0, steps, DIRECT), T, known.deadline.remaining)
     limits = most // FIRST_SHARE, most, max(lowest, DEAD)
     decode_few_ground(one.handle, one.emission, one.classes, limits, paths, values, result, marks)
     known.active = np.flatnonzero(marks[0]).tolist()
