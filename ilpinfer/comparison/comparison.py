@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -11,12 +12,11 @@ from formulations import RuleSet, Trellis
 from formulations.arguments import positive
 from formulations.problem.digest import digest
 from formulations.problem.trellis import Given
-from ilpinfer import __version__
 from ilpinfer.comparison import statistics
 from ilpinfer.comparison.columns import COLUMNS
 from ilpinfer.comparison.frame import frame_of
 from ilpinfer.comparison.joining import RESULTS, SUMMARY, joined_rows, read_run, under_names
-from ilpinfer.comparison.plan import Case, Labelling, Plan, plan_of, shown_names
+from ilpinfer.comparison.plan import Case, Compared, Labelling, Plan, plan_of, shown_names
 from ilpinfer.comparison.plots import write_plots
 from ilpinfer.comparison.report import SUPPORT, html_of, report_of
 from ilpinfer.comparison.running import ComparisonRun, OnError, RowList, cases_of
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison:
+class Comparison(Compared):
     """Methods compared on N sequences; two comparisons of the same sequences are joined by `+`.
 
     Parameters
@@ -59,13 +59,6 @@ class Comparison:
     >>> list(result.summary().method)
     ['auto', 'viterbi', 'beam']
     """
-
-    rows: Callable[[], Iterable[Row]]
-    kinds: Mapping[str, str]
-    cap: float
-    about: Mapping[str, Any]
-    cases: Sequence[Case] = ()
-    rules: RuleSet | None = None
 
     def __repr__(self) -> str:
         return f"Comparison({self.about['sequences']} sequences, methods {', '.join(self.kinds)})"
@@ -367,7 +360,7 @@ def about_of(source: str, rules: RuleSet, sequences: int, plan: Plan) -> dict[st
         len(rules.items),
         digest(rules),
         sequences,
-        __version__,
+        metadata.version("ilpinfer"),
         plan.to_dict(),
     )
     return dict(zip(ABOUT, values, strict=True))

@@ -4,20 +4,17 @@ import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from formulations import Trellis
 from formulations.errors import RuleNotice
 from formulations.grid import nats
+from ilpinfer.comparison.plan import Compared
 from ilpinfer.core.rule_compiler import RuleCompiler, compiler_of
 from ilpinfer.core.solution import Solution
 from ilpinfer.decoding.evaluation import evaluate_labelling
 from ilpinfer.system.checkpoint import Row
-
-if TYPE_CHECKING:
-    from ilpinfer.comparison.comparison import Comparison
 
 MOST = 5
 """Number of sequences with pictures."""
@@ -73,7 +70,7 @@ class PathPair:
     end: int
 
 
-def disagreements(results: "Comparison", most: int = MOST) -> list[PathPair]:
+def disagreements(results: Compared, most: int = MOST) -> list[PathPair]:
     """Sequences on which a method is furthest below the best one, of different methods first, and one with a typical gap; none
     where the comparison does not hold its sequences."""
     if results.rules is None:

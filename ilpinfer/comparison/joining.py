@@ -5,16 +5,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from formulations.errors import InferenceError
 from ilpinfer.comparison.frame import line_of
+from ilpinfer.comparison.plan import Compared
 from ilpinfer.comparison.rows import check_agreement
 from ilpinfer.comparison.statistics import reference_of
 from ilpinfer.system.checkpoint import Row
-
-if TYPE_CHECKING:
-    from ilpinfer.comparison.comparison import Comparison
 
 RESULTS, SUMMARY = "results.jsonl", "summary.json"
 """Files of a comparison that it can be read from."""
@@ -64,7 +62,7 @@ def under_names(rows: Callable[[], Iterable[Row]], names: Mapping[str, str]) -> 
         yield {**row, "method": names[row["method"]]}
 
 
-def joined_rows(one: "Comparison", other: "Comparison") -> Callable[[], Iterator[Row]]:
+def joined_rows(one: Compared, other: Compared) -> Callable[[], Iterator[Row]]:
     """The rows of both, without those of a reference that the second has, too; RunError where they cannot be joined."""
     for name, words in (("rules_digest", "rules"), ("sequences", "numbers of sequences")):
         if one.about[name] != other.about[name]:
@@ -90,13 +88,13 @@ def joined_rows(one: "Comparison", other: "Comparison") -> Callable[[], Iterator
     return partial(_joined, one, other, shared)
 
 
-def _joined(one: "Comparison", other: "Comparison", shared: set[str]) -> Iterator[Row]:
+def _joined(one: Compared, other: Compared, shared: set[str]) -> Iterator[Row]:
     for _, own, more in _pairs(one, other):
         yield from own
         yield from (row for row in more if row["method"] not in shared)
 
 
-def _pairs(one: "Comparison", other: "Comparison") -> Iterator[tuple[int, list[Row], list[Row]]]:
+def _pairs(one: Compared, other: Compared) -> Iterator[tuple[int, list[Row], list[Row]]]:
     """The rows of each sequence in both."""
     groups = (groupby(each.rows(), lambda row: row["sequence"]) for each in (one, other))
     for (sequence, own), (_, more) in zip(*groups, strict=True):

@@ -5,12 +5,13 @@ from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any
 
-from formulations import Trellis
+from formulations import RuleSet, Trellis
 from formulations.arguments import whole
 from ilpinfer.core.methods import Method
 from ilpinfer.core.registry import outside_method
 from ilpinfer.core.request import MOST, Request
 from ilpinfer.core.solution import finite
+from ilpinfer.system.checkpoint import Row
 
 Labelling = Sequence[str] | None
 """T label names, or None where there is none."""
@@ -26,6 +27,18 @@ class Case:
     gold: tuple[str, ...] | None = None
     where: str = ""
     error: Exception | None = None
+
+
+@dataclass(frozen=True, repr=False)
+class Compared:
+    """What was compared, and its rows; `ilpinfer.Comparison` has the tables and files that are made of them."""
+
+    rows: Callable[[], Iterable[Row]]
+    kinds: Mapping[str, str]
+    cap: float
+    about: Mapping[str, Any]
+    cases: Sequence[Case] = ()
+    rules: RuleSet | None = None
 
 
 @dataclass(frozen=True)

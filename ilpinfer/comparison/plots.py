@@ -5,17 +5,16 @@ from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ilpinfer.comparison.columns import readable
 from ilpinfer.comparison.curves import Curve, anytime, gap_shares, time_profiles, times_by_length
+from ilpinfer.comparison.frame import frame_of
+from ilpinfer.comparison.plan import Compared
 from ilpinfer.evaluation.pictures import silent_figures
 from ilpinfer.system.extras import require
 from ilpinfer.system.files import write_atomically
 from ilpinfer.system.output_paths import check_folder, output_path
-
-if TYPE_CHECKING:
-    from ilpinfer.comparison.comparison import Comparison
 
 COLOURS = ("#0f5fa8", "#c2481a", "#0b7a4f", "#94357f", "#8a6a00", "#1581a3", "#3d4450")
 DASHES: Sequence[Any] = ("-", (0, (6, 2.5)), (0, (2, 2)), (0, (7, 2, 1.5, 2)))
@@ -44,9 +43,9 @@ Drawing = Callable[[Any], None]
 """It draws on axes."""
 
 
-def drawings(comparison: "Comparison") -> dict[str, Drawing]:
+def drawings(comparison: Compared) -> dict[str, Drawing]:
     """The plots of a comparison, in the order of `PLOTS`; those without data are left out."""
-    frame, methods = comparison.to_pandas(), list(comparison.kinds)
+    frame, methods = frame_of(comparison.rows()), list(comparison.kinds)
     known = frame.loc[~frame.infeasible].dropna(subset="optimum")
     optima = known.groupby("sequence").optimum.first().to_dict()
     drawn: dict[str, tuple[Callable[..., None], list[Curve]]] = {
@@ -67,7 +66,7 @@ def check_plots(kind: str) -> None:
 
 
 def write_plots(
-    comparison: "Comparison", folder: str | Path, kind: str, inputs: Iterable[str | Path | None] = ()
+    comparison: Compared, folder: str | Path, kind: str, inputs: Iterable[str | Path | None] = ()
 ) -> list[Path]:
     """Write each plot into a folder, but over none of the inputs."""
     check_plots(kind)

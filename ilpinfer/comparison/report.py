@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 from ilpinfer.comparison.columns import ALL, COLUMNS, COMMON, SOLVED, Column, missing, readable, shown
 from ilpinfer.comparison.disagreements import Path, PathPair, disagreements
+from ilpinfer.comparison.frame import frame_of
 from ilpinfer.comparison.intervals import RESAMPLES, SEED
+from ilpinfer.comparison.plan import Compared
 from ilpinfer.comparison.plots import drawings, picture
-from ilpinfer.comparison.statistics import f1_without_rules, reference_of
+from ilpinfer.comparison.statistics import f1_without_rules, reference_of, summarise
 from ilpinfer.comparison.trellis_picture import letters, trellis_picture
 from ilpinfer.system.extras import require
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ilpinfer.comparison.comparison import Comparison
 
 SUPPORT = 20
 """Gold fields with which a sentence names a field."""
@@ -37,10 +38,10 @@ LOST = {
 """What a method may lose or gain, with its form and its words."""
 
 
-def report_of(comparison: "Comparison", lines: Mapping[str, "pd.DataFrame"], support: int = SUPPORT) -> str:
+def report_of(comparison: Compared, lines: Mapping[str, "pd.DataFrame"], support: int = SUPPORT) -> str:
     """The HTML of `report.html`, a page that refers to nothing outside itself; MissingLibrary without the extra `compare`."""
     check_report()
-    frame, summary = comparison.to_pandas(), lines["summary"]
+    frame, summary = frame_of(comparison.rows()), lines["summary"]
     page = _environment().get_template("report.html")
     alike = [
         column for column in COLUMNS["summary"] if column.field not in ELSEWHERE and _alike(column, summary)
@@ -82,9 +83,9 @@ def check_report() -> None:
     require("report.html", "compare", "jinja2", "matplotlib")
 
 
-def html_of(comparison: "Comparison") -> str:
+def html_of(comparison: Compared) -> str:
     """Only the table of the summary, for notebooks."""
-    summary = comparison.summary()
+    summary = summarise(frame_of(comparison.rows()), comparison.kinds, comparison.cap)
     table = _table(summary, COLUMNS["summary"], summary)
     heads = "".join(f"<th>{escape(column.name)}</th>" for column in table["heads"])
     rows = ("".join(f"<td>{escape(cell['text'])}</td>" for cell in line) for line in table["lines"])
@@ -106,7 +107,7 @@ def _environment() -> Any:
     return made
 
 
-def _input(comparison: "Comparison", frame: "pd.DataFrame", summary: "pd.DataFrame") -> dict[str, str]:
+def _input(comparison: Compared, frame: "pd.DataFrame", summary: "pd.DataFrame") -> dict[str, str]:
     """What was compared, and what is known of it, by name."""
     tokens = frame.drop_duplicates("sequence").tokens
     lengths, impossible = tokens[tokens > 0].tolist(), int(summary.infeasible[0])
@@ -131,7 +132,7 @@ def _range(lengths: Sequence[int]) -> str:
 
 
 def _sentences(
-    comparison: "Comparison", lines: Mapping[str, "pd.DataFrame"], support: int
+    comparison: Compared, lines: Mapping[str, "pd.DataFrame"], support: int
 ) -> list[dict[str, Any]]:
     """What each method loses in F1, tokens and nats, with intervals, and the field on which it loses most."""
     reference, fields = reference_of(comparison.kinds), lines["fields"].set_index(["field", "method"])
@@ -250,7 +251,7 @@ def _path(path: Path) -> dict[str, Any]:
     return {"path": path, "costs": {cost.rule: cost for cost in path.costs}}
 
 
-def _about(comparison: "Comparison") -> dict[str, Any]:
+def _about(comparison: Compared) -> dict[str, Any]:
     about, methods = comparison.about, {}
     for name, values in about["limits"].items():
         hidden = ("name", "seed", "seeds", "predictions")
