@@ -105,6 +105,7 @@ class Population:
         room = 64 + lam
         self.records = kernels.Records(integers(room), integers(room), small(room, T))
         self.counts = np.array([0, 0, 0, FORBIDDEN])
+        self._counted: dict[bytes, tuple[int, int]] = {}  # cost and hard violations of Python functions
         self._begin()
 
     def _memo(self, n: int) -> Memo:
@@ -143,6 +144,24 @@ class Population:
             seconds = began + (when[n] - before) / valued * (ended - began)
             self.incumbents.offer(paths[n].astype(np.int64), int(values[n]), seconds, self.bound)
         self.counts[kernels.FOUND] = 0
+
+    def count_functions(self) -> None:
+        """Charge the living individuals for what Python functions count, once a labelling, and offer them."""
+        if not self.folded.functions:
+            return
+        label, joint, worth, broken, total, breaks = self.arrays
+        for who in self.places[0].tolist():
+            path = label[who].astype(np.int64)
+            key = path.tobytes()
+            if key not in self._counted:
+                counts = [(rule, rule.violations(path)) for rule in self.folded.functions]
+                hard = sum(count for rule, count in counts if rule.hard)
+                self._counted[key] = sum(rule.finite_penalty * count for rule, count in counts), hard
+            cost, hard = self._counted[key]
+            end, more = self.memo.end[joint[who, -1]].tolist()
+            total[who], breaks[who] = worth[who, -1] - end - cost, broken[who, -1] + more + hard
+            if not breaks[who] and total[who] > self.incumbents.value:
+                self.incumbents.offer(path, int(total[who]), self.task.deadline.elapsed, self.bound)
 
     def make_room(self) -> None:
         """Make room for joint states, and evaluate all individuals again; OutOfTime where a time limit passes meanwhile."""
