@@ -5,9 +5,8 @@ from dataclasses import dataclass
 
 import ilpinfer
 from benchmarks.data.hard import FAMILIES, by_name, instance
-from benchmarks.data.hard_files import publish
 from benchmarks.studies.hard import known
-from benchmarks.studies.hard.methods import ASSISTED, ENGINE, RIVALS, answer, viterbi
+from benchmarks.studies.hard.methods import ASSISTED, ENGINE, RIVALS, answer, publish, viterbi
 from benchmarks.studies.hard.report import report
 from benchmarks.study import Design, Row, Sources, Study
 
