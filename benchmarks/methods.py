@@ -102,7 +102,7 @@ def run(method: str, work: Worker, item: Item, rules: RuleSet, limit: float) -> 
         seconds.append(timed(work, item.make(), rules, limit)[1])
     row["seconds"] = statistics.median(seconds)
     if isinstance(answer, Answer):
-        return {**row, **_of_peer(answer, trellis, rules)}
+        return {**row, **of_peer(answer, trellis, rules)}
     return {**row, **_of_solution(answer, trellis, rules, method)}
 
 
@@ -141,7 +141,7 @@ def _of_solution(solution: Solution, trellis: Trellis, rules: RuleSet, method: s
     }
 
 
-def _of_peer(answer: Answer, trellis: Trellis, rules: RuleSet) -> Row:
+def of_peer(answer: Answer, trellis: Trellis, rules: RuleSet) -> Row:
     """Its score is worked out from its labels, whatever it claims."""
     if answer.path is None:
         status = "infeasible" if answer.proved else "unknown"

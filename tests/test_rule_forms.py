@@ -66,7 +66,7 @@ ENTRANCES = {
     ),
     "ilpinfer.next_question": lambda rules: ilpinfer.next_question(TRELLIS, rules).chances,
     "ilpinfer.prove": lambda rules: ilpinfer.prove(TRELLIS, rules, ilpinfer.decode(TRELLIS)).labels,
-    "ilpinfer.compare": lambda rules: [line.solved for line in ilpinfer.compare([TRELLIS], rules).summary()],
+    "ilpinfer.compare": lambda rules: ilpinfer.compare([TRELLIS], rules).summary().solved.tolist(),
     "formulations.formulate": lambda rules: formulate(TRELLIS, rules).row_names,
     "formulations.dump_rules": lambda rules: dump_rules(rules),
     "ilpinfer.references.make": lambda rules: references.make(TRELLIS, rules).rules,

@@ -22,7 +22,7 @@ from benchmarks.data.evaluations import (
     span_measures,
 )
 from benchmarks.data.sets import Labelled
-from benchmarks.report import Report, percent
+from benchmarks.report import Report, groups, percent
 from benchmarks.study import Design, Row, Sources, Study
 from formulations import Rule, RuleSet, Trellis, load_rules
 from ilpinfer.decoding.decoder import Decoder
@@ -112,15 +112,8 @@ def outcome(trellises: Sequence[Trellis], dev: Sequence[Labelled], rules: RuleSe
     }
 
 
-def report(rows: Sequence[Row], report: Report) -> None:
-    own = {part: [row for row in rows if row["part"] == part] for part in (UMASS, CORA)}
-    if own[UMASS]:
-        _umass(own[UMASS], report)
-    if own[CORA]:
-        _cora(own[CORA], report)
-
-
-def _umass(rows: Sequence[Row], report: Report) -> None:
+def _umass(frame: DataFrame, report: Report) -> None:
+    rows = frame.to_dict("records")
     report.heading("UMass: F1 of exact spans at all levels")
     known = {(row["training"] or "all", row["rules"]): row for row in rows}
     more = ("break a rule without them %", "no labelling", "proved", "published F1 %")
@@ -165,15 +158,16 @@ def _umass(rows: Sequence[Row], report: Report) -> None:
     )
 
 
-def _cora(rows: Sequence[Row], report: Report) -> None:
-    draws = {row["training"] for row in rows}
+def _cora(frame: DataFrame, report: Report) -> None:
     report.heading("Cora: tokens and whole references")
-    report.text(f"Draw 0 is the natural split; the mean is over {len(draws)} draws, with its standard error.")
+    report.text(
+        f"Draw 0 is the natural split; the mean is over {frame.training.nunique()} draws, with its standard error."
+    )
     lines: list[tuple[str, ...]] = [
         ("Peng and McCallum 2004, CRF, 350 references", "none", f"{PENG['tokens']}", "–", f"{PENG['whole']}")
     ]
-    for rules in dict.fromkeys(row["rules"] for row in rows):
-        each = [evaluation_of([row]) for row in rows if row["rules"] == rules]
+    for (rules,), own in groups(frame, "rules"):
+        each = [evaluation_of([row]) for row in own.to_dict("records")]
         values = DataFrame(
             (one.accuracy, float(span_measures(one.of_all())[2]) / 100, one.whole_sequences) for one in each
         )
@@ -210,5 +204,5 @@ STUDY = Study(
     parts=(UMASS, CORA),
     cells=cells,
     measure=measure,
-    report=report,
+    report={UMASS: _umass, CORA: _cora},
 )

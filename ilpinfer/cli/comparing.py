@@ -2,12 +2,11 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from formulations.arguments import positive
-from ilpinfer import __version__
 from ilpinfer.cli import completion
 from ilpinfer.cli.arguments import AsJson, First, Limit, Threads, Width, output_folder, value_option
 from ilpinfer.cli.command import command
@@ -37,15 +36,21 @@ from ilpinfer.system.files import digest, write_atomically
 from ilpinfer.system.output_paths import OutputError, check_folder, output_path
 
 if TYPE_CHECKING:
+    import pandas as pd
+
+    from ilpinfer.comparison.comparison import Comparison
     from ilpinfer.comparison.plan import Case, Plan
     from ilpinfer.comparison.running import OnError
+    from ilpinfer.comparison.tables import Layout
     from ilpinfer.core.methods import Method
 
 FILES = ("results.jsonl", "summary.json", "report.html")
 """Files of every comparison."""
 
 
-METHODS = "Methods"
+OF_RUNS = ("name", "join", "support", "tables", "preset", "columns", "digits", "caption", "plots", "as_json")
+"""Options for what is written of a comparison, which folders of results have, too."""
+METHODS, PAPER = "Methods", "Tables and plots"
 
 
 @dataclass(frozen=True)
@@ -82,11 +87,44 @@ class CompareOptions:
     cap: Annotated[
         float, value_option("NATS", "Gap that stands for a missing labelling in means over all sequences.")
     ] = 50.0
+    name: Annotated[
+        Sequence[str],
+        value_option(
+            "NAME=METHOD", "Name of a method in rows, tables, plots and report. May be repeated.", METHODS
+        ),
+    ] = ()
+    join: Annotated[
+        Sequence[str],
+        value_option(
+            "FOLDER",
+            "Join the comparison in the folder INPUT with that in this folder, on the same sequences. May be repeated.",
+        ),
+    ] = ()
+    support: Annotated[
+        int,
+        value_option("NUMBER", "Smallest number of gold fields with which the report names a field.", min=1),
+    ] = 20
     tables: Annotated[
         str,
         value_option(
-            "FORMAT", "Also write tables for papers: csv, markdown, latex or parquet.", None, "--format"
+            "FORMAT", "Also write tables for papers: csv, markdown, latex or parquet.", PAPER, "--format"
         ),
+    ] = ""
+    preset: Annotated[
+        str,
+        value_option(
+            "NAME", "paper: one table that fits a column of a two-column paper, with intervals.", PAPER
+        ),
+    ] = ""
+    columns: Annotated[
+        str, value_option("NAMES", "Columns of one table of methods, such as method,f1,mean_gap.", PAPER)
+    ] = ""
+    digits: Annotated[
+        int | None, value_option("NUMBER", "Decimals of numbers that are no counts.", PAPER, min=0)
+    ] = None
+    caption: Annotated[str, value_option("TEXT", "Caption of the tables.", PAPER)] = ""
+    plots: Annotated[
+        str, value_option("FORMAT", "Also write the plots of the report as files: pdf, svg or png.", PAPER)
     ] = ""
     width: Width = 10
     threads: Threads = 1
@@ -97,47 +135,114 @@ class CompareOptions:
 
 
 @command(
-    "ilpinfer compare test.tsv --model hmm.json --rules citations --methods auto,beam:width=50,cbc --output report"
+    "ilpinfer compare test.tsv --model hmm.json --rules citations --methods auto,beam:width=50,cbc --output report",
+    "ilpinfer compare report --join other --output both --name Beam=beam:width=50 --format latex --preset paper",
 )
 def compare(options: CompareOptions) -> None:
-    """Decode with several methods, and report the gap of each to the proved optimum."""
-    from ilpinfer.comparison.comparison import Comparison, check_predictions
-    from ilpinfer.comparison.plan import Case
-    from ilpinfer.comparison.report import report_of
-    from ilpinfer.comparison.rows import Contradiction
-    from ilpinfer.comparison.running import ComparisonRun
-    from ilpinfer.comparison.table_files import write_tables
-    from ilpinfer.pipelines.trellises import read_predictions
+    """Decode with several methods, and report the gap of each to the proved optimum; INPUT may be the folder of an earlier run."""
+    from ilpinfer.comparison.comparison import save_rows
 
-    files = _prediction_files(options.predictions)
-    inputs, output = [*options.input.files, *files.values()], options.output
+    inputs, layout = _inputs(options), _layout(options)
     check_streams(False, [], inputs)
-    tables = _tables(options.tables)
-    check_folder(output)
-    places = [output_path(Path(output, name), inputs) for name in (*FILES, *tables)]
+    check_folder(options.output)
+    names = [*FILES, *_tables(options, layout), *_plots(options)]
+    places = [output_path(Path(options.output, name), inputs) for name in names]
     if places[0].direct:
         raise OutputError(f"{places[0].name}: the rows are read back, so the output must be a file; name one")
     positive(options.cap, "cap", "nats")
-    with_report = _report_possible()
+    files, findings = Files(options, layout, inputs, _report_possible()), Findings()
+    if Path(options.input.source).is_dir():
+        comparison = _joined(options)
+        save_rows(comparison, options.output, inputs)
+        summary, record = files.write(comparison)
+    elif options.join:
+        raise InputError(
+            f"--join: {options.input.source} is no folder that compare has written; compare it first"
+        )
+    else:
+        summary, record = _compared(options, files, findings)
+    if options.as_json:
+        print_json(record)
+    else:
+        show_comparison(summary)
+    if not summary.optimum_known.any():
+        notice("no method proved an optimum, so gaps are unknown; add auto to --methods")
+    findings.check()
+
+
+@dataclass(frozen=True)
+class Files:
+    """What is written beside the rows; it is over none of the inputs."""
+
+    options: CompareOptions
+    layout: "Layout"
+    inputs: Sequence[str]
+    with_report: bool
+
+    def write(self, comparison: "Comparison") -> tuple["pd.DataFrame", Row]:
+        """Write summary, report, tables and plots; the lines of the methods, and the summary."""
+        from ilpinfer.comparison.comparison import record_of
+        from ilpinfer.comparison.plots import write_plots
+        from ilpinfer.comparison.report import report_of
+        from ilpinfer.comparison.tables import write_tables
+
+        options, lines = self.options, comparison.lines()
+        record, folder = record_of(comparison, lines), options.output
+        write_atomically(Path(folder, FILES[1]), json.dumps(record, indent=2) + "\n", self.inputs)
+        if self.with_report:
+            page = report_of(comparison, lines, options.support)
+            write_atomically(Path(folder, FILES[2]), page, self.inputs)
+        if options.tables:
+            write_tables(lines, folder, options.tables, self.layout, self.inputs)
+        if options.plots:
+            write_plots(comparison, folder, options.plots, self.inputs)
+        return lines["summary"], record
+
+
+def _inputs(options: CompareOptions) -> list[str]:
+    """Files that are read."""
+    files = [*options.input.files, *_prediction_files(options.predictions).values()]
+    folders = [options.input.source, *options.join] if Path(options.input.source).is_dir() else []
+    return [*files, *(str(Path(folder, name)) for folder in folders for name in FILES)]
+
+
+def _joined(options: CompareOptions) -> "Comparison":
+    """The comparison of folders that are there already; InputError for options of sequences."""
+    from ilpinfer.comparison.comparison import Comparison
+
+    for record in (options.input, options):
+        for each in fields(record):
+            given = getattr(record, each.name) or None
+            if each.default is not MISSING and each.name not in OF_RUNS and given != (each.default or None):
+                option = each.name.replace("rewards", "reward").replace("_", "-")
+                what = f"an option for sequences, and {options.input.source} is a folder of results"
+                raise InputError(f"--{option}: {what}; leave it out")
+    first, *others = (Comparison.load(folder) for folder in (options.input.source, *options.join))
+    return sum(others, first).renamed(_names(options))
+
+
+def _compared(options: CompareOptions, written: Files, findings: Findings) -> tuple["pd.DataFrame", Row]:
+    """The comparison of the sequences of a file."""
+    from ilpinfer.comparison.comparison import Comparison, about_of, check_predictions
+    from ilpinfer.comparison.plan import Case
+    from ilpinfer.comparison.rows import Contradiction
+    from ilpinfer.comparison.running import ComparisonRun
+    from ilpinfer.pipelines.trellises import read_predictions
+
+    files = _prediction_files(options.predictions)
     _plan(options, dict.fromkeys(files, ()))
-    reading = options.input.reading
-    scored, rules, content = prepare(options.input, reading, options.first, fit=True)
+    scored, rules, content = prepare(options.input, options.input.reading, options.first, fit=True)
     _remark(scored, options.input.scheme)
     cases = [Case(item.trellis, item.gold, item.example.where, item.error) for item in scored]
     predictions = {
         name: read_predictions(path, scored, options.input.scheme, notice) for name, path in files.items()
     }
     check_predictions(cases, predictions)
-    plan, findings = _plan(options, predictions), Findings()
-    job = digest(__version__, content, plan.to_dict(), predictions)
-    about: Row = {
-        "source": options.input.source,
-        "rules": rules.name or None,
-        "sequences": len(scored),
-        "version": __version__,
-        "limits": plan.to_dict(),
-    }
-    with resumed(RowCheckpoint(Path(output, FILES[0]), job, _positions(plan), inputs)) as checkpoint:
+    plan = _plan(options, predictions)
+    about = about_of(options.input.source, rules, len(scored), plan)
+    job = digest(about["version"], content, plan.to_dict(), predictions)
+    rows = RowCheckpoint(Path(options.output, FILES[0]), job, _positions(plan), written.inputs)
+    with resumed(rows) as checkpoint:
         with progress("comparing", len(cases) * len(plan.entries)) as advance:
 
             def watch(row: Row, case: "Case") -> None:
@@ -147,30 +252,11 @@ def compare(options: CompareOptions) -> None:
             errors: OnError = "raise" if traceback_wanted() else "record"
             run = ComparisonRun(cases, compiler_of(rules), plan, errors, raise_interrupt, watch)
             try:
-                baseline = run.fill(checkpoint)
+                run.fill(checkpoint)
             except Contradiction as error:
                 raise Failure(f"{error}; the rows are in {checkpoint.place.part}", 1) from None
-        comparison = Comparison(checkpoint, plan, cases, rules, baseline, options.cap, about)
-        summary = comparison.summary()
-        record = {
-            **about,
-            "cap": options.cap,
-            "methods": [asdict(line) for line in summary],
-            "matches": [asdict(match) for match in comparison.matches()],
-            "fields": [asdict(gain) for gain in comparison.field_gains()],
-        }
-        write_atomically(Path(output, FILES[1]), json.dumps(record, indent=2) + "\n", inputs)
-        if with_report:
-            write_atomically(Path(output, FILES[2]), report_of(comparison), inputs)
-        if options.tables:
-            write_tables(comparison, output, options.tables, inputs)
-    if options.as_json:
-        print_json(record)
-    else:
-        show_comparison(summary)
-    if not any(line.optimum_known for line in summary):
-        notice("no method proved an optimum, so gaps are unknown; add auto to --methods")
-    findings.check()
+        comparison = Comparison(checkpoint.rows, plan.kinds, options.cap, about, cases, rules)
+        return written.write(comparison)
 
 
 def _report_possible() -> bool:
@@ -184,15 +270,47 @@ def _report_possible() -> bool:
     return True
 
 
-def _tables(name: str) -> list[str]:
-    """The files of the tables; ValueError for an unknown format."""
-    from ilpinfer.comparison.columns import COLUMNS
-    from ilpinfer.comparison.table_files import SUFFIXES, check_format
+def _layout(options: CompareOptions) -> "Layout":
+    """How tables are written; ValueError for an unknown format, column or preset."""
+    from ilpinfer.comparison.tables import Layout
 
-    if not name:
+    columns = options.columns.split(",") if options.columns else None
+    layout = Layout(columns, options.digits, options.caption, options.preset)
+    if options.tables:
+        layout.check(options.tables)
+    elif layout != Layout():
+        raise InputError("--preset, --columns, --digits and --caption are for tables; add --format")
+    return layout
+
+
+def _tables(options: CompareOptions, layout: "Layout") -> list[str]:
+    """The files of the tables."""
+    from ilpinfer.comparison.tables import SUFFIXES
+
+    return [name + SUFFIXES[options.tables] for name in layout.names] if options.tables else []
+
+
+def _plots(options: CompareOptions) -> list[str]:
+    """The files of the plots; ValueError for an unknown format."""
+    from ilpinfer.comparison.plots import PLOTS, check_plots
+
+    if not options.plots:
         return []
-    check_format(name)
-    return [table + SUFFIXES[name] for table in COLUMNS]
+    check_plots(options.plots)
+    return [f"{name}.{options.plots}" for name in PLOTS]
+
+
+def _names(options: CompareOptions) -> dict[str, str]:
+    """Names by method."""
+    result: dict[str, str] = {}
+    for entry in options.name:
+        name, equals, method = entry.partition("=")
+        if not (name and equals and method):
+            raise InputError(f"--name {entry}: expected NAME=METHOD")
+        if method in result:
+            raise InputError(f"--name {entry}: {method} has the name {result[method]} already")
+        result[method] = name
+    return result
 
 
 def _remark(scored: Sequence[ScoredSequence], scheme: str) -> None:
@@ -251,6 +369,7 @@ def _plan(options: CompareOptions, predictions: Mapping[str, Any]) -> "Plan":
         seeds=_seeds(options),
         predictions=predictions,
         options=own,
+        names=_names(options),
     )
     for name, option in values:
         if name not in taken:

@@ -1,7 +1,6 @@
 """`ilpinfer demo`: the thesis's model on generated résumé items."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 from formulations import Trellis, load_rules
@@ -38,7 +37,7 @@ def demo(
     as_json: AsJson = False,
 ) -> None:
     """Run an embedded example: train an HMM on generated résumé items, and compare exact and heuristic decoding."""
-    from ilpinfer.comparison.comparison import compare
+    from ilpinfer.comparison.comparison import compare, record_of
     from ilpinfer.decoding.decode import decode_many
     from ilpinfer.models.hmm import HMM
 
@@ -61,7 +60,7 @@ def demo(
     pairs = list(zip(generated, ignoring, proved, strict=True))
     if as_json:
         changed = sum(before.labels != after.labels for _, before, after in pairs)
-        methods = [asdict(line) for line in comparison.summary()]
+        methods = record_of(comparison, comparison.lines())["methods"]
         print_json({"items": count, "training_items": TRAINING, "changed": changed, "methods": methods})
         return
     _show_items(screen, pairs, model)

@@ -1,6 +1,6 @@
 """The tables of several commands."""
 
-from collections.abc import Sequence
+import math
 from typing import TYPE_CHECKING
 
 from ilpinfer.cli.arguments import AsJson
@@ -8,7 +8,7 @@ from ilpinfer.cli.command import command
 from ilpinfer.cli.screen import add_row, console, print_json, table
 
 if TYPE_CHECKING:
-    from ilpinfer.comparison.summary import Summary
+    import pandas as pd
 
 
 @command("ilpinfer methods", "ilpinfer methods --json")
@@ -33,42 +33,43 @@ def show_methods(as_json: AsJson = False) -> None:
     console().print(result)
 
 
-def show_comparison(summary: "Sequence[Summary]") -> None:
+def show_comparison(summary: "pd.DataFrame") -> None:
     """Show one line for each method, in 80 columns if necessary."""
     from rich.text import Text
 
     screen = console()
     narrow = screen.width < 100
     columns = [
-        ("solved\n%", [_percent(line.solved) for line in summary]),
-        ("proved\n%", [_percent(line.proved) for line in summary]),
-        ("optimum\n%", [_percent(line.reaches) for line in summary]),
-        ("mean\ngap", [_decimals(line.mean_gap) for line in summary]),
-        ("viola-\ntions", [f"{line.violations:g}" for line in summary]),
-        ("median\nms", [_milliseconds(line.median_ms) for line in summary]),
+        ("solved\n%", _percents(summary.solved)),
+        ("proved\n%", _percents(summary.proved)),
+        ("optimum\n%", _percents(summary.reaches)),
+        ("mean\ngap", _decimals(summary.mean_gap)),
+        ("viola-\ntions", _counts(summary.violations)),
+        ("median\nms", _milliseconds(summary.median_ms)),
     ]
-    if any(line.accuracy is not None for line in summary):
+    if summary.accuracy.notna().any():
         columns[5:5] = [
-            ("token\nacc. %", [_percent(line.accuracy, 2) for line in summary]),
-            ("field\nF1 %", [_percent(line.f1, 2) for line in summary]),
+            ("token\nacc. %", _percents(summary.accuracy, 2)),
+            ("field\nF1 %", _percents(summary.f1, 2)),
         ]
     if not narrow:
         columns[4:4] = [
-            ("solved\ngap", [_decimals(line.solved_gap) for line in summary]),
-            ("common\ngap", [_decimals(line.common_gap) for line in summary]),
-            ("largest\ngap", [_decimals(line.largest_gap) for line in summary]),
+            ("solved\ngap", _decimals(summary.solved_gap)),
+            ("common\ngap", _decimals(summary.common_gap)),
+            ("largest\ngap", _decimals(summary.largest_gap)),
         ]
-        columns.append(("90 %\nms", [_milliseconds(line.p90_ms) for line in summary]))
-    if not narrow and any(line.gap_spread is not None for line in summary):
-        columns.insert(4, ("spread", [_decimals(line.gap_spread) for line in summary]))
-    if any(line.failed for line in summary):
-        columns.insert(0, ("failed", [f"{line.failed:g}" for line in summary]))
+        columns.append(("90 %\nms", _milliseconds(summary.p90_ms)))
+    if not narrow and summary.gap_spread.notna().any():
+        columns.insert(4, ("spread", _decimals(summary.gap_spread)))
+    if summary.failed.any():
+        columns.insert(0, ("failed", _counts(summary.failed)))
     shown = table("method", "kind", padding=(0, 1 if narrow else 2, 0, 0))
     for heading, _ in columns:
         shown.add_column(Text(heading), justify="right", no_wrap=True)
-    for row, line in enumerate(summary):
-        kind = KINDS.get(line.kind, line.kind) if narrow else line.kind
-        add_row(shown, line.method, kind, *(cells[row] for _, cells in columns))
+    for row, (method, kind) in enumerate(zip(summary.method, summary.kind, strict=True)):
+        add_row(
+            shown, method, KINDS.get(kind, kind) if narrow else kind, *(cells[row] for _, cells in columns)
+        )
     screen.print(shown)
     for remark in _remarks(summary):
         screen.print(remark)
@@ -78,38 +79,47 @@ KINDS = {"heuristic": "heur.", "predictions": "file"}
 """Short names of kinds of methods."""
 
 
-def _remarks(summary: "Sequence[Summary]") -> list[str]:
+def _remarks(summary: "pd.DataFrame") -> list[str]:
     """Remarks on the means, and on methods that fail."""
-    line = summary[0]
-    broken = ", ".join(f"{each.method} {each.breaking:g}" for each in summary)
-    known, common = max(each.optimum_known for each in summary), line.common
+    first = summary.iloc[0]
+    known, common = int(summary.optimum_known.max()), first.common
     remarks = [
-        f"mean gap: nats below the proved optimum, over {known} sequence{'s' * (known != 1)}, where {line.cap:g} stands for a missing "
+        f"mean gap: nats below the proved optimum, over {known} sequence{'s' * (known != 1)}, where {first.cap:g} stands for a missing "
         f"labelling; solved gap: over those that the method solves; common gap: over the {common} that every method solves",
-        f"sequences with a labelling that breaks a rule: {broken}",
+        f"sequences with a labelling that breaks a rule: {_by_method(summary, summary.breaking)}",
     ]
-    seeds = max(each.seeds for each in summary)
+    seeds = summary.seeds.max()
     if seeds > 1:
         remarks.append(f"means over {seeds} seeds; spread: standard deviation of the mean gap between them")
-    if line.infeasible:
-        remarks.append(f"left out: {line.infeasible} sequences that are proved to have no labelling")
-    failed = ", ".join(f"{each.method} {each.failed:g}" for each in summary if each.failed)
-    if failed:
+    if first.infeasible:
+        remarks.append(f"left out: {first.infeasible} sequences that are proved to have no labelling")
+    if summary.failed.any():
+        failed = _by_method(summary[summary.failed > 0], summary.failed)
         remarks.append(
             f"failed with an error: {failed}; these sequences are neither solved nor proved, and in no other figure"
         )
     return remarks
 
 
-def _percent(share: float | None, digits: int = 1) -> str:
-    return "-" if share is None else f"{100 * share:.{digits}f}"
+def _by_method(lines: "pd.DataFrame", values: "pd.Series") -> str:
+    return ", ".join(f"{method} {values[place]:g}" for place, method in lines.method.items())
 
 
-def _decimals(number: float | None) -> str:
-    return "-" if number is None else f"{number:.3f}"
+def _percents(shares: "pd.Series", digits: int = 1) -> list[str]:
+    return [_known(100 * share, f".{digits}f") for share in shares]
 
 
-def _milliseconds(number: float | None) -> str:
-    if number is None:
-        return "-"
-    return f"{number:.2f}" if number < 100 else f"{number:.0f}"
+def _decimals(numbers: "pd.Series") -> list[str]:
+    return [_known(number, ".3f") for number in numbers]
+
+
+def _counts(numbers: "pd.Series") -> list[str]:
+    return [f"{number:g}" for number in numbers]
+
+
+def _milliseconds(numbers: "pd.Series") -> list[str]:
+    return [_known(number, ".2f" if number < 100 else ".0f") for number in numbers]
+
+
+def _known(number: float, form: str) -> str:
+    return "-" if math.isnan(number) else format(number, form)

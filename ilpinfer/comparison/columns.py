@@ -1,7 +1,12 @@
-"""The columns of all tables, in one table."""
+"""The columns of all tables, in one table, and their values as people read them."""
 
+import math
+import unicodedata
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 ALL, SOLVED, COMMON = "all", "solved", "common"
 """Groups of columns: over all sequences with a known optimum, and over those of them that the method solves, or that every
@@ -9,12 +14,23 @@ method solves."""
 UNITS = {
     "percent": "%",
     "points": "% points",
+    "loss": "% points",
     "nats": "nats",
     "small": "nats a token",
     "relative": "%",
     "ms": "ms",
 }
-"""By form of a number; see `ilpinfer.comparison.text.shown`."""
+"""By form of a number; see `shown`."""
+SCALED = ("percent", "points", "loss", "relative")
+"""Forms of shares that are shown times 100."""
+LONGEST = 80
+"""Characters of a name or token that are shown."""
+JOINERS = "\u200c\u200d"
+"""Not printable, but scripts and emoji need them."""
+MISSING = "–"
+"""Text for unknown values."""
+DECIMALS = {"percent": 1, "points": 1, "loss": 1, "relative": 4, "nats": 4, "small": 5, "ms": 2, "times": 1}
+"""By form of a number; see `shown`."""
 
 
 @dataclass(frozen=True)
@@ -36,11 +52,71 @@ class Column:
         unit = f" ({self.unit})" if self.unit else ""
         return f"{self.title}{f', {self.group}' if self.group else ''}{unit}"
 
-    def value(self, line: object) -> Any:
-        """Its value in a line, in its unit."""
-        value = getattr(line, self.field)
-        scaled = self.form in ("percent", "points", "relative")
-        return 100 * value if scaled and value is not None else value
+    def values(self, lines: "pd.DataFrame", end: str = "") -> "pd.Series":
+        """Its values in their unit; with an end, "_low" or "_high", that of their interval."""
+        values = lines[self.field + end]
+        return 100 * values if self.form in SCALED else values
+
+    def texts(self, lines: "pd.DataFrame", digits: int | None = None, *, interval: bool = False) -> list[str]:
+        """Its values as people read them; with their intervals, where there are some."""
+        values = [shown(value, self.form, digits) for value in self.values(lines)]
+        if not interval or f"{self.field}_low" not in lines:
+            return values
+        low, high = (
+            [shown(value, self.form, digits) for value in self.values(lines, end)]
+            for end in ("_low", "_high")
+        )
+        return [
+            value if value == MISSING else f"{value} [{one}, {other}]"
+            for value, one, other in zip(values, low, high, strict=True)
+        ]
+
+
+def readable(text: str, longest: int = LONGEST) -> str:
+    """One line of text of limited length; characters without a sign, and those that change the direction of text, are
+    escapes.
+
+    Examples
+    --------
+    >>> print(readable("two\\nlines"), readable("x" * 9, 5))
+    two\\nlines xxxx…
+    """
+    cut = text if len(text) <= longest else text[: longest - 1] + "…"
+    return "".join(_sign(character) for character in cut)
+
+
+def _sign(character: str) -> str:
+    if character.isprintable() or character in JOINERS or unicodedata.category(character) == "Zs":
+        return character
+    return character.encode("unicode_escape").decode("ascii")
+
+
+def missing(value: Any) -> bool:
+    """Whether a value is None or NaN."""
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def shown(value: Any, form: str = "text", digits: int | None = None) -> str:
+    """A value of a table in a form: "text", "count" (with a decimal in means over seeds only), "p", or one of `DECIMALS`.
+
+    `digits` replaces the decimals of the last.
+
+    Examples
+    --------
+    >>> shown(3.0, "count"), shown(2.5, "count"), shown(0.00001, "p"), shown(None, "nats"), shown(-0.00001, "nats")
+    ('3', '2.5', '1e-05', '–', '0.0000')
+    """
+    if missing(value):
+        return MISSING
+    if form == "text":
+        return readable(str(value))
+    if form == "count":
+        return str(int(value)) if float(value).is_integer() else f"{value:.1f}"
+    if form == "p":
+        return f"{value:.3f}" if value >= 0.001 else f"{value:.0e}" if value >= 1e-99 else "<1e-99"
+    text = f"{value:.{DECIMALS[form] if digits is None else digits}f}"
+    text = text.removeprefix("-") if float(text) == 0 else text
+    return f"+{text}" if form == "points" and float(text) > 0 else text
 
 
 TABLE = """
@@ -57,8 +133,8 @@ cap                  | gaps                               | cap                 
 reaches              | summary                            | reaches optimum           | percent  | all       | share on which the score is the proved optimum
 missed               | summary                            | missed                    | count    | all       | sequences on which the score is not the proved optimum, or missing
 mean_gap             | summary gaps                       | mean gap                  | nats     | all       | below the proved optimum; the cap stands for a missing labelling
-gap_low              | summary gaps                       | 95 % from                 | nats     | all       | interval of the mean gap by the bootstrap over sequences
-gap_high             | summary gaps                       | 95 % to                   | nats     | all       | interval of the mean gap by the bootstrap over sequences
+mean_gap_low         | summary gaps                       | 95 % from                 | nats     | all       | interval of the mean gap by the bootstrap over sequences
+mean_gap_high        | summary gaps                       | 95 % to                   | nats     | all       | interval of the mean gap by the bootstrap over sequences
 gap_spread           | summary gaps                       | ± seeds                   | nats     | all       | standard deviation of the mean gap between seeds
 relative_gap         | gaps                               | relative gap              | relative | all       | divided by the absolute value of the optimum
 gap_per_token        | gaps                               | gap per token             | small    | all       | divided by the tokens of the sequence
@@ -76,15 +152,21 @@ accuracy_high        | gold                               | accuracy to         
 f1                   | summary gold                       | F1                        | percent  |           | of whole fields with gold; missing labellings are wrong
 f1_low               | gold                               | F1 from                   | percent  |           | 95 % interval by the bootstrap over sequences
 f1_high              | gold                               | F1 to                     | percent  |           | 95 % interval by the bootstrap over sequences
+accuracy_loss        | gold                               | loss of accuracy          | loss     |           | of the reference, the first exact method, less that of the method, on the sequences on which neither fails
+accuracy_loss_low    | gold                               | loss of accuracy from     | loss     |           | 95 % interval by the paired bootstrap over sequences
+accuracy_loss_high   | gold                               | loss of accuracy to       | loss     |           | 95 % interval by the paired bootstrap over sequences
+f1_loss              | summary gold                       | loss of F1                | loss     |           | of the reference, the first exact method, less that of the method, on the sequences on which neither fails
+f1_loss_low          | summary gold                       | loss of F1 from           | loss     |           | 95 % interval by the paired bootstrap over sequences
+f1_loss_high         | summary gold                       | loss of F1 to             | loss     |           | 95 % interval by the paired bootstrap over sequences
 search_errors        | errors                             | search                    | count    | sequences | gold scores higher: the method has missed it
 model_errors         | errors                             | model                     | count    | sequences | gold scores lower: the scores prefer another one
 rule_errors          | errors                             | rule                      | count    | sequences | gold breaks a hard rule: no method can find it
-ties                 | errors                             | tie                       | count    | sequences | gold and the labelling score the same
+tie_errors           | errors                             | tie                       | count    | sequences | gold and the labelling score the same
 label_accuracy       | errors                             | accuracy                  | percent  | labels    | of labels as they are, with their prefixes
 search_error_tokens  | errors                             | search                    | count    | tokens    | wrong labels of these sequences
 model_error_tokens   | errors                             | model                     | count    | tokens    | wrong labels of these sequences
 rule_error_tokens    | errors                             | rule                      | count    | tokens    | wrong labels of these sequences
-tie_tokens           | errors                             | tie                       | count    | tokens    | wrong labels of these sequences
+tie_error_tokens     | errors                             | tie                       | count    | tokens    | wrong labels of these sequences
 median_ms            | summary                            | median                    | ms       |           | time of a sequence
 p90_ms               | summary                            | 90th percentile           | ms       |           | time of a sequence
 bare_passes          | summary                            | bare Viterbi passes       | times    |           | median time as a multiple of a bare compiled Viterbi pass over the same scores without rules
@@ -109,7 +191,8 @@ ran                  | stages                             | sequences           
 ended                | stages                             | ended                     | count    |           | sequences whose search it ended, by a proof or at a limit
 share                | stages                             | share of the time         | percent  |           |
 """
-"""Where the columns stand, and how their values are shown: `field` is that of a record, such as `Summary`."""
+"""Where the columns stand, and how their values are shown: `field` is a column of `Comparison.summary`, `matches`, `field_gains`
+or `stages`."""
 
 
 def _read(text: str) -> dict[str, list[Column]]:
@@ -123,3 +206,5 @@ def _read(text: str) -> dict[str, list[Column]]:
 
 
 COLUMNS = _read(TABLE)
+OF_METHODS = ("summary", "gaps", "gold", "errors")
+"""Tables with a line for each method."""

@@ -10,7 +10,7 @@ import numpy as np
 from formulations import Trellis
 from formulations.errors import RuleNotice
 from formulations.grid import nats
-from ilpinfer.comparison.results import Results
+from ilpinfer.comparison.plan import Compared
 from ilpinfer.core.rule_compiler import RuleCompiler, compiler_of
 from ilpinfer.core.solution import Solution
 from ilpinfer.decoding.evaluation import evaluate_labelling
@@ -70,8 +70,11 @@ class PathPair:
     end: int
 
 
-def disagreements(results: Results, most: int = MOST) -> list[PathPair]:
-    """Sequences on which a method is furthest below the best one, of different methods first, and one with a typical gap."""
+def disagreements(results: Compared, most: int = MOST) -> list[PathPair]:
+    """Sequences on which a method is furthest below the best one, of different methods first, and one with a typical gap; none
+    where the comparison does not hold its sequences."""
+    if results.rules is None:
+        return []
     chosen = choose(candidates(results.rows(), results.cap), most)
     wanted = {place for candidate, _ in chosen for place in (candidate.best, candidate.other)}
     rows = {place: row for place, row in enumerate(results.rows()) if place in wanted}

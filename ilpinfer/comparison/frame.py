@@ -17,6 +17,7 @@ COLUMNS = {
     "score": "float64",
     "bound": "float64",
     "seconds": "float64",
+    "bare_seconds": "float64",
     "violations": "int64",
     "error": "str",
     "gold_tokens": "float64",
@@ -29,16 +30,17 @@ COLUMNS = {
     "differs_by": "str",
 }
 """Types by name; see `frame_of`."""
+NUMBERS = ("score", "bound", "seconds", "bare_seconds")
 ACCOUNT = ("correct", "correct_labels", "predicted_fields", "gold_fields", "matching_fields")
 
 
 def line_of(row: Row) -> dict[str, Any]:
     """The figures of a row; KeyError, TypeError or ValueError for one that is damaged."""
-    if not all(isinstance(row[name], float | int | None) for name in ("score", "bound", "seconds")):
+    if not all(isinstance(row[name], float | int | None) for name in NUMBERS):
         raise TypeError("numbers are expected")
     gold = row["gold"] or {}
     return {
-        **{name: row[name] for name in ("sequence", "method", "seed", "status", "score", "bound", "seconds")},
+        **{name: row[name] for name in ("sequence", "method", "seed", "status", *NUMBERS)},
         "tokens": row["length"],
         "violations": sum(row["violations"].values()),
         "error": row.get("error", ""),

@@ -5,12 +5,13 @@ from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any
 
-from formulations import Trellis
+from formulations import RuleSet, Trellis
 from formulations.arguments import whole
 from ilpinfer.core.methods import Method
 from ilpinfer.core.registry import outside_method
 from ilpinfer.core.request import MOST, Request
 from ilpinfer.core.solution import finite
+from ilpinfer.system.checkpoint import Row
 
 Labelling = Sequence[str] | None
 """T label names, or None where there is none."""
@@ -28,6 +29,18 @@ class Case:
     error: Exception | None = None
 
 
+@dataclass(frozen=True, repr=False)
+class Compared:
+    """What was compared, and its rows; `ilpinfer.Comparison` has the tables and files that are made of them."""
+
+    rows: Callable[[], Iterable[Row]]
+    kinds: Mapping[str, str]
+    cap: float
+    about: Mapping[str, Any]
+    cases: Sequence[Case] = ()
+    rules: RuleSet | None = None
+
+
 @dataclass(frozen=True)
 class PlannedMethod:
     """A method with its options, for one seed. Entries that differ only in the seed share the name; predictions have no request."""
@@ -37,18 +50,20 @@ class PlannedMethod:
     request: Request | None
     seed: int | None = None
     labellings: Sequence[Labelling] = ()
+    given: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """The options but the seed, as plain values."""
+        """The options but the seed, as plain values, and the name that was given where another is shown."""
+        other = {"method": self.given} if self.given else {}
         if self.request is None:
-            return {"predictions": len(self.labellings)}
+            return {**other, "predictions": len(self.labellings)}
         limit, settings = self.request.time_limit, self.request.settings
         others = {name: value for name, value in settings.items() if name != "parameters"}
         record = settings.get("parameters")
         own = (
             {} if record is None else {name: value for name, value in vars(record).items() if name != "seed"}
         )
-        return {"time_limit": None if limit is None else finite(limit), **others, **own}
+        return {**other, "time_limit": None if limit is None else finite(limit), **others, **own}
 
 
 @dataclass(frozen=True)
@@ -77,8 +92,12 @@ def plan_of(
     seeds: int | Iterable[int] = 1,
     predictions: Mapping[str, Sequence[Labelling]] | None = None,
     options: Callable[[Method], Mapping[str, Any]] = lambda method: {},
+    names: Mapping[str, str] | None = None,
 ) -> Plan:
-    """The plan of methods; `options` gives those of a method beside the ones after its name, `seeds` are for methods without their own."""
+    """The plan of methods; `options` gives those of a method beside the ones after its name, `seeds` are for methods without their own.
+
+    `names` has other names for some.
+    """
     chosen = _seeds(seeds)
     if isinstance(methods, str):
         methods = methods.split(",")
@@ -99,7 +118,31 @@ def plan_of(
         entries.append(PlannedMethod(name, PREDICTIONS, None, None, tuple(labellings)))
     if not entries:
         raise ValueError("no methods to compare")
-    return Plan(tuple(entries))
+    shown = shown_names([entry.name for entry in entries], names or {})
+    return Plan(
+        tuple(
+            entry
+            if shown[entry.name] == entry.name
+            else replace(entry, name=shown[entry.name], given=entry.name)
+            for entry in entries
+        )
+    )
+
+
+def shown_names(methods: Iterable[str], names: Mapping[str, str]) -> dict[str, str]:
+    """The name under which each method is shown; ValueError for an unknown method, and for a name that two would share."""
+    known = list(dict.fromkeys(methods))
+    for method, name in names.items():
+        if method not in known:
+            raise ValueError(f"names: no method {method!r}; the methods are {', '.join(known)}")
+        if not isinstance(name, str) or not name.strip():
+            raise ValueError(f"names: the name of {method} is {name!r}; expected a text")
+    shown = {method: names.get(method, method) for method in known}
+    owners: dict[str, str] = {}
+    for method, name in shown.items():
+        if owners.setdefault(name, method) != method:
+            raise ValueError(f"names: {name!r} is the name of two methods, {owners[name]} and {method}")
+    return shown
 
 
 def _request(

@@ -1,12 +1,20 @@
-"""Plots of a comparison on axes of matplotlib, and their images in a page."""
+"""Plots of a comparison on axes of matplotlib, as files, and as images in a page."""
 
+import io
 from base64 import b64encode
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
 from typing import Any
 
-from ilpinfer.comparison.curves import Curve
-from ilpinfer.comparison.text import readable
-from ilpinfer.evaluation.pictures import silent_figures, svg
+from ilpinfer.comparison.columns import readable
+from ilpinfer.comparison.curves import Curve, anytime, gap_shares, time_profiles, times_by_length
+from ilpinfer.comparison.frame import frame_of
+from ilpinfer.comparison.plan import Compared
+from ilpinfer.evaluation.pictures import silent_figures
+from ilpinfer.system.extras import require
+from ilpinfer.system.files import write_atomically
+from ilpinfer.system.output_paths import check_folder, output_path
 
 COLOURS = ("#0f5fa8", "#c2481a", "#0b7a4f", "#94357f", "#8a6a00", "#1581a3", "#3d4450")
 DASHES: Sequence[Any] = ("-", (0, (6, 2.5)), (0, (2, 2)), (0, (7, 2, 1.5, 2)))
@@ -25,8 +33,51 @@ STYLE: dict[Any, Any] = {
 NAME = 40
 """Characters of a method in a legend."""
 
+FORMATS = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
+"""Formats of files, with metadata that keeps the time out of them."""
+PLOTS = ("gaps", "anytime", "profile", "lengths")
+
 Style = Mapping[str, Any]
 """Options of `Axes.plot`."""
+Drawing = Callable[[Any], None]
+"""It draws on axes."""
+
+
+def drawings(comparison: Compared) -> dict[str, Drawing]:
+    """The plots of a comparison, in the order of `PLOTS`; those without data are left out."""
+    frame, methods = frame_of(comparison.rows()), list(comparison.kinds)
+    known = frame.loc[~frame.infeasible].dropna(subset="optimum")
+    optima = known.groupby("sequence").optimum.first().to_dict()
+    drawn: dict[str, tuple[Callable[..., None], list[Curve]]] = {
+        "gaps": (plot_shares, gap_shares(frame, methods)),
+        "anytime": (plot_anytime, anytime(comparison.rows(), optima, comparison.cap, methods)),
+        "profile": (partial(plot_shares, ratio=True), time_profiles(frame, methods)),
+        "lengths": (plot_lengths, times_by_length(frame, methods)),
+    }
+    style = styles(methods)
+    return {name: partial(plot, curves=some, style=style) for name, (plot, some) in drawn.items() if some}
+
+
+def check_plots(kind: str) -> None:
+    """Raise ValueError for an unknown format of plots, and MissingLibrary without matplotlib."""
+    if kind not in FORMATS:
+        raise ValueError(f"format of plots is {kind!r}; expected one of {', '.join(FORMATS)}")
+    require("a plot", "compare", "matplotlib")
+
+
+def write_plots(
+    comparison: Compared, folder: str | Path, kind: str, inputs: Iterable[str | Path | None] = ()
+) -> list[Path]:
+    """Write each plot into a folder, but over none of the inputs."""
+    check_plots(kind)
+    check_folder(folder)
+    drawn, inputs = drawings(comparison), list(inputs)
+    places = [Path(folder, f"{name}.{kind}") for name in drawn]
+    for place in places:
+        output_path(place, inputs)
+    for place, draw in zip(places, drawn.values(), strict=True):
+        write_atomically(place, image(draw, kind), inputs)
+    return places
 
 
 def styles(methods: Sequence[str]) -> dict[str, Style]:
@@ -88,8 +139,14 @@ def plot_lengths(ax: Any, curves: Sequence[Curve], style: Mapping[str, Style]) -
     _plain(ax.yaxis)
 
 
-def picture(draw: Callable[[Any], None], size: tuple[float, float] = SIZE) -> str:
-    """An SVG image as a `data:` address: axes in inches of the size, and a legend below them."""
+def picture(draw: Drawing, size: tuple[float, float] = SIZE) -> str:
+    """An SVG image as a `data:` address."""
+    text = image(draw, "svg", size).decode()
+    return "data:image/svg+xml;base64," + b64encode(text[text.index("<svg") :].encode()).decode()
+
+
+def image(draw: Drawing, kind: str, size: tuple[float, float] = SIZE) -> bytes:
+    """What is drawn, as the content of a file: axes in inches of the size, and a legend below them."""
     import matplotlib
 
     with silent_figures() as Figure, matplotlib.rc_context(STYLE):
@@ -105,7 +162,9 @@ def picture(draw: Callable[[Any], None], size: tuple[float, float] = SIZE) -> st
         )
         for text in legend.get_texts():
             text.set_parse_math(False)
-        return "data:image/svg+xml;base64," + b64encode(svg(figure).encode()).decode()
+        stream = io.BytesIO()
+        figure.savefig(stream, format=kind, metadata=FORMATS[kind], dpi=200)
+        return stream.getvalue()
 
 
 def _steps(ax: Any, method: str, x: Any, y: Any, style: Mapping[str, Style]) -> None:

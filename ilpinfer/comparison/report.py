@@ -2,47 +2,78 @@
 
 import math
 import statistics
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from html import escape
-from importlib import metadata, resources
+from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from ilpinfer.comparison import curves, plots
-from ilpinfer.comparison.columns import ALL, COLUMNS, COMMON, SOLVED, Column
+from ilpinfer.comparison.columns import ALL, COLUMNS, COMMON, SOLVED, Column, missing, readable, shown
 from ilpinfer.comparison.disagreements import Path, PathPair, disagreements
-from ilpinfer.comparison.fields import f1_without_rules
-from ilpinfer.comparison.results import Results, lines_of
-from ilpinfer.comparison.summary import Summary
-from ilpinfer.comparison.text import missing, readable, shown
+from ilpinfer.comparison.frame import frame_of
+from ilpinfer.comparison.intervals import RESAMPLES, SEED
+from ilpinfer.comparison.plan import Compared
+from ilpinfer.comparison.plots import drawings, picture
+from ilpinfer.comparison.statistics import f1_without_rules, reference_of, summarise
 from ilpinfer.comparison.trellis_picture import letters, trellis_picture
 from ilpinfer.system.extras import require
 
 if TYPE_CHECKING:
     import pandas as pd
 
+
+SUPPORT = 20
+"""Gold fields with which a sentence names a field."""
+FIRST = (
+    *("method", "rank", "failed", "solved", "reaches", "mean_gap", "solved_gap", "accuracy", "f1", "f1_loss"),
+    *("median_ms", "bare_passes"),
+)
+"""Columns of the summary at the head of the page; the others unfold."""
 ELSEWHERE = ("seeds", "missed", "cap", "common", "breaking")
 """Columns that the page shows as text, or that only the files of tables have."""
+LOST = {
+    "f1_loss": ("loss", "points of F1"),
+    "accuracy_loss": ("loss", "points of token accuracy"),
+    "mean_gap": ("nats", "nats a sequence"),
+}
+"""What a method may lose or gain, with its form and its words."""
 
 
-def report_of(results: Results) -> str:
+def report_of(comparison: Compared, lines: Mapping[str, "pd.DataFrame"], support: int = SUPPORT) -> str:
     """The HTML of `report.html`, a page that refers to nothing outside itself; MissingLibrary without the extra `compare`."""
     check_report()
-    frame, summary = results.to_pandas(), results.summary()
+    frame, summary = frame_of(comparison.rows()), lines["summary"]
     page = _environment().get_template("report.html")
+    alike = [
+        column for column in COLUMNS["summary"] if column.field not in ELSEWHERE and _alike(column, summary)
+    ]
+    varied = [column for column in COLUMNS["summary"] if column not in alike]
+    first = [column for column in varied if column.field in FIRST]
+    more = [column for column in varied if column.field not in FIRST[1:]]
     text: str = page.render(
-        about=_about(results),
-        input=_input(results, frame, summary),
+        about=_about(comparison),
+        input=_input(comparison, frame, summary),
+        sentences=_sentences(comparison, lines, support),
+        support=support,
         failures=_failures(frame),
-        tables={name: _table(results, name, summary) for name in COLUMNS},
-        pictures=_pictures(results, frame),
-        disagreements=[_disagreement(disagreement) for disagreement in disagreements(results)],
-        summary=summary,
-        sequences=summary[0].sequences,
-        known=max(line.optimum_known for line in summary),
-        golden=any(line.accuracy is not None for line in summary),
-        zero_optima=int((frame.optimum == 0).any()),
-        cap=results.cap,
+        tables={
+            **{name: _table(some, COLUMNS[name], summary) for name, some in lines.items()},
+            "summary": _table(summary, first, summary, interval=True),
+            "more": _table(summary, more, summary),
+        },
+        alike=[
+            (column, column.texts(summary)[0]) for column in alike if not missing(summary[column.field][0])
+        ],
+        pictures={name: picture(draw) for name, draw in drawings(comparison).items()},
+        disagreements=[_disagreement(each) for each in disagreements(comparison)],
+        loaded=not comparison.cases,
+        seeds=int(summary.seeds.max()),
+        sequences=int(summary.sequences[0]),
+        known=int(summary.optimum_known.max()),
+        golden=bool(summary.accuracy.notna().any()),
+        zero_optima=bool((frame.optimum == 0).any()),
+        cap=comparison.cap,
+        resamples=RESAMPLES,
+        seed=SEED,
     )
     return text + "\n"
 
@@ -52,9 +83,10 @@ def check_report() -> None:
     require("report.html", "compare", "jinja2", "matplotlib")
 
 
-def html_of(results: Results) -> str:
+def html_of(comparison: Compared) -> str:
     """Only the table of the summary, for notebooks."""
-    table = _table(results, "summary", results.summary())
+    summary = summarise(frame_of(comparison.rows()), comparison.kinds, comparison.cap)
+    table = _table(summary, COLUMNS["summary"], summary)
     heads = "".join(f"<th>{escape(column.name)}</th>" for column in table["heads"])
     rows = ("".join(f"<td>{escape(cell['text'])}</td>" for cell in line) for line in table["lines"])
     lines = "".join(f"<tr>{row}</tr>" for row in rows)
@@ -75,19 +107,20 @@ def _environment() -> Any:
     return made
 
 
-def _input(results: Results, frame: "pd.DataFrame", summary: Sequence[Summary]) -> dict[str, str]:
+def _input(comparison: Compared, frame: "pd.DataFrame", summary: "pd.DataFrame") -> dict[str, str]:
     """What was compared, and what is known of it, by name."""
-    lengths = [len(case.trellis) for case in results.cases if case.trellis is not None]
-    impossible, proved = summary[0].infeasible, frame[~frame.infeasible & frame.optimum.notna()]
-    before = f1_without_rules(results.baseline.fields)
+    tokens = frame.drop_duplicates("sequence").tokens
+    lengths, impossible = tokens[tokens > 0].tolist(), int(summary.infeasible[0])
+    proved = frame[~frame.infeasible & frame.optimum.notna()]
+    before = f1_without_rules(comparison.rows())
     values = {
         "methods": len(summary),
-        "sequences": len(results.cases),
+        "sequences": len(tokens),
         "tokens of a sequence": _range(lengths) if lengths else None,
-        "sequences without scores, on which every method fails": len(results.cases) - len(lengths) or None,
+        "sequences without scores, on which every method fails": len(tokens) - len(lengths) or None,
         "sequences proved to have no labelling, left out of gaps and of the share solved": impossible or None,
         "sequences with a proved optimum": proved.sequence.nunique(),
-        "rules and features": len(results.rules.items),
+        "rules and features": comparison.about["rule_count"],
         "F1 of Viterbi without rules": None if before is None else f"{shown(100 * before, 'percent')} %",
     }
     return {name: str(value) for name, value in values.items() if value is not None}
@@ -98,41 +131,101 @@ def _range(lengths: Sequence[int]) -> str:
     return str(low) if low == high else f"{low} to {high}, median {statistics.median(lengths):g}"
 
 
+def _sentences(
+    comparison: Compared, lines: Mapping[str, "pd.DataFrame"], support: int
+) -> list[dict[str, Any]]:
+    """What each method loses in F1, tokens and nats, with intervals, and the field on which it loses most."""
+    reference, fields = reference_of(comparison.kinds), lines["fields"].set_index(["field", "method"])
+    f1 = fields.f1[fields.gold >= support].unstack()
+    result = []
+    for line in lines["summary"].to_dict("records"):
+        method, worst = line["method"], None
+        if reference in f1 and method in f1:
+            lost = (f1[reference] - f1[method]).dropna()
+            if len(lost) and lost.max() > 0:
+                worst = (
+                    lost.idxmax(),
+                    shown(100 * lost.max(), "loss"),
+                    int(fields.gold[lost.idxmax(), method]),
+                )
+        result.append(
+            {"method": method, "reference": method == reference, "parts": _parts(line), "worst": worst}
+        )
+    return result
+
+
+def _parts(line: Mapping[str, Any]) -> list[str]:
+    """What a sentence says of a method: its loss and gain, or accuracy and F1 where there is no reference."""
+    changes: dict[str, list[str]] = {"loses": [], "gains": []}
+    for name, (form, what) in LOST.items():
+        values = [line[f"{name}{end}"] * (100 if form == "loss" else 1) for end in ("", "_low", "_high")]
+        if missing(values[0]) or not any(values):
+            continue
+        sign = -1 if values[0] < 0 else 1
+        value, *ends = (shown(sign * each, form, 2 if form == "nats" else None) for each in values)
+        changes["gains" if sign < 0 else "loses"].append(f"{value} [{', '.join(ends[::sign])}] {what}")
+    parts = []
+    if missing(line["f1_loss"]) and not missing(line["f1"]):
+        f1, accuracy = (
+            "{} [{}, {}] %".format(
+                *(shown(100 * line[f"{name}{end}"], "percent") for end in ("", "_low", "_high"))
+            )
+            for name in ("f1", "accuracy")
+        )
+        parts = [f"has an F1 of {f1} and the right field on {accuracy} of the tokens"]
+    parts += [f"{verb} {_listed(some)}" for verb, some in changes.items() if some]
+    if line["mean_gap"] == 0:
+        parts.append("reaches the optimum on every sequence")
+    if line["solved"] < 1:
+        parts.append(f"has a labelling for {shown(100 * line['solved'], 'percent')} % of the sequences")
+    return parts
+
+
+def _listed(texts: Sequence[str]) -> str:
+    return " and ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
+
+
 def _failures(frame: "pd.DataFrame") -> list[tuple[str, str, int]]:
     """Method, type of error and number of rows."""
     failed = frame[frame.error != ""].groupby(["method", "error"], sort=False).size()
     return [(method, error, int(count)) for (method, error), count in failed.items()]
 
 
-def _table(results: Results, name: str, summary: Sequence[Summary]) -> dict[str, Any]:
+def _alike(column: Column, lines: "pd.DataFrame") -> bool:
+    """Whether a column has the same text for all of several methods."""
+    return len(lines) > 1 and column.field != "method" and len(set(column.texts(lines))) == 1
+
+
+def _table(
+    lines: "pd.DataFrame", columns: Sequence[Column], summary: "pd.DataFrame", *, interval: bool = False
+) -> dict[str, Any]:
     """Heads and cells of a table; columns without any value are left out."""
-    lines = lines_of(results, name, summary)
-    failed = any(line.failed for line in summary)
-    hidden = (*ELSEWHERE, *(() if failed else ("failed", "optimum_known")))
-    values = {column: [column.value(line) for line in lines] for column in COLUMNS[name]}
-    kept = {
-        column: each
-        for column, each in values.items()
-        if column.field not in hidden and not all(map(missing, each))
-    }
-    cells = [[_cell(column, each[i]) for column, each in kept.items()] for i in range(len(lines))]
-    return {"heads": list(kept), "groups": _groups(list(kept), summary), "lines": cells}
+    hidden = (*ELSEWHERE, *(() if summary.failed.any() else ("failed", "optimum_known")))
+    kept = [column for column in columns if column.field not in hidden and lines[column.field].notna().any()]
+    values = []
+    for column in kept:
+        digits = 2 if interval and column.form == "nats" else None
+        texts = column.texts(lines, digits, interval=interval)
+        values.append(zip(column.values(lines), texts, strict=True))
+    cells = [
+        [_cell(column, *cell) for column, cell in zip(kept, line, strict=True)]
+        for line in zip(*values, strict=True)
+    ]
+    return {"heads": kept, "groups": _groups(kept, summary), "lines": cells}
 
 
-def _cell(column: Column, value: Any) -> dict[str, Any]:
+def _cell(column: Column, value: Any, text: str) -> dict[str, Any]:
     number = column.form != "text"
-    key = value if number and not missing(value) else None
-    return {"text": shown(value, column.form), "key": key, "number": number}
+    return {"text": text, "key": value if number and not missing(value) else None, "number": number}
 
 
-def _groups(columns: Sequence[Column], summary: Sequence[Summary]) -> list[dict[str, Any]]:
+def _groups(columns: Sequence[Column], summary: "pd.DataFrame") -> list[dict[str, Any]]:
     """Columns of one group, with a text about the sequences of their means."""
-    first, known = summary[0], max(line.optimum_known for line in summary)
-    failures = ", failures left out" if any(line.failed for line in summary) else ""
+    failures = ", failures left out" if summary.failed.any() else ""
     words = {
-        ALL: f"over all {known} with a proved optimum{failures}, missing ones at {first.cap:g} nats",
+        ALL: f"over all {summary.optimum_known.max()} with a proved optimum{failures}, missing ones at {summary.cap[0]:g} nats",
         SOLVED: "over those it solves",
-        COMMON: f"over the {first.common} solved by all",
+        COMMON: f"over the {summary.common[0]} solved by all",
     }
     groups: list[dict[str, Any]] = []
     for column in columns:
@@ -142,25 +235,6 @@ def _groups(columns: Sequence[Column], summary: Sequence[Summary]) -> list[dict[
             text = words.get(column.group, column.group)
             groups.append({"group": column.group, "text": text, "span": 1})
     return groups
-
-
-def _pictures(results: Results, frame: "pd.DataFrame") -> dict[str, str]:
-    """Addresses of images; those without data are left out."""
-    methods = list(results.plan.kinds)
-    style = plots.styles(methods)
-    known = frame.loc[~frame.infeasible].dropna(subset="optimum")
-    optima = known.groupby("sequence").optimum.first().to_dict()
-    drawn: dict[str, tuple[Callable[..., None], list[curves.Curve]]] = {
-        "gaps": (plots.plot_shares, curves.gap_shares(frame, methods)),
-        "anytime": (plots.plot_anytime, curves.anytime(results.rows(), optima, results.cap, methods)),
-        "profile": (partial(plots.plot_shares, ratio=True), curves.time_profiles(frame, methods)),
-        "lengths": (plots.plot_lengths, curves.times_by_length(frame, methods)),
-    }
-    return {
-        name: plots.picture(partial(plot, curves=some, style=style))
-        for name, (plot, some) in drawn.items()
-        if some
-    }
 
 
 def _disagreement(disagreement: PathPair) -> dict[str, Any]:
@@ -177,16 +251,10 @@ def _path(path: Path) -> dict[str, Any]:
     return {"path": path, "costs": {cost.rule: cost for cost in path.costs}}
 
 
-def _about(results: Results) -> dict[str, Any]:
-    kinds, methods = results.plan.kinds, {}
-    for name, values in results.plan.to_dict().items():
+def _about(comparison: Compared) -> dict[str, Any]:
+    about, methods = comparison.about, {}
+    for name, values in about["limits"].items():
         hidden = ("name", "seed", "seeds", "predictions")
         options = {key: value for key, value in values.items() if key not in hidden and value is not None}
-        methods[name] = {"kind": kinds[name], "options": options, "seeds": values["seeds"]}
-    return {
-        "source": results.about.get("source") or "",
-        "rules": results.about.get("rules") or "",
-        "rule_count": len(results.rules.items),
-        "version": results.about.get("version") or metadata.version("ilpinfer"),
-        "methods": methods,
-    }
+        methods[name] = {"kind": comparison.kinds[name], "options": options, "seeds": values["seeds"]}
+    return {**about, "source": about["source"] or "", "rules": about["rules"] or "", "methods": methods}

@@ -1,22 +1,29 @@
 """The row of one sequence and one method, and whether rows of a sequence can all be right."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from formulations import LabelSet, Trellis
 from formulations.errors import InferenceError
+from formulations.grid import is_forbidden
 from ilpinfer.comparison.plan import PlannedMethod
-from ilpinfer.comparison.stages import FIRST
 from ilpinfer.core.rule_compiler import RuleCompiler
 from ilpinfer.core.solution import Solution, finite
 from ilpinfer.decoding.evaluation import evaluate_labelling
 from ilpinfer.evaluation.counts import LabelCounter
+from ilpinfer.exact.viterbi import viterbi
 from ilpinfer.system.checkpoint import Row
 
 ERRORS = ("search", "model", "rule", "tie")
 """Why a labelling differs from gold; see `error_of`."""
+FIRST = "compiled rules"
+"""The first stage of the engine, with the preparation of the sequence."""
+
+
+FieldCounts = Mapping[str, Sequence[int]]
+"""By field: fields predicted, gold, and both."""
 
 
 class MethodError(InferenceError, RuntimeError):
@@ -29,21 +36,28 @@ class Contradiction(InferenceError):
 
 @dataclass(frozen=True)
 class ScoredGold:
-    """The gold labelling of a sequence. Its score is -inf where it breaks a hard rule, takes a forbidden step or has an unknown label."""
+    """The gold labelling of a sequence, and the fields of Viterbi without rules beside its own.
+
+    Its score is -inf where it breaks a hard rule, takes a forbidden step or has an unknown label.
+    """
 
     labels: tuple[str, ...]
     score: float
     breaks_rules: bool = False
+    without_rules: FieldCounts = field(default_factory=dict)
 
     @classmethod
     def of(cls, trellis: Trellis, rules: RuleCompiler, labels: Sequence[str] | None) -> "ScoredGold | None":
         if labels is None:
             return None
+        score, path = viterbi(trellis.lattice)
+        best = None if is_forbidden(score) else [trellis.labels.names[i] for i in path]
+        without_rules = field_counts(best, labels, trellis.labels.scheme)["fields"]
         if not set(labels) <= set(trellis.labels.names):
-            return cls(tuple(labels), -math.inf)
+            return cls(tuple(labels), -math.inf, without_rules=without_rules)
         worth = evaluate_labelling(trellis, rules, labels)
-        impossible = math.isinf(worth.score)
-        return cls(tuple(labels), worth.score, impossible and math.isfinite(worth.model_score))
+        impossible = math.isinf(worth.score) and math.isfinite(worth.model_score)
+        return cls(tuple(labels), worth.score, impossible, without_rules)
 
 
 def error_of(predicted: Sequence[str] | None, score: float, gold: ScoredGold) -> str:
@@ -89,6 +103,7 @@ def row_of(
     if gold is not None and not solution.error:
         account = {
             **field_counts(labels, gold.labels, scheme),
+            "without_rules": gold.without_rules,
             "score": finite(gold.score),
             "error": error_of(labels, solution.score, gold),
         }

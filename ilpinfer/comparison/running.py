@@ -1,18 +1,14 @@
-"""The work of a comparison: every sequence with every method, and Viterbi without rules beside them."""
+"""The work of a comparison: every sequence with every method."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-import numpy as np
-
 from formulations import Trellis
-from formulations.dtypes import Floats
-from formulations.grid import is_forbidden
-from ilpinfer.comparison.fields import FieldCounts
+from formulations.problem.digest import decoding_digest
 from ilpinfer.comparison.plan import Case, Plan, PlannedMethod
-from ilpinfer.comparison.rows import MethodError, ScoredGold, check_agreement, field_counts, row_of
+from ilpinfer.comparison.rows import MethodError, ScoredGold, check_agreement, row_of
 from ilpinfer.core.rule_compiler import RuleCompiler
 from ilpinfer.core.solution import Solution
 from ilpinfer.decoding.decode import decode
@@ -21,11 +17,14 @@ from ilpinfer.decoding.reporting import failure
 from ilpinfer.decoding.runner import Runner
 from ilpinfer.errors import describe
 from ilpinfer.exact.bare import bare_seconds
-from ilpinfer.exact.viterbi import VITERBI, viterbi
+from ilpinfer.exact.viterbi import VITERBI
 from ilpinfer.system.checkpoint import Row
+from ilpinfer.system.files import digest
 
 OnError = Literal["raise", "record"]
 """An error of a method is raised, or recorded as a failure."""
+ABOUT = ("length", "bare_seconds", "digest")
+"""The keys of a row that tell of its sequence."""
 
 
 class Rows(Protocol):
@@ -53,14 +52,6 @@ class RowList:
 
 
 @dataclass(frozen=True)
-class Baseline:
-    """Viterbi without rules: seconds (N,) of a bare compiled pass, NaN without scores, and fields of each sequence, empty without gold."""
-
-    seconds: Floats
-    fields: Sequence[FieldCounts]
-
-
-@dataclass(frozen=True)
 class ComparisonRun:
     """Sequences, rules and methods; `checked` sees each solution before it becomes a row, `watch` each row, also of an earlier run."""
 
@@ -71,45 +62,37 @@ class ComparisonRun:
     checked: Callable[[Solution], Solution] = lambda solution: solution
     watch: Callable[[Row, Case], None] = lambda row, case: None
 
-    def fill(self, rows: Rows) -> Baseline:
+    def fill(self, rows: Rows) -> None:
         """Write the missing rows, sequence by sequence, in the order of the plan; rows are written before they are found to disagree."""
         VITERBI.warm()
         earlier, entries = rows.rows(), self.plan.entries
-        seconds = np.full(len(self.cases), np.nan)
-        fields: list[FieldCounts] = [{} for _ in self.cases]
         for number, case in enumerate(self.cases):
             known = len(entries) if number < rows.groups else 0
             known = len(rows.unfinished) if number == rows.groups else known
             own = [next(earlier) for _ in range(known)]
-            gold = None
-            if case.trellis is not None:
-                seconds[number] = bare_seconds(case.trellis)
-                before = _viterbi(case.trellis)
-                gold = ScoredGold.of(case.trellis, self.rules, case.gold)
-                if gold is not None:
-                    counts = field_counts(before, gold.labels, case.trellis.labels.scheme)
-                    fields[number] = counts["fields"]
-            for entry in entries[known:]:
-                own.append(self._row(number, case, entry, gold))
-                rows.write(own[-1:])
+            if known < len(entries):
+                about = _about(case) if not own else {name: own[0][name] for name in ABOUT}
+                gold = None if case.trellis is None else ScoredGold.of(case.trellis, self.rules, case.gold)
+                for entry in entries[known:]:
+                    own.append({**self._row(number, case, entry, gold), **about})
+                    rows.write(own[-1:])
             for row in own:
                 self.watch(row, case)
             check_agreement(own, f"sequence {number}{f' ({case.where})' if case.where else ''}")
-        return Baseline(seconds, fields)
 
     def _row(self, number: int, case: Case, entry: PlannedMethod, gold: ScoredGold | None) -> Row:
-        tokens, scheme = 0, ""
+        scheme = ""
         if case.trellis is None:
             assert case.error is not None
             solution = failure(case.error, "none")
         else:
-            tokens, scheme = len(case.trellis), case.trellis.labels.scheme
+            scheme = case.trellis.labels.scheme
             solution = self._attempt(number, case, case.trellis, entry)
         row = row_of(number, entry, self.checked(solution), gold, scheme)
         place = case.where if solution.error else ""
         if place and case.trellis is not None:
             place = f"{place}, method {entry.name}"
-        return {**row, "length": tokens, "reason": f"{place}{place and ': '}{row['reason']}"}
+        return {**row, "reason": f"{place}{place and ': '}{row['reason']}"}
 
     def _attempt(self, number: int, case: Case, trellis: Trellis, entry: PlannedMethod) -> Solution:
         """The solution of a method, which records the error if it raises one."""
@@ -133,10 +116,15 @@ class ComparisonRun:
         return evaluate_labelling(trellis, self.rules, labels)
 
 
-def _viterbi(trellis: Trellis) -> list[str] | None:
-    """The best labelling without rules; None where none is possible."""
-    score, path = viterbi(trellis.lattice)
-    return None if is_forbidden(score) else [trellis.labels.names[i] for i in path]
+def _about(case: Case) -> Row:
+    """What every row of a sequence says: its tokens, the seconds of a bare pass, and the digest of its scores, tokens, known labels and gold."""
+    trellis = case.trellis
+    if trellis is None:
+        return dict(zip(ABOUT, (0, None, ""), strict=True))
+    lattice, labels = trellis.lattice, trellis.labels
+    scores = decoding_digest("", lattice.node, lattice.pool, lattice.step, trellis.tokens)
+    content = digest(scores, labels.names, labels.scheme, sorted(trellis.given.items()), case.gold)
+    return dict(zip(ABOUT, (len(trellis), bare_seconds(trellis), content), strict=True))
 
 
 def cases_of(trellises: Iterable[Trellis], gold: Iterable[Sequence[str] | None] | None) -> list[Case]:

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from string import ascii_lowercase
 from typing import Any
 
+from ilpinfer.comparison.columns import readable
 from ilpinfer.comparison.disagreements import Path, PathPair
 from ilpinfer.comparison.plots import COLOURS, picture
-from ilpinfer.comparison.text import readable
 
 TOKEN, LABEL = 16, 40
 """Characters of a token and of a label that are drawn."""

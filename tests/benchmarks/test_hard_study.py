@@ -8,10 +8,11 @@ import pytest
 from pandas import DataFrame
 
 import ilpinfer
-from benchmarks.data import draws, hard_files
+from benchmarks.data import draws
 from benchmarks.data.hard import FAMILIES, UNIT, by_name, instance
-from benchmarks.studies.hard import known
-from benchmarks.studies.hard.report import closed, status_of, steps
+from benchmarks.methods import Answer
+from benchmarks.studies.hard import known, methods, toulbar2
+from benchmarks.studies.hard.report import closed, status_of, steps, tables
 from benchmarks.study import Disagreement
 from formulations import load_rules
 from formulations.problem.compiled_rules import compile_problem, compile_rules
@@ -45,9 +46,9 @@ def test_draws_are_exact():
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_published_files_are_the_instance(family, tmp_path, monkeypatch):
-    monkeypatch.setattr(hard_files, "FOLDER", tmp_path)
+    monkeypatch.setattr(methods, "FOLDER", tmp_path)
     one = instance(family, 0, smallest=True)
-    sizes = hard_files.publish(one)
+    sizes = methods.publish(one)
     [example] = read(str(tmp_path / f"{one.name}.json"))
     rules = load_rules(str(tmp_path / f"{one.name}.toml"))
     digests = [
@@ -92,7 +93,10 @@ def row(method, status, score, bound, **more):
 
 
 def rows(known_record, *answers):
-    return [{"name": "x", "method": "set", "digest": "d", "known": known_record}, *answers]
+    return [
+        {"name": "x", "method": "set", "digest": "d", "known": known_record, "viterbi": 1e-4},
+        *({"seconds": 1.0, **answer} for answer in answers),
+    ]
 
 
 def test_a_run_never_loses_a_better_value():
@@ -149,6 +153,14 @@ def test_statuses_are_those_of_published_sets(answers, best, status):
     assert status_of(answers, best) == status
 
 
+def test_solvers_with_a_start_are_no_rivals():
+    """Their labellings and bounds count for what is known."""
+    given = rows(None, row("cp-sat", "feasible", 1.0, 9.0), row("cp-sat, assisted", "feasible", 4.0, 6.0))
+    instances, answers = tables(given)
+    assert list(answers.method) == ["cp-sat"]
+    assert (instances.best[0]["score"], instances.best[0]["bound"]) == (4.0, 6.0)
+
+
 def test_what_is_left_open_is_explained_from_rows():
     about = {"of": {"viterbi_score": 10.0}, "note": None, "best": 5.0}
     some = DataFrame(
@@ -160,3 +172,18 @@ def test_what_is_left_open_is_explained_from_rows():
     )
     assert steps(some) == "“too many prefixes, n cases” (2), “no memory” (1)"
     assert closed(some) == "30", "the median of 40 % and 20 %"
+
+
+@pytest.mark.parametrize("labelled", [True, False])
+@pytest.mark.parametrize(("proved", "grace"), [(True, 60.0), (True, -60.0), (False, 60.0)])
+def test_what_toulbar2_claims_late_is_no_proof(labelled, proved, grace, monkeypatch):
+    monkeypatch.setattr(toulbar2, "GRACE", grace)
+    monkeypatch.setattr(toulbar2, "version", lambda package: "1")
+    one = instance("implications", 0, smallest=True)
+    best = ilpinfer.decode(one.trellis(), one.rules)
+    answer = Answer(best.ids if labelled else None, best.score + 1.0, proved)
+    row = toulbar2._solve(lambda trellis, rules, limit: answer, one, 1.0)
+    statuses = ("optimal", "feasible") if labelled else ("infeasible", "unknown")
+    assert row["status"] == statuses[not proved or grace < 0]
+    assert (row["score"], row["path"]) == ((best.score, best.ids.tolist()) if labelled else (None, None))
+    assert row["bound"] == (best.score if row["status"] == "optimal" else None)

@@ -12,7 +12,7 @@ from support.command_line import SCORES, TRAIN, rows
 from support.places import ROOT
 from support.processes import python
 
-from ilpinfer import compare
+from ilpinfer import Comparison, compare
 from ilpinfer.cli.comparing import CompareOptions
 from ilpinfer.core import registry
 from ilpinfer.decoding import outside
@@ -117,6 +117,14 @@ def test_predictions_for_other_sequences_are_refused_before_any_work(folder, cli
         ("--seeds 1 --repeats 2", "--seeds and --repeats: give one of them"),
         ("--cap 0", "cap is 0"),
         ("--format word", "format is 'word'; expected one of"),
+        ("--format csv --columns f2", "columns: no column 'f2'; expected some of method, rank"),
+        ("--columns f1", "--preset, --columns, --digits and --caption are for tables; add --format"),
+        ("--format csv --preset paper", "format csv has no preset"),
+        ("--plots gif", "format of plots is 'gif'; expected one of pdf, svg, png"),
+        ("--name Beam", "--name Beam: expected NAME=METHOD"),
+        ("--name a=beam --name b=beam", "--name b=beam: beam has the name a already"),
+        ("--name Beam=lds", "names: no method 'lds'; the methods are auto, viterbi, beam"),
+        ("--join train.tsv", "--join: train.tsv is no folder that compare has written; compare it first"),
     ],
 )
 def test_bad_options_are_named_before_any_work(folder, cli, more, words):
@@ -143,9 +151,66 @@ def test_tables_for_papers(folder, cli):
     assert r"\toprule" in Path("out/summary.tex").read_text()
 
 
+def test_tables_and_plots_of_a_paper_under_names(folder, cli):
+    more = "--name Beam=beam:width=2 --format latex --preset paper --plots pdf --support 1"
+    out = cli.done(f"{BASE} --methods auto,beam:width=2 {more}").out
+    assert "Beam" in out and "beam:width=2" not in out
+    assert {row["method"] for row in results()} == {"auto", "Beam"}
+    assert summary()["limits"]["Beam"]["method"] == "beam:width=2"
+    assert r"\caption{F1 of fields" in Path("out/summary.tex").read_text()
+    assert Path("out/gaps.pdf").read_bytes().startswith(b"%PDF")
+    assert "in gold at least 1 times" in Path("out/report.html").read_text()
+    cli.done(f"{BASE} --methods auto,viterbi --format csv --columns method,f1 --digits 0 ")
+    assert Path("out/summary.csv").read_text() == "method,F1 (%)\nauto,100.0\nviterbi,100.0\n"
+
+
+def test_runs_are_joined_and_written_again_without_decoding(folder, cli, monkeypatch):
+    cli.done(f"{BASE} --methods auto,viterbi")
+    cli.done(f"{BASE.removesuffix('out')}other --methods auto,beam,lds")
+    monkeypatch.setattr("ilpinfer.decoding.runner.Runner.best", None)
+    out = cli.done("compare out --join other --output both --name Greedy=beam --format csv").out
+    assert all(name in out for name in ("auto", "viterbi", "Greedy", "lds"))
+    both = json.loads(Path("both/summary.json").read_text())
+    assert [line["method"] for line in both["methods"]] == ["auto", "viterbi", "Greedy", "lds"]
+    assert [row["method"] for row in rows(Path("both/results.jsonl"))][:4] == [
+        "auto",
+        "viterbi",
+        "Greedy",
+        "lds",
+    ]
+    assert "This comparison was read from its rows" in Path("both/report.html").read_text()
+    cli.done("compare both --output again")
+    assert json.loads(Path("again/summary.json").read_text()) == both
+    assert Path("again/results.jsonl").read_text() == Path("both/results.jsonl").read_text()
+
+
+def test_what_cannot_be_joined_is_named(folder, cli):
+    cli.done(f"{BASE} --methods auto,viterbi")
+    cli.done(f"{BASE.removesuffix('out')}other --methods auto,viterbi --first 1")
+    for command, words in (
+        ("compare out --join other --output x", "two comparisons with different numbers of sequences"),
+        (
+            "compare out --join out --output x",
+            "viterbi: in both comparisons; give other names in one of them",
+        ),
+        ("compare out --join train.tsv --output x", "train.tsv/summary.json: cannot be read"),
+        ("compare out --output out", "out/results.jsonl: is an input of this command"),
+        ("compare out --join other --output other", "other/results.jsonl: is an input of this command"),
+        (
+            "compare out --output x --methods lds",
+            "--methods: an option for sequences, and out is a folder of results",
+        ),
+        ("compare out --output x --model hmm.json", "--model: an option for sequences"),
+        ("compare out --output x --reward author=1", "--reward: an option for sequences"),
+    ):
+        assert words in cli.refused(command).splitlines()[-1], command
+        assert not Path("x").exists()
+
+
 def test_the_cap_of_the_command_is_that_of_python():
     command = {each.name: each.default for each in fields(CompareOptions)}
     assert command["cap"] == signature(compare).parameters["cap"].default
+    assert command["support"] == signature(Comparison.report).parameters["support"].default
 
 
 def test_without_an_exact_method_that_is_said(folder, cli):

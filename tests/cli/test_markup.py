@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from formulations import Trellis
+from ilpinfer import compare
 from ilpinfer.cli import screen, show
 from ilpinfer.cli.checking import CheckOptions, check
 from ilpinfer.cli.evaluating import EvaluateOptions, evaluate
 from ilpinfer.cli.explaining import ExplainOptions, explain
 from ilpinfer.cli.streams import say, visible
-from ilpinfer.comparison.summary import Summary
 
 NAMES = ["[hard] one title", "[/x] :smile:", "[bold", "\\[red]"]
 LABEL = "[/x] [red]"
@@ -45,8 +46,8 @@ def test_fields_and_files_are_named_as_they_are(files, capsys):
 
 
 def test_methods_are_named_as_they_are(capsys):
-    line = Summary(**dict.fromkeys(Summary.__dataclass_fields__, 0) | {"method": LABEL, "kind": "exact"})
-    show.show_comparison([line])
+    summary = compare([Trellis([0.0, 1.0], [], ["a", "b"])], [], ["auto"], names={"auto": LABEL}).summary()
+    show.show_comparison(summary)
     assert capsys.readouterr().out.count(LABEL) == 2
 
 

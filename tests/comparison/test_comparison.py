@@ -1,23 +1,26 @@
 """Comparisons: every figure against plain counting, and nothing that flatters who fails."""
 
 import itertools
+import json
 import math
+import re
 import statistics
-from dataclasses import fields, replace
+from dataclasses import replace
 from itertools import product
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
+from support.comparisons import lines_of
 
 import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
 from ilpinfer.comparison import running
-from ilpinfer.comparison.pairs import holm
 from ilpinfer.comparison.rows import Contradiction, MethodError, ScoredGold, error_of
-from ilpinfer.comparison.summary import _gold_intervals
+from ilpinfer.comparison.statistics import holm
 from ilpinfer.core import registry
 from ilpinfer.exact import bare
 from ilpinfer.exact.bare import bare_pass, bare_seconds
@@ -25,6 +28,8 @@ from ilpinfer.exact.bare import bare_pass, bare_seconds
 LABELS = ["B-x", "I-x", "O"]
 RULES = [C.at_most_runs("x", 1, penalty=1.25, name="one x"), C.ends_with("O", name="ends outside")]
 CAP = 3.0
+TIMES = ["median_ms", "p90_ms", "bare_passes"]
+"""Columns that differ from run to run."""
 
 
 def trellises(count, seed=0, longest=5):
@@ -114,7 +119,7 @@ def test_rows_are_those_of_each_sequence_and_method(result):
 
 
 def test_a_method_that_misses_half_is_not_ranked_above_one_that_solves_all(result):
-    lines = {line.method: line for line in result.summary()}
+    lines = {line.method: line for line in lines_of(result.summary())}
     half, all_poor = lines["often_missing"], lines["poor"]
     assert all_poor.mean_gap > half.common_gap == 0.0, "what it solves, it solves perfectly"
     assert half.solved < 0.5 and all_poor.solved == 1.0
@@ -127,7 +132,7 @@ def test_the_summary_is_what_counting_says(result):
         n for n in range(12) if all(row["score"] is not None for row in result.rows() if row["sequence"] == n)
     ]
     assert 0 < len(common) < 12
-    for line in result.summary():
+    for line in lines_of(result.summary()):
         rows = answers_of(result, line.method)
         count = len(rows)
         trellises_, optima, golden = (
@@ -142,7 +147,7 @@ def test_the_summary_is_what_counting_says(result):
         assert line.missed == count - round(line.reaches * count)
         assert line.mean_gap == pytest.approx(statistics.mean(gaps), abs=1e-5)
         assert line.solved_gap == pytest.approx(statistics.mean(finite), abs=1e-5)
-        assert line.gap_low <= line.mean_gap <= line.gap_high
+        assert line.mean_gap_low <= line.mean_gap <= line.mean_gap_high
         per_token = statistics.mean(g / len(t) for g, t in zip(gaps, trellises_))
         assert line.gap_per_token == pytest.approx(per_token, abs=1e-5)
         relative = statistics.mean(g / abs(o) for g, o in zip(gaps, optima))
@@ -160,7 +165,7 @@ def test_the_summary_is_what_counting_says(result):
 
 
 def test_errors_have_their_reason(result):
-    for line in result.summary():
+    for line in lines_of(result.summary()):
         counts, tokens = dict.fromkeys(("search", "model", "rule", "tie"), 0), {}
         for row in answers_of(result, line.method):
             labels, trellis, gold = row["labels"], TRELLISES[row["sequence"]], GOLD[row["sequence"]]
@@ -176,7 +181,9 @@ def test_errors_have_their_reason(result):
             counts[kind] += 1
             missing = labels or [None] * len(gold)
             tokens[kind] = tokens.get(kind, 0) + sum(a != b for a, b in zip(missing, gold))
-        assert (line.search_errors, line.model_errors, line.rule_errors, line.ties) == tuple(counts.values())
+        assert (line.search_errors, line.model_errors, line.rule_errors, line.tie_errors) == tuple(
+            counts.values()
+        )
         assert line.search_error_tokens == tokens.get("search", 0)
         assert line.model_error_tokens == tokens.get("model", 0)
         assert line.rule_error_tokens == tokens.get("rule", 0)
@@ -201,7 +208,7 @@ def test_pairs_are_wins_ties_and_losses_with_a_sign_test(result):
         if "error" not in row:
             value = -math.inf if row["score"] is None else row["score"]
             by_method.setdefault(row["method"], {})[row["sequence"]] = value
-    matches = result.matches()
+    matches = lines_of(result.matches())
     assert len(matches) == 15
     for match in matches:
         one, other = by_method[match.method], by_method[match.other]
@@ -228,7 +235,7 @@ def test_fields_gain_what_rules_bring(result):
                     begin = t
         return found
 
-    gains = {gain.method: gain for gain in result.field_gains()}
+    gains = {gain.method: gain for gain in lines_of(result.field_gains())}
     assert set(gains) == {"auto", "viterbi", "often_missing", "poor", "beam:width=1", "unstable"}
     for method, gain in gains.items():
         own = {row["sequence"]: row["labels"] for row in answers_of(result, method)}
@@ -251,8 +258,8 @@ def test_seeds_are_runs_of_their_own_with_a_spread():
     for row in drawn:
         gaps[row["seed"]].append(CAP if row["score"] is None else OPTIMA[row["sequence"]] - row["score"])
     means = {seed: statistics.mean(own) for seed, own in gaps.items()}
-    exact, line = result.summary()
-    assert (exact.seeds, exact.gap_spread, line.seeds) == (1, None, 3)
+    exact, line = lines_of(result.summary())
+    assert (exact.seeds, line.seeds) == (1, 3) and math.isnan(exact.gap_spread)
     assert line.mean_gap == pytest.approx(statistics.mean(means.values()), abs=1e-5)
     assert line.gap_spread == pytest.approx(statistics.stdev(means.values()), abs=1e-5)
     assert line.sequences == 12
@@ -262,7 +269,12 @@ def test_seeds_are_runs_of_their_own_with_a_spread():
 
 def test_the_same_method_may_come_many_times():
     result = ilpinfer.compare(TRELLISES[:3], RULES, "beam:width=1,beam:width=2,beam,auto")
-    assert [line.method for line in result.summary()] == ["beam:width=1", "beam:width=2", "beam", "auto"]
+    assert [line.method for line in lines_of(result.summary())] == [
+        "beam:width=1",
+        "beam:width=2",
+        "beam",
+        "auto",
+    ]
     routes = [row["route"] for row in result.rows()][:3]
     assert routes == ["beam: width 1", "beam: width 2", "beam: width 10"]
 
@@ -270,8 +282,8 @@ def test_the_same_method_may_come_many_times():
 def test_predictions_are_methods_without_code():
     predictions = {"gold": GOLD, "half": [labels if n % 2 else None for n, labels in enumerate(GOLD)]}
     result = ilpinfer.compare(TRELLISES, RULES, ["auto"], gold=GOLD, predictions=predictions, cap=CAP)
-    _, gold, half = result.summary()
-    assert (gold.kind, gold.median_ms, gold.accuracy) == ("predictions", None, 1.0)
+    _, gold, half = lines_of(result.summary())
+    assert (gold.kind, gold.accuracy) == ("predictions", 1.0) and math.isnan(gold.median_ms)
     assert gold.solved == sum(labels[-1] == "O" for labels in GOLD) / 12
     assert half.failed == 0 and half.solved < gold.solved and half.rank > gold.rank
     assert half.accuracy == pytest.approx(sum(map(len, GOLD[1::2])) / sum(map(len, GOLD)))
@@ -282,7 +294,7 @@ def test_wrong_predictions_cost_their_own_rows_only():
     with pytest.raises(MethodError, match=r"sequence 0, method bad: .*no label 'B-y'"):
         ilpinfer.compare(TRELLISES, RULES, ["auto"], predictions={"bad": bad})
     result = ilpinfer.compare(TRELLISES, RULES, ["auto"], predictions={"bad": bad}, on_error="record")
-    auto, line = result.summary()
+    auto, line = lines_of(result.summary())
     assert (auto.solved, line.failed, line.solved) == (1.0, 12, 0.0)
     assert "no label 'B-y'" in next(row for row in result.rows() if row["method"] == "bad")["reason"]
 
@@ -291,15 +303,15 @@ def test_infeasible_sequences_are_left_out_and_counted():
     never = -math.inf
     impossible = Trellis([0.0, 0.0, never], [[[0.0, 0.0, never]] * 3], labels=LABELS, tokens=["w", "w"])
     result = ilpinfer.compare([*TRELLISES[:3], impossible], RULES, ["auto", "viterbi"])
-    auto, viterbi = result.summary()
+    auto, viterbi = lines_of(result.summary())
     assert (auto.sequences, auto.infeasible, auto.solved, auto.proved) == (3, 1, 1.0, 1.0)
     assert (viterbi.sequences, viterbi.infeasible) == (3, 1)
 
 
 def test_without_an_exact_method_gaps_are_not_known():
-    line = ilpinfer.compare(TRELLISES, RULES, [poor]).summary()[0]
-    assert (line.optimum_known, line.mean_gap, line.common_gap, line.reaches) == (0, None, None, None)
-    assert line.solved == 1.0 and line.accuracy is None
+    line = ilpinfer.compare(TRELLISES, RULES, [poor]).summary().iloc[0]
+    assert line.optimum_known == 0 and line[["mean_gap", "common_gap", "reaches", "accuracy"]].isna().all()
+    assert line.solved == 1.0
 
 
 def test_the_frame_has_a_line_for_each_row(result):
@@ -367,28 +379,27 @@ def test_a_method_that_always_fails_changes_no_figure_of_the_others():
     options = {"gold": GOLD, "on_error": "record"}
     alone = ilpinfer.compare(TRELLISES, RULES, ["auto", poor], **options)
     beside = ilpinfer.compare(TRELLISES, RULES, ["auto", poor, broken], **options)
-    *others, failed = beside.summary()
-    times = {"median_ms": 0.0, "p90_ms": 0.0, "bare_passes": 0.0}
-    for before, after in zip(alone.summary(), others):
-        assert replace(before, **times) == replace(after, **times)
-    assert (failed.failed, failed.solved, failed.proved, failed.rank) == (12, 0.0, 0.0, 3)
-    counts = ("optimum_known", "missed", "violations", "breaking")
-    assert [getattr(failed, name) for name in counts] == [0, 0, 0, 0]
-    stated = {*counts, "method", "kind", "rank", "seeds", "sequences", "infeasible", "solved", "failed"}
-    stated |= {"proved", "cap", "common"}
-    known = {field.name for field in fields(failed)} - stated
-    assert all(getattr(failed, name) is None for name in known), "no mean, no interval, no time, no account"
-    for match in beside.matches():
+    before, after = (each.summary().drop(columns=TIMES) for each in (alone, beside))
+    pd.testing.assert_frame_equal(before, after[:2])
+    failed = beside.summary().iloc[2]
+    stated = {"failed": 12, "solved": 0, "proved": 0, "rank": 3}
+    stated |= dict.fromkeys(["optimum_known", "missed", "violations", "breaking"], 0)
+    assert failed[list(stated)].to_dict() == stated
+    known = ["method", "kind", "seeds", "sequences", "infeasible", "cap", "common"]
+    others = failed.drop([*stated, *known])
+    assert others.isna().all(), "no mean, no interval, no time, no account"
+    for match in lines_of(beside.matches()):
         if match.other == "broken":
             assert (match.wins, match.ties, match.losses, match.failed, match.p) == (0, 0, 0, 12, 1.0)
-    assert {gain.method for gain in beside.field_gains()} == {"auto", "poor"}
+    assert set(beside.field_gains().method) == {"auto", "poor"}
 
 
 def test_the_cap_stands_for_a_missing_labelling_only():
     steep = Trellis.from_emissions([[1000.0, 0.0]] * 2, [[0.0, 0.0]] * 2, labels=["a", "b"])
     predictions = {"far": [["b", "b"]] * 3, "half": [["b", "b"], None, None]}
-    auto, far, half = ilpinfer.compare([steep] * 3, [], ["auto"], predictions=predictions).summary()
-    assert (far.mean_gap, far.gap_low, far.gap_high, far.solved_gap, far.largest_gap) == (2000.0,) * 5
+    auto, far, half = lines_of(ilpinfer.compare([steep] * 3, [], ["auto"], predictions=predictions).summary())
+    assert (far.mean_gap, far.mean_gap_low, far.mean_gap_high) == (2000.0,) * 3
+    assert (far.solved_gap, far.largest_gap) == (2000.0,) * 2
     assert (half.mean_gap, half.solved_gap) == ((2000.0 + 50.0 + 50.0) / 3, 2000.0)
     assert (auto.mean_gap, auto.solved_gap) == (0.0, 0.0)
 
@@ -412,7 +423,7 @@ def test_the_unit_of_times_is_a_bare_pass(trellis, monkeypatch):
     assert bare_seconds(trellis) == 1
     monkeypatch.setattr(running, "bare_seconds", lambda trellis: 0.5)
     result = ilpinfer.compare([trellis], [], ["viterbi"])
-    (line,) = result.summary()
+    (line,) = lines_of(result.summary())
     assert line.bare_passes == pytest.approx(line.median_ms / 500), "the method is a row like others"
 
 
@@ -429,19 +440,197 @@ def test_p_values_are_corrected_by_holm(values, corrected):
     assert holm(values) == pytest.approx(corrected)
 
 
-def test_intervals_against_gold_are_those_of_drawn_sequences():
+def drawn(table, rng):
+    """Quantiles of accuracy, F1 and mean gap, and of losses against the first method, by plain resampling of sequences.
+
+    `table` has for each method and sequence: tokens, right tokens, fields predicted, gold and both, and the gap.
+    """
+    count, found = len(table[0]), []
+    for _ in range(4000):
+        chosen = rng.integers(count, size=count)
+        values = []
+        for own in table:
+            tokens, right, predicted, gold, both, gap = np.sum([own[n] for n in chosen], axis=0)
+            values.append(
+                (right / tokens, 2 * both / (predicted + gold) if predicted + gold else 1.0, gap / count)
+            )
+        found.append([(*own, values[0][0] - own[0], values[0][1] - own[1]) for own in values])
+    return np.quantile(found, (0.025, 0.975), axis=0)
+
+
+def counted(labels, gold, gap):
+    """Of one sequence of labels `a` and `O`, each run of `a` a field."""
+
+    def runs(names):
+        ends = [t for t in range(len(names)) if names[t] == "a" and names[t + 1 : t + 2] != ["a"]]
+        return {(t, next(s for s in range(t, -1, -1) if s == 0 or names[s - 1] != "a")) for t in ends}
+
+    one, other = runs(list(labels)), runs(list(gold))
+    right = sum(a == b for a, b in zip(labels, gold, strict=True))
+    return len(gold), right, len(one), len(other), len(one & other), gap
+
+
+def test_intervals_are_those_of_drawn_sequences():
     rng = np.random.default_rng(3)
     trellises = [Trellis(rng.normal(size=2), rng.normal(size=(t, 2, 2)), ["a", "O"]) for t in range(1, 13)]
     gold = [["a" if rng.random() < 0.4 else "O" for _ in range(len(each))] for each in trellises]
-    (line,) = ilpinfer.compare(trellises, [], ["viterbi"], gold=gold).summary()
-    (again, other) = ilpinfer.compare(trellises, [], ["viterbi", "auto"], gold=gold).summary()
-    pairs = [(ilpinfer.decode(each).labels, labels) for each, labels in zip(trellises, gold, strict=True)]
-    right = np.array([[sum(a == b for a, b in zip(*pair, strict=True)), len(pair[1])] for pair in pairs])
-    drawn = np.sort([np.divide(*right[rng.integers(12, size=12)].sum(axis=0)) for _ in range(20_000)])
-    assert [line.accuracy_low, line.accuracy_high] == pytest.approx(drawn[[500, 19_499]], abs=0.01)
-    assert line.accuracy_low < line.accuracy < line.accuracy_high and line.f1_low <= line.f1 <= line.f1_high
-    assert (line.f1_low, line.f1_high) == (again.f1_low, again.f1_high) == (other.f1_low, other.f1_high)
-    ends = _gold_intervals(np.array([[0, 0, 0, 0, 0], [4, 3, 1, 1, 1], [5, 5, 2, 2, 2]]))
-    assert 0 <= ends[0] <= ends[1] <= 1 and ends[2:] == [1, 1]
-    alike = ilpinfer.compare(trellises[:1] * 3, [], ["viterbi"], gold=gold[:1] * 3).summary()[0]
-    assert alike.accuracy_low == alike.accuracy == alike.accuracy_high
+    other = [["a" if rng.random() < 0.5 else "O" for _ in range(len(each))] for each in trellises]
+    options = {"gold": gold, "predictions": {"other": other}}
+    lines = ilpinfer.compare(trellises, [], ["auto", "viterbi"], **options).summary().set_index("method")
+    best = [ilpinfer.decode(each) for each in trellises]
+    gaps = [
+        each.score - trellis.score(labels)
+        for each, trellis, labels in zip(best, trellises, other, strict=True)
+    ]
+    table = [
+        [counted(each.labels, labels, 0.0) for each, labels in zip(best, gold, strict=True)],
+        [counted(*three) for three in zip(other, gold, gaps, strict=True)],
+    ]
+    low, high = drawn(table, rng)
+    for place, method in enumerate(("auto", "other")):
+        line = lines.loc[method]
+        names = ["accuracy", "f1", "mean_gap", *(["accuracy_loss", "f1_loss"] if place else [])]
+        for number, name in enumerate(names):
+            ends = line[[f"{name}_low", f"{name}_high"]].tolist()
+            assert ends == pytest.approx([low[place, number], high[place, number]], abs=0.03, rel=0.03), name
+            assert ends[0] <= line[name] <= ends[1]
+    assert lines.loc["other", "f1_loss"] == pytest.approx(lines.f1["auto"] - lines.f1["other"])
+    same = [name for name in lines if name.startswith(("accuracy", "f1", "mean_gap")) and "loss" not in name]
+    assert lines.loc["auto", same].equals(lines.loc["viterbi", same].rename("auto")), "the same draws"
+    losses = [name for name in lines if "loss" in name]
+    assert lines.loc["auto", losses].isna().all() and (lines.loc["viterbi", losses] == 0).all()
+    alike = ilpinfer.compare(trellises[:1] * 3, [], ["viterbi"], gold=gold[:1] * 3).summary().iloc[0]
+    assert alike.accuracy_low == alike.accuracy == alike.accuracy_high and np.isnan(alike.f1_loss)
+
+
+def test_a_loss_is_over_the_sequences_that_both_have():
+    """And a method that has failed on some is not compared on them."""
+    result = ilpinfer.compare(TRELLISES, RULES, ["auto", unstable], gold=GOLD, on_error="record")
+    line = result.summary().iloc[1]
+    frame = result.to_pandas()
+    both = frame[frame.sequence.isin(frame.sequence[(frame.method == "unstable") & (frame.error == "")])]
+    accuracy = both.groupby("method").correct.sum() / both.groupby("method").gold_tokens.sum()
+    assert line.accuracy_loss == pytest.approx(accuracy["auto"] - accuracy["unstable"])
+    assert line.accuracy_loss_low <= line.accuracy_loss <= line.accuracy_loss_high
+
+
+def test_resamples_without_any_value_are_left_out():
+    nothing = Trellis([0.0, 1.0], [], ["a", "O"])
+    line = ilpinfer.compare([nothing] * 2, [], ["auto"], gold=[["a"], None]).summary().iloc[0]
+    assert (line.accuracy_low, line.accuracy, line.accuracy_high) == (0.0, 0.0, 0.0)
+
+
+NAMES = {"beam:width=1": "Beam", "poor": "Plain O"}
+
+
+def test_methods_have_the_names_that_are_given():
+    result = ilpinfer.compare(TRELLISES[:3], RULES, ["auto", "beam:width=1", poor], names=NAMES)
+    assert list(result.summary().method) == ["auto", "Beam", "Plain O"]
+    assert {row["method"] for row in result.rows()} == {"auto", "Beam", "Plain O"}
+    assert result.about["limits"]["Beam"]["method"] == "beam:width=1"
+    plain = ilpinfer.compare(TRELLISES[:3], RULES, ["auto", "beam:width=1", poor])
+    later = plain.renamed(NAMES)
+    pd.testing.assert_frame_equal(*(each.summary().drop(columns=TIMES) for each in (later, result)))
+    assert later.about["limits"] == result.about["limits"]
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        ({"bean": "Beam"}, "names: no method 'bean'; the methods are auto, viterbi, beam"),
+        ({"beam": "auto"}, "names: 'auto' is the name of two methods, auto and beam"),
+        ({"beam": "x", "viterbi": "x"}, "names: 'x' is the name of two methods, viterbi and beam"),
+        ({"beam": " "}, "names: the name of beam is ' '; expected a text"),
+    ],
+)
+def test_unknown_and_repeated_names_are_errors(names, words):
+    with pytest.raises(ValueError, match=re.escape(words)):
+        ilpinfer.compare(TRELLISES[:2], RULES, names=names)
+    with pytest.raises(ValueError, match=re.escape(words)):
+        ilpinfer.compare(TRELLISES[:2], RULES).renamed(names)
+
+
+def run(*methods, trellises=TRELLISES[:4], rules=RULES, gold=GOLD[:4], **options):
+    return ilpinfer.compare(trellises, rules, methods, gold=gold, **options)
+
+
+def test_a_saved_comparison_is_loaded_as_it_was(tmp_path, result):
+    result.save(tmp_path)
+    again = ilpinfer.Comparison.load(tmp_path)
+    assert list(again.rows()) == json.loads(json.dumps(list(result.rows())))
+    for name, table in result.lines().items():
+        pd.testing.assert_frame_equal(again.lines()[name], table)
+    assert repr(again) == repr(result)
+
+
+def test_runs_on_the_same_sequences_are_joined(tmp_path):
+    run("auto", "viterbi").save(tmp_path)
+    one, other = ilpinfer.Comparison.load(tmp_path), run("auto", "beam:width=1", poor)
+    both, whole = one + other, run("auto", "viterbi", "beam:width=1", poor)
+    pd.testing.assert_frame_equal(*(each.summary().drop(columns=TIMES) for each in (both, whole)))
+    assert [row["method"] for row in both.rows()] == [row["method"] for row in whole.rows()]
+    assert both.about["limits"] == whole.about["limits"] and len(both.cases) == 4
+    twice = other.renamed({"poor": "x", "beam:width=1": "y"}) + other
+    assert list(twice.kinds) == ["auto", "y", "x", "beam:width=1", "poor"]
+    assert list((run("viterbi") + run(poor)).kinds) == ["viterbi", "poor"], "without a reference"
+
+
+def test_comparisons_of_different_things_are_not_joined():
+    one, short, cut = run("auto", poor), TRELLISES[:3], [None, *GOLD[1:4]]
+    for other, words in (
+        (run("auto", trellises=short, gold=GOLD[:3]), "two comparisons with different numbers of sequences"),
+        (
+            run("auto", trellises=TRELLISES[1:5], gold=GOLD[1:5]),
+            "sequence 0 is another one in the second comparison",
+        ),
+        (run("auto", gold=cut), "sequence 0 is another one .*: its scores, tokens or gold labels differ"),
+        (run("auto", rules=RULES[:1]), "two comparisons with different rules"),
+        (run("auto", cap=3.0), "the cap is 50 nats in one comparison and 3 in the other"),
+        (run("auto", poor), "^poor: in both comparisons; give other names in one of them"),
+        (run("viterbi", poor), "^poor: in both"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            one + other
+
+
+def test_a_reference_with_other_results_is_not_joined():
+    one, other = run("auto"), run("auto", "viterbi")
+    rows = [dict(row) for row in other.rows()]
+    rows[2]["score"] -= 1.0
+    with pytest.raises(ValueError, match="sequence 1: auto has another result in the second comparison"):
+        one + replace(other, rows=lambda: rows)
+    rows[2]["score"], rows[3]["score"] = rows[2]["score"] + 1.0, 1000.0
+    with pytest.raises(Contradiction, match=r"sequence 1: viterbi found a labelling of score 1000\.0"):
+        one + replace(other, rows=lambda: rows)
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "words"),
+    [
+        ("summary.json", lambda text: None, "summary.json: cannot be read"),
+        ("summary.json", lambda text: text[:-5], "summary.json: cannot be read"),
+        ("summary.json", lambda text: "[]", "summary.json: cannot be read"),
+        ("summary.json", lambda text: text.replace("rules_digest", "x"), "summary.json: has no rules_digest"),
+        ("results.jsonl", lambda text: None, "results.jsonl: damaged after line 0"),
+        ("results.jsonl", lambda text: text.replace("poor", "door"), "results.jsonl: damaged after line 1"),
+        ("results.jsonl", lambda text: text[: len(text) // 2], "results.jsonl: damaged after line [34]"),
+        (
+            "results.jsonl",
+            lambda text: "".join(text.splitlines(True)[:6]),
+            "results.jsonl: damaged after line 6",
+        ),
+        (
+            "results.jsonl",
+            lambda text: text.replace('"digest"', '"d"'),
+            "results.jsonl: damaged after line 0",
+        ),
+    ],
+)
+def test_a_damaged_folder_is_named(tmp_path, name, change, words):
+    run("auto", poor).save(tmp_path)
+    text = change((tmp_path / name).read_text())
+    (tmp_path / name).unlink()
+    if text is not None:
+        (tmp_path / name).write_text(text)
+    with pytest.raises(ValueError, match=f"{words}.*expected a folder that `ilpinfer compare --output`"):
+        ilpinfer.Comparison.load(tmp_path)

@@ -2,20 +2,17 @@
 
 import csv
 import io
+import math
 import re
-from dataclasses import fields
 
 import pandas as pd
 import pytest
-from support.comparisons import ODD, odd, ordinary
+from support.comparisons import ODD, lines_of, odd, ordinary
 
-from ilpinfer.comparison.columns import COLUMNS
-from ilpinfer.comparison.fields import FieldGain
-from ilpinfer.comparison.pairs import Match
-from ilpinfer.comparison.stages import FIRST, StageCost, stage_costs
-from ilpinfer.comparison.summary import Summary
-from ilpinfer.comparison.table_files import SUFFIXES, write_tables
-from ilpinfer.comparison.text import readable, shown
+from ilpinfer.comparison.columns import COLUMNS, readable, shown
+from ilpinfer.comparison.rows import FIRST
+from ilpinfer.comparison.statistics import stage_costs
+from ilpinfer.comparison.tables import SUFFIXES, Layout, write_tables
 from ilpinfer.system.extras import MissingLibrary
 
 
@@ -25,13 +22,13 @@ def comparison():
 
 
 def test_tables_hold_the_figures_of_the_summary_in_their_units(comparison):
-    table, lines = comparison.table("summary"), comparison.summary()
+    table, lines = comparison.table("summary"), lines_of(comparison.summary())
     assert list(table["method"]) == [line.method for line in lines]
     assert list(table["solved (%)"]) == [100 * line.solved for line in lines]
     assert table["failed"].tolist() == [line.failed for line in lines] == [0, 0, 0, 0, 4, 0]
     known = [line for line in lines if not line.failed]
     assert table["mean gap, all (nats)"].dropna().tolist() == [line.mean_gap for line in known]
-    gaps = [line.solved_gap for line in known if line.solved_gap is not None]
+    gaps = [line.solved_gap for line in known if not math.isnan(line.solved_gap)]
     assert table["mean gap, solved (nats)"].dropna().tolist() == gaps
     passes = [line.bare_passes for line in known if line.kind != "predictions"]
     assert table["bare Viterbi passes"].dropna().tolist() == passes
@@ -42,11 +39,11 @@ def test_tables_hold_the_figures_of_the_summary_in_their_units(comparison):
     assert errors["failed"].tolist() == [line.failed for line in lines]
     assert len(comparison.table("matches")) == len(lines) * (len(lines) - 1) // 2
     fields = comparison.table("fields")
-    assert fields["F1 gain (% points)"].tolist() == [100 * gain.f1_gain for gain in comparison.field_gains()]
+    assert fields["F1 gain (% points)"].tolist() == (100 * comparison.field_gains().f1_gain).tolist()
 
 
 def test_each_sequence_of_auto_is_ended_by_one_stage(comparison):
-    stages, rows = comparison.stages(), list(comparison.rows())
+    stages, rows = lines_of(comparison.stages()), list(comparison.rows())
     engine = [row for row in rows if row["stages"]]
     assert {row["method"] for row in engine} == {stage.method for stage in stages} == {"auto"}
     assert stages[0].stage == FIRST and stages[0].ran == len(engine) == sum(stage.ended for stage in stages)
@@ -62,7 +59,7 @@ def test_costs_of_stages_are_sums_over_sequences():
     ]
     rows = [{"method": "auto", "stages": stages} for stages in taken]
     rows.append({"method": "beam", "stages": None})
-    found = [(each.stage, each.ran, each.ended, each.share) for each in stage_costs(rows)]
+    found = [(each.stage, each.ran, each.ended, each.share) for each in lines_of(stage_costs(rows))]
     assert found == [(FIRST, 3, 1, 0.3), ("kernels", 2, 1, 0.4), ("solver", 1, 1, 0.3)]
 
 
@@ -72,21 +69,13 @@ def test_names_of_columns_are_unique():
         assert len(set(names)) == len(names)
 
 
-def test_every_column_is_a_field_of_its_record():
-    records = {"matches": Match, "fields": FieldGain, "stages": StageCost}
-    for table, columns in COLUMNS.items():
-        known = {field.name for field in fields(records.get(table, Summary))}
-        assert {column.field for column in columns} <= known
-
-
-def test_every_field_of_a_record_has_a_column():
+def test_every_figure_has_a_column_and_every_column_a_figure(comparison):
     """Or is one of those that tables leave out."""
     left_out = {"sequences", "infeasible", "seconds"}
-    for record, names in ((Match, ["matches"]), (FieldGain, ["fields"]), (StageCost, ["stages"])):
-        shown = {column.field for name in names for column in COLUMNS[name]}
-        assert {field.name for field in fields(record)} - left_out <= shown
-    shown = {column.field for name in ("summary", "gaps", "gold", "errors") for column in COLUMNS[name]}
-    assert {field.name for field in fields(Summary)} - left_out <= shown
+    lines = comparison.lines()
+    for names in (["summary", "gaps", "gold", "errors"], ["matches"], ["fields"], ["stages"]):
+        columns = {column.field for name in names for column in COLUMNS[name]}
+        assert columns <= set(lines[names[0]]) <= columns | left_out
 
 
 def test_an_unknown_table_or_format_is_named(comparison, tmp_path):
@@ -111,6 +100,109 @@ def test_every_table_is_written_in_every_format(kind, gold, tmp_path):
 def test_data_come_back_as_they_were(comparison, kind, read, tmp_path):
     for name, file in zip(COLUMNS, comparison.write_tables(tmp_path, kind), strict=True):
         pd.testing.assert_frame_equal(read(file), comparison.table(name), check_dtype=False)
+
+
+@pytest.mark.parametrize("kind", SUFFIXES)
+def test_chosen_columns_are_one_table_in_their_order(comparison, kind, tmp_path):
+    (file,) = comparison.write_tables(tmp_path, kind, columns=["f1", "method", "mean_gap_low"], digits=2)
+    assert file.name == f"summary{SUFFIXES[kind]}"
+    table = {"csv": pd.read_csv, "parquet": pd.read_parquet}.get(kind)
+    names = ["F1 (%)", "method", "95 % from, all (nats)"]
+    if table is not None:
+        expected = comparison.summary()
+        assert list(table(file)) == names
+        assert table(file)["F1 (%)"].tolist() == pytest.approx(
+            (100 * expected.f1).round(2).tolist(), nan_ok=True
+        )
+    else:
+        text = file.read_text("utf-8").replace("\\", "")
+        assert [text.index(name) for name in names] == sorted(text.index(name) for name in names)
+        assert re.search(r"\d\.\d\d\b", text) and not re.search(r"\d\.\d{3}", text.replace("0.005", ""))
+
+
+@pytest.mark.parametrize(
+    ("kind", "layout", "words"),
+    [
+        (
+            "csv",
+            {"columns": ["method", "f2"]},
+            "columns: no column 'f2'; expected some of method, rank, kind",
+        ),
+        ("csv", {"columns": []}, "columns is empty; expected some of method, rank"),
+        ("csv", {"digits": -1}, "digits is -1"),
+        ("csv", {"digits": 1.5}, "digits is 1.5"),
+        ("csv", {"caption": "Losses"}, "format csv has no caption; choose latex or markdown"),
+        ("parquet", {"preset": "paper"}, "format parquet has no preset; choose latex or markdown"),
+        ("latex", {"preset": "slides"}, "preset is 'slides'; expected 'paper'"),
+    ],
+)
+def test_wrong_layouts_are_named_before_anything_is_written(comparison, kind, layout, words, tmp_path):
+    with pytest.raises(ValueError, match=re.escape(words)):
+        comparison.write_tables(tmp_path / "x", kind, **layout)
+    assert not (tmp_path / "x").exists()
+
+
+def test_a_caption_makes_a_table_that_floats_and_has_a_label(comparison, tmp_path):
+    for file in comparison.write_tables(tmp_path, "latex", caption=r"Losses of \emph{beams}."):
+        text = file.read_text("utf-8")
+        assert text.index(r"\begin{table}") < text.index(r"\caption{Losses of \emph{beams}.}")
+        assert text.index(rf"\label{{tab:{file.stem}}}") < text.index(r"\begin{tabular}")
+        assert text.endswith("\\end{tabular}\n\\end{table}\n")
+    for file in comparison.write_tables(tmp_path, "markdown", caption="Losses"):
+        assert file.read_text("utf-8").endswith("|\n\n: Losses\n")
+
+
+def points(text):
+    """About the width of a text in the footnotes of TeX, 8 points large."""
+    return sum(2.4 if each in ".,[]- " else 4.25 for each in text)
+
+
+@pytest.mark.parametrize("gold", [True, False])
+def test_the_table_for_papers_fits_a_column(gold, tmp_path):
+    comparison = ordinary() if gold else ordinary(gold=None)
+    (file,) = comparison.write_tables(tmp_path, "latex", preset="paper")
+    text = file.read_text("utf-8")
+    head, *lines = [line.split(" & ") for line in text.splitlines() if " & " in line]
+    assert "\\footnotesize" in text and "\\label{tab:summary}" in text and len(head) == 5
+    shown = [[cell.removesuffix(r" \\").replace("\\", "") for cell in line] for line in (head, *lines)]
+    widths = [max(points(line[place]) for line in shown) for place in range(5)]
+    assert shown[0] == (
+        ["Method", "F1", "F1 loss [95 %]", "Gap", "ms"]
+        if gold
+        else ["Method", "Solved", "Opt.", "Gap [95 %]", "ms"]
+    )
+    assert sum(widths[1:]) + points("x" * 18) + 4 * 6 <= 241, (
+        "the column of a paper, with names of 18 characters"
+    )
+    line = comparison.summary().set_index("method").loc["given"]
+    name = "f1_loss" if gold else "mean_gap"
+    value, low, high = ((100 if gold else 1) * line[f"{name}{end}"] for end in ("", "_low", "_high"))
+    digits = 1 if gold else 2
+    cell = f"{value:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"
+    assert cell in next(each for each in shown if each[0] == "given")
+    own = comparison.write_tables(
+        tmp_path, "latex", preset="paper", columns=["method", "proved"], caption="Mine"
+    )
+    assert "\\caption{Mine}" in own[0].read_text("utf-8") and "proved" in own[0].read_text("utf-8")
+
+
+@pytest.mark.parametrize(("kind", "begin"), [("pdf", b"%PDF-"), ("svg", b"<?xml"), ("png", b"\x89PNG")])
+def test_plots_are_written_in_every_format(comparison, kind, begin, tmp_path):
+    files = comparison.write_plots(tmp_path / "new", kind)
+    assert [file.name for file in files] == [
+        f"{name}.{kind}" for name in ("gaps", "anytime", "profile", "lengths")
+    ]
+    for file in files:
+        assert file.read_bytes().startswith(begin)
+    first = files[0].read_bytes()
+    assert comparison.write_plots(tmp_path / "new", kind)[0].read_bytes() == first, "equal for equal content"
+
+
+def test_plots_without_data_and_unknown_formats(tmp_path):
+    nothing = ordinary(methods=[], predictions={"nothing": [None] * 4})
+    assert nothing.write_plots(tmp_path) == []
+    with pytest.raises(ValueError, match="format of plots is 'gif'; expected one of pdf, svg, png"):
+        nothing.write_plots(tmp_path, "gif")
 
 
 def cells(line):
@@ -222,7 +314,7 @@ def test_nothing_is_written_where_a_place_is_taken(comparison, tmp_path):
     taken.parent.mkdir()
     taken.write_text("gold")
     with pytest.raises(ValueError, match="is an input of this command"):
-        write_tables(comparison, taken.parent, "csv", [taken])
+        write_tables(comparison.lines(), taken.parent, "csv", Layout(), [taken])
     assert [path.name for path in taken.parent.iterdir()] == ["gaps.csv"] and taken.read_text() == "gold"
 
 

@@ -1,6 +1,7 @@
 """Rules that are functions, against brute force over all labellings."""
 
 import math
+import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -9,13 +10,14 @@ from hypothesis import given as drawn
 from hypothesis import settings
 from hypothesis import strategies as st
 from support.checks import GENERAL_METHODS, check_claims, check_optimum, of_any_order, ranking
-from support.effort import STRICT
+from support.effort import examples
 from support.strategies import UNIT, Case, problems
 from support.trellises import random_trellis
 from test_given import corrected
 
 import ilpinfer
 from formulations import constraints as C
+from formulations import dump_rules, formulate
 from ilpinfer.core import request
 from ilpinfer.core.certificate import Certificate
 
@@ -43,8 +45,14 @@ def odd(labels, tokens):
 
 
 COUNTS = (changes, palindrome, no_repeat, odd)
+
+
+def changes_so_far(labels, tokens):
+    return changes(labels, tokens[: len(labels)])
+
+
 PREFIXES = {
-    changes: lambda labels, tokens: changes(labels, tokens[: len(labels)]),
+    changes: changes_so_far,
     palindrome: lambda labels, tokens: sum(
         labels[t] != labels[len(tokens) - 1 - t]
         for t in range(max(0, len(tokens) - len(labels)), len(tokens) // 2)
@@ -70,7 +78,7 @@ def under_functions(draw, of=None):
     return problem._replace(cases=cases), told
 
 
-@settings(max_examples=5000 if STRICT else 60)
+@settings(max_examples=examples(480))
 @drawn(under_functions(of_any_order()), st.none() | st.integers(1, 12))
 def test_the_best_labellings_under_functions(case, top):
     problem, told = case
@@ -93,7 +101,7 @@ def test_the_best_labellings_under_functions(case, top):
             assert not ilpinfer.verify(trellis, rules, hidden).proved or several[0].score == hidden.score
 
 
-@settings(max_examples=5000 if STRICT else 60)
+@settings(max_examples=examples(480))
 @drawn(under_functions(problems()), st.sampled_from(METHODS))
 def test_every_method_under_functions(case, method):
     problem, told = case
@@ -187,6 +195,75 @@ def test_hard_functions_that_nothing_keeps():
 def test_what_is_refused(make, words):
     with pytest.raises(ValueError, match=words):
         make()
+
+
+@pytest.mark.parametrize("method", GENERAL_METHODS, ids=lambda method: method.name)
+def test_every_method_takes_functions_or_refuses_them(method):
+    trellis, rules = (
+        random_trellis(2, T=6),
+        [*RULES, C.predicate(changes, penalty=1.0, prefix=changes_so_far)],
+    )
+    if method.functions is None:
+        words = f"method {method.name} takes no rule that is a Python function, such as 'changes': choose"
+        with pytest.raises(ValueError, match=words):
+            ilpinfer.decode(trellis, rules, method=method.name)
+        return
+    solution = ilpinfer.decode(trellis, rules, method=method.name, time_limit=0.5)
+    best = ilpinfer.decode(trellis, rules)
+    assert solution.violations["changes"] == changes(solution.labels, trellis.tokens)
+    assert solution.score <= best.score <= solution.bound
+    assert ilpinfer.verify(trellis, rules, solution).ok
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda trellis, rules: ilpinfer.marginals(trellis, rules),
+        lambda trellis, rules: ilpinfer.next_question(trellis, rules),
+        lambda trellis, rules: ilpinfer.decode_two_phase(trellis, rules),
+        lambda trellis, rules: ilpinfer.decode_frontier(trellis, rules),
+        lambda trellis, rules: formulate(trellis, rules),
+        lambda trellis, rules: ilpinfer.Decoder(rules).marginals(trellis),
+        lambda trellis, rules: ilpinfer.compare([trellis], rules, ["cbc"]),
+        lambda trellis, rules: dump_rules(rules),
+    ],
+)
+def test_what_cannot_take_functions_says_so(call):
+    with pytest.raises((ValueError, RuntimeError), match=r"a Python function.* leave (it|the rule) out"):
+        call(random_trellis(2, T=4), [C.predicate(changes, penalty=1.0)])
+
+
+def test_what_takes_functions():
+    trellises = [random_trellis(n, T=5) for n in range(3)]
+    rules = [*RULES, C.predicate(changes, penalty=1.0, prefix=changes_so_far)]
+    scores = [ilpinfer.decode(trellis, rules).score for trellis in trellises]
+    decoder = pickle.loads(pickle.dumps(ilpinfer.Decoder(rules, trellises[0].labels)))
+    assert [each.score for each in decoder.decode_many(trellises, threads=2)] == scores
+    assert [each.score for each in ilpinfer.decode_many(trellises, rules, n_jobs=2)] == scores
+    assert [each.scores[0] for each in decoder.best_labellings(trellises, 3)] == scores
+    ilpinfer.compare(trellises, rules, ["auto", "beam:width=1000", "lds"], gold=[["a"] * 5] * 3)
+    beam = ilpinfer.decode(trellises[0], rules, method="beam")
+    assert ilpinfer.prove(trellises[0], rules, beam).certificate.kind == "exact"
+    worth = ilpinfer.evaluate_labelling(trellises[0], rules, beam.labels)
+    assert worth.score == beam.score and worth.violations == beam.violations
+    cheap = ilpinfer.decode(trellises[0], [C.predicate(changes, penalty=0.01)])
+    assert [each.rule for each in cheap.explain().broken] == ["changes"]
+    assert ilpinfer.next_question(trellises[0], rules, labellings=20) is not None
+
+
+@pytest.mark.parametrize("method", ["beam", "lds", "best-first"])
+@pytest.mark.parametrize(
+    ("prefix", "words"),
+    [
+        (lambda labels, tokens: 9, r"returned 9 after 3 labels, more than the \d after all labels"),
+        (lambda labels, tokens: len(labels) % 2, "returned 1 after 1 labels, more than the 0 after 2 labels"),
+        (lambda labels, tokens: -1, "'changes, prefix' returned -1; expected a number of violations"),
+    ],
+)
+def test_a_prefix_function_that_is_no_lower_bound(method, prefix, words):
+    rule = C.predicate(changes, penalty=0.1, prefix=prefix)
+    with pytest.raises(ValueError, match=words):
+        ilpinfer.decode(random_trellis(0, T=4), [rule], method=method)
 
 
 def _decoded(*functions, **options):

@@ -21,6 +21,11 @@ def trellises(count=4, labels=("a", "b", "c"), tokens=TOKENS):
     return result
 
 
+def lines_of(table):
+    """The lines of a table as records with attributes."""
+    return list(table.itertuples(index=False))
+
+
 def ordinary(count=4, **options) -> Comparison:
     """Methods of every kind under a soft and a hard rule, with gold."""
     labels = ("a", "b", "c")

@@ -1,11 +1,14 @@
-"""One method on one instance, timed; scores are recomputed from labels, and certificates rechecked."""
+"""The files of an instance, and one method on it, timed; scores are recomputed from labels, and certificates rechecked."""
 
+import gzip
 from importlib.metadata import version
 from itertools import chain
+from typing import Any
 
+import formulations
 import ilpinfer
 from benchmarks.data.hard import Instance
-from benchmarks.data.hard_files import FOLDER
+from benchmarks.journal import ROOT
 from benchmarks.optimum import recheck
 from benchmarks.studies.hard import toulbar2
 from benchmarks.study import Disagreement, Row
@@ -17,10 +20,30 @@ from ilpinfer.core.solution import Solution, finite
 from ilpinfer.core.trees import Leaf, TooManyCases, nodes
 from ilpinfer.exact.bare import bare_pass, bare_seconds
 
+FOLDER = ROOT / "benchmarks" / "rows" / "hard-instances"
+MOST_STEPS = 12_000
+"""(T - 1) K² of an instance whose program is written: text of the largest ones has more than 100 MB."""
+
+
+def publish(one: Instance) -> dict[str, Any]:
+    """Write NAME.json and NAME.toml, and NAME.mps.gz where the program is small, whose size is the result."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    (FOLDER / f"{one.name}.json").write_text(one.scores_text, "utf-8")
+    (FOLDER / f"{one.name}.toml").write_text(one.rules_text, "utf-8")
+    if (one.level.T - 1) * one.level.K**2 > MOST_STEPS:
+        return {"columns": None, "rows": None}
+    program = formulations.formulate(one.trellis(), one.rules)
+    data = gzip.compress(program.text("mps").encode("ascii"), compresslevel=1, mtime=0)
+    (FOLDER / f"{one.name}.mps.gz").write_bytes(data)
+    return {"columns": program.integer.n_columns, "rows": program.integer.n_rows}
+
+
 ENGINE = "engine"
 SOLVERS = ("cbc", "cp-sat", "highs", "scip")
 RIVALS = (*SOLVERS, "toulbar2")
 METHODS = (ENGINE, *RIVALS)
+ASSISTED = {f"{solver}, assisted": f"{solver}:start=greedy:root_bound=true" for solver in SOLVERS}
+"""Solvers that begin with a labelling and have the root bound of the engine; they are no rivals."""
 
 
 def viterbi(one: Instance) -> Row:
@@ -33,7 +56,7 @@ def answer(method: str, one: Instance, limit: float) -> Row:
     """Status, score, bound and path of a method, and its seconds without warming up."""
     if method == "toulbar2":
         return toulbar2.answer(one, limit)
-    name = "auto" if method == ENGINE else method
+    name = {ENGINE: "auto", **ASSISTED}.get(method, method)
     try:
         solution, seconds = timed(ilpinfer.decode, one.trellis(), one.rules, method=name, time_limit=limit)
     except (InferenceError, MemoryError) as error:

@@ -1,17 +1,17 @@
 """toulbar2 on an instance, in a process of its own that is ended shortly after the limit."""
 
-import time
 from collections.abc import Callable
+from dataclasses import replace
 from importlib.metadata import version
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from typing import Any
 
 from benchmarks.data.hard import Instance, by_name
+from benchmarks.methods import of_peer
 from benchmarks.study import Row
-from formulations.grid import nats
+from benchmarks.timing import timed
 from formulations.problem.compiled_rules import compile_problem
-from ilpinfer.core.solution import finite
 
 STARTING, GRACE = 60.0, 2.0
 """Seconds for the process to load its libraries, and beyond the limit."""
@@ -62,25 +62,9 @@ def _work(sender: Connection, name: str, limit: float) -> None:
 
 
 def _solve(decode: Callable[..., Any], one: Instance, limit: float) -> Row:
-    trellis, began = one.trellis(), time.perf_counter()
-    result = decode(trellis, one.rules, limit)
-    seconds = time.perf_counter() - began
-    proved = result.proved and seconds <= limit + GRACE
-    row = {
-        "seconds": seconds,
-        "by": f"pytoulbar2 {version('pytoulbar2')}",
-        "score": None,
-        "bound": None,
-        "path": None,
-    }
-    if result.path is None:
-        return {**row, "status": "infeasible" if proved else "unknown"}
-    score = finite(nats(compile_problem(trellis, one.rules).value(result.path).score))
-    status = "optimal" if proved else "feasible"
-    return {
-        **row,
-        "status": status,
-        "score": score,
-        "bound": score if proved else None,
-        "path": result.path.tolist(),
-    }
+    trellis = one.trellis()
+    result, seconds = timed(decode, trellis, one.rules, limit)
+    result = replace(result, proved=result.proved and seconds <= limit + GRACE)
+    about = {"seconds": seconds, "by": f"pytoulbar2 {version('pytoulbar2')}"}
+    path = None if result.path is None else result.path.tolist()
+    return {**about, **of_peer(result, trellis, one.rules), "path": path}

@@ -1,6 +1,6 @@
 """Parameters of the evolutionary algorithm, tuned by Optuna on training parts only, and what that gains."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +8,7 @@ import numpy as np
 from pandas import DataFrame, concat
 
 import ilpinfer
-from benchmarks.report import Report, number, percent
+from benchmarks.report import Report, groups, number, percent
 from benchmarks.studies.tuning.trials import (
     CAP,
     CHUNKS,
@@ -74,22 +74,13 @@ def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
             yield {"place": place, "limit": limit, "gap": gap(problem, limit, 0, options)}
 
 
-def report(rows: Sequence[Row], report: Report) -> None:
-    done = [row for row in rows if row["part"] == TRIALS]
-    others = [row for row in rows if row["part"] == HELD_OUT]
-    if done:
-        _trials(done, report)
-    if others:
-        _held_out(DataFrame(others), report)
-
-
-def _trials(rows: Sequence[Row], report: Report) -> None:
+def _trials(frame: DataFrame, report: Report) -> None:
     def shown(value: Any) -> str:
         return number(value) if isinstance(value, float) else str(value)
 
     report.heading("Trials")
-    for seed in sorted({row["seed"] for row in rows}):
-        own = [row for row in rows if row["seed"] == seed]
+    for (seed,), some in groups(frame.sort_values("seed", kind="stable"), "seed"):
+        own = some.to_dict("records")
         usual, tuned = own[0], best(own)
         report.text(
             f"Seed {seed}, {len(own)} trials of {1000 * LIMIT:g} ms a sequence: mean gap {number(usual['gap'])} nats with the published parameters, "
@@ -154,6 +145,6 @@ STUDY = Study(
     parts=(TRIALS, HELD_OUT),
     cells=cells,
     measure=measure,
-    report=report,
+    report={TRIALS: _trials, HELD_OUT: _held_out},
     timed=True,
 )
