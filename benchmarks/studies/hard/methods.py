@@ -21,6 +21,8 @@ ENGINE = "engine"
 SOLVERS = ("cbc", "cp-sat", "highs", "scip")
 RIVALS = (*SOLVERS, "toulbar2")
 METHODS = (ENGINE, *RIVALS)
+ASSISTED = {f"{solver}, assisted": f"{solver}:start=greedy:root_bound=true" for solver in SOLVERS}
+"""Solvers that begin with a labelling and have the root bound of the engine; they are no rivals."""
 
 
 def viterbi(one: Instance) -> Row:
@@ -33,7 +35,7 @@ def answer(method: str, one: Instance, limit: float) -> Row:
     """Status, score, bound and path of a method, and its seconds without warming up."""
     if method == "toulbar2":
         return toulbar2.answer(one, limit)
-    name = "auto" if method == ENGINE else method
+    name = {ENGINE: "auto", **ASSISTED}.get(method, method)
     try:
         solution, seconds = timed(ilpinfer.decode, one.trellis(), one.rules, method=name, time_limit=limit)
     except (InferenceError, MemoryError) as error:
