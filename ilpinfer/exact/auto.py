@@ -16,6 +16,7 @@ from formulations.grid import FORBIDDEN, is_forbidden, nats
 from formulations.problem.problem import Problem
 from formulations.programs.formulation import TooLarge
 from formulations.programs.loss_bounds import best_score
+from formulations.time_limits import OutOfTime
 from ilpinfer.core.certificate import FOLDED_BOUND, Rest, proof
 from ilpinfer.core.result import Result, Task
 from ilpinfer.exact import branch, refinement, stages
@@ -24,7 +25,7 @@ from ilpinfer.exact.agreements import agree
 from ilpinfer.exact.branch import Branching
 from ilpinfer.exact.known import Known, SearchResult
 from ilpinfer.exact.programs import FASTEST, best_of_program, reduced_program
-from ilpinfer.exact.stages import best_few, solve
+from ilpinfer.exact.stages import best_few, by_products, solve
 from ilpinfer.exact.sum_relaxation import FEW_CASES, MOST_CASES, SumRelaxation, contradiction, sums_within
 from ilpinfer.exact.viterbi import VITERBI
 from ilpinfer.system.posix import missing_posix, require_posix
@@ -41,12 +42,15 @@ def auto(problem: Problem, task: Task, name: str) -> Iterator[Result]:
     task.deadline.excuse(VITERBI.warm())
     known = Known.of(problem, task.deadline, task.watch)
     known.begin(task.start)
-    if task.top > 1 and task.within is None:
-        end = best_few(known, task.top)
-    else:
-        end = _best(problem, known)
-        if end.complete and end.paths and task.within is not None:
-            end = best_few(known, task.top, known.value - task.within)
+    try:
+        if task.top > 1 and task.within is None:
+            end = best_few(known, task.top)
+        else:
+            end = _best(problem, known)
+            if end.complete and end.paths and task.within is not None:
+                end = best_few(known, task.top, known.value - task.within)
+    except OutOfTime:
+        end = SearchResult([], "no time left", False)
     for place, result in enumerate(_answers(known, end, task)):
         result = replace(result, stages=tuple(known.stages.items()))
         yield result if place else replace(result, improvements=tuple(known.improvements))
@@ -64,9 +68,17 @@ def _best(problem: Problem, known: Known) -> SearchResult:
             return agreement
         end = solve(known, most=min(refinement.FEW, stages.MOST_STEPS))
         return replace(end, why=f"{agreement.why}; {end.why}")
+    end = solve(known, most=min(refinement.FEW, stages.MOST_STEPS))
+    if end.complete or end.machineless or known.deadline.passed:
+        return end
+    with known.stage("products"):
+        product = by_products(known)
+    if product is not None:
+        return product
+    known.tried = True
     has_sums = any(isinstance(c, Sum) for rule in known.folded.rules for c in rule.components)
     if has_sums:
-        end = _best_with_sums(problem, known)
+        end = _best_with_sums(problem, known, end)
         only_sums = all(known.ground.plain[m].total is not None for m in known.active)
         if end.complete or (only_sums and is_forbidden(known.value)):
             return end
@@ -77,11 +89,8 @@ def _best(problem: Problem, known: Known) -> SearchResult:
         return Branching(problem, known).run(end)
 
 
-def _best_with_sums(problem: Problem, known: Known) -> SearchResult:
+def _best_with_sums(problem: Problem, known: Known, end: SearchResult) -> SearchResult:
     """As `_best`, for problems with sums, which may contradict each other: few steps and cases before the other methods."""
-    end = solve(known, most=min(refinement.FEW, stages.MOST_STEPS))
-    if end.complete or end.machineless or known.deadline.passed:
-        return end
     sum_relaxation = SumRelaxation(
         problem, sums_within(problem, [known.ground.components[m] for m in known.active])
     )
@@ -158,6 +167,8 @@ def _by_solver(known: Known, end: SearchResult, task: Task) -> Result:
                 answer = reduced_program(known.folded, task.deadline, task.threads, *best)
     except TooLarge:
         answer, why = None, why + "; too large for a solver"
+    except OutOfTime:
+        answer = None
     if answer is not None:
         why = f"{why}; reduced program on {answer.method}"
         if answer.proves_infeasibility:
