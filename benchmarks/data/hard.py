@@ -11,7 +11,18 @@ from random import Random
 
 import numpy as np
 
-from benchmarks.data.draws import Document, Floats, below, citation, names, nats, near_ties, permutation, pick, stretches
+from benchmarks.data.draws import (
+    Document,
+    Floats,
+    below,
+    citation,
+    names,
+    nats,
+    near_ties,
+    permutation,
+    pick,
+    stretches,
+)
 from benchmarks.data.synthetic import WORDS
 from formulations import Rule, RuleSet, Trellis, dump_rules
 from formulations import constraints as C
