@@ -15,11 +15,12 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import instances, running, writing
+from benchmarks import running, writing
 from benchmarks.data.stand_in import write_corpora
 from benchmarks.journal import ROOT, Journal, code_digest
-from benchmarks.machine import header
+from benchmarks.studies.hard import known
 from benchmarks.study import Disagreement, Missing, Sources, names, study_named
+from benchmarks.writing import header
 from formulations.messages import suggestion
 
 RESULTS, ROWS = ROOT / "benchmarks" / "results", ROOT / "benchmarks" / "rows"
@@ -94,13 +95,13 @@ def _list() -> int:
 
 def _instances(folder: Path) -> int:
     try:
-        count = instances.write(folder)
+        count = known.write(folder)
     except Disagreement as error:
         print(error, file=sys.stderr)
         return 1
     except OSError as error:
         return _wrong(f"{folder}: {error.strerror}")
-    print(f"{folder}: {count} instances, with their rules and {instances.INDEX}")
+    print(f"{folder}: {count} instances, with their rules and {known.INDEX}")
     return 0
 
 

@@ -1,26 +1,58 @@
 """One method on one sequence, timed; its labelling and its certificate are verified by the library."""
 
 import statistics
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, partial
+from importlib.util import find_spec
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import ilpinfer
 from benchmarks import optimum
-from benchmarks.answers import Answer
 from benchmarks.data.sets import DataSet, Item
 from benchmarks.data.synthetic import document, labels_of_size
 from benchmarks.study import Disagreement, Row
+from benchmarks.timing import timed
 from formulations import LabelSet, RuleSet, Trellis
 from formulations import constraints as C
 from formulations.grid import nats
 from formulations.problem.compiled_rules import compile_problem
 from ilpinfer.core.solution import Solution, finite
 from ilpinfer.exact.bare import bare_seconds
+
+PACKAGES = {
+    "toulbar2": "pytoulbar2",
+    "conin": "conin",
+    "conin a-star": "conin",
+    "cpmpy": "cpmpy",
+    "layer": "torch",
+    "instances": "pytoulbar2",
+}
+"""The package that a peer needs beyond those of the library; `pip install ilpinfer[bench]` has the first two."""
+
+
+class CannotState(Exception):
+    """A rule that a peer has no form for, or a problem beyond its size; the message names it."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Label ids (T,) of a peer, the score that it claims, whether it proves that nothing is better, and why there are none."""
+
+    path: NDArray[np.int64] | None
+    claimed: float | None
+    proved: bool
+    note: str = ""
+
+
+def is_installed(method: str) -> bool:
+    """Whether the package that a method needs can be imported; true for methods that need none."""
+    return method not in PACKAGES or find_spec(PACKAGES[method]) is not None
+
 
 PLAIN = "bare Viterbi pass"
 """The unit of times: a compiled pass over the scores without rules, tables made beforehand."""
@@ -64,9 +96,10 @@ def run(method: str, work: Worker, item: Item, rules: RuleSet, limit: float) -> 
     row: Row = {"item": item.key, "method": method, "T": T, "K": K}
     if method == PLAIN:
         return {**row, "seconds": bare_seconds(trellis), "status": "without rules"}
-    answer, seconds = timed(work, item, rules, limit)
+    answer, first = timed(work, item.make(), rules, limit)
+    seconds = [first]
     while method != "auto" and len(seconds) < REPEATS and sum(seconds) < FAST:
-        seconds += timed(work, item, rules, limit)[1]
+        seconds.append(timed(work, item.make(), rules, limit)[1])
     row["seconds"] = statistics.median(seconds)
     if isinstance(answer, Answer):
         return {**row, **_of_peer(answer, trellis, rules)}
@@ -77,15 +110,6 @@ def run(method: str, work: Worker, item: Item, rules: RuleSet, limit: float) -> 
 def warm_up(work: Worker) -> None:
     """Compile and load whatever the method needs, on something small."""
     work(document(8, 0, labels_of_size(5), 1.0), RuleSet((C.at_most_runs(C.EACH_FIELD, 1),)), 5.0)
-
-
-def timed(work: Worker, item: Item, rules: RuleSet, limit: float) -> tuple[Solution | Answer, list[float]]:
-    """The answer on a fresh trellis, and seconds without warming up."""
-    trellis = item.make()
-    began = time.perf_counter()
-    answer = work(trellis, rules, limit)
-    seconds = time.perf_counter() - began
-    return answer, [seconds - (answer.warm_up_seconds if isinstance(answer, Solution) else 0.0)]
 
 
 @cache

@@ -10,6 +10,30 @@ import numpy as np
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+
+from pandas import DataFrame, Series
+
+
+def draws_of(frame: DataFrame, measure: str = "tokens", /, **wanted: object) -> Series:
+    """A measure by draw, of the rows with these values."""
+    some: Any = frame
+    for name, value in wanted.items():
+        some = some[some[name] == value]
+    return some.set_index("draw")[measure]
+
+
+def difference(values: Series, others: Series) -> Series:
+    """On the draws that both have."""
+    return (values - others).dropna()
+
+
+def gain(values: Series, others: Series, digits: int = 1) -> str:
+    """Mean difference and its standard error, which takes two draws."""
+    gains = difference(values, others)
+    error = f" ± {gains.sem():.{digits}f}" if len(gains) > 1 else ""
+    return signed(gains.mean(), digits) + error
+
+
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#7F7F7F")
 """Told apart by the colour-blind (Okabe and Ito 2008)."""
 Cells = Mapping[Any, Callable[[Any], Any]]

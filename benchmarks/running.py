@@ -29,7 +29,7 @@ def cells_of(
     result: list[Cell] = []
     for part in parts:
         try:
-            result += study_named(name).cells(sources, part)
+            result += study_named(name).cells_of(sources, part)
         except Missing as missing:
             say(f"{name}, {part} left out: {missing}")
     return result
@@ -112,6 +112,6 @@ def measured(name: str, sources: Sources, cell: Cell) -> Row:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuleNotice)
         own = dataclasses.asdict(cell)  # type: ignore[call-overload]
-        rows = [own | row for row in study_named(name).measure(sources, cell)]
+        rows = [own | row for row in study_named(name).rows_of(sources, cell)]
     seconds = round(time.perf_counter() - began, 3)
     return {"part": cell.part, "rows": rows, "seconds": seconds, **take_counts()}

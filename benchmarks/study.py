@@ -7,10 +7,13 @@ from dataclasses import dataclass, fields
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from benchmarks import studies
-from benchmarks.report import Report
+from benchmarks.report import Report, frames
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 Number = TypeVar("Number")
 Row = dict[str, Any]
@@ -64,6 +67,10 @@ class Cell(Protocol):
         """The part of the study."""
 
 
+CellsOf = Callable[[Sources, str], Iterable[Cell]]
+Measure = Callable[[Sources, Any], Iterable[Row]]
+
+
 @dataclass(frozen=True)
 class Study:
     """One study.
@@ -76,6 +83,9 @@ class Study:
     cells : of a part; raises Missing where a corpus is not there
     measure : the rows of a cell, made in a process of its own or in this one; the fields of the cell are added to each
     report : writes text, tables and pictures from rows, which are in the order of the cells
+
+    Each of the three is one function for all parts, or one by part, which writes from a table of the rows of its part.
+
     check : raises Disagreement where rows of different cells cannot all be right
     timed : whether times are measured, so that cells are run one after the other
     growth : seconds of a cell at full scale over those at sample scale, for the estimate: where time limits are longer
@@ -85,12 +95,27 @@ class Study:
     summary: str
     design: Design
     parts: tuple[str, ...]
-    cells: Callable[[Sources, str], Iterable[Cell]]
-    measure: Callable[[Sources, Any], Iterable[Row]]
-    report: Callable[[Sequence[Row], Report], None]
+    cells: CellsOf | Mapping[str, CellsOf]
+    measure: Measure | Mapping[str, Measure]
+    report: Callable[[Sequence[Row], Report], None] | Mapping[str, Callable[["DataFrame", Report], None]]
     check: Callable[[Sequence[Row]], None] = lambda rows: None
     timed: bool = False
     growth: float = 1.0
+
+    def cells_of(self, sources: Sources, part: str) -> Iterable[Cell]:
+        cells = self.cells if callable(self.cells) else self.cells[part]
+        return cells(sources, part)
+
+    def rows_of(self, sources: Sources, cell: Cell) -> Iterable[Row]:
+        measure = self.measure if callable(self.measure) else self.measure[cell.part]
+        return measure(sources, cell)
+
+    def write(self, rows: Sequence[Row], report: Report) -> None:
+        if callable(self.report):
+            self.report(rows, report)
+            return
+        for part, frame in frames(rows).items():
+            self.report[part](frame, report)
 
 
 class Disagreement(Exception):

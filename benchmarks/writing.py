@@ -1,13 +1,48 @@
 """What is committed of a study: `results.md` with its pictures, `summary.json`, and the rows that they are made of."""
 
+import datetime
 import json
+import os
+import platform
 import shutil
 import tempfile
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from benchmarks.journal import Journal
 from benchmarks.report import Report
 from benchmarks.study import Row, study_named
+
+PACKAGES = [
+    "ilpinfer",
+    "numpy",
+    "numba",
+    "scipy",
+    "ortools",
+    "pulp",
+    "pytoulbar2",
+    "cpmpy",
+    "conin",
+    "python-crfsuite",
+    "optuna",
+]
+
+
+def header() -> str:
+    """Date, versions of what is installed and size of the machine, one line."""
+    result = {name: _version(name) for name in PACKAGES}
+    versions = ", ".join(f"{name} {number}" for name, number in result.items() if number)
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    size = f"{os.cpu_count()} cores, {memory:.0f} GiB"
+    return f"{datetime.date.today()}, Python {platform.python_version()}, {versions}; {platform.machine()}, {size}"
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return ""
+
 
 ROWS = "rows.jsonl.gz"
 
@@ -22,7 +57,7 @@ def write(name: str, scale: str, journal: Journal, folder: Path) -> Path:
         report.heading(study.title, 1)
         report.text(study.summary)
         _protocol(name, report)
-        study.report([row for line in lines for row in line["rows"]], report)
+        study.write([row for line in lines for row in line["rows"]], report)
         summary = summarise(scale, journal)
         _run(name, summary, report)
         (report.folder / "results.md").write_text(report.markdown(), "utf-8")

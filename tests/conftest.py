@@ -4,14 +4,16 @@ import signal
 
 import pytest
 from hypothesis import HealthCheck, settings
-from support.command_line import cli, folder, here  # noqa: F401
+from support.command_line import cli, folder, here, trained  # noqa: F401
 from support.costs import function_of, slow_tests
-from support.effort import STRICT
+from support.effort import STRICT, examples
 
 import ilpinfer
 from formulations.problem import compiled_rules
 
-settings.register_profile("busy", deadline=None, suppress_health_check=list(HealthCheck))
+settings.register_profile(
+    "busy", deadline=None, max_examples=examples(100), suppress_health_check=list(HealthCheck)
+)
 settings.load_profile("busy")
 
 

@@ -4,6 +4,7 @@ import ast
 import importlib.util
 import subprocess
 import sys
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 
 import pytest
@@ -67,6 +68,7 @@ HEAVY = {
 }
 
 
+@cache
 def imported(package: str) -> dict[str, set[str]]:
     """Top-level names that each module of a package imports, anywhere in it."""
     result = {}

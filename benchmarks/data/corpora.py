@@ -5,7 +5,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
+from typing import TypeVar
 
+import numpy as np
+
+from benchmarks.data import generated
 from benchmarks.data.models import trained
 from benchmarks.data.sets import SOLVERS, DataSet, Item, Labelled
 from benchmarks.study import Missing, Sources
@@ -19,6 +23,9 @@ from ilpinfer.learning.labellings import LabelArrays
 from ilpinfer.models.sequence_model import SequenceModel
 from ilpinfer.models.sequences import encode
 
+FOLDERS = {"cora": "cora", "umass": "umass_cfe", "names": "conll2002_esp"}
+"""Of corpora with a part for training and one for development."""
+T = TypeVar("T")
 CORA_SIZES, RIVALS_SIZE = (5, 20, 300), 20
 UMASS_RULES = 240
 LEAST_OCCASIONS, LEAST_ODDS = 20, 1.0
@@ -28,7 +35,7 @@ JOB, COMPANY, DATES, PLACE = "Designation", "Companies_worked_at", "Years_of_Exp
 
 def cora(sources: Sources) -> Iterator[DataSet]:
     """References under the citation rules, with and without ten implications, and each field once as a hard rule."""
-    train, dev = (read_labelled(sources.folder / "cora" / f"{name}.tsv") for name in ("train", "dev"))
+    train, dev = train_and_dev(sources.folder, "cora")
     dev = dev[: sources(smoke=2, sample=len(dev), full=len(dev))]
     rules, everything = cache(partial(load_rules, "citations")), sources.scale == "full"
     limits = sources(smoke=2, sample=3, full=10), sources(smoke=2, sample=2, full=40)
@@ -66,7 +73,7 @@ def _each_once() -> RuleSet:
 
 def umass(sources: Sources) -> Iterator[DataSet]:
     """Hierarchical labels under soft rules mined from the training part."""
-    train, dev = (read_labelled(sources.folder / "umass_cfe" / f"{name}.tsv") for name in ("train", "dev"))
+    train, dev = train_and_dev(sources.folder, "umass")
     model = cache(partial(trained, "hmm", train))
     note = (
         f"at most 0.8 s a reference; HMM of {len(train)} references, at most {UMASS_RULES} mined soft rules"
@@ -113,6 +120,28 @@ def _resume_rules(*, hard: bool) -> Iterator[C.Rule]:
     for other in (DATES, PLACE):
         text = f"runs({other}) - runs({COMPANY}) <= 1"
         yield C.linear(text, penalty=cost(1.5), name=f"{other} for each company")
+
+
+@cache
+def data_set(sources: Sources, name: str) -> DataSet:
+    """The one of that name, of a corpus or of planted documents."""
+    kind, *rest = name.split()
+    if kind == "generator":
+        T, K = map(int, rest)
+        return generated.planted(T, K, sources)
+    some = {"cora": cora, "umass": umass, "resume": resume}[kind](sources)
+    return next(data for data in some if data.name == name)
+
+
+def train_and_dev(folder: Path, corpus: str) -> tuple[list[Labelled], list[Labelled]]:
+    """Both parts of a corpus; Missing where one of them is not there."""
+    train, dev = (read_labelled(folder / FOLDERS[corpus] / f"{name}.tsv") for name in ("train", "dev"))
+    return train, dev
+
+
+def drawn(items: Sequence[T], seed: int | list[int]) -> list[T]:
+    """All of them, in a random order."""
+    return [items[place] for place in np.random.default_rng(seed).permutation(len(items)).tolist()]
 
 
 @cache

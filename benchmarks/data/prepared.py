@@ -6,10 +6,10 @@ from functools import cache
 from pathlib import Path
 
 import ilpinfer
-from benchmarks.data.corpora import UMASS_RULES, read_labelled, soft_rules
+from benchmarks.data.corpora import UMASS_RULES, soft_rules, train_and_dev
 from benchmarks.data.models import trained
-from benchmarks.data.runs import one_run_each
 from benchmarks.data.sets import Labelled
+from benchmarks.data.synthetic import one_run_each
 from formulations import LabelSet, RuleSet, Trellis, load_rules
 from formulations import constraints as C
 from ilpinfer.models.sequence_model import SequenceModel
@@ -34,7 +34,7 @@ class Prepared:
 @cache
 def cora(folder: Path, size: int, scheme: str = "") -> Prepared:
     """The development references under the citation rules, scored by an HMM of so many others."""
-    train, dev = _read(folder / "cora")
+    train, dev = train_and_dev(folder, "cora")
     rules = load_rules("citations")
     if scheme:
         rules = RuleSet((*rules, C.valid_scheme()), rules.fields)
@@ -45,7 +45,7 @@ def cora(folder: Path, size: int, scheme: str = "") -> Prepared:
 @cache
 def umass(folder: Path) -> Prepared:
     """The development references with labels of several levels under mined rules."""
-    train, dev = _read(folder / "umass_cfe")
+    train, dev = train_and_dev(folder, "umass")
     return _prepared(trained("hmm", train), RuleSet(tuple(soft_rules(train, UMASS_RULES))), dev)
 
 
@@ -54,10 +54,6 @@ def document(T: int, K: int, noise: float, seed: int) -> Prepared:
     labels = LabelSet(tuple(f"field {k}" for k in range(K)))
     rules = RuleSet((C.at_most_runs(C.EACH_FIELD, 1, penalty=5.0),))
     return Prepared(ilpinfer.Decoder(rules, labels), [one_run_each(T, seed, labels, noise)])
-
-
-def _read(folder: Path) -> tuple[list[Labelled], list[Labelled]]:
-    return read_labelled(folder / "train.tsv"), read_labelled(folder / "dev.tsv")
 
 
 def _prepared(model: SequenceModel, rules: RuleSet, examples: Sequence[Labelled]) -> Prepared:

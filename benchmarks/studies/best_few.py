@@ -10,7 +10,7 @@ import numpy as np
 
 from benchmarks import optimum
 from benchmarks.data import prepared
-from benchmarks.data.corpora import CORA_SIZES, RIVALS_SIZE, read_labelled
+from benchmarks.data.corpora import CORA_SIZES, RIVALS_SIZE, train_and_dev
 from benchmarks.data.prepared import Prepared
 from benchmarks.report import Report, number
 from benchmarks.study import Design, Disagreement, Row, Sources, Study
@@ -40,7 +40,7 @@ class Cell:
 
 
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
-    read_labelled(sources.folder / ("cora" if part == CORA else "umass_cfe") / "dev.tsv")
+    train_and_dev(sources.folder, part)
     if part == CORA:
         sizes = sources(smoke=(RIVALS_SIZE,), sample=CORA_SIZES, full=CORA_SIZES)
         tops = sources(smoke=(2,), sample=TOPS, full=(*TOPS, 200))

@@ -8,8 +8,8 @@ from pandas import DataFrame, Series
 
 import ilpinfer
 from benchmarks.data import umass
-from benchmarks.data.corpora import read_labelled
-from benchmarks.data.held_out import mined
+from benchmarks.data.corpora import train_and_dev
+from benchmarks.data.evaluations import mined
 from benchmarks.data.models import trained
 from benchmarks.data.sets import Labelled
 from benchmarks.optimum import recheck
@@ -44,7 +44,7 @@ class Cell:
 
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
     models = [f"HMM of {size}" for size in SIZES] if part == CORA else ["CRF of 400"]
-    read_labelled(sources.folder / ("cora" if part == CORA else "umass_cfe") / "dev.tsv")
+    train_and_dev(sources.folder, part)
     return (Cell(part, model, rules, way) for model in models for rules in (WITHOUT, WITH) for way in WAYS)
 
 
@@ -58,8 +58,7 @@ def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
 
 def _setting(sources: Sources, cell: Cell) -> tuple[SequenceModel, RuleSet, list[Labelled]]:
     size = int(cell.model.split()[-1])
-    folder = sources.folder / ("cora" if cell.part == CORA else "umass_cfe")
-    train, dev = (read_labelled(folder / f"{name}.tsv") for name in ("train", "dev"))
+    train, dev = train_and_dev(sources.folder, cell.part)
     train = train[: sources(smoke=min(20, size), sample=size, full=size)]
     if cell.part == CORA:
         rules = load_rules("citations") if cell.rules == WITH else RuleSet(())

@@ -8,12 +8,14 @@ import numpy as np
 from pandas import DataFrame
 
 from benchmarks.data import umass
-from benchmarks.data.corpora import read_labelled
+from benchmarks.data.corpora import drawn, train_and_dev
 from benchmarks.data.evaluations import (
     MEASURES,
+    beside_gold,
     evaluation_of,
     field_counts,
     gains,
+    labels_of,
     measures,
     rechecked,
     row_of,
@@ -24,7 +26,6 @@ from benchmarks.report import Report, percent
 from benchmarks.study import Design, Row, Sources, Study
 from formulations import Rule, RuleSet, Trellis, load_rules
 from ilpinfer.decoding.decoder import Decoder
-from ilpinfer.evaluation.evaluation import Pair, evaluate
 
 UMASS, CORA = "umass", "cora"
 NONE, SCHEME, SOFT, HARD = "none", "labels keep their scheme", "mined, soft", "mined and never broken, hard"
@@ -54,7 +55,7 @@ def cells(sources: Sources, part: str) -> Iterator[Cell]:
         umass.part(sources, "dev")
         some = sources(smoke=(ALL,), sample=(ALL, 400), full=(ALL, 100, 200, 400, 800))
     else:
-        read_labelled(sources.folder / "cora" / "dev.tsv")
+        train_and_dev(sources.folder, part)
         some = tuple(range(sources(smoke=1, sample=8, full=40)))
     return (Cell(part, training) for training in some)
 
@@ -73,12 +74,12 @@ def measure(sources: Sources, cell: Cell) -> Iterator[Row]:
 
 def split(sources: Sources, draw: int) -> tuple[list[Labelled], list[Labelled]]:
     """300 references to train on and 100 to label; the natural ones for draw 0."""
-    train, dev = (read_labelled(sources.folder / "cora" / f"{name}.tsv") for name in ("train", "dev"))
+    train, dev = train_and_dev(sources.folder, "cora")
     if sources.scale == "smoke":
         train, dev = train[:30], dev[:10]
     every = [*train, *dev]
-    order = np.random.default_rng(draw).permutation(len(every)) if draw else np.arange(len(every))
-    return [every[n] for n in order[: len(train)]], [every[n] for n in order[len(train) :]]
+    every = drawn(every, draw) if draw else every
+    return every[: len(train)], every[len(train) :]
 
 
 def umass_rules(sources: Sources, training: int, name: str) -> RuleSet:
@@ -99,15 +100,12 @@ def cora_rules(name: str) -> RuleSet:
 
 def outcome(trellises: Sequence[Trellis], dev: Sequence[Labelled], rules: RuleSet) -> Row:
     """The best labellings under rules; `breaking` counts references whose best labelling without rules breaks one."""
-    solutions = rechecked(trellises, rules, list(Decoder(rules, time_limit=LIMIT).decode_many(trellises)))
+    solutions = rechecked(trellises, rules, LIMIT)
     free = Decoder(rules, method="viterbi").decode_many(trellises)
-    pairs = [
-        Pair(tokens, tuple(one.labels) if one.has_labelling else None, gold)
-        for (tokens, gold), one in zip(dev, solutions, strict=True)
-    ]
+    scheme = trellises[0].labels.scheme
     top = sorted({label.split("/")[0][2:] for _, labels in dev for label in labels if label != "O"})
     return {
-        **row_of(evaluate(pairs, scheme=trellises[0].labels.scheme), range(len(dev)), top),
+        **row_of(beside_gold(dev, map(labels_of, solutions), scheme=scheme), range(len(dev)), top),
         "number": len(rules.rules),
         "breaking": sum(any(one.violations.values()) for one in free),
         "optimal": sum(one.status == "optimal" for one in solutions),

@@ -12,7 +12,7 @@ from pandas import DataFrame
 
 import ilpinfer
 from benchmarks import optimum
-from benchmarks.data.corpora import read_labelled
+from benchmarks.data.corpora import train_and_dev
 from benchmarks.data.models import crfsuite_file
 from benchmarks.data.sets import Labelled
 from benchmarks.report import Report, groups, number
@@ -31,16 +31,16 @@ SCHEME, ONE_RUN = "the scheme", "the scheme, one run"
 
 @dataclass(frozen=True)
 class Corpus:
-    """Folder, template and rule set; sentences of the model, and one sentence of so many is decoded."""
+    """Name, template and rule set; sentences of the model, and one sentence of so many is decoded."""
 
-    folder: str
+    name: str
     rules: str
     trained: int
     step: int
 
 
 CORPORA = {
-    "spanish": Corpus("conll2002_esp", "entities", 2000, 2),
+    "spanish": Corpus("names", "entities", 2000, 2),
     "cora": Corpus("cora", "citations", 300, 1),
 }
 
@@ -62,7 +62,7 @@ def cells(sources: Sources, part: str) -> Iterator[Cell]:
     if find_spec("pycrfsuite") is None:
         raise Missing("python-crfsuite is not installed")
     corpus = CORPORA[part]
-    size = len(read_labelled(sources.folder / corpus.folder / "train.tsv"))
+    size = len(train_and_dev(sources.folder, corpus.name)[0])
     sizes = dict.fromkeys(
         min(one, size) for one in (corpus.trained, *sources(smoke=(), sample=(), full=(size,)))
     )
@@ -72,8 +72,7 @@ def cells(sources: Sources, part: str) -> Iterator[Cell]:
 
 def measure(sources: Sources, cell: Cell) -> Iterator[Row]:
     corpus = CORPORA[cell.part]
-    folder = sources.folder / corpus.folder
-    train, dev = (read_labelled(folder / f"{name}.tsv") for name in ("train", "dev"))
+    train, dev = train_and_dev(sources.folder, corpus.name)
     parameters = PARAMETERS | sources(smoke={"max_iterations": 10}, sample={}, full={})
     path = str(crfsuite_file(train[: cell.trained], corpus.rules, **parameters))
     model = CRF.from_crfsuite(path, corpus.rules)

@@ -5,15 +5,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from pandas import DataFrame, Series
 
-from benchmarks.data.corpora import read_labelled
-from benchmarks.data.held_out import measured, setting_of
+from benchmarks.data.corpora import drawn, train_and_dev
+from benchmarks.data.evaluations import measured, setting_of
 from benchmarks.data.models import trained
 from benchmarks.data.sets import Labelled
-from benchmarks.paired import difference, draws_of, gain
-from benchmarks.report import Report, fixed
+from benchmarks.report import Report, difference, draws_of, fixed, gain
 from benchmarks.study import Design, Row, Sources, Study
 from formulations import RuleSet, load_rules
 from formulations import constraints as C
@@ -56,16 +54,17 @@ def cells(sources: Sources, part: str) -> Iterator[Cell]:
 
 
 def references(folder: Path) -> list[Labelled]:
-    return [pair for name in ("train", "dev") for pair in read_labelled(folder / "cora" / f"{name}.tsv")]
+    train, dev = train_and_dev(folder, "cora")
+    return [*train, *dev]
 
 
 def measure(sources: Sources, cell: Cell) -> Iterator[Row]:
     kind, scheme, options = MODELS[cell.model]
     known, tested = references(sources.folder), sources(smoke=10, sample=TEST, full=TEST)
-    order = np.random.default_rng(cell.draw).permutation(len(known)).tolist()
+    known = drawn(known, cell.draw)
     training, test = (
-        [(tuple(tokens), tuple(gold)) for tokens, gold in rewrite([known[place] for place in some], scheme)]
-        for some in (order[: cell.size], order[cell.size : cell.size + tested])
+        [(tuple(tokens), tuple(gold)) for tokens, gold in rewrite(some, scheme)]
+        for some in (known[: cell.size], known[cell.size : cell.size + tested])
     )
 
     def make(some: Sequence[Any]) -> TrainedModel:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from pandas import DataFrame
 
-from benchmarks.data.corpora import read_labelled
-from benchmarks.data.held_out import measured, mined, setting_of
+from benchmarks.data.corpora import train_and_dev
+from benchmarks.data.evaluations import measured, mined, setting_of
 from benchmarks.data.models import trained
 from benchmarks.report import Cells, Report, fixed, groups, number
 from benchmarks.study import Design, Row, Sources, Study
@@ -38,14 +38,13 @@ class Cell:
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
     rules = ("none", "citations") if part == CORA else ("scheme", f"scheme and {MINED} mined rules")
     models = [f"HMM of {size}" for size in SIZES] if part == CORA else ["CRF"]
-    read_labelled(sources.folder / ("cora" if part == CORA else "umass_cfe") / "dev.tsv")
+    train_and_dev(sources.folder, part)
     return (Cell(part, model, name, method) for model in models for name in rules for method in METHODS)
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
     number = sources(smoke=2, sample=60, full=100)
-    folder = sources.folder / ("cora" if cell.part == CORA else "umass_cfe")
-    train, dev = (read_labelled(folder / f"{name}.tsv") for name in ("train", "dev"))
+    train, dev = train_and_dev(sources.folder, cell.part)
     if cell.part == CORA:
         model = trained("hmm", train[: int(cell.model.split()[-1])])
         rules = RuleSet(()) if cell.rules == "none" else load_rules("citations")

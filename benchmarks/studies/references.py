@@ -7,7 +7,7 @@ from pandas import DataFrame
 
 import ilpinfer
 from benchmarks import optimum
-from benchmarks.data.runs import ruled
+from benchmarks.data.synthetic import ruled
 from benchmarks.report import Cells, Report, number
 from benchmarks.study import Design, Disagreement, Row, Sources, Study
 from benchmarks.timing import least, one_core

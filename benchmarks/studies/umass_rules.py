@@ -8,13 +8,20 @@ from typing import Any
 from pandas import DataFrame
 
 from benchmarks.data import umass
-from benchmarks.data.evaluations import MEASURES, evaluation_of, gains, measures, rechecked, row_of
+from benchmarks.data.evaluations import (
+    MEASURES,
+    beside_gold,
+    evaluation_of,
+    gains,
+    labels_of,
+    measures,
+    rechecked,
+    row_of,
+)
 from benchmarks.data.sets import Labelled
 from benchmarks.report import Report, groups
 from benchmarks.study import Design, Row, Sources, Study
 from formulations import Rule, RuleSet
-from ilpinfer.decoding.decoder import Decoder
-from ilpinfer.evaluation.evaluation import Pair, evaluate
 from ilpinfer.learning import ScoredExample, held_out_examples
 from ilpinfer.learning.perceptron import Perceptron
 from ilpinfer.learning.training_set import TrainingSet
@@ -120,14 +127,10 @@ def outcome(
     limit: float | None = None,
 ) -> Row:
     """The references at some places labelled under rules."""
-    trellises = [model.trellis(dev[place][0]) for place in places]
-    solutions = rechecked(trellises, rules, list(Decoder(rules, time_limit=limit).decode_many(trellises)))
-    pairs = [
-        Pair(dev[place][0], tuple(one.labels) if one.has_labelling else None, dev[place][1])
-        for place, one in zip(places, solutions, strict=True)
-    ]
+    some = [dev[place] for place in places]
+    solutions = rechecked([model.trellis(tokens) for tokens, _ in some], rules, limit)
     return {
-        **row_of(evaluate(pairs, scheme="paths"), places),
+        **row_of(beside_gold(some, map(labels_of, solutions), scheme="paths"), places),
         "optimal": sum(one.status == "optimal" for one in solutions),
         "infeasible": sum(one.status == "infeasible" for one in solutions),
     }

@@ -4,8 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from pandas import DataFrame
 
-from benchmarks.paired import draws_of, gain
-from benchmarks.report import Report, fixed, groups
+from benchmarks.report import Report, draws_of, fixed, gain, groups
 from benchmarks.studies.codl.cells import SUPERVISED, measure
 from benchmarks.studies.codl.tasks import BEST, CORA, LOWER, REXA, Cell, sequences, unlabelled
 from benchmarks.study import Design, Row, Sources, Study

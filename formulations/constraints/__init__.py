@@ -44,7 +44,7 @@ from formulations.constraints.order import presence_precedence as presence_prece
 from formulations.constraints.order import requires_before as requires_before
 from formulations.constraints.order import state_change as state_change
 from formulations.constraints.patterns import matches as matches
-from formulations.constraints.predicates import Predicate, predicate
+from formulations.constraints.predicates import predicate
 from formulations.constraints.presence import alternation as alternation
 from formulations.constraints.presence import begin_end as begin_end
 from formulations.constraints.presence import never_together as never_together
@@ -67,7 +67,6 @@ __all__ = [
     "Component",
     "Feature",
     "Group",
-    "Predicate",
     "Rule",
     "Template",
     "TokenPattern",

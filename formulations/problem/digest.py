@@ -59,6 +59,8 @@ def _content(value: Any, known: dict[int, tuple[Any, bytes]]) -> bytes:
         made = _hash("set", b"".join(sorted(_content(each, known) for each in value)))
     elif isinstance(value, str):
         return _hash("text", value.encode("utf-8", "surrogatepass"))
+    elif callable(value):  # what it computes cannot be held
+        return _hash("function", getattr(value, "__qualname__", type(value).__qualname__).encode())
     elif value is None or isinstance(value, float):
         return _hash("none" if value is None else "float", repr(value).encode())
     else:

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from formulations import grid
+from formulations.automata.functions import FunctionCount
 from formulations.automata.hamming import HammingDistance
 from formulations.automata.lattice import Lattice, StepTable
 from formulations.automata.machine import Machine
@@ -53,6 +54,11 @@ class GroundRule:
     def machineless(self) -> tuple[Component, ...]:
         """Components without a machine: searches see them on whole labellings only."""
         return tuple(component for component in self.components if component.machines is None)
+
+    @property
+    def functions(self) -> list[FunctionCount]:
+        """The Python functions that count its violations."""
+        return [component for component in self.components if isinstance(component, FunctionCount)]
 
     def violations(self, path: LabelIds) -> int:
         result = sum(component.violations(path) for component in self.components)
@@ -117,6 +123,16 @@ class Problem:
     @property
     def shape(self) -> tuple[int, int]:
         return self.model.shape
+
+    @cached_property
+    def functions(self) -> tuple[GroundRule, ...]:
+        """The rules that are Python functions."""
+        return tuple(rule for rule in self.rules if rule.functions)
+
+    def without_functions(self) -> "Problem":
+        """The same problem, in which the rules that are Python functions count nothing; the places of rules stay."""
+        kept = (replace(rule, components=()) if rule.functions else rule for rule in self.rules)
+        return replace(self, rules=tuple(kept))
 
     def value(self, path: LabelIds) -> Value:
         model, total = self.model.score(path), self.lattice.score(path)

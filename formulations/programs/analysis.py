@@ -27,7 +27,7 @@ SAMPLE, MOST_COMPARED = 6, 20_000  # tokens on which formulas are looked at, and
 class Analysis:
     rule: str
     form: str  # template, linear or logic
-    kind: str  # "local" (folds), "linear" (a row), "regular" (an automaton) or "auxiliary" (a column a gate)
+    kind: str  # "local" (folds), "linear" (a row), "regular" (an automaton), "auxiliary" (a column a gate) or "function"
     states: int | None  # of its largest automaton; None where it would pass `MOST_STATES`
     machines: int  # automata or rows that it consists of
     partial: str  # on prefixes: "exact", "sound", "forced" by its user, or "" where it cannot be evaluated
@@ -55,7 +55,7 @@ def analyse(rules: RuleSet, labels: LabelSet, tokens: Sequence[str]) -> list[Ana
     empty = formulate(replace(problem, rules=())).program
     result = []
     for place, (rule, ground) in enumerate(zip(rules.rules, problem.rules, strict=True)):
-        program = formulate(replace(problem, rules=(ground,))).program
+        program = formulate(replace(problem, rules=(ground,)).without_functions()).program
         size = program.n_rows - empty.n_rows, program.n_columns - empty.n_columns
         row = _analyse_rule(rule, ground, labels, tokens, *size)
         result.append(replace(row, apart=left.get(place, "")))
@@ -74,7 +74,11 @@ def _analyse_rule(
     remarks = (statement.remark(labels) for statement in rule.statements(labels.field_names))
     warning = next(filter(None, remarks), warning)
     states = None if ground.machineless else max((m.states for m in ground.machines), default=1)
-    if states is None:
+    if ground.functions:
+        warning = (
+            "a Python function: methods value labellings by it, and integer programs and marginals cannot"
+        )
+    elif states is None:
         warning = f"needs more than {MOST_STATES} states: searches evaluate it on complete labellings only"
     components, form, kind = len(ground.components), rule.statement.form, _kind(ground)
     bound = _bound(ground, partial)
@@ -84,6 +88,8 @@ def _analyse_rule(
 def _kind(ground: GroundRule) -> str:
     if ground.folds:
         return "local"
+    if ground.functions:
+        return "function"
     if any(isinstance(component, Circuit) for component in ground.components):
         return "auxiliary"
     rows = all(component.is_local or isinstance(component, Sum) for component in ground.components)
@@ -149,6 +155,8 @@ def _compare(prefix: list[Machine], whole: list[Machine], labels: int, length: i
 
 
 def _bound(ground: GroundRule, partial: str) -> str:
+    if any(each.prefix for each in ground.functions):
+        return "what its prefix function returns"
     if ground.machineless:
         return "0: evaluated at the end only"
     if partial == "exact":

@@ -91,10 +91,10 @@ class ProgramBuilder:
     def _values(self, token: int, table: NDArray[Any]) -> NDArray[Any]:
         """A table's values (K,) on the start columns of labels, or (S·K,) on the columns into a later token."""
         _, K = self.shape
-        inner = self._inner(token, table)
+        inner = self.inner(token, table)
         return inner[0] if token == 0 else np.broadcast_to(inner, (self.states // K, K, K)).reshape(-1)
 
-    def _inner(self, token: int, table: NDArray[Any]) -> NDArray[Any]:
+    def inner(self, token: int, table: NDArray[Any]) -> NDArray[Any]:
         """The rows of a table (K+1, K), (K, K) or (1, K) that a step into the token can use."""
         if token == 0:
             return table[:1]
@@ -102,7 +102,7 @@ class ProgramBuilder:
 
     def indicator(self, token: int, table: NDArray[Any]) -> int:
         """The column that is 1 where the step into the token lies in the table (K+1, K), (K, K) or (1, K)."""
-        key = (token, self._inner(token, table).astype(bool).tobytes())
+        key = (token, self.inner(token, table).astype(bool).tobytes())
         if key not in self._indicators:
 
             def name() -> list[Meaning]:

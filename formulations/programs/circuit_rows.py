@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from formulations import time_limits
 from formulations.automata.circuit import Circuit
@@ -53,7 +54,8 @@ class _Writer:
             if kind == AND:
                 stack += (a, b)
             elif node != TRUE:
-                terms = [] if node == FALSE else [(self._column(n), 1) for n in self._inputs(node)]
+                columns = [] if node == FALSE else self._columns(self._inputs(node), np.logical_or)
+                terms = [(column, 1) for column in columns]
                 self._clause([*terms, *([] if slack is None else [(slack, 1)])], 1, of)
 
     def _inputs(self, node: int) -> list[int]:
@@ -84,16 +86,37 @@ class _Writer:
                 self.column[n] = self.program.indicator(a, self.gates.tables[b])
                 continue
             inputs = [a, b] if kind == AND else self._inputs(n)
-            waiting = [i for i in inputs if i not in self.column]
+            waiting = [i for i in inputs if i not in self.column and self.gates.nodes[i][0] != LITERAL]
             if waiting:
                 stack += waiting
                 continue
             name = self.of.one("gate", "gate", n)
             z = self.column[n] = int(self.program.columns.add(np.ones(1, np.int64), name)[0])
-            columns = [(self.column[i], 1) for i in inputs]
+            together = np.logical_and if kind == AND else np.logical_or
+            columns = [(column, 1) for column in self._columns(inputs, together)]
             for terms in [[column] for column in columns] if kind == AND else [columns]:
                 self._clause([*terms, (z, -1)], 0, n)
         return self.column[node]
+
+    def _columns(self, inputs: list[int], together: np.ufunc) -> list[int]:
+        """The columns of inputs. Literals of one token, or of the two of a step, share an indicator: the relaxation is tighter."""
+        tables, result = dict[int, NDArray[np.bool_]](), list[int]()
+        for n in inputs:
+            kind, token, b = self.gates.nodes[n]
+            if kind == LITERAL:
+                table = self.program.inner(token, self.gates.tables[b]).astype(bool)
+                tables[token] = together(tables[token], table) if token in tables else table
+            else:
+                result.append(self._column(n))
+        for token in sorted(tables, reverse=True):
+            if token not in tables:
+                continue
+            table, before = tables[token], tables.get(token - 1)
+            if before is not None and len(before) == 1:
+                table = together(table, before.T)
+                del tables[token - 1]
+            result.append(self.program.indicator(token, table))
+        return result
 
     def _clause(self, terms: list[tuple[int, int]], least: int, owner: Owner | int) -> None:
         """A row of a root, or a row that defines a gate, by its number."""

@@ -26,6 +26,8 @@ FloorKind = Literal["relative", "odds"]
 MOST_COLUMNS = 20_000_000
 """Path columns of the largest program that is built; a larger one would take gigabytes."""
 
+_SECONDS_A_COLUMN = 8e-8  # to state the path
+
 
 class TooLarge(InferenceError, ValueError):
     """A problem whose program would have more than `MOST_COLUMNS` columns."""
@@ -75,13 +77,18 @@ def formulate(problem: Problem) -> Formulation:
     """Columns and rows for the lattice and every rule that is not folded into it; TooLarge and OutOfTime as they say."""
     T, K = problem.shape
     S = problem.lattice.states
+    if problem.functions:
+        raise ValueError(
+            f"rule {problem.functions[0].name!r} is a Python function, which no integer program can hold: leave it out, or "
+            "state it as a template, an inequality or a formula"
+        )
     if (T - 1) * S * K > MOST_COLUMNS:
         raise TooLarge(
             f"the integer program would have {(T - 1) * S * K} columns for {T} tokens and {K} labels"
             f"{' in pairs' if S > K else ''}, and may have {MOST_COLUMNS}: use a method that needs none, such as beam, or "
             "shorter sequences"
         )
-    time_limits.check()
+    time_limits.check(_SECONDS_A_COLUMN * (T - 1) * S * K)
     built = ProgramBuilder(problem)
     _add_path(problem.lattice, built)
     for rule in problem.rules:

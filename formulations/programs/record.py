@@ -59,9 +59,8 @@ class IntegerProgram:
 
     def activity(self, x: Integers) -> Integers:
         """A x, (m,) int64, exact."""
-        sums = np.zeros(self.n_rows, np.int64)
-        np.add.at(sums, self.row_of_entry, self.data * x[self.indices])
-        return sums
+        sums = np.concatenate([[0], np.cumsum(self.data * x[self.indices])]).astype(np.int64)
+        return np.asarray(sums[self.indptr[1:]] - sums[self.indptr[:-1]])
 
     def satisfied_by(self, x: Integers) -> bool:
         """Whether x (n,) int64 lies in its box and keeps every row, in exact arithmetic."""
@@ -97,6 +96,15 @@ class IntegerProgram:
         states = states_of(path, K, S)
         steps = S + (np.arange(T - 1) * S + states[:-1]) * K + path[1:]
         return np.concatenate([states[:1], steps, S + (T - 1) * S * K + states[-1:]])
+
+    def starting_with(self, path: LabelIds | None) -> "IntegerProgram":
+        """The program with the path columns of label ids (T,) as the start of solvers; without a start for None."""
+        if path is None:
+            return replace(self, start=None)
+        start = np.full(self.n_columns, -1)
+        start[: self.n_edges] = 0
+        start[self.columns_of(path)] = 1
+        return replace(self, start=start)
 
     def with_row(
         self, at: Integers, weights: Integers, *, lower: int = -UNBOUNDED, upper: int = UNBOUNDED

@@ -6,6 +6,7 @@ from typing import Any
 
 from formulations.constraints.feature import Feature
 from formulations.constraints.formulas import Text
+from formulations.constraints.predicates import Predicate
 from formulations.constraints.rule import SCOPES, Rule
 from formulations.constraints.rule_set import RuleSet
 from formulations.labels.schemes import OUTSIDE
@@ -56,6 +57,11 @@ def _templates(rules: RuleSet) -> dict[str, tuple[NamedFormula, str]]:
 
 def _rule_table(rule: Rule) -> dict[str, Any]:
     statement = rule.statement
+    if isinstance(statement, Predicate):
+        raise ValueError(
+            f"rule {rule.title!r} is a Python function, which no rule file can hold: leave it out, or keep the rules in a Python "
+            "module"
+        )
     table: dict[str, Any] = {"name": rule.name} if rule.name else {}
     if not isinstance(statement, Text):
         table |= {"template": statement.rule_name, **_parameters(statement)}

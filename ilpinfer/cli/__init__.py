@@ -16,7 +16,12 @@ def main(arguments: "Sequence[str] | None" = None) -> int:
     with signals.Interruptible():
         try:
             code = _run(arguments)
-            return signals.report_interrupt() if code and signals.is_interrupted() else code
+            if code and signals.is_interrupted():
+                return signals.report_interrupt()
+            from ilpinfer.cli.streams import log_summary
+
+            log_summary(code)
+            return code
         except BaseException:
             if not signals.is_interrupted():
                 raise

@@ -8,7 +8,7 @@ from typer.exceptions import TyperException
 
 from ilpinfer import __version__
 from ilpinfer.cli import config, settings, signals
-from ilpinfer.cli.command import Config, NoColor, NoConfig, Quiet, set_up
+from ilpinfer.cli.command import Config, LogJson, NoColor, NoConfig, Quiet, set_up
 from ilpinfer.cli.commands import COMMANDS, Commands
 from ilpinfer.cli.failure import Failure
 from ilpinfer.cli.tree import Group
@@ -37,10 +37,11 @@ def _program(
     ] = None,
     quiet: Quiet = None,
     no_color: NoColor = None,
+    log_json: LogJson = None,
     config: Config = None,
     no_config: NoConfig = None,
 ) -> None:
-    set_up(quiet, no_color)
+    set_up(quiet, no_color, log_json)
     if version:
         _show_versions(bool(as_json))
         raise typer.Exit
@@ -81,7 +82,7 @@ def group() -> Any:
 
 def run(arguments: Sequence[str]) -> None:
     """Parse and run; Failure for invalid arguments."""
-    settings.configure()
+    settings.configure(json_lines="--log-json" in arguments)  # for errors of arguments
     signals.arguments = tuple(arguments)
     try:
         code = group()(list(arguments), prog_name="ilpinfer", standalone_mode=False)

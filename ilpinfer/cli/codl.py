@@ -27,9 +27,10 @@ from ilpinfer.cli.arguments import (
 )
 from ilpinfer.cli.command import command
 from ilpinfer.cli.inputs import about, checked_scheme, files_read, notice_scheme, parameters, read_rules
-from ilpinfer.cli.outputs import Outputs
+from ilpinfer.cli.outputs import Outputs, resumed
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import add_row, numbers, table
+from ilpinfer.cli.signals import ContinuedBy
 from ilpinfer.cli.streams import notice, remark
 from ilpinfer.cli.training import held_out_of_file, read_labelled
 from ilpinfer.corpus.conversion import convert_all
@@ -220,7 +221,8 @@ def codl(options: CodlOptions) -> None:
             )
 
     if outputs.places[0].direct or not method.cycles:
-        result = fit()
+        with ContinuedBy(kept=False):
+            result = fit()
         write_atomically(options.output, result.text, inputs)
     else:
         job = digest(
@@ -248,8 +250,7 @@ def _resumable(
     def position(row: "Row") -> RowPosition:
         return RowPosition(int(row["number"]))
 
-    with RowCheckpoint(options.output, job, position, inputs) as checkpoint:
-        notice(checkpoint.damage)
+    with resumed(RowCheckpoint(options.output, job, position, inputs)) as checkpoint:
         rows = list(checkpoint.rows())
         if rows:
             last = rows[-1].get("cycle")

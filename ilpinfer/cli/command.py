@@ -47,7 +47,21 @@ NoConfig = Annotated[
         rich_help_panel=COMMON,
     ),
 ]
-COMMON_OPTIONS = {"quiet": Quiet, "no_color": NoColor, "config": Config, "no_config": NoConfig}
+LogJson = Annotated[
+    bool | None,
+    typer.Option(
+        "--log-json/--no-log-json",
+        help="Write progress, notices and errors to standard error as JSON lines, and a summary as the last line.",
+        rich_help_panel=COMMON,
+    ),
+]
+COMMON_OPTIONS = {
+    "quiet": Quiet,
+    "no_color": NoColor,
+    "log_json": LogJson,
+    "config": Config,
+    "no_config": NoConfig,
+}
 """Annotation of each option of all commands."""
 
 
@@ -75,7 +89,7 @@ def build(name: str, panel: str, work: Callable[..., None]) -> Any:
     """The command of a function that `command` declares."""
 
     def run(**values: Any) -> None:
-        set_up(values["quiet"], values["no_color"])
+        set_up(values["quiet"], values["no_color"], values["log_json"])
         _call(work, values)
 
     added = [
@@ -97,9 +111,11 @@ def common(options: Any, record: type[Any]) -> dict[str, Any]:
     return {each.name: getattr(options, each.name) for each in fields(record) if hasattr(options, each.name)}
 
 
-def set_up(quiet: bool | None, no_color: bool | None) -> None:
-    """Set the amount of messages of this run, and whether they have colour."""
-    settings.configure(quiet_run=bool(quiet), color=None if no_color is None else not no_color)
+def set_up(quiet: bool | None, no_color: bool | None, log_json: bool | None) -> None:
+    """Set the amount of messages of this run, their form, and whether they have colour."""
+    color = None if no_color is None else not no_color
+    json_lines = settings.log_json if log_json is None else log_json
+    settings.configure(quiet_run=bool(quiet), color=color, json_lines=json_lines)
 
 
 def _options(work: Callable[..., Any]) -> Iterator[Parameter]:

@@ -20,6 +20,7 @@ from ilpinfer.cli.inputs import (
     prepare,
     raise_interrupt,
 )
+from ilpinfer.cli.outputs import resumed
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import print_json
 from ilpinfer.cli.show import show_comparison
@@ -136,8 +137,7 @@ def compare(options: CompareOptions) -> None:
         "version": __version__,
         "limits": plan.to_dict(),
     }
-    with RowCheckpoint(Path(output, FILES[0]), job, _positions(plan), inputs) as checkpoint:
-        notice(checkpoint.damage)
+    with resumed(RowCheckpoint(Path(output, FILES[0]), job, _positions(plan), inputs)) as checkpoint:
         with progress("comparing", len(cases) * len(plan.entries)) as advance:
 
             def watch(row: Row, case: "Case") -> None:

@@ -15,7 +15,7 @@ OWN, PROJECT = "ilpinfer.toml", "pyproject.toml"
 FILE_VARIABLE, NO_FILE_VARIABLE = "ILPINFER_CONFIG", "ILPINFER_NO_CONFIG"
 PATHS = ("FILE", "FOLDER", "MODEL", "RULES", "FILE|SHARE", "NAME=FILE")
 """Placeholders of options whose values may be paths."""
-SHARED = ("quiet", "no_color", "as_json")
+SHARED = ("quiet", "no_color", "log_json", "as_json")
 """Parameters of the program that are also parameters of its commands."""
 _NOT_IN_FILES = ("config", "no_config", "version")
 

@@ -4,7 +4,7 @@ import contextlib
 import warnings
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Self
@@ -28,13 +28,13 @@ from ilpinfer.cli.inputs import (
     parameters,
     raise_interrupt,
 )
+from ilpinfer.cli.outputs import resumed
 from ilpinfer.cli.progress import rate_progress
-from ilpinfer.cli.signals import ContinuedBy
 from ilpinfer.cli.streams import json_text, notice
 from ilpinfer.core.configurations import configuration
 from ilpinfer.corpus.examples import Example, Rejection, fingerprint
 from ilpinfer.errors import traceback_wanted
-from ilpinfer.pipelines.trellises import ScoredSequence
+from ilpinfer.pipelines.trellises import LISTED, ScoredSequence
 from ilpinfer.system.checkpoint import Row, RowCheckpoint, RowPosition
 from ilpinfer.system.files import digest
 from ilpinfer.system.output_paths import output_path
@@ -46,8 +46,6 @@ if TYPE_CHECKING:
     from ilpinfer.pipelines.scored_stream import ScoredStream, Trellises
 
 TWO_PHASE = "Two-phase inference"
-LISTED = 50
-"""Labellings that stand for all in questions."""
 
 
 @dataclass(frozen=True)
@@ -148,7 +146,7 @@ def decode(options: DecodeOptions) -> None:
             work.run(0, lambda rows, _: _print(rows), bar=False)
         else:
             name = options.job(job.content)
-            with ContinuedBy(), RowCheckpoint(options.output, name, _position, inputs) as checkpoint:
+            with resumed(RowCheckpoint(options.output, name, _position, inputs)) as checkpoint:
                 work.resume(checkpoint)
     work.findings.check()
 
@@ -241,7 +239,6 @@ class _Work:
 
     def resume(self, checkpoint: RowCheckpoint) -> None:
         """Continue after the sequences that are already written."""
-        notice(checkpoint.damage)
         if checkpoint.unfinished:
             checkpoint.drop_unfinished()
         self._skip(checkpoint)
@@ -279,7 +276,7 @@ class _Work:
             nonlocal number, proved
             rows = [self._row(number, item, solution) for solution in solutions]
             if self.options.questions and solutions[0].has_labelling:
-                rows[0]["questions"] = self._questions(item, self.options.questions)
+                rows[0]["questions"] = item.questions(self.job.rules, self.options.questions)
             if len(rows) > 1:
                 rows = [{**row, "rank": rank, "ranks": len(rows)} for rank, row in enumerate(rows, 1)]
             if self.options.trace:
@@ -299,14 +296,6 @@ class _Work:
             done(item, *result)
         for rule, times in overruled.items():
             notice(f'rule "{rule}" was overruled by an earlier rule at {times} token{"s" * (times > 1)}')
-
-    def _questions(self, item: ScoredSequence, number: int) -> list[Row]:
-        from ilpinfer.decoding.questions import next_question
-
-        assert item.trellis is not None
-        found = next_question(item.trellis, self.job.rules, top=number, labellings=LISTED)
-        places = item.positions or range(len(item.tokens))
-        return [{**asdict(each), "token": places[each.token]} for each in found]
 
     def _row(self, number: int, item: ScoredSequence, solution: "Solution") -> Row:
         from ilpinfer.decoding.reporting import failure

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import ilpinfer
 from formulations import RuleSet, dump_rules
 from ilpinfer.cli.command import common
-from ilpinfer.cli.outputs import Outputs
+from ilpinfer.cli.outputs import Outputs, resumed
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import add_row, numbers, table
 from ilpinfer.cli.streams import notice, remark
@@ -82,8 +82,7 @@ def learn_all(
     else:
         job = digest(ilpinfer.__version__, made, sorted(record.options.items()), record.scheme, str(rules))
         position = lambda row: RowPosition(int(row["part"]))  # noqa: E731
-        with RowCheckpoint(files.rules, job, position, inputs) as checkpoint:
-            notice(checkpoint.damage)
+        with resumed(RowCheckpoint(files.rules, job, position, inputs)) as checkpoint:
             rows = list(checkpoint.rows())
             if rows:
                 notice(f"{checkpoint.place.part}: resumed after fold {len(rows)}")

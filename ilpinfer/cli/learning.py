@@ -34,7 +34,7 @@ from ilpinfer.cli.inputs import (
     parameters,
     read_rules,
 )
-from ilpinfer.cli.outputs import Outputs
+from ilpinfer.cli.outputs import Outputs, resumed
 from ilpinfer.cli.progress import progress, status
 from ilpinfer.cli.screen import add_row, numbers, table
 from ilpinfer.cli.streams import notice, remark
@@ -193,7 +193,7 @@ def learn(options: LearnOptions) -> None:
                 result, text = learnt(data.examples or cross_fitted(data, learner))
                 write_atomically(options.output, text)
         else:
-            with open_checkpoint(options.output, data, learner, inputs) as checkpoint:
+            with resumed(open_checkpoint(options.output, data, learner, inputs)) as checkpoint:
                 examples = cross_fitted(data, learner, checkpoint)
                 try:
                     result, text = learnt(examples)
@@ -368,7 +368,6 @@ def cross_fitted(
     assert record is not None
     left: list[Row] = []
     if checkpoint is not None:
-        notice(checkpoint.damage)
         left = list(checkpoint.rows())
         if left:
             notice(f"{checkpoint.place.part}: {len(left)} models of an interrupted run are used")

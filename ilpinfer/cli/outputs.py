@@ -6,11 +6,22 @@ from typing import TYPE_CHECKING, Any
 
 from ilpinfer.cli.inputs import check_streams
 from ilpinfer.cli.screen import console_beside, print_json
+from ilpinfer.cli.signals import ContinuedBy
+from ilpinfer.cli.streams import notice
+from ilpinfer.system.checkpoint import RowCheckpoint
 from ilpinfer.system.files import reserve
 from ilpinfer.system.output_paths import OutputError, OutputPath, output_path
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+
+@contextlib.contextmanager
+def resumed(checkpoint: RowCheckpoint) -> Iterator[RowCheckpoint]:
+    """Rows of a run, those of an interrupted one before it among them; an interrupt prints the command that continues it."""
+    with ContinuedBy(kept=not checkpoint.place.direct), checkpoint:
+        notice(checkpoint.damage)
+        yield checkpoint
 
 
 class Outputs:
@@ -41,6 +52,7 @@ class Outputs:
     def reserved(self) -> Iterator[None]:
         """Keep the files for this run until they are written."""
         with contextlib.ExitStack() as stack:
+            stack.enter_context(ContinuedBy(kept=False))
             for place in self.places:
                 stack.enter_context(reserve(place))
             yield

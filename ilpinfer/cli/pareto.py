@@ -11,7 +11,7 @@ from ilpinfer.cli.arguments import AsJson, First, Limit, flag, output_file, outp
 from ilpinfer.cli.command import command
 from ilpinfer.cli.failure import Findings
 from ilpinfer.cli.inputs import Unrewarded, on_error, prepare
-from ilpinfer.cli.outputs import Outputs
+from ilpinfer.cli.outputs import Outputs, resumed
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import add_row, numbers, table
 from ilpinfer.cli.streams import notice
@@ -125,7 +125,7 @@ def pareto(options: ParetoOptions) -> None:
     findings = Findings()
     with (
         outputs.reserved(),
-        RowCheckpoint(place.name, options.job(content), _position, inputs) as checkpoint,
+        resumed(RowCheckpoint(place.name, options.job(content), _position, inputs)) as checkpoint,
     ):
         frontiers = _fill(checkpoint, scored, rules, options, findings)
         kept = [n for n, frontier in enumerate(frontiers) if frontier.points]
@@ -165,7 +165,6 @@ def _fill(
     from ilpinfer.decoding.frontier import Frontier, decode_frontier
     from ilpinfer.decoding.reporting import attempt
 
-    notice(checkpoint.damage)
     rows = list(checkpoint.rows()) if checkpoint.groups else []
     compiler = compiler_of(rules)
     with progress("following", len(scored), checkpoint.groups) as advance:

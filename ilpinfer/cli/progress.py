@@ -1,16 +1,17 @@
-"""Progress on standard error, if that is a terminal, and log messages of the library."""
+"""Progress on standard error: bars on a terminal, lines elsewhere or as JSON; and log messages of the library."""
 
 import contextlib
+import itertools
 import logging
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ilpinfer.cli import settings
-from ilpinfer.cli.streams import remark, say
+from ilpinfer.cli.streams import log, remark, say
 from ilpinfer.kernels import notices
 from ilpinfer.kernels.notices import Step
 
@@ -54,18 +55,25 @@ _lines: list[_Line] = []
 """What is on the screen, the newest last."""
 MINUTE = 60.0
 """Seconds between two lines of progress outside a terminal."""
+LOG_SECONDS = 10.0
+"""Seconds between two lines of progress with `--log-json`."""
 _own = contextlib.ExitStack()
 """The line for steps of compilation where there is no other."""
 
 
 def shown() -> bool:
-    """Whether progress is shown: on a terminal, and not with `--quiet`."""
-    return sys.stderr.isatty() and not settings.quiet
+    """Whether bars are shown: on a terminal, and not with `--quiet` or `--log-json`."""
+    return sys.stderr.isatty() and not settings.quiet and not settings.log_json
 
 
 @contextlib.contextmanager
 def progress(task: str, total: int | None, done: int = 0) -> Iterator[Callable[[], None]]:
     """A progress bar that is removed at the end; call the value after each step. `total` is None if it is not known."""
+    if settings.log_json and not settings.quiet:
+        with _told(task, total, _Done(done, done, None)) as tell:
+            steps = itertools.count(done + 1)
+            yield lambda: tell(step := next(steps), step, None)
+        return
     if not shown():
         yield lambda: None
         return
@@ -88,8 +96,8 @@ def rate_progress(
 
     Call the value with the bytes read, the rows written, and the rows that are proved.
     """
-    if not sys.stderr.isatty() and not settings.quiet:
-        with _each_minute(task, total) as tell:
+    if not settings.quiet and (settings.log_json or not sys.stderr.isatty()):
+        with _told(task, total, _Done(0, 0, 0)) as tell:
             yield tell
         return
     if not (shown() and bar):
@@ -123,33 +131,71 @@ def _rate(rows: int, proved: int, rate: float) -> str:
 
 
 @contextlib.contextmanager
-def _each_minute(task: str, total: int | None) -> Iterator[Callable[[int, int, int], None]]:
-    """Lines with what is done, the rate since the line before, the share of bytes, and the time that the rest takes at that rate."""
-    ended, now = threading.Event(), (0, 0, 0)
+def _told(task: str, total: int | None, now: "_Done") -> Iterator[Callable[[int, int, int | None], None]]:
+    """Lines with what is done, the rate since the line before, and the time that the rest takes at that rate.
 
-    def show(*state: int) -> None:
+    Call the value with the size of what is done, of `total`, with what is done, and with how many of that are proved. With
+    `--log-json` there is a line at the end, too, with the rate of the whole.
+    """
+    ended, began = threading.Event(), time.monotonic()
+    every = LOG_SECONDS if settings.log_json else MINUTE
+    tell = _log if settings.log_json else _say
+
+    def show(*state: Any) -> None:
         nonlocal now
-        now = state  # type: ignore[assignment]
+        now = _Done(*state)
 
-    def tell() -> None:
-        read = written = 0
-        while not ended.wait(MINUTE):
-            size, rows, proved = now
-            text = f"{task}: {_rate(rows, proved, (rows - written) / MINUTE)}"
-            if total:
-                text += f", {100 * min(size / total, 1):.0f} % of the input read"
-                if read < size < total:
-                    text += f", about {duration((total - size) / (size - read) * MINUTE)} left"
-            read, written = size, rows
-            remark(f"ilpinfer: {text}")
+    def run() -> None:
+        before = now
+        while not ended.wait(every):
+            state = now
+            tell(task, state, before, total, every)
+            before = state
 
-    thread = threading.Thread(target=tell, daemon=True)
+    first, thread = now, threading.Thread(target=run, daemon=True)
     thread.start()
     try:
         yield show
     finally:
         ended.set()
         thread.join()
+        if settings.log_json:
+            _log(task, now, first, total, max(time.monotonic() - began, 1e-9))
+
+
+class _Done(NamedTuple):
+    """What is done of a task: its size, of the total, its number, and how many of that are proved; None where nothing is."""
+
+    size: int
+    number: int
+    proved: int | None
+
+    def left(self, before: "_Done", total: int | None, seconds: float) -> float | None:
+        """Seconds that the rest takes at the rate since `before`; None if unknown."""
+        rate = (self.size - before.size) / seconds
+        return (total - self.size) / rate if total and rate > 0 and self.size <= total else None
+
+
+def _say(task: str, now: _Done, before: _Done, total: int | None, seconds: float) -> None:
+    text = f"{task}: {_rate(now.number, now.proved or 0, (now.number - before.number) / seconds)}"
+    if total:
+        text += f", {100 * min(now.size / total, 1):.0f} % of the input read"
+        left = now.left(before, total, seconds)
+        text += f", about {duration(left)} left" if left else ""
+    remark(f"ilpinfer: {text}")
+
+
+def _log(task: str, now: _Done, before: _Done, total: int | None, seconds: float) -> None:
+    log(
+        "progress",
+        task=task,
+        done=now.number,
+        total=total if now.proved is None else None,  # otherwise, it is of bytes
+        share=min(now.size / total, 1) if total else None,
+        rate=round((now.number - before.number) / seconds, 3),
+        proved=None if now.proved is None else round(now.proved / max(now.number, 1), 6),
+        remaining=None if (left := now.left(before, total, seconds)) is None else round(left, 1),
+    )
 
 
 def duration(seconds: float) -> str:

@@ -29,7 +29,7 @@ from ilpinfer.cli.inputs import Job, Scoring, about, check_streams, job_of, para
 from ilpinfer.cli.progress import duration, rate_progress
 from ilpinfer.cli.screen import print_json
 from ilpinfer.cli.signals import ContinuedBy
-from ilpinfer.cli.streams import notice, show_line
+from ilpinfer.cli.streams import notice, show_line, summary
 from ilpinfer.models.files import BUILT_IN
 from ilpinfer.system.extras import require
 
@@ -301,6 +301,7 @@ def _report(options: ReprocessOptions, outcome: "Outcome") -> None:
         "failed": failed,
         "rejected": rejected,
     }
+    summary.update(record)
     if options.as_json:
         print_json(record)
     else:

@@ -31,7 +31,7 @@ def plain(value: Any) -> Any:
 
 
 def console(*, stderr: bool = False) -> "Console":
-    """A console on standard output or standard error; 140 columns wide if it is no terminal.
+    """A console on standard output or standard error; 140 columns wide if it is no terminal, and mute among JSON lines.
 
     Square brackets are shown as they are: texts of users are never read as markup. Control characters are escapes.
     """
@@ -45,9 +45,10 @@ def console(*, stderr: bool = False) -> "Console":
             return super().render_str(f"{before}{visible(line)}{after}", **options)
 
     colors: Literal["auto"] | None = "auto" if settings.uses_color() else None
-    screen = Screen(stderr=stderr, markup=False, emoji=False, color_system=colors)
+    mute = stderr and settings.log_json
+    screen = Screen(stderr=stderr, quiet=mute, markup=False, emoji=False, color_system=colors)
     if not screen.is_terminal:
-        screen = Screen(stderr=stderr, width=140, markup=False, emoji=False, color_system=colors)
+        screen.width = 140
     return screen
 
 

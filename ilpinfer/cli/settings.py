@@ -1,16 +1,19 @@
-"""Settings of a run for all commands: quiet or not, and colour."""
+"""Settings of a run for all commands: quiet or not, colour, and the form of messages."""
 
 import os
+import sys
 
 quiet = False
 """Whether progress, notices and remarks are not shown; errors are always shown."""
+log_json = "--log-json" in sys.argv
+"""Whether lines on standard error are JSON."""
 _color: bool | None = None
 
 
-def configure(*, quiet_run: bool = False, color: bool | None = None) -> None:
-    """Set both; with None for colour, the environment decides."""
-    global quiet, _color
-    quiet, _color = quiet_run, color
+def configure(*, quiet_run: bool = False, color: bool | None = None, json_lines: bool = False) -> None:
+    """Set all; with None for colour, the environment decides."""
+    global quiet, _color, log_json
+    quiet, _color, log_json = quiet_run, color, json_lines
 
 
 def uses_color() -> bool:

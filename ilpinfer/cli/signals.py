@@ -6,16 +6,17 @@ This module is imported before all others, and itself imports only modules that 
 import os
 import signal
 import sys
+import time
 from types import FrameType
 
 CLEANUP_SECONDS = 0.8
 """Seconds for a command to clean up before the process is ended."""
 CODES = {int(signal.SIGINT): 130, int(signal.SIGTERM): 143}
-_LINES = {130: "ilpinfer: interrupted", 143: "ilpinfer: terminated"}
+_WORDS = {130: "interrupted", 143: "terminated"}
 arguments: tuple[str, ...] = ()
 """The words of the command that runs."""
-_continuation = ""
-"""The command that continues the work that is going on; empty if there is none."""
+_continuation: "ContinuedBy | None" = None
+"""How the work that is going on is continued; None if it is not known."""
 _signal: int | None = None
 _reported = False
 _unwinding = False
@@ -34,7 +35,7 @@ class Interruptible:
     def __enter__(self) -> None:
         global _signal, _reported, _unwinding, _continuation
         self.before = [(number, signal.getsignal(number)) for number in CODES]
-        _signal, _reported, _unwinding, _continuation = None, False, True, ""
+        _signal, _reported, _unwinding, _continuation = None, False, True, None
         install()
 
     def __exit__(self, *_: object) -> None:
@@ -47,23 +48,32 @@ class Interruptible:
 
 
 class ContinuedBy:
-    """A block of work that the command of this run continues after an interrupt, with the given option if there is one."""
+    """A block of work that the command of this run continues after an interrupt, with the given option if there is one.
 
-    def __init__(self, option: str = "") -> None:
+    Where nothing is kept, an interrupt says that instead.
+    """
+
+    def __init__(self, option: str = "", *, kept: bool = True) -> None:
         import shlex
 
         end = arguments.index("--") if "--" in arguments else len(arguments)
         added = (option,) if option and option not in arguments else ()
-        self.command = shlex.join(("ilpinfer", *arguments[:end], *added, *arguments[end:]))
+        self.command = shlex.join(("ilpinfer", *arguments[:end], *added, *arguments[end:])) if kept else ""
+        again = "give the same standard input again, and " if "-" in arguments else ""
+        self.way = (
+            f"{again}continue with: {self.command}"
+            if kept
+            else "nothing is kept, so that the command begins anew"
+        )
 
     def __enter__(self) -> None:
         global _continuation
-        _continuation = self.command
+        self.before, _continuation = _continuation, self
 
     def __exit__(self, kind: object, *_: object) -> None:
         global _continuation
         if kind is None:  # an interrupt is reported later
-            _continuation = ""
+            _continuation = self.before
 
 
 def is_interrupted() -> bool:
@@ -80,7 +90,7 @@ def report_interrupt() -> int:
 
 def finish(code: int) -> None:
     """End the process and its children if it was interrupted; otherwise ignore further signals, so that the exit code is kept."""
-    if code not in _LINES:
+    if code not in _WORDS:
         for (
             number
         ) in CODES:  # handlers have no effect while the interpreter ends, but ignored signals stay ignored
@@ -108,11 +118,28 @@ def _say(code: int) -> None:
     global _reported
     if not _reported:
         _reported = True
+        message = _WORDS[code] + (f"; {_continuation.way}" if _continuation else "")
+        settings = sys.modules.get("ilpinfer.cli.settings")
+        as_json = getattr(settings, "log_json", "--log-json" in sys.argv)
         try:
-            way = f"; continue with: {_continuation}" if _continuation else ""
-            os.write(2, os.fsencode(f"{_LINES[code]}{way}\n"))
+            line = _event(code, message) if as_json else f"ilpinfer: {message}"
+            os.write(2, line.encode("utf-8", "backslashreplace" if as_json else "surrogateescape") + b"\n")
         except OSError:  # closed
             pass
+
+
+def _event(code: int, message: str) -> str:
+    """The line of `--log-json`, without the module json, which an interrupt may find half imported."""
+    escapes = {ord(sign): f"\\{sign}" for sign in '"\\'} | {
+        number: f"\\u{number:04x}" for number in range(32)
+    }
+    command = _continuation.command.translate(escapes) if _continuation and _continuation.command else None
+    again = "null" if command is None else f'"{command}"'
+    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    return (
+        f'{{"time": "{now}", "event": "{_WORDS[code]}", "code": {code}, '
+        f'"message": "{message.translate(escapes)}", "continue": {again}}}'
+    )
 
 
 def _limit_cleanup(code: int) -> None:

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import sys
+import time
 import warnings
 from collections.abc import Iterator
 from typing import Any, TextIO
@@ -23,6 +24,9 @@ STDOUT = "/dev/stdout"
 
 CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 """Characters that can control a terminal, break a line or turn the direction of a text; tabs are not among them."""
+
+summary: dict[str, Any] = {}
+"""The result of the command, for the last line of `--log-json`."""
 
 
 class _Output(io.FileIO):
@@ -75,25 +79,44 @@ def json_text(value: Any, indent: int | None = None) -> str:
     return CONTROL.sub(lambda result: result[0] if result[0] == "\n" else f"\\u{ord(result[0]):04x}", text)
 
 
-def say(text: str) -> None:
-    """Print one or several lines on standard error, if they can be written."""
-    lines = "\n".join(map(visible, text.split("\n")))
+def say(text: str, event: str = "error") -> None:
+    """Print one or several lines on standard error, if they can be written; one event with `--log-json`."""
+    if settings.log_json:
+        log(event, message=text.removeprefix("ilpinfer: "))
+    else:
+        _write("\n".join(map(visible, text.split("\n"))))
+
+
+def log(event: str, **values: Any) -> None:
+    """Print an event as a line of JSON on standard error."""
+    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    _write(json_text({"time": now, "event": event, **values}))
+
+
+def log_summary(code: int) -> None:
+    """Print the last line of a run with `--log-json`."""
+    if settings.log_json:
+        log("summary", code=code, **summary)
+    summary.clear()
+
+
+def _write(lines: str) -> None:
     try:
         print(lines.encode("utf-8", "backslashreplace").decode(), file=sys.stderr, flush=True)
     except (OSError, ValueError):
         _drop(sys.stderr)
 
 
-def remark(text: str) -> None:
+def remark(text: str, event: str = "remark") -> None:
     """A remark on standard error, such as the name of an output; not with `--quiet`."""
     if not settings.quiet:
-        say(text.replace(STDOUT, OUTPUT))
+        say(text.replace(STDOUT, OUTPUT), event)
 
 
 def notice(text: str) -> None:
     """A notice that matters for the reading of a result, as one line on standard error; not with `--quiet`, none for no text."""
     if text:
-        remark(f"ilpinfer: notice: {' '.join(text.split())}")
+        remark(f"ilpinfer: {'' if settings.log_json else 'notice: '}{' '.join(text.split())}", "notice")
 
 
 def report(error: Exception) -> int:

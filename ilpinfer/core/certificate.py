@@ -80,11 +80,15 @@ class Certificate:
     excluded: tuple[tuple[int, ...], ...] = ()  # label ids (T,) of the labellings before it in a list
     rest: Rest | None = None  # where a list has fewer labellings than wanted
     make_digest: Callable[[], str] = field(default=str, repr=False, compare=False)
+    listed: tuple[
+        tuple[int, ...], ...
+    ] = ()  # further labellings that the tree leaves out, none above the bound
 
     def __repr__(self) -> str:
         tree = "" if self.tree is None else f", {type(self.tree).__name__}(…)"
         excluded = f", {len(self.excluded)} excluded" if self.excluded else ""
-        return f"Certificate({self.kind!r}, {self.source!r}{tree}{excluded})"
+        listed = f", {len(self.listed)} listed" if self.listed else ""
+        return f"Certificate({self.kind!r}, {self.source!r}{tree}{excluded}{listed})"
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "make_digest": partial(str, self.digest)}
@@ -118,6 +122,7 @@ class Certificate:
             "tree": self.tree.to_dict(),
             "excluded": [list(p) for p in self.excluded],
             **({"rest": self.rest.to_dict()} if self.rest else {}),
+            **({"listed": [list(p) for p in self.listed]} if self.listed else {}),
         }
 
     @classmethod
@@ -126,7 +131,7 @@ class Certificate:
         what, proof = "certificate", ("digest", "cost", "tree", "excluded")
         proved = isinstance(values, dict) and "tree" in values
         own = ("kind", "source", "settings", *(proof if proved else ()))
-        given = table(values, own, what, ("rest",) if proved else ())
+        given = table(values, own, what, ("rest", "listed") if proved else ())
         settings = given["settings"]
         result = cls(
             choice(given["kind"], f"{what}: kind", KINDS),
@@ -135,13 +140,15 @@ class Certificate:
         )
         if not proved:
             return result
-        tree, excluded = given["tree"], items(given["excluded"], f"{what}: excluded")
+        tree = given["tree"]
+        excluded, listed = (items(given.get(key, []), f"{what}: {key}") for key in ("excluded", "listed"))
         phases = isinstance(tree, dict) and "best" in tree
         result = replace(
             result,
             tree=Phases.from_dict(tree) if phases else tree_of(tree, f"{what}: tree"),
             excluded=of_type(tuple[tuple[int, ...], ...], excluded, f"{what}: excluded"),
             rest=Rest.from_dict(given["rest"]) if "rest" in given else None,
+            listed=of_type(tuple[tuple[int, ...], ...], listed, f"{what}: listed"),
             make_digest=partial(str, text(given["digest"], f"{what}: digest")),
         )
         if given["cost"] != vars(result.cost):

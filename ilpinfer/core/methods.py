@@ -25,6 +25,9 @@ class Method:
     parameters: str = ""  # `module:class`, a record whose fields are options too
     function: Function | None = None  # a user's decoder, which runs in the place of `runner`
     process: bool = False  # whether that function runs in a process of its own, which a time limit can end
+    functions: str | None = (
+        ""  # runner under rules that are Python functions, if another; None if it takes none
+    )
 
     @property
     def seeded(self) -> bool:
@@ -44,7 +47,7 @@ class Method:
 
     def run(self, problem: Problem, task: Task) -> Iterator[Result]:
         """Labellings, best first."""
-        module, _, function = self.runner.partition(":")
+        module, _, function = self._runner_for(problem).partition(":")
         began, loaded = time.perf_counter(), module in sys.modules
         runner = getattr(import_module(module), function)  # waits where another thread imports it
         if not loaded:
@@ -52,18 +55,36 @@ class Method:
         result: Iterator[Result] = runner(problem, task, self.name)
         return result
 
+    def _runner_for(self, problem: Problem) -> str:
+        if self.functions == "" or not problem.functions:
+            return self.runner
+        if self.functions is None:
+            raise ValueError(
+                f"method {self.name} takes no rule that is a Python function, such as {problem.functions[0].name!r}: choose "
+                "auto, beam or lds, or leave the rule out"
+            )
+        return self.functions
+
 
 WHOLE_PROGRAM = "ilpinfer.exact.programs:whole_program"
 
 
 def _solver(name: str, library: str) -> Method:
-    return Method(name, True, f"the whole integer program on {library}", WHOLE_PROGRAM, ("threads",))
+    summary, record = f"the whole integer program on {library}", "ilpinfer.exact.solver_options:SolverOptions"
+    return Method(name, True, summary, WHOLE_PROGRAM, ("threads",), record, functions=None)
 
 
-def _search(name: str, function: str, summary: str, parameters: str = "", *options: str) -> Method:
+def _search(
+    name: str,
+    function: str,
+    summary: str,
+    parameters: str = "",
+    *options: str,
+    functions: str | None = "",
+) -> Method:
     runner = f"ilpinfer.search.{function}"
     record = parameters and f"{runner.partition(':')[0]}:{parameters}"
-    return Method(name, False, summary, runner, options, record)
+    return Method(name, False, summary, runner, options, record, functions=functions)
 
 
 BUILT_IN = (
@@ -73,6 +94,7 @@ BUILT_IN = (
         "folds local rules; Viterbi; multipliers and decision diagrams on what it breaks; then a solver",
         "ilpinfer.exact.auto:auto",
         ("within",),
+        functions="ilpinfer.search.listing:listed",
     ),
     _solver("cbc", "CBC, through PuLP"),
     _solver("cp-sat", "CP-SAT, through OR-tools"),
@@ -94,6 +116,7 @@ BUILT_IN = (
         "posterior:posterior",
         "the labelling with the most right tokens, or the best F1 of spans, to be expected under the rules",
         "Posterior",
+        functions=None,
     ),
     _search("beam", "beam:beam_search", "the best few prefixes at every token", "", "width"),
     _search(

@@ -1,5 +1,6 @@
 """Options of the methods, as keyword arguments that type checkers know."""
 
+from collections.abc import Sequence
 from typing import Literal, TypedDict
 
 
@@ -25,7 +26,7 @@ class Options(TypedDict, total=False):
     weight_increase: float
     parents: Literal["uniform", "ranked"]
     shift: Literal["backwards", "both"]
-    start: Literal["best-first", "viterbi"]
+    start: str | Sequence[str] | Sequence[int] | None  # of solvers; "best-first" or "viterbi" of searches
     start_mutations: int
     iterations: int
     seed: int
@@ -42,3 +43,4 @@ class Options(TypedDict, total=False):
     risk: Literal["tokens", "spans"]
     top_k: int
     budget: int
+    root_bound: bool

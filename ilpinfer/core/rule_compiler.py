@@ -1,6 +1,6 @@
 """Rules, compiled once for each label set, in a cache by the objects that they were given as."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from operator import is_
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,8 +15,6 @@ from formulations.rulefiles.loading import rule_set
 
 Rules = Iterable[Rule | Feature] | str | Path
 """Rules and features, a rule set, the path or name of a rule file, or TOML text of several lines."""
-WithPredicates = Rules | Sequence[Rule | Feature | Predicate]
-"""Rules, or a list that has rules that are functions, too."""
 Item = TypeVar("Item")
 
 MOST_RULES, MOST_LEFT_OUT = 8, 8
@@ -87,6 +85,18 @@ class RuleCompiler:
 
 
 _recent = Recent[RuleCompiler](MOST_RULES)
+
+
+def stated(rules: Rules | RuleCompiler, what: str) -> RuleCompiler:
+    """The compiler of rules; ValueError where one of them is a Python function, which `what` does not take."""
+    compiler = compiler_of(rules)
+    for rule in compiler.rules.rules:
+        if isinstance(rule.statement, Predicate):
+            raise ValueError(
+                f"{what} takes no rule that is a Python function, such as {rule.title!r}: leave it out, or state it as a "
+                "template, an inequality or a formula"
+            )
+    return compiler
 
 
 def compiler_of(rules: Rules | RuleCompiler) -> RuleCompiler:

@@ -17,6 +17,8 @@ from ilpinfer.corpus.scores import Scores
 CERTAIN = 1e-6
 """Probabilities are clipped to this distance from 0 and 1, so that the score of a span is finite."""
 LABEL_KEYS = ("label", "entity_group", "entity", "entity_type")
+Prior = float | Mapping[str, float]
+"""The probability at which a span adds nothing to the score; of each label, 0.5 for labels that are left out."""
 OFFSETS = ("characters", "tokens")
 """What starts and ends count."""
 EXAMPLE = '{"start": 0, "end": 2, "label": "name", "score": 0.9}'
@@ -50,20 +52,24 @@ class Candidate:
     label: str
     score: float
 
-    def log_odds(self, prior: float = 0.5) -> float:
+    def log_odds(self, prior: Prior = 0.5) -> float:
         """What choosing the span adds to the score: the log odds of its probability less those of the prior.
 
         Parameters
         ----------
-        prior : float, default 0.5
-            The probability at which a span adds nothing.
+        prior : float or mapping of str to float, default 0.5
+            The probability at which a span adds nothing, for all labels or by label.
 
         Returns
         -------
         float
             Nats.
         """
-        return _logit(self.score) - _logit(prior)
+        return _logit(self.score) - _logit(_of_label(prior, self.label))
+
+
+def _of_label(prior: Prior, label: str) -> float:
+    return prior.get(label, 0.5) if isinstance(prior, Mapping) else prior
 
 
 def _logit(p: float) -> float:
@@ -139,7 +145,7 @@ class CandidateSet:
     candidates: tuple[Candidate, ...]
     levels: tuple[int, ...]
     names: tuple[str, ...]
-    prior: float = 0.5
+    prior: Prior = 0.5
     given: tuple[Candidate, ...] = ()
     duplicates: int = 0
 
@@ -149,7 +155,7 @@ class CandidateSet:
         tokens: Sequence[str],
         candidates: Sequence[Candidate],
         fields: Iterable[str] = (),
-        prior: float = 0.5,
+        prior: Prior = 0.5,
         given: Sequence[Candidate] | None = None,
     ) -> "CandidateSet":
         """The candidates with the largest score of each place and label, and with them those of `given`, which have other offsets.
@@ -278,7 +284,7 @@ def read_candidates(
     *,
     offsets: str = "",
     threshold: float = 0.0,
-    prior: float = 0.5,
+    prior: Prior = 0.5,
     fields: Iterable[str] = (),
 ) -> tuple[CandidateSet, int]:
     """The candidates of a text or of tokens, and the number of those below the threshold; CandidateError or ValueError."""
@@ -288,7 +294,11 @@ def read_candidates(
     if isinstance(text, str) and offsets == "tokens":
         raise ValueError("offsets of tokens need the tokens; give a list of them in place of the text")
     number(threshold, "threshold", 0, 1)
-    number(prior, "prior", 0, 1)
+    if isinstance(prior, Mapping):
+        for label, probability in prior.items():
+            number(probability, f"prior of {brief(label)}", 0, 1)
+    else:
+        number(prior, "prior", 0, 1)
     every = [read_candidate(each, n, offsets == "tokens") for n, each in enumerate(candidates)]
     kept = [each for each in every if each.score >= threshold]
     tokens, placed = () if isinstance(text, str) else tuple(text), kept

@@ -1,8 +1,9 @@
 """CoNLL-U, and CoNLL-U Plus with columns of its own; lines of multiword tokens and empty nodes are kept when labels are written."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from formulations.labels.schemes import OUTSIDE
 from formulations.messages import suggestion
@@ -82,7 +83,7 @@ def usual(columns: Sequence[str], *, entities: bool) -> str:
 
 
 SUFFIXES = (".conllu", ".conllup")
-_SENT_ID = re.compile(r"#\s*sent_id\s*=\s*(.*\S)\s*")
+_COMMENT = re.compile(r"#\s*(?P<key>[^=\s][^=]*?)\s*=\s*(?P<value>.*\S)\s*|#\s*(?P<alone>newdoc|newpar)\s*")
 _ID = re.compile(r"[1-9][0-9]*([-.][0-9]+)?|0\.[0-9]+")
 
 
@@ -171,8 +172,6 @@ def _sentence(
     texts = [token.of(cells) for _, cells in rows]
     sentence = Sentence(tuple(line for _, line in block), tuple(words), columns)
     begin = rows[0][0]
-    named = (_SENT_ID.fullmatch(line) for _, line in block)
-    about = next(({"id": found[1]} for found in named if found), {})
     return Example(
         with_columns(texts, further),
         None if labels is None else tuple(labels),
@@ -180,8 +179,31 @@ def _sentence(
         file=name,
         line=begin,
         passage=_passage(texts, rows, columns, sentence),
-        about=about,
+        about=_about(line for _, line in block),
     )
+
+
+def _about(lines: Iterable[str]) -> dict[str, Any]:
+    """The comments `# key = value` of a sentence: `sent_id` as its id, others as metadata, the first of each key."""
+    notes: dict[str, str] = {}
+    for line in lines:
+        if found := _COMMENT.fullmatch(line):
+            notes.setdefault(found["key"] or found["alone"], found["value"] or "")
+    notes.pop(GLOBAL.strip("# ="), None)
+    about: dict[str, Any] = {"id": notes.pop("sent_id")} if "sent_id" in notes else {}
+    return about | ({"metadata": notes} if notes else {})
+
+
+def _comments(example: Example, shown: str) -> Iterator[str]:
+    """The notes of a sequence as comments, one with its text among them; lists and objects have no place there."""
+    others = {key: value for key, value in example.about.items() if key not in ("id", "metadata")}
+    metadata = example.about.get("metadata")
+    notes = {"sent_id": example.about.get("id"), **others, **(metadata if isinstance(metadata, dict) else {})}
+    for key, value in {"text": shown, **notes}.items():
+        line = f"# {key} = {value}".rstrip() if value != "" else f"# {key}"
+        found = _COMMENT.fullmatch(line) if len(line.splitlines()) == 1 else None
+        if isinstance(value, str | int | float) and found and key in (found["key"], found["alone"]):
+            yield line
 
 
 def _fault(cells: list[str], columns: Sequence[str], id_at: int | None) -> str:
@@ -253,4 +275,6 @@ def _new(example: Example) -> Sentence:
             cells[-1] = "SpaceAfter=No"
         lines.append("\t".join(cells))
     shown = re.sub(r"\s", " ", text[offsets[0][0] : offsets[-1][1]])
-    return Sentence((f"# text = {shown}", *lines), tuple(range(1, len(lines) + 1)), COLUMNS)
+    comments = tuple(_comments(example, shown))
+    places = range(len(comments), len(comments) + len(lines))
+    return Sentence((*comments, *lines), tuple(places), COLUMNS)

@@ -87,12 +87,15 @@ def _checked(path: str, names: list[str]) -> list[str]:
 
 def _without_nulls(row: dict[str, Any]) -> dict[str, Any]:
     """A row as a record; a column that is null is one that the record lacks, and a note that is NaN, too. Dates and the
-    like are texts.
+    like are texts, and known labels may be a map.
     """
-    given = {name: value for name, value in row.items() if value is not None}
-    stored = json.loads(given.pop("further", "{}"))
-    known = {name: value for name, value in given.items() if name in KEYS}
-    further = {name: value for name, value in given.items() if name not in KEYS and value == value}
+    cells = {name: value for name, value in row.items() if value is not None}
+    stored = json.loads(cells.pop("further", "{}"))
+    known = {name: value for name, value in cells.items() if name in KEYS}
+    further = {name: value for name, value in cells.items() if name not in KEYS and value == value}
+    given = known.get("given")
+    if isinstance(given, list) and all(isinstance(each, tuple) for each in given):
+        known["given"] = {str(t): label for t, label in given}
     return {**known, **json.loads(json.dumps(further, default=str)), **stored}
 
 

@@ -250,6 +250,7 @@ def _rows(example: Example) -> Iterator[str]:
 def _record(example: Example) -> dict[str, Any]:
     named = {name: list(cells) for name, cells in example.columns.items() if not name.isdecimal()}
     return {
+        **example.about,
         "tokens": list(map(str, example.tokens)),
         **({} if example.labels is None else {"labels": list(example.labels)}),
         **({"given": {str(t): label for t, label in example.given.items()}} if example.given else {}),

@@ -5,14 +5,12 @@ from typing import Unpack, overload
 
 from formulations import Trellis
 from formulations.arguments import iterable, whole
-from formulations.constraints.predicates import divided
 from formulations.problem.trellis import Given
 from ilpinfer.core.options import Options
 from ilpinfer.core.request import MOST, Request
-from ilpinfer.core.rule_compiler import Rules, WithPredicates, compiler_of
+from ilpinfer.core.rule_compiler import Rules, compiler_of
 from ilpinfer.core.solution import Solution
 from ilpinfer.decoding.given import given_to, given_to_each
-from ilpinfer.decoding.listing import decode_predicates
 from ilpinfer.decoding.reporting import Callback, OnError, check_on_error
 from ilpinfer.decoding.runner import Runner
 from ilpinfer.system.posix import require_posix
@@ -21,7 +19,7 @@ from ilpinfer.system.posix import require_posix
 @overload
 def decode(
     trellis: Trellis,
-    rules: WithPredicates = (),
+    rules: Rules = (),
     *,
     method: str = "auto",
     time_limit: float | None = None,
@@ -35,7 +33,7 @@ def decode(
 @overload
 def decode(
     trellis: Trellis,
-    rules: WithPredicates = (),
+    rules: Rules = (),
     *,
     method: str = "auto",
     time_limit: float | None = None,
@@ -48,7 +46,7 @@ def decode(
 
 def decode(
     trellis: Trellis,
-    rules: WithPredicates = (),
+    rules: Rules = (),
     *,
     method: str = "auto",
     time_limit: float | None = None,
@@ -63,9 +61,9 @@ def decode(
     ----------
     trellis : Trellis
         Scores of T tokens and K labels, nats.
-    rules : WithPredicates, optional
+    rules : Rules, optional
         Rules and features, or a rule set. They are compiled once, as long as calls give the same rules and
-        labels. A list may have predicates, too; see `constraints.predicate`.
+        labels.
     method : str, default "auto"
         "auto", or a name from `methods()`.
     time_limit : float, optional
@@ -105,15 +103,8 @@ def decode(
     >>> solution.labels, solution.score, solution.status.value
     (['b', 'b'], -0.5, 'optimal')
     """
-    predicates, others = divided(rules)
     request, trellis = Request.of(method, time_limit, options), given_to(trellis, given)
-    if predicates:
-        if request.method.name != "auto" or options or top is not None or callback is not None:
-            raise ValueError(
-                "predicates are for the method auto, without top, callback and options: leave these out"
-            )
-        return decode_predicates(trellis, compiler_of(others), predicates, request.time_limit, decode)
-    runner = Runner(compiler_of(others), request, decode)
+    runner = Runner(compiler_of(rules), request, decode)
     return runner.best(trellis, callback) if top is None else runner.top(trellis, top, callback)
 
 

@@ -17,7 +17,7 @@ from formulations.problem.problem import Problem
 from formulations.programs.loss_bounds import best_score
 from ilpinfer.core.explanation import Context
 from ilpinfer.core.request import MOST, deadline_for
-from ilpinfer.core.rule_compiler import Rules, compiler_of
+from ilpinfer.core.rule_compiler import Rules, stated
 from ilpinfer.core.solution import finite
 from ilpinfer.decoding.two_phase import TwoPhaseSearch, decode_two_phase
 from ilpinfer.exact.frontier import FrontierSearch
@@ -318,7 +318,7 @@ def decode_frontier(
     >>> [(point.score, point.cost, point.weights) for point in frontier.points]
     [(-0.5, 0.0, (0.6666666666666666, inf)), (0.0, 0.75, (0.0, 0.6666666666666666))]
     """
-    compiler, deadline = compiler_of(rules), deadline_for(time_limit)
+    compiler, deadline = stated(rules, "a frontier"), deadline_for(time_limit)
     most = None if most is None else whole(most, "most", 1, MOST["most"])
     limit = None if heaviest is None else checked_weight(heaviest)
     context = Context(compiler, trellis, partial(decode_two_phase, trellis))

@@ -68,6 +68,7 @@ def next_question(
     least: float = 0.01,
     labellings: int | None = None,
     budget: int = BUDGET,
+    time_limit: float | None = None,
 ) -> Question | None: ...
 
 
@@ -82,6 +83,7 @@ def next_question(
     least: float = 0.01,
     labellings: int | None = None,
     budget: int = BUDGET,
+    time_limit: float | None = None,
 ) -> list[Question]: ...
 
 
@@ -95,6 +97,7 @@ def next_question(
     least: float = 0.01,
     labellings: int | None = None,
     budget: int = BUDGET,
+    time_limit: float | None = None,
 ) -> Question | list[Question] | None:
     """The token whose label is worth asking for, since the answer is expected to change most (Culotta et al. 2006).
 
@@ -121,6 +124,8 @@ def next_question(
         over all labellings take too many states; None for these sums, as in `marginals`.
     budget : int, default BUDGET
         Limit on joint states, as for `marginals`.
+    time_limit : float, optional
+        Seconds for each decoding; without a limit if not given.
 
     Returns
     -------
@@ -150,10 +155,12 @@ def next_question(
     compiler, listed = compiler_of(rules), None
     if labellings is None:
         chances = _chances(trellis, compiler, budget)
-        [solution] = decode_many([trellis], compiler)
+        [solution] = decode_many([trellis], compiler, time_limit=time_limit)
         best = solution.ids
     else:
-        chances, listed = _listed(trellis, compiler, whole(labellings, "labellings", 1, MOST["top"]))
+        chances, listed = _listed(
+            trellis, compiler, whole(labellings, "labellings", 1, MOST["top"]), time_limit
+        )
         best = listed[0]
     logarithms = np.log(chances, out=np.zeros_like(chances), where=chances > 0)
     entropies = -(chances * logarithms).sum(axis=1)
@@ -164,7 +171,8 @@ def next_question(
     answers = [(t, int(k)) for t in tokens for k in np.flatnonzero((chances[t] > 0) & (chances[t] >= least))]
     answers = [(t, k) for t, k in answers if k != best[t]]
     if listed is None:
-        solutions = decode_many((trellis.with_given({t: k}) for t, k in answers), compiler)
+        asked = (trellis.with_given({t: k}) for t, k in answers)
+        solutions = decode_many(asked, compiler, time_limit=time_limit)
         others = [solution.ids for solution in solutions]
     else:
         others = [listed[np.argmax(listed[:, t] == k)] for t, k in answers]
@@ -197,9 +205,11 @@ def _chances(trellis: Trellis, rules: RuleCompiler, budget: int) -> Floats:
         raise TooManyStates(f"{error}; or let the best labellings stand for all, labellings=50") from None
 
 
-def _listed(trellis: Trellis, rules: RuleCompiler, number: int) -> tuple[Floats, Integers]:
+def _listed(
+    trellis: Trellis, rules: RuleCompiler, number: int, limit: float | None
+) -> tuple[Floats, Integers]:
     """(T, K) probabilities among the best labellings, and these, (n, T), best first."""
-    [few] = Decoder(rules).best_labellings([trellis], number)
+    [few] = Decoder(rules, time_limit=limit).best_labellings([trellis], number)
     if not len(few):
         raise NoLabelling(
             "no labelling keeps the hard rules, so that there is nothing to ask; ilpinfer.decode says why"

@@ -12,7 +12,7 @@ from formulations import Trellis, time_limits
 from formulations.arguments import choice, function, instance
 from formulations.grid import FORBIDDEN, nats
 from formulations.problem.problem import Problem, Value
-from ilpinfer.core.certificate import NONE, Certificate
+from ilpinfer.core.certificate import NONE, Certificate, proof
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.explanation import Context
 from ilpinfer.core.methods import Method
@@ -75,7 +75,10 @@ def run_task(
     except time_limits.OutOfTime:
         pass
     context = context_of(trellis, rules, request, again, problem)
-    results = results or [Result(None, math.inf, f"{request.method.name}: no time left")]
+    if not results:
+        start, why = task.start, f"{request.method.name}: no time left"
+        path = None if problem is None else start.path
+        results = [Result(path, start.bound, why, proof(why, start.proof))]
     if declined:
         results = [
             replace(each, method=f"{each.method}; not by compiled rules: {declined}") for each in results

@@ -22,7 +22,7 @@ from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.explanation import Context
 from ilpinfer.core.request import MOST, deadline_for
 from ilpinfer.core.result import Result, Task
-from ilpinfer.core.rule_compiler import Rules, compiler_of
+from ilpinfer.core.rule_compiler import Rules, stated
 from ilpinfer.core.solution import Solution, finite
 from ilpinfer.core.status import Status
 from ilpinfer.core.trees import Leaf
@@ -207,7 +207,7 @@ def decode_two_phase(
     wanted = 1 if top is None else whole(top, "top", 1, MOST["top"])
     trellis = instance(trellis, Trellis, "trellis", "a Trellis").with_given(given)
     compiler, deadline, threads = (
-        compiler_of(rules),
+        stated(rules, "two-phase inference"),
         deadline_for(time_limit),
         whole(threads, "threads", 1, MOST["threads"]),
     )

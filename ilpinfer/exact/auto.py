@@ -43,17 +43,22 @@ def auto(problem: Problem, task: Task, name: str) -> Iterator[Result]:
     known = Known.of(problem, task.deadline, task.watch)
     known.begin(task.start)
     try:
-        if task.top > 1 and task.within is None:
-            end = best_few(known, task.top)
-        else:
-            end = _best(problem, known)
-            if end.complete and end.paths and task.within is not None:
-                end = best_few(known, task.top, known.value - task.within)
+        end = _search(problem, known, task)
     except OutOfTime:
         end = SearchResult([], "no time left", False)
     for place, result in enumerate(_answers(known, end, task)):
         result = replace(result, stages=tuple(known.stages.items()))
         yield result if place else replace(result, improvements=tuple(known.improvements))
+
+
+def _search(problem: Problem, known: Known, task: Task) -> SearchResult:
+    """The best labelling, or the best few, as far as the stages of the engine find them."""
+    if task.top > 1 and task.within is None:
+        return best_few(known, task.top)
+    end = _best(problem, known)
+    if end.complete and end.paths and task.within is not None:
+        return best_few(known, task.top, known.value - task.within)
+    return end
 
 
 def _best(problem: Problem, known: Known) -> SearchResult:
@@ -168,7 +173,7 @@ def _by_solver(known: Known, end: SearchResult, task: Task) -> Result:
     except TooLarge:
         answer, why = None, why + "; too large for a solver"
     except OutOfTime:
-        answer = None
+        answer, why = None, why + "; no time left for a solver"
     if answer is not None:
         why = f"{why}; reduced program on {answer.method}"
         if answer.proves_infeasibility:

@@ -35,11 +35,16 @@ class Entry(NamedTuple):
 
     def limits_of(self, length: int, time_limit: float | None) -> tuple[int, int, int]:
         """The limits for sequences of at most so many tokens within a time limit for each."""
-        if time_limit is None:
-            return self.limits
-        token, least, slots = self.limits
-        steps = int(min(time_limit * STEPS_PER_SECOND * SHARE, float(token * length + least)))
-        return min(token, steps // length), min(least, steps), slots
+        return limits_within(self.limits, length, time_limit)
+
+
+def limits_within(limits: tuple[int, int, int], length: int, seconds: float | None) -> tuple[int, int, int]:
+    """Limits of `decode_batch` for sequences of at most so many tokens, lower where a time limit demands it."""
+    if seconds is None:
+        return limits
+    token, least, slots = limits
+    steps = int(min(seconds * STEPS_PER_SECOND * SHARE, float(token * length + least)))
+    return min(token, steps // length), min(least, steps), slots
 
 
 class Call:

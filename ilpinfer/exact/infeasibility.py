@@ -34,10 +34,17 @@ def explain_infeasibility(context: Context, deadline: Deadline) -> Infeasibility
     known = tokens_text(list(context.trellis.given), tokens)
     known = known and f"; labels are known{known}"
     search = _Search(
-        context.problem, Deadline(TIME_LIMIT if remaining is None else min(remaining, TIME_LIMIT))
+        context.problem.without_functions(),
+        Deadline(TIME_LIMIT if remaining is None else min(remaining, TIME_LIMIT)),
     )
     if search.impossible(()):
         return Infeasibility(reason=f"the scores themselves forbid every labelling{known}")
+    functions = [rule.name for rule in context.problem.functions if rule.hard]
+    if functions and not search.impossible(search.hard):
+        others = " that keeps the other hard rules" * (len(search.hard) > len(functions))
+        return Infeasibility(
+            reason=f"Python functions refuse every labelling{others}: {', '.join(functions)}{known}"
+        )
     conflict = search.conflict()
     relaxed, path = search.relaxation()
     names = context.trellis.labels.names

@@ -63,9 +63,10 @@ def product_of(problem: Problem, budget: int) -> Product:
     """The product of a problem's lattice with the machines of the rules that the lattice does not hold."""
     for rule in problem.rules:
         if rule.machineless:
+            why = "is a Python function" if rule.functions else "has no machine that is small enough"
             raise TooManyStates(
-                f"rule {rule.name!r} has no machine that is small enough, so that nothing can be summed over "
-                "exactly: leave it out, or state it with a simpler template"
+                f"rule {rule.name!r} {why}, so that nothing can be summed over exactly: leave it out, or state it with a "
+                "simpler template"
             )
     problem = replace(problem, rules=tuple(_without_forcing(rule) for rule in problem.rules))
     lattice, one = problem.lattice, ground(problem)

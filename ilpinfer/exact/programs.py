@@ -1,26 +1,30 @@
 """Integer programs on solvers, as methods."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from formulations import time_limits
 from formulations.automata.lattice import Lattice
-from formulations.dtypes import LabelIds
+from formulations.dtypes import Integers, LabelIds
+from formulations.grid import FORBIDDEN
 from formulations.problem.problem import Problem
 from formulations.programs.formulation import exclude_labelling, formulate
 from formulations.programs.loss_bounds import best_score, reduce
 from formulations.programs.record import IntegerProgram
 from ilpinfer import solvers
-from ilpinfer.core.certificate import VITERBI_BOUND, Certificate
+from ilpinfer.core.certificate import VITERBI_BOUND, Certificate, proof
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.result import Result, Task
+from ilpinfer.exact.known import Known
+from ilpinfer.exact.solver_options import Beginning, SolverOptions, beginning, share_of
+from ilpinfer.exact.stages import KERNELS, by_kernels
 from ilpinfer.solvers.answer import GRACE
 
 FASTEST = "cp-sat"
 """The solver measured fastest on folded programs: `python -m benchmarks run engine --parts folded`."""
-MARGIN = 0.05
-"""Seconds between the last moment of a solver and the deadline."""
+MARGIN, MOST_MARGIN = 0.05, 1 / 4
+"""Seconds between the stop of a solver and the deadline, in which its answer is checked; at most this share of what is left."""
 _SECONDS_A_COLUMN = 2e-6
 """Seconds to build and transfer a program, on a slow machine."""
 
@@ -35,39 +39,76 @@ class Reply:
     certificate: Certificate
 
 
-def solve(solver: str, program: IntegerProgram, deadline: Deadline, threads: int) -> Reply:
-    """Solve a program; the first start of the solver does not count against the deadline."""
-    answer = solvers.solve(solver, program, time_limit=deadline.remaining, threads=threads)
+def solve(
+    solver: str,
+    program: IntegerProgram,
+    deadline: Deadline,
+    threads: int,
+    labelling: Callable[[Integers], LabelIds] | None = None,
+) -> Reply:
+    """Solve a program, and end before the deadline; the first start of the solver does not count against it.
+
+    `labelling` reads the labelling of a vector, by default that of the program.
+    """
+    left = deadline.remaining
+    limit = None if left is None else left - min(GRACE + MARGIN, MOST_MARGIN * left)
+    answer = solvers.solve(solver, program, time_limit=limit, threads=threads)
     deadline.excuse(answer.warm_up_seconds)
-    path = None if answer.x is None else program.labelling(answer.x)
+    path = None if answer.x is None else (labelling or program.labelling)(answer.x)
     certificate = Certificate("solver", answer.version, answer.settings)
     return Reply(answer.status, path, answer.bound, certificate)
 
 
 def whole_program(problem: Problem, task: Task, name: str) -> Iterator[Result]:
     """The whole program on a solver: every rule as rows, without folding."""
-    yield from best_of_program(problem, task, name)
+    options = task.parameters
+    yield from best_of_program(problem, task, name, options if isinstance(options, SolverOptions) else None)
 
 
-def best_of_program(problem: Problem, task: Task, solver: str) -> Iterator[Result]:
+def best_of_program(
+    problem: Problem, task: Task, solver: str, options: SolverOptions | None = None
+) -> Iterator[Result]:
     """The best labellings of a problem's program, one after the other by no-good rows."""
+    options, begun, root = options or SolverOptions(), Beginning(), ""
+    bound, certificate = float(best_score(problem.lattice)), VITERBI_BOUND
     try:
         time_limits.check()
-        program = formulate(problem).soft()
+        if options.root_bound:
+            root = "; root bound of the engine"
+            with share_of(task.deadline) as share:
+                bound, certificate = _root_bound(problem, share)
+        begun = beginning(options, problem, task)
+        program = formulate(problem).soft().starting_with(begun.path)
     except time_limits.OutOfTime:
-        yield Result(None, best_score(problem.lattice), f"{solver}: no time left", VITERBI_BOUND)
+        yield Result(begun.path, bound, f"{solver}: no time left{begun.words}{root}", certificate)
         return
     for _ in range(task.top):
-        reply = solve(solver, program, task.deadline, task.threads)
-        if reply.status in ("feasible", "unknown"):
-            reply = _with_relaxed_bound(reply, problem)
+        reply = _not_below(solve(solver, program, task.deadline, task.threads), begun, problem)
+        if reply.status in ("feasible", "unknown") and bound < reply.bound:
+            reply = replace(reply, bound=bound, certificate=certificate)
+        value = FORBIDDEN if reply.path is None else problem.value(reply.path).score
+        least = value if reply.status == "optimal" else max(reply.bound, value)
+        words = f"{solver}: {reply.status}{begun.words}{root}"
+        yield Result(reply.path, least, words, reply.certificate, begun.improvements)
         if reply.path is None:
-            yield Result(None, reply.bound, _words(solver, reply), reply.certificate)
             return
-        value = problem.value(reply.path)
-        bound = float(value.score) if reply.status == "optimal" else reply.bound
-        yield Result(reply.path, max(bound, value.score), _words(solver, reply), reply.certificate)
-        program = exclude_labelling(program, reply.path)
+        program, begun = exclude_labelling(program, reply.path).starting_with(None), Beginning()
+
+
+def _root_bound(problem: Problem, deadline: Deadline) -> tuple[float, Certificate]:
+    """The bound of the engine's kernels, before diagrams and branch and bound, with its proof."""
+    known = Known.of(problem, deadline)
+    deadline.excuse(KERNELS.warm())
+    by_kernels(known)
+    return known.bound, proof("root bound of the engine", known.tree)
+
+
+def _not_below(reply: Reply, begun: Beginning, problem: Problem) -> Reply:
+    """The reply; where its labelling is worse than that of the beginning, that one, and the claim is not believed."""
+    if begun.path is None or (reply.path is not None and problem.value(reply.path).score >= begun.value):
+        return reply
+    bound = reply.bound if reply.status in ("feasible", "unknown") else math.inf
+    return replace(reply, status="feasible", path=begun.path, bound=bound)
 
 
 def reduced_program(
@@ -80,7 +121,7 @@ def reduced_program(
 ) -> Result | None:
     """The best labelling by the fastest solver, on the steps that an incumbent leaves; None where time is short.
 
-    It ends early enough for its process to be stopped before the deadline. `relaxed` are scores of a relaxation, and its
+    `relaxed` are scores of a relaxation, and its
     bound, by which steps are left out.
     """
     left, columns = deadline.remaining, math.prod(folded.lattice.pool.shape[1:]) * len(folded.lattice.node)
@@ -89,25 +130,10 @@ def reduced_program(
     program = formulate(folded).soft()
     lattice, most = relaxed or (folded.lattice, None)
     reduced = reduce(program, lattice, incumbent, value, most)
-    left = deadline.remaining
-    if left is not None and left < 2 * GRACE:
-        return None
-    limit = None if left is None else left - GRACE - MARGIN
-    answer = solvers.solve(FASTEST, reduced.program, time_limit=limit, threads=threads)
-    deadline.excuse(answer.warm_up_seconds)
-    certificate = Certificate("solver", answer.version, answer.settings)
-    path = None if answer.x is None else program.labelling(reduced.expand(answer.x))
-    reply = Reply(answer.status, path, answer.bound, certificate)
-    if reply.status in ("feasible", "unknown"):
-        reply = _with_relaxed_bound(reply, folded)
+    reply = solve(FASTEST, reduced.program, deadline, threads, lambda x: program.labelling(reduced.expand(x)))
+    path = reply.path
     bound = reply.bound if path is None else max(reply.bound, folded.value(path).score)
     return Result(path, bound, _words(FASTEST, reply), reply.certificate)
-
-
-def _with_relaxed_bound(reply: Reply, problem: Problem) -> Reply:
-    """The reply, with the bound without rules if that is lower; bounds of solvers begin far above it."""
-    best = best_score(problem.lattice)
-    return replace(reply, bound=best, certificate=VITERBI_BOUND) if best < reply.bound else reply
 
 
 def _words(solver: str, reply: Reply) -> str:

@@ -6,11 +6,12 @@ from formulations import constraints as C
 from formulations.dtypes import LabelIds
 from formulations.grid import FORBIDDEN, is_forbidden
 from ilpinfer.core.deadline import Deadline
+from ilpinfer.exact.calls import limits_within
 from ilpinfer.exact.diagram import MOST_STEPS as MOST_STEPS
 from ilpinfer.exact.known import Known, SearchResult
 from ilpinfer.exact.refinement import Refinement
 from ilpinfer.exact.relaxation import LABEL_SETTING, Bounds, Relaxation
-from ilpinfer.kernels.decoding import DIRECT, INSIDE, MOST_JOINT, decode_ground
+from ilpinfer.kernels.decoding import DIRECT, INSIDE, MOST_JOINT, VECTOR, decode_ground
 from ilpinfer.kernels.few import FIRST_SHARE, NUMBER, decode_few_ground
 from ilpinfer.kernels.label_setting import FIRST_STEP
 from ilpinfer.kernels.recursion import DEAD
@@ -20,8 +21,6 @@ from ilpinfer.kernels.warming import Stage, example_problem
 PASSES, LEAST_STEPS = 30, 2**22
 """Limit on the steps of label setting, in Viterbi passes, and the steps that any sequence may take, since the stages that follow have
 larger start-up costs."""
-STEPS_PER_SECOND, SHARE = 2e8, 1 / 4
-"""Speed of label setting and Viterbi on a slow machine, and the share of a time limit for calls that look at no clock."""
 FEW_PASSES, FEW_STEPS = 8 * PASSES, 8 * LEAST_STEPS
 """The same limits for lists of labellings."""
 ALL, WATCHED = (1.0,), (0.0, *(2.0**-k for k in (16, 14, 12, 10, 8, 6, 4, 2, 0)))
@@ -30,12 +29,6 @@ LARGEST_PRODUCT, LARGEST_SEARCH = 2**24, 2**22
 """Values of the recursion over a large product, and prefixes of a search that it bounds."""
 BEAM, BEAMS = 30, 6
 """Width of a beam before diagrams, and number of beams; each one includes the rules that the last one broke."""
-
-
-def steps_within(steps: float, deadline: Deadline) -> int:
-    """The steps of a call, fewer where a time limit demands it."""
-    left = deadline.remaining
-    return int(steps if left is None else max(1.0, min(steps, left * STEPS_PER_SECOND * SHARE)))
 
 
 def solve(known: Known, most: int | None = None) -> SearchResult:
@@ -60,8 +53,8 @@ def by_kernels(known: Known, share: float = 1.0) -> SearchResult | None:
     path = np.zeros(T, np.int64) if incumbent is None else one.lattice.states_of(incumbent).astype(np.int64)
     result, marks = np.zeros(7, np.int64), np.zeros((2, len(one.plain)), np.int64)
     result[VALUE] = FORBIDDEN if incumbent is None else known.value
-    passes = share * PASSES * S * (labels + -labels % 8)
-    limits = steps_within(passes, known.deadline), steps_within(share * LEAST_STEPS, known.deadline), DIRECT
+    token = int(share * PASSES * S * (labels + -labels % 8))
+    limits = limits_within((token, int(share * LEAST_STEPS), DIRECT), T, known.deadline.remaining)
     handle, emission, classes = one.handle, one.emission, one.classes
     if known.multipliers:
         relaxation = Relaxation(known)
@@ -114,7 +107,9 @@ def by_products(known: Known) -> SearchResult | None:
     before = known.active, known.inside
     relaxation, one = Relaxation(known), known.ground
     relaxation.prune(known.value)
-    cells = steps_within(LARGEST_PRODUCT, known.deadline)
+    T, S = relaxation.emission.shape
+    work = 0, LARGEST_PRODUCT * S // VECTOR, DIRECT
+    cells = limits_within(work, T, known.deadline.remaining)[1] * VECTOR // S
     order = sorted(range(len(one.plain)), key=lambda m: m not in before[0])
     bounds = relaxation.multiply(order, cells, cells)
     if bounds.recursion[2] < known.bound:
@@ -201,7 +196,7 @@ def _best_few(known: Known, top: int, lowest: int) -> SearchResult:
     result, marks = np.zeros(7, np.int64), np.zeros((2, len(one.plain)), np.int64)
     S, labels = one.emission.shape[1], one.scores.labels
     steps = max(FEW_PASSES * S * (labels + -labels % 8) * T, FEW_STEPS)
-    most = steps_within(steps, known.deadline)
+    _, most, _ = limits_within((0, steps, DIRECT), T, known.deadline.remaining)
     limits = most // FIRST_SHARE, most, max(lowest, DEAD)
     decode_few_ground(one.handle, one.emission, one.classes, limits, paths, values, result, marks)
     known.active = np.flatnonzero(marks[0]).tolist()

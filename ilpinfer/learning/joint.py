@@ -10,8 +10,7 @@ from formulations import RuleSet
 from formulations.arguments import positive, whole
 from formulations.dtypes import Floats, Integers
 from formulations.messages import suggestion
-from formulations.rulefiles.loading import rule_set
-from ilpinfer.core.rule_compiler import Rules
+from ilpinfer.core.rule_compiler import Rules, stated
 from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.learning.perceptron import LARGEST
 from ilpinfer.learning.training_set import ScoredExample, TrainingSet
@@ -131,7 +130,7 @@ class JointLearner:
         ValueError
             For no sequences, rules that do not fit, and labels that the model does not have.
         """
-        task = _Task(pairs, model, rule_set(rules))
+        task = _Task(pairs, model, stated(rules, "joint learning").rules)
         weights, total = task.start.copy(), np.zeros_like(task.start)
         random = np.random.default_rng(self.seed)
         done, unproved, steps = 0, 0, list[int]()

@@ -10,8 +10,7 @@ from formulations import RuleSet
 from formulations.arguments import whole
 from formulations.dtypes import Floats
 from formulations.messages import suggestion
-from formulations.rulefiles.loading import rule_set
-from ilpinfer.core.rule_compiler import Rules
+from ilpinfer.core.rule_compiler import Rules, stated
 from ilpinfer.learning.measures import check_measure, value
 from ilpinfer.learning.perceptron import LARGEST, FittedWeights, Perceptron, log_odds
 from ilpinfer.learning.training_set import ScoredExample, TrainingSet
@@ -207,7 +206,7 @@ class PenaltyLearner:
         ValueError
             For no examples, labels or rules that do not fit, no soft rule or feature, and hard rules that nothing keeps.
         """
-        data = TrainingSet(examples, rule_set(rules), advance)
+        data = TrainingSet(examples, stated(rules, "learning of penalties").rules, advance)
         if not data.items:
             raise ValueError("no soft rule and no feature: hard rules have no penalty to learn")
         data.decode(np.zeros_like(data.given))

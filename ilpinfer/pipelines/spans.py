@@ -7,7 +7,7 @@ from typing import Any
 
 from ilpinfer.core.rule_compiler import Rules
 from ilpinfer.core.solution import Solution
-from ilpinfer.corpus.candidates import Candidate, read_candidates
+from ilpinfer.corpus.candidates import Candidate, Prior, read_candidates
 from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.decoding.evaluation import evaluate_labelling
 from ilpinfer.search.greedy_spans import choose_greedily
@@ -55,7 +55,7 @@ def select_spans(
     *,
     offsets: str = "",
     threshold: float = 0.0,
-    prior: float = 0.5,
+    prior: Prior = 0.5,
     fields: Iterable[str] = (),
     method: str = "auto",
     time_limit: float | None = None,
@@ -79,8 +79,9 @@ def select_spans(
         the tokens with single spaces between.
     threshold : float, default 0
         Candidates with a lower probability are left out.
-    prior : float, default 0.5
-        Probability at which a span adds nothing to the score; a lower one lets rules choose more spans.
+    prior : float or mapping of str to float, default 0.5
+        Probability at which a span adds nothing to the score, for all labels or by label; a lower one lets rules choose more
+        spans.
     fields : iterable of str, optional
         Labels that the rules may speak of, though no candidate has them.
     method, time_limit : str and float, optional

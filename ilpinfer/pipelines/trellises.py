@@ -7,12 +7,16 @@ from typing import Any
 
 from formulations import Trellis
 from formulations.labels import schemes
+from ilpinfer.core.rule_compiler import Rules
 from ilpinfer.corpus.conversion import adapt, convert_all, shown_scheme, sound, strip
 from ilpinfer.corpus.examples import Example, InputError, Notify
 from ilpinfer.corpus.sequences import read
 from ilpinfer.errors import describe, traceback_wanted
 from ilpinfer.evaluation.predictions import check_same
 from ilpinfer.models.sequence_model import SequenceModel, restored, token_positions
+
+LISTED = 50
+"""Labellings that stand for all in questions."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +68,15 @@ class ScoredSequence:
             chosen = self.example.candidates.original(values["labels"]) if values["labels"] else ()
             values["spans"] = [asdict(each) for each in chosen]
         return values
+
+    def questions(self, rules: Rules, number: int, time_limit: float | None = None) -> list[dict[str, Any]]:
+        """The tokens whose labels a person should be asked for, as plain values; see `next_question`."""
+        from ilpinfer.decoding.questions import next_question
+
+        assert self.trellis is not None
+        found = next_question(self.trellis, rules, top=number, labellings=LISTED, time_limit=time_limit)
+        places = self.positions or range(len(self.trellis))
+        return [{**asdict(each), "token": places[each.token]} for each in found]
 
     def covered(self, labels: Sequence[str]) -> tuple[str, ...]:
         """Of the labels of all tokens those of the tokens that the trellis covers."""

@@ -2,19 +2,17 @@
 
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from formulations import Trellis
 from formulations.arguments import instance, number, seconds, whole
-from formulations.constraints.predicates import Predicate, divided
-from formulations.grid import UNITS_PER_NAT, snap
+from formulations.grid import UNITS_PER_NAT, nats, snap
 from ilpinfer.core.certificate import KINDS, Phases
-from ilpinfer.core.rule_compiler import WithPredicates, compiler_of
+from ilpinfer.core.rule_compiler import Rules, compiler_of
 from ilpinfer.proof.claims import Case, Claims, Path, units_of
 from ilpinfer.proof.meter import MAX_STEPS, OVERHEAD, RULE, CheckFailure, Meter
-from ilpinfer.proof.predicates import faults_of, unproved_of
 from ilpinfer.proof.tree import check_phases, check_tree
 
 LONGEST = 200  # largest number of characters of an error in a message
@@ -54,7 +52,7 @@ class Verdict:
 
 def verify(
     trellis: Trellis,
-    rules: WithPredicates,
+    rules: Rules,
     solution: Any,
     *,
     top: int | None = None,
@@ -71,8 +69,8 @@ def verify(
     ----------
     trellis : Trellis
         Scores of T tokens and K labels, nats.
-    rules : WithPredicates
-        Rules and features, or a rule set; with the predicates of a solution under some, whose functions are called.
+    rules : Rules
+        Rules and features, or a rule set. Those that are Python functions are called again, as no proof can hold them.
     solution : object
         A solution of `decode` or `decode_two_phase`, or a list of them.
     top : int, optional
@@ -115,11 +113,8 @@ def verify(
         trellis = trellis.with_given(getattr(claim, "given", None))
     except ValueError as error:
         return Verdict(False, False, (f"the known labels cannot be read: {error}",))
-    predicates, others = divided(rules)
-    compiled = compiler_of(others).anew(trellis.labels)
+    compiled = compiler_of(rules).anew(trellis.labels)
     case, began = Case(trellis, compiled, compiled.problem(trellis)), time.monotonic()
-    if predicates:
-        return _verdict(case, solution, Meter(max_steps, time_limit, began=began), predicates=predicates)
     if not isinstance(solution, list | tuple):
         return _verdict(case, solution, Meter(max_steps, time_limit, began=began))
     verdicts, reasons, before = list[Verdict](), list[str](), list[Any]()
@@ -164,18 +159,10 @@ def _verdict(
     solution: Any,
     meter: Meter,
     before: Sequence[Path] | None = None,
-    predicates: Sequence[Predicate] = (),
 ) -> Verdict:
     """The verdict on one solution; `before` are the labellings before it, where it is one of several."""
     faults, unproved = list[str](), list[str]()
     try:
-        if predicates:
-            faults += faults_of(case, solution, predicates)
-            if not faults:
-                faults += _baseless(solution)
-            if not faults:
-                unproved += unproved_of(case, solution, predicates, meter)
-            return Verdict(not faults, not faults and not unproved, tuple(faults or unproved))
         claims = Claims(case, solution, case.path(solution.path))
         faults += [*claims.labelling(), *claims.status()]
         faults += claims.phases() if claims.in_two_phases else ()
@@ -218,6 +205,7 @@ def _unproved(claims: Claims, meter: Meter, before: Sequence[Path] | None) -> It
     excluded = _excluded(claims, meter)
     if before is not None and not set(excluded) <= set(before):
         raise CheckFailure("certificate: it excludes labellings that are not before this one")
+    before, excluded = excluded, (*excluded, *_listed(claims, meter))
     if claims.in_two_phases != isinstance(certificate.tree, Phases):
         raise CheckFailure("certificate: its proof is of another kind of inference than the solution")
     if solution.bound == math.inf:
@@ -237,20 +225,49 @@ def _unproved(claims: Claims, meter: Meter, before: Sequence[Path] | None) -> It
             if claims.path is None:
                 raise CheckFailure("certificate: it has a proof of completeness, but there is no labelling")
             bound = None if rest.bound == -math.inf else units_of(rest.bound)
+            _check_rest(claims, bound, {*excluded} - {*before, claims.path})
             check_tree(problem, rest.tree, bound, (*excluded, claims.path), meter)
         if not decided:
             yield f"the bound is proved, but the labelling is {solution.status} only"
 
 
+def _listed(claims: Claims, meter: Meter) -> tuple[Path, ...]:
+    """The further labellings that the proof leaves out; none of them is better than the bound."""
+    listed, bound = _read(claims, claims.solution.certificate.listed, meter), claims.solution.bound
+    if listed and claims.in_two_phases:
+        raise CheckFailure("certificate: two-phase inference has no list of labellings")
+    for place, each in enumerate(listed):
+        value = claims.case.value(each)
+        if value.feasible and nats(value.score) > bound:
+            raise CheckFailure(
+                f"certificate: labelling {place} of its list is better than the bound {bound!r}"
+            )
+    return listed
+
+
+def _check_rest(claims: Claims, bound: int | None, others: Collection[Path]) -> None:
+    """Refuse a proof of completeness that leaves out a further labelling, or one that is worth more than its bound."""
+    for value in map(claims.case.value, others):
+        if value.feasible and (bound is None or value.score > bound):
+            raise CheckFailure("certificate: its proof of completeness leaves out a labelling")
+
+
+def _read(claims: Claims, given: Any, meter: Meter) -> tuple[Path, ...]:
+    """Label ids of labellings, checked."""
+    problem = claims.case.problem
+    meter.spend(len(given) * (sum(problem.shape) + 4 * OVERHEAD + RULE * len(problem.rules)))
+    read = tuple(path for each in given if (path := claims.case.path(each)) is not None)
+    if len(read) < len(given):
+        raise CheckFailure("certificate: it excludes or lists what is no labelling")
+    return read
+
+
 def _excluded(claims: Claims, meter: Meter) -> tuple[Path, ...]:
     """The labellings that the certificate excludes: different from each other and from the solution's, none of them worse."""
-    given, problem, path = claims.solution.certificate.excluded, claims.case.problem, claims.path
-    meter.spend(len(given) * (sum(problem.shape) + 4 * OVERHEAD + RULE * len(problem.rules)))
-    read = [claims.case.path(each) for each in given]
-    excluded = tuple(each for each in read if each is not None)
-    if path is None and read:
+    path, excluded = claims.path, _read(claims, claims.solution.certificate.excluded, meter)
+    if path is None and excluded:
         raise CheckFailure("certificate: it excludes labellings, but there is none to compare them with")
-    if len({path, *excluded}) != 1 + len(read):
+    if len({path, *excluded}) != 1 + len(excluded):
         raise CheckFailure("certificate: it excludes a labelling twice, or the solution's own")
     for place, each in enumerate(excluded):
         if path is not None and claims.rank(each) > claims.rank(path):

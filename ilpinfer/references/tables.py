@@ -65,9 +65,8 @@ def tables_of(problem: Problem) -> Tables:
         if rule.folds:
             continue
         if rule.machineless:
-            raise NoTables(
-                f'rule "{rule.name}" needs an automaton with too many states for a reference; leave it out'
-            )
+            why = "is a Python function" if rule.functions else "needs an automaton with too many states"
+            raise NoTables(f'rule "{rule.name}" {why}, which a reference cannot hold; leave it out')
         begin = len(machines)
         for place, component in enumerate(rule.components):
             components[number, place] = len(machines)

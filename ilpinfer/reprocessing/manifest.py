@@ -14,7 +14,7 @@ from ilpinfer.system.files import digest
 from ilpinfer.system.output_paths import OutputError
 
 MANIFEST = "manifest.json"
-FORMAT = 1
+FORMAT = 2
 """Version of the layout of the folder."""
 
 

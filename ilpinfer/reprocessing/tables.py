@@ -17,7 +17,18 @@ from ilpinfer.system.output_paths import OutputError
 
 KEY = b"ilpinfer"
 """Key of the entry in the metadata of a file."""
-TEXTS = ("file", *ABOUT, "further", "status", "violations", "method", "certificate", "reason", "error")
+TEXTS = (
+    "file",
+    *ABOUT,
+    "further",
+    "given",
+    "status",
+    "violations",
+    "method",
+    "certificate",
+    "reason",
+    "error",
+)
 """Columns of texts; notes about a sequence that are no texts are JSON."""
 NUMBERS = ("score", "model_score", "feature_score", "penalty", "bound", "gap", "seconds")
 PROVED = (Status.OPTIMAL, Status.INFEASIBLE)
@@ -150,6 +161,7 @@ NAMES = (
         *ABOUT,
         "further",
         "tokens",
+        "given",
         "labels",
         "status",
         "score",
@@ -164,6 +176,7 @@ NAMES = (
 def _row(number: int, item: ScoredSequence, solution: Solution) -> dict[str, Any]:
     example = item.example
     labels = solution.labels if solution.has_labelling else None
+    given = {str(t): label for t, label in solution.given.items()}
     broken = {rule: count for rule, count in solution.violations.items() if count}
     further = {name: value for name, value in example.about.items() if name not in ABOUT}
     values = {
@@ -174,6 +187,7 @@ def _row(number: int, item: ScoredSequence, solution: Solution) -> dict[str, Any
         "further": _note(further or None),
         "tokens": list(map(str, item.all_tokens)),
         "labels": labels if labels is None or item.positions is None else item.restore(labels),
+        "given": _note(item.row({"labels": None, "given": given})["given"] or None),
         "status": str(solution.status),
         "violations": json.dumps(broken, ensure_ascii=False),
         "method": solution.method,

@@ -7,10 +7,11 @@ import numpy as np
 
 from formulations import constraints as C
 from formulations.automata.machine import Machine
-from formulations.dtypes import LabelIds, Small
+from formulations.dtypes import Integers, LabelIds, Small
 from formulations.grid import FORBIDDEN, is_forbidden
 from formulations.problem.problem import GroundRule, Problem
 from formulations.programs.loss_bounds import best_score
+from formulations.time_limits import OutOfTime
 from ilpinfer.core.certificate import BEAM_BOUND, VITERBI_BOUND
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.result import Result, Task
@@ -20,6 +21,7 @@ from ilpinfer.kernels import beam as kernels
 from ilpinfer.kernels.machines import vector_size
 from ilpinfer.kernels.tables import integers, small
 from ilpinfer.kernels.warming import Stage, example_problem
+from ilpinfer.search.extension import Extension, blind, unseen
 from ilpinfer.search.incumbents import complete_search
 
 _WORK_PER_CALL = 500_000
@@ -44,6 +46,8 @@ def search(folded: Problem, width: int, deadline: Deadline, copies: int = 1) -> 
     best = int(np.max(lattice.node[0] + completion[0]))
     if is_forbidden(best):
         return Hypotheses([], [], FORBIDDEN, FORBIDDEN)
+    if folded.functions:
+        return _with_functions(folded, width, deadline, completion, best)
     T, K = folded.shape
     prefixes = integers(width), small(width, vector_size(one.rules) + 1), small(T, width), small(T, width)
     state = kernels.Beam(*prefixes, np.ones(1, np.int64), np.full(1, FORBIDDEN))
@@ -60,12 +64,37 @@ def search(folded: Problem, width: int, deadline: Deadline, copies: int = 1) -> 
     bound = max([left_out, *(int(score[h]) for h in order[:1])])
     paths = [lattice.labels_of(_backtrack(nodes, parents, h)) for h in order]
     scores_found = [int(score[h]) for h in order]
-    blind = any(rule.machineless for rule in folded.rules)
-    if blind:
-        valued = [(folded.value(path).score, path) for path in paths]
-        valued = sorted((v for v in valued if not is_forbidden(v[0])), key=lambda v: -v[0])
-        paths, scores_found = [path for _, path in valued], [value for value, _ in valued]
-    return Hypotheses(paths, scores_found, left_out, min(best, bound), blind)
+    return _valued(folded, Hypotheses(paths, scores_found, left_out, min(best, bound)))
+
+
+def _valued(folded: Problem, found: Hypotheses) -> Hypotheses:
+    """The hypotheses by the scores of whole labellings, where some rule has no machine."""
+    if not blind(folded):
+        return found
+    valued = [(folded.value(path).score, path) for path in found.paths]
+    valued = sorted((v for v in valued if not is_forbidden(v[0])), key=lambda v: -v[0])
+    paths, scores = [path for _, path in valued], [value for value, _ in valued]
+    return replace(found, paths=paths, scores=scores, blind=True)
+
+
+def _with_functions(
+    folded: Problem, width: int, deadline: Deadline, completion: Integers, best: int
+) -> Hypotheses:
+    """As `search`, under rules that are Python functions, which see each prefix; none of them has the same future as another."""
+    extension, left_out = Extension(folded, completion, deadline, forced=True), FORBIDDEN
+    prefixes = [extension.root]
+    try:
+        for t in range(folded.shape[0]):
+            found = extension.children(t, prefixes)
+            order = sorted(range(len(found)), key=lambda n: -found[n].worth)
+            prefixes = [found[n] for n in sorted(order[:width])]
+            ahead = (found[n].worth + int(completion[t, found[n].state]) for n in order[width:])
+            left_out = max([left_out, *ahead])
+    except OutOfTime:
+        return Hypotheses([], [], best, best)
+    prefixes.sort(key=lambda prefix: -prefix.worth)
+    paths, scores = [prefix.path for prefix in prefixes], [prefix.worth for prefix in prefixes]
+    return _valued(folded, Hypotheses(paths, scores, left_out, min(best, max([left_out, *scores[:1]]))))
 
 
 def _backtrack(nodes: Small, parents: Small, h: int) -> LabelIds:
@@ -83,7 +112,7 @@ def beam_search(problem: Problem, task: Task, name: str) -> Iterator[Result]:
     width = max(task.width, task.top)
     folded = problem.fold()
     result = search(with_forced_rules(folded), width, task.deadline, copies=task.top)
-    late = [rule.name for rule in folded.rules if rule.machineless]
+    late = unseen(folded)
     method = f"beam: width {width}" + (f", whole labellings only for {', '.join(late)}" if late else "")
     bound, proof = result.bound, BEAM_BOUND
     if any(rule.forced for rule in folded.rules):

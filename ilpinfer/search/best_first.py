@@ -17,6 +17,8 @@ from ilpinfer.search.population import Individuals, population_search
 
 _MOST_NODES = 200_000
 """Nodes of the best-first labelling without a time limit, so that it is the same on every machine."""
+_FEW_NODES = 2_000
+"""The same under rules that are Python functions, which take far longer."""
 
 
 def best_first_labelling(folded: Problem, deadline: Deadline, share: float | None = None) -> LabelIds | None:
@@ -29,7 +31,8 @@ def best_first_labelling(folded: Problem, deadline: Deadline, share: float | Non
         return None
     if is_forbidden(search.best):
         return None
-    search.most = _MOST_NODES if limit is None else 2**62
+    most = _FEW_NODES if folded.functions else _MOST_NODES
+    search.most = most if limit is None else 2**62
     search.completion = completions(folded.lattice)
     search.round(np.array([2 * FORBIDDEN, FORBIDDEN, folded.lattice.pool.shape[2]]), -1, 1, first=True)
     return search.incumbents.path

@@ -23,6 +23,7 @@ from ilpinfer.kernels.hashing import enter
 from ilpinfer.kernels.machines import joint_of, vector_size
 from ilpinfer.kernels.tables import integers, small
 from ilpinfer.kernels.warming import Stage, example_problem
+from ilpinfer.search.extension import Extension, blind
 from ilpinfer.search.incumbents import Incumbents, complete_search
 from ilpinfer.search.joint_symbols import joint_symbols
 from ilpinfer.search.parameters import Parameters, by_variant, one_of, parameters_of, within
@@ -100,6 +101,7 @@ class Search:
         self.completion = ahead if self.parameters.variant == "admissible" else np.zeros_like(ahead)
         self.incumbents = Incumbents(self.folded, self.task)
         early, late = _apart(self.folded, all_early=self.parameters.variant != "published")
+        self.early, self.later = early, late
         one, rules = ground(early), ground(late).rules
         self.chain, self.joint = one.chain, joint_of(one.rules, joint_symbols(one))
         self.late = kernels.LateMachines(rules, small(vector_size(rules)), small(vector_size(rules)))
@@ -123,7 +125,7 @@ class Search:
                 return False
             known = self.incumbents.path is not None
             if not cut and (free or (known and self.incumbents.value >= self._round_floor())):
-                return not self.incumbents.blind
+                return not blind(self.folded)
             if free or (known and not parameters.keep_going):
                 return False
         return False
@@ -162,6 +164,8 @@ class Search:
         self, limits: Integers, discrepancies: int, monotone: int, *, first: bool = False
     ) -> bool | None:
         """Run a round; whether it cut anything, None where the time is over or the first labelling suffices."""
+        if self.folded.functions:
+            return self._with_functions(limits.tolist(), discrepancies, monotone, first=first)
         lattice, incumbents = self.folded.lattice, self.incumbents
         T, width = len(lattice.node), int(limits[2])
         tables = small(T, width), small(T, width), integers(T, width), integers(T, width)
@@ -196,6 +200,50 @@ class Search:
                 self._make_room(stack, counts)
         self.nodes += int(counts[kernels.NODES])
         return bool(counts[kernels.CUT])
+
+    def _with_functions(
+        self, limits: list[int], discrepancies: int, monotone: int, *, first: bool
+    ) -> bool | None:
+        """As `round`, under rules that are Python functions, which see each prefix, and `late` rules whole labellings."""
+        floor, reach, width = limits
+        extension = Extension(self.early, self.completion, self.task.deadline)
+        T, cut, before = len(self.shift), False, self.nodes
+        waiting = [
+            (extension.root, 0)
+        ]  # prefixes with the choices in them that were not the best, the next one last
+        while waiting:
+            prefix, spent = waiting.pop()
+            t = len(prefix.path)
+            if t and prefix.worth + int(self.completion[t - 1, prefix.state]) < reach:
+                continue
+            if t == T:
+                value = self.folded.value(prefix.path).score if self.later.rules else prefix.worth
+                if value <= self.incumbents.value:
+                    continue
+                self.incumbents.offer(prefix.path, value, self.task.deadline.elapsed, self.best)
+                if first and self.incumbents.path is not None:
+                    return None
+                floor = max(floor, value - int(self.shift[-1])) if monotone == 1 else floor
+                reach = max(reach, value + 1) if monotone == 2 else reach
+                continue
+            if self.nodes - before >= self.most:
+                return None
+            self.nodes += 1
+            try:
+                found = extension.children(t, [prefix])
+            except OutOfTime:
+                return None
+            choices = []
+            for child in found:
+                could = child.worth + int(self.completion[t, child.state])
+                if child.worth - int(self.shift[t]) >= floor and could >= reach:
+                    choices.append((could if reach > FORBIDDEN // 2 else child.worth, child))
+            choices.sort(key=lambda choice: -choice[0])
+            kept = [(child, spent + (n > 0)) for n, (_, child) in enumerate(choices[:width])]
+            allowed = [each for each in kept if discrepancies < 0 or each[1] <= discrepancies]
+            cut |= len(choices) > len(allowed)
+            waiting += reversed(allowed)
+        return cut
 
     def _make_room(self, stack: kernels.Stack, counts: Integers) -> None:
         """Make room for joint states; beyond a limit, remove those that are not on the stack."""

@@ -71,9 +71,11 @@ def run_generations(population: Population, parameters: Evolution) -> None:
     stretches = Stretches(a, parameters.iterations, speed=100.0)
     while stretches.begin():
         before = int(a.counts[kernels.GENERATION])
-        last = before + min(stretches.work, stretches.most - stretches.done)
+        work = 1 if a.folded.functions else stretches.work
+        last = before + min(work, stretches.most - stretches.done)
         state = a.scores, a.machines, a.arrays, a.places, a.seed, a.runs
         code = kernels.evolve(*state, a.individuals.settings, units, a.records, a.counts, last)
+        a.count_functions()
         generations = int(a.counts[kernels.GENERATION]) - before
         stretches.end(generations, generations, full=code == kernels.FULL)
 

@@ -35,7 +35,7 @@ class Incumbents:
         """The result with the best labelling and those before it; `bound` in grid units."""
         return Result(self.path, bound, method, certificate, tuple(self.improvements))
 
-    def offer(self, path: LabelIds, value: int, seconds: float, bound: int) -> None:
+    def offer(self, path: LabelIds, value: int, seconds: float, bound: float) -> None:
         """Record a labelling if it is better than the incumbent. Where a rule has no machine, it is valued anew."""
         if self.blind:
             value = self.folded.value(path).score

@@ -1,6 +1,7 @@
 """Individuals and their values, for evolution, annealing, tabu search and repair."""
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,7 +11,7 @@ from formulations import constraints as C
 from formulations.dtypes import Integers, LabelIds
 from formulations.grid import FORBIDDEN, is_forbidden
 from formulations.problem.problem import Problem
-from formulations.time_limits import OutOfTime
+from formulations.time_limits import OutOfTime, check
 from ilpinfer.core.certificate import VITERBI_BOUND
 from ilpinfer.core.deadline import STRETCH, Deadline
 from ilpinfer.core.result import Result, Task
@@ -104,6 +105,7 @@ class Population:
         room = 64 + lam
         self.records = kernels.Records(integers(room), integers(room), small(room, T))
         self.counts = np.array([0, 0, 0, FORBIDDEN])
+        self._counted: dict[bytes, tuple[int, int]] = {}  # cost and hard violations of Python functions
         self._begin()
 
     def _memo(self, n: int) -> Memo:
@@ -143,8 +145,26 @@ class Population:
             self.incumbents.offer(paths[n].astype(np.int64), int(values[n]), seconds, self.bound)
         self.counts[kernels.FOUND] = 0
 
+    def count_functions(self) -> None:
+        """Charge the living individuals for what Python functions count, once a labelling, and offer them."""
+        if not self.folded.functions:
+            return
+        label, joint, worth, broken, total, breaks = self.arrays
+        for who in self.places[0].tolist():
+            path = label[who].astype(np.int64)
+            key = path.tobytes()
+            if key not in self._counted:
+                counts = [(rule, rule.violations(path)) for rule in self.folded.functions]
+                hard = sum(count for rule, count in counts if rule.hard)
+                self._counted[key] = sum(rule.finite_penalty * count for rule, count in counts), hard
+            cost, hard = self._counted[key]
+            end, more = self.memo.end[joint[who, -1]].tolist()
+            total[who], breaks[who] = worth[who, -1] - end - cost, broken[who, -1] + more + hard
+            if not breaks[who] and total[who] > self.incumbents.value:
+                self.incumbents.offer(path, int(total[who]), self.task.deadline.elapsed, self.bound)
+
     def make_room(self) -> None:
-        """Make room for joint states, and evaluate all individuals again."""
+        """Make room for joint states, and evaluate all individuals again; OutOfTime where a time limit passes meanwhile."""
         n = len(self.memo.vectors)
         larger = 4 * n if 4 * self.memo.after.size <= _LARGEST_MEMO else n
         while not self._fits(larger):
@@ -155,6 +175,7 @@ class Population:
         self.memo = self._memo(n)
         T, lam = self.arrays[0].shape[1], len(self.places[1])
         for who in self.places[0].tolist():
+            check()
             self.arrays[1][who] = -1
             if not kernels.value(self.scores, self.machines, self.arrays, who, 0, T, self.counts):
                 return False
@@ -186,7 +207,8 @@ class Stretches:
         self.done, self.speed = self.done + steps, max(1.0, work / max(1e-6, seconds))
         self.population.record(self.began, self._valued)
         if full and not steps:
-            self.population.make_room()
+            with suppress(OutOfTime):  # which `begin` sees
+                self.population.make_room()
 
 
 def _never_empty(array: Integers) -> Integers:

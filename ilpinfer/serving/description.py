@@ -50,9 +50,21 @@ class Solution(BaseModel):
     error: str | None = Field(None, description="In a batch: the type of the error of this sequence.")
     explanation: "Explanation | None" = Field(None, description="With explain.")
     marginals: "Probabilities | None" = Field(None, description="With marginals.")
+    questions: "list[QuestionOf] | None" = Field(None, description="With questions, best first.")
     alternatives: "list[Solution] | None" = Field(
         None, description="Further labellings, best first, with top."
     )
+
+
+class QuestionOf(BaseModel):
+    """A token whose label a person should be asked for."""
+
+    token: int = Field(description="Position, from 0.")
+    text: str
+    label: str = Field(description="The label of the best labelling.")
+    chances: dict[str, float] = Field(description="Probability of each label, most probable first.")
+    entropy: float = Field(description="Of these probabilities, nats.")
+    changes: float = Field(description="Expected number of labels that change with the answer.")
 
 
 class RuleOf(BaseModel):

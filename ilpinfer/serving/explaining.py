@@ -12,7 +12,7 @@ from formulations.grid import FORBIDDEN
 from ilpinfer.core.solution import Solution, finite
 from ilpinfer.decoding.decode import decode
 from ilpinfer.decoding.decoder import Decoder
-from ilpinfer.exact.marginals import marginals
+from ilpinfer.exact.marginals import NoLabelling, marginals
 from ilpinfer.pipelines.trellises import ScoredSequence
 from ilpinfer.serving.requests import DecodeOptions
 
@@ -61,6 +61,13 @@ def further(
     if options.marginals:
         left()
         result["marginals"] = _marginals(decoder, scored, trellis)
+    if options.questions and solution.has_labelling:
+        asked = replace(scored, trellis=trellis)
+        try:
+            result["questions"] = asked.questions(decoder.rules, options.questions, left())
+        except NoLabelling:  # since no time was left to list some
+            left()
+            raise
     return result
 
 

@@ -83,6 +83,19 @@ class DecodeOptions(RequestOptions):
     marginals: bool = Field(
         False, description="Whether to add `marginals`, the probabilities of labels under the rules."
     )
+    questions: int | None = Field(
+        None,
+        ge=1,
+        description="Number of tokens in `questions`, whose labels a person should be asked for: those whose answers are expected to "
+        "change most labels.",
+    )
+
+    @field_validator("questions")
+    @classmethod
+    def _few(cls, value: int | None, info: ValidationInfo) -> int | None:
+        if value is not None and value > _context(info).limits.tokens:
+            raise ValueError
+        return value
 
     @field_validator("rules")
     @classmethod
@@ -267,6 +280,7 @@ def _message(model: type[BaseModel], error: ValidationError, limits: Limits) -> 
         "deadline": f"seconds above 0, at most {limits.longest_deadline:g}",
         "top": f"a whole number from 1 to {limits.top}",
         "rules": "TOML text of rules, or a name of the catalogue",
+        "questions": f"a whole number from 1 to {limits.tokens}",
         **dict.fromkeys(("certificate", "explain", "marginals"), "true or false"),
         "given": 'an object such as {"3": "title"}',
     }.get(name, number)

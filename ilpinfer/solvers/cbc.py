@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from pulp import PULP_CBC_CMD
 
-from formulations.dtypes import Floats
+from formulations.dtypes import Floats, Integers
 from formulations.programs.record import IntegerProgram
 from formulations.programs.text import mps
 from ilpinfer.solvers.answer import Claim, Progress, Report, SolverError
@@ -38,6 +38,8 @@ def solve(program: IntegerProgram, deadline: float, threads: int, report: Report
         if deadline < inf:
             remaining = deadline - time.monotonic()
             settings["sec"] = f"{max(0.5 * remaining, remaining - 0.3, 0.01):.3f}"
+        if program.start is not None:
+            Path(folder, "start").write_text(_start(program.start))
         started = time.monotonic()
         if log is not None:
             log = _branch(folder, settings, deadline)
@@ -53,14 +55,22 @@ def solve(program: IntegerProgram, deadline: float, threads: int, report: Report
 
 def _branch(folder: str, settings: dict[str, str], deadline: float) -> str | None:
     basis = ["-basisIn", "basis"] if Path(folder, "basis").exists() else []
+    start = ["-mipStart", "start"] if Path(folder, "start").exists() else []
     options = [word for name, value in settings.items() for word in (f"-{name}", value)]
     try:
-        return _run(folder, [*basis, *options, "-solve", "-solution", "branched"], deadline)
+        return _run(folder, [*basis, *start, *options, "-solve", "-solution", "branched"], deadline)
     except SolverError:  # CBC 2.10.3 crashes on a few infeasible programs unless it preprocesses them
         if settings["preprocess"] == "on":
             raise
         settings["preprocess"] = "on"
         return _branch(folder, settings, deadline)
+
+
+def _start(values: Integers) -> str:
+    """A start as CBC reads it: a solution file with the columns that are known."""
+    known = np.flatnonzero(values >= 0)
+    lines = (f"{n} c{c} {x} 0\n" for n, (c, x) in enumerate(zip(known, values[known], strict=True)))
+    return f"Stopped on time - objective value 0\n{''.join(lines)}"
 
 
 class _Solution(NamedTuple):

@@ -8,7 +8,7 @@ from pandas import DataFrame
 from support.tables import lines_of
 
 import ilpinfer
-from benchmarks import agreement
+from benchmarks import optimum as agreement
 from benchmarks.data import corpora
 from benchmarks.data.generated import SHARE, TOLERANCE, noise_for
 from benchmarks.data.sets import Item, spread

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from pandas import DataFrame
 
-from benchmarks.data.held_out import setting_of
+from benchmarks.data.evaluations import setting_of
 from benchmarks.studies.fersini.measuring import SINGLE, TAUS, floor_of, floors_of, measured
-from benchmarks.studies.fersini.totals import check, chosen, measures, sums
+from benchmarks.studies.fersini.report import check, chosen, measures, sums
 from benchmarks.study import Disagreement
 from formulations import RuleSet
 from formulations import constraints as C

@@ -11,7 +11,7 @@ import ilpinfer
 from benchmarks.data import draws, hard_files
 from benchmarks.data.hard import FAMILIES, UNIT, by_name, instance
 from benchmarks.studies.hard import known
-from benchmarks.studies.hard.report import closed, status_of, steps
+from benchmarks.studies.hard.report import closed, status_of, steps, tables
 from benchmarks.study import Disagreement
 from formulations import load_rules
 from formulations.problem.compiled_rules import compile_problem, compile_rules
@@ -92,7 +92,10 @@ def row(method, status, score, bound, **more):
 
 
 def rows(known_record, *answers):
-    return [{"name": "x", "method": "set", "digest": "d", "known": known_record}, *answers]
+    return [
+        {"name": "x", "method": "set", "digest": "d", "known": known_record, "viterbi": 1e-4},
+        *({"seconds": 1.0, **answer} for answer in answers),
+    ]
 
 
 def test_a_run_never_loses_a_better_value():
@@ -147,6 +150,14 @@ def test_claims_that_fit_are_none():
 )
 def test_statuses_are_those_of_published_sets(answers, best, status):
     assert status_of(answers, best) == status
+
+
+def test_solvers_with_a_start_are_no_rivals():
+    """Their labellings and bounds count for what is known."""
+    given = rows(None, row("cp-sat", "feasible", 1.0, 9.0), row("cp-sat, assisted", "feasible", 4.0, 6.0))
+    instances, answers = tables(given)
+    assert list(answers.method) == ["cp-sat"]
+    assert (instances.best[0]["score"], instances.best[0]["bound"]) == (4.0, 6.0)
 
 
 def test_what_is_left_open_is_explained_from_rows():

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from benchmarks import instances
 from benchmarks.__main__ import main
+from benchmarks.studies.hard import known as instances
 from benchmarks.study import Disagreement
 from formulations import load_rules
 
@@ -23,7 +23,7 @@ def test_instances_are_files_with_the_committed_digests(tmp_path, capsys):
     assert len(load_rules(tmp_path / f"{name}.toml"))
     (tmp_path / f"{name}.toml").write_text("fields = []\n")
     with pytest.raises(Disagreement, match=f"{name}: the digest of its files is "):
-        instances.check(tmp_path)
+        instances.check_files(tmp_path)
 
 
 def test_a_folder_that_cannot_be_made_is_bad_input(tmp_path, capsys):

@@ -5,8 +5,7 @@ from types import SimpleNamespace
 import pytest
 from pandas import Series
 
-from benchmarks.studies.limits import check, is_true
-from benchmarks.studies.limits.report import high
+from benchmarks.studies.limits import check, high, is_true
 from benchmarks.study import Disagreement
 
 BEST = SimpleNamespace(status="optimal", score=-5.0, bound=-5.0)

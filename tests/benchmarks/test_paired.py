@@ -3,7 +3,7 @@
 import pytest
 from pandas import DataFrame, Series
 
-from benchmarks.paired import difference, draws_of, gain
+from benchmarks.report import difference, draws_of, gain
 
 
 def test_draws_are_those_of_the_wanted_rows():

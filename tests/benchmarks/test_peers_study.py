@@ -10,8 +10,8 @@ import pytest
 from support.tables import lines_of
 
 import ilpinfer
-from benchmarks.answers import CannotState, is_installed
 from benchmarks.data.synthetic import document, document_rules, labels_of_size
+from benchmarks.methods import CannotState, is_installed
 from benchmarks.report import Report
 from benchmarks.studies.peers import (
     check,

@@ -8,8 +8,13 @@ import pytest
 
 import ilpinfer
 from benchmarks.studies import resumes as study
-from benchmarks.studies.resumes.order import field_order, fields_and_log_odds, rules_of, transition_log_odds
-from benchmarks.studies.resumes.report import COMPARED
+from benchmarks.studies.resumes import (
+    COMPARED,
+    field_order,
+    fields_and_log_odds,
+    rules_of,
+    transition_log_odds,
+)
 from benchmarks.study import Sources
 from formulations import LabelSet, Trellis
 

@@ -2,7 +2,7 @@
 
 from pandas import DataFrame
 
-from benchmarks.studies.rules_alone.report import ALL, sentences, table_of
+from benchmarks.studies.rules_alone import ALL, sentences, table_of
 from benchmarks.studies.rules_alone.settings import Problems
 from formulations import RuleSet, Trellis
 from formulations import constraints as C

@@ -4,8 +4,10 @@ import math
 from pathlib import Path
 
 import pytest
+from pandas import DataFrame
 
 from benchmarks.data.sets import DataSet, Item
+from benchmarks.studies.searches import outcomes as tables
 from benchmarks.studies.searches import sets
 from benchmarks.studies.searches.contenders import CONTENDERS, OPTIMUM, runs
 from benchmarks.studies.searches.measuring import rows_of, times, trace
@@ -19,13 +21,15 @@ from benchmarks.studies.searches.outcomes import (
     longest,
     losses,
     of,
-    optima,
-    outcomes,
     profiles,
 )
 from benchmarks.study import Sources
 from formulations import RuleSet, Trellis
 from formulations import constraints as C
+
+
+def outcomes(rows: list[dict[str, object]]) -> DataFrame:
+    return tables.outcomes(DataFrame(rows))
 
 
 def row(T: int = 5, gap: float | None = 0.0, **other: object) -> dict[str, object]:
@@ -84,11 +88,13 @@ def test_search_and_model_errors(gap, gold_score, search_error, model_error, bel
 def test_losses_are_points_below_the_optimum_on_the_same_sequences():
     """Eight of ten labels against nine; one of two spans against two."""
     about = {"method": OPTIMUM, "status": "optimal"}
-    best = optima(
-        [
-            row(10, 0.0, right_labels=9, counts=[10, 9, 2, 2, 2, 0], **about),
-            row(99, 0.0, right_labels=0, counts=[99, 0, 0, 9, 0, 0], **about),
-        ]
+    best = tables.optima(
+        DataFrame(
+            [
+                row(10, 0.0, right_labels=9, counts=[10, 9, 2, 2, 2, 0], **about),
+                row(99, 0.0, right_labels=0, counts=[99, 0, 0, 9, 0, 0], **about),
+            ]
+        )
     )
     one = outcomes([row(10, 3.0, right_labels=8, counts=[10, 8, 2, 2, 1, 0])])
     assert accuracy(one) == pytest.approx((80.0, 80.0, 50.0))

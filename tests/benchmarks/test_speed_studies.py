@@ -11,13 +11,12 @@ from support.tables import lines_of
 import ilpinfer
 from benchmarks import timing
 from benchmarks.data import prepared
-from benchmarks.data.runs import repeated
+from benchmarks.data.synthetic import repeated
 from benchmarks.report import Report
 from benchmarks.studies import best_few, references, reprocess, rule_costs
 from benchmarks.studies.compiled import calls
 from benchmarks.studies.compiled.report import calls as calls_of
-from benchmarks.studies.reprocess import commands
-from benchmarks.studies.reprocess.report import more_megabytes
+from benchmarks.studies.reprocess import commands, more_megabytes
 from benchmarks.studies.serving import sentences
 from benchmarks.studies.serving.load import Phase, quantile
 from benchmarks.study import Disagreement

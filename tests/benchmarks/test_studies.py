@@ -78,7 +78,7 @@ def test_scales_and_protocol(name: str, corpora: Path) -> None:
         counts = []
         for scale in SCALES:
             try:
-                cells = list(study.cells(Sources(corpora, scale), part))
+                cells = list(study.cells_of(Sources(corpora, scale), part))
             except Missing:
                 continue
             assert len(set(cells)) == len(cells) and {cell.part for cell in cells} <= {part}
@@ -168,7 +168,7 @@ def test_files_beside_the_rows_do_not_change_the_digest_of_the_code(tmp_path: Pa
 
 
 def test_an_estimate_multiplies_cells_by_seconds(corpora: Path, tmp_path: Path) -> None:
-    number_of_cells = len(list(study_named("posterior").cells(Sources(corpora, "full"), "cora")))
+    number_of_cells = len(list(study_named("posterior").cells_of(Sources(corpora, "full"), "cora")))
     assert number_of_cells == 20
     (tmp_path / "posterior").mkdir()
     parts = {"cora": {"cells": 4, "seconds": 24.0}}

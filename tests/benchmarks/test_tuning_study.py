@@ -5,7 +5,8 @@ from functools import partial
 import numpy as np
 import pytest
 
-from benchmarks.studies.tuning import problems, trials
+from benchmarks.studies.tuning import trials
+from benchmarks.studies.tuning import trials as problems
 from benchmarks.study import Sources
 from formulations import RuleSet, Trellis
 from formulations import constraints as C

@@ -11,7 +11,6 @@ BAD_INPUT = [
     ("x.tsv", b"", "", "x.tsv: empty; expected token<TAB>label lines or JSON lines"),
     ("x.tsv", b"\n \n", "", "x.tsv: empty"),
     ("x.tsv", b"a\tB-title\nb I-title\n", "", "x.tsv, line 2: 'b I-title' has no tab; expected token<TAB>label"),
-    ("x.tsv", b"a\tB-title\tz\n", "", "x.tsv, line 1: 'a\\tB-title\\tz' has 2 tabs"),
     ("x.tsv", b"\tB-title\n", "", "x.tsv, line 1: '\\tB-title' has an empty token"),
     ("x.tsv", b"a\t\n", "", "has an empty label"),
     ("x.tsv", b"a\tB-title\n\xff\tO\n", "", "x.tsv, line 2: byte 0xff is not UTF-8"),
@@ -19,12 +18,9 @@ BAD_INPUT = [
     ("x.jsonl", b'{"tokens": ["a"]\n', "", "x.jsonl, line 1: not JSON"),
     ("x.jsonl", b'{"tokens": ["a"], "labels": ["O", "O"]}\n', "", "2 labels for 1 tokens"),
     ("x.jsonl", b'{"start": [0, NaN], "edges": []}\n', "", "x.jsonl, line 1: start[1] is nan: give a finite number, or -inf"),
-    ("x.jsonl", b'{"start": [0, Infinity], "edges": []}\n', "", "start[1] is inf"),
     ("x.jsonl", b'{"start": [0, 1]}\n', "", "x.jsonl, line 1: has start; expected start and edges, or emissions and"),
     ("x.jsonl", b'{"start": [0, 1], "edges": [[[1]]]}\n', "", "edges has shape (1, 1, 1); expected (T-1, 2, 2)"),
     ("x.jsonl", b'{"emissions": [], "transitions": [[0]]}\n', "", "emissions has shape (0,); expected (T, K)"),
-    ("x.jsonl", b'{"start": [0], "edges": [], "label_names": ["a", "b"]}\n', "", "2 labels are named, but the scores have 1"),
-    ("x.jsonl", b'{"start": [0, 1], "edges": [], "tokens": ["a", "b"]}\n', "", "2 tokens are given, but the scores cover 1"),
     ("x.jsonl", b'{"tokens": ["a"]}\n', "--no-model", "x.jsonl, line 1: no scores; name a model with --model"),
     ("x.tsv", GOOD.encode(), "--rules citation", 'citation: no such rule file, and no catalogue entry of that name; did you mean "citations"?'),
     ("x.tsv", GOOD.encode(), "--method hgihs", 'no method "hgihs"; did you mean "highs"?'),
@@ -32,11 +28,9 @@ BAD_INPUT = [
     ("x.tsv", GOOD.encode(), "--time-limit -1", "time_limit is -1.0; expected seconds above 0"),
     ("x.tsv", GOOD.encode(), "--time-limit soon", "See ilpinfer decode -h"),
     ("x.jsonl", b'{"tokens": ["a", "\\ud800"]}\n', "", "x.jsonl, line 1: tokens: '\\ud800' has half of a surrogate pair"),
-    ("x.jsonl", b'{"logits": [[0, 1]], "word_ids": 3}\n', "", "x.jsonl, line 1: word_ids must be a list of whole numbers, not 3"),
     ("x.tsv", GOOD.encode(), "--tau 0.5 --option width=3", "--option width=3: has no effect with --tau; leave it out"),
     ("x.tsv", GOOD.encode(), "--tau 0.5 --method viterbi", "two-phase inference needs an exact method: auto, cbc, cp-sat, highs, scip; not 'viterbi'"),
     ("x.tsv", GOOD.encode(), "--tau 0.5 --within 1", "--within 1: has no effect with --tau; leave it out"),
-    ("x.tsv", GOOD.encode(), "--tau 2", "tau is 2.0; expected a number from 0 to 1"),
     ("x.tsv", GOOD.encode(), "--bound odds", "--bound odds: is an option of --tau; add --tau, or leave it out"),
     ("x.tsv", GOOD.encode(), "--output ''", "--output is empty; name a file"),
     ("x.tsv", GOOD.encode(), "--bogus", "bogus"),
@@ -46,8 +40,6 @@ BAD_INPUT = [
     ("x.jsonl", b'{"start": [' + b"9" * 401 + b', 0], "edges": []}\n', "", "start holds a number beyond 2^31 nats"),
     ("x.jsonl", b'{"start": [' + b"9" * 5001 + b'], "edges": []}\n', "", "x.jsonl, line 1: a number is too long"),
     ("x.jsonl", b'{"start": ["1", "2"], "edges": []}\n', "", "start must hold numbers, not '1'"),
-    ("x.jsonl", b'{"start": [true, false], "edges": []}\n', "", "start must hold numbers, not True"),
-    ("x.jsonl", b'{"start": [0, 1], "edges": [[], []]}\n', "", "edges has shape (2, 0); expected (T-1, 2, 2)"),
     ("x.tsv", GOOD.encode(), "--top 100000000", "top is 100000000; expected a whole number from 1 to 10000"),
     ("x.tsv", GOOD.encode(), "--method beam --width 1000000000", "width is 1000000000; expected a whole number"),
     ("x.tsv", GOOD.encode(), "--rules ''", "no such rule file"),
@@ -92,38 +84,16 @@ def test_commands_that_make_no_sense_are_refused(folder, cli, command, message):
     assert message in cli.refused(command)
 
 
-BAD_RULES = [
-    ("[[rule]\n", "rules.toml: not TOML: "),
-    ('field = ["a"]\n', 'rules.toml: nothing is called "field"; did you mean "fields"?'),
-    ("[rule]\n", "write each rule as a table of its own, [[rule]]"),
-    ('[[rule]]\nfield = "a"\n', "rule 1: no template; there are adjacency"),
-    ('[[rule]]\ntemplate = "at_most_run"\n', 'no template "at_most_run"; did you mean "at_most_runs"?'),
-    ('[[rule]]\ntemplate = "at_most_runs"\nfeild = "a"\n', 'nothing is called "feild"; did you mean "field"?'),
-    ('[[rule]]\ntemplate = "at_most_runs"\n', "field is missing"),
-    ('fields = ["title"]\n[[rule]]\nname = "one"\ntemplate = "at_most_runs"\nfield = "titel"\n', 'rules.toml, rule 1 ("one"): no field "titel"; did you mean "title"?'),
-    ('fields = ["title"]\n[[rule]]\ntemplate = "at_most_runs"\nfield = "title"\npenalty = -2\n', "penalty is -2: a penalty is positive"),
-    ('fields = ["title"]\n[[rule]]\ntemplate = "at_most_runs"\nfield = "title"\npenalty = "soft"\n', "penalty is 'soft'; expected nats up to 2^31, or hard"),
-    ('fields = ["title"]\n[groups]\nall = ["titles"]\n', "group 'all': no field \"titles\"; did you mean \"title\"?"),
-    ('fields = ["a"]\n[[rule]]\ntemplate = "starts_with"\nfield = "a"\nname = ["x"]\n', "name is ['x']; expected a text"),
-    ('fields = ["a"]\n[[rule]]\ntemplate = "starts_with"\nfield = "a"\npenalty = ' + "9" * 401, "expected nats up to 2^31, or hard"),
-    ('fields = ["a"]\n[[rule]]\ntemplate = "at_least_runs"\nfield = "a"\nn = 10000000000', "n is 10000000000; expected a whole number from 0 to 2^31"),
-    ('fields = ["a"]\n[[rule]]\ntemplate = "tag_at"\nfield = "a"\npattern = "a{99999999999999999999}"', "is not a regular expression"),
-    ('fields = ["a"]\n[[rule]]\ntemplate = "tag_at"\nfield = "a"\npattern = "[[a]"', "is not a regular expression"),
-    ('fields = ["a"]\n[[rule]]\ntemplate = "tag_at"\nfield = "a"\nwords = ["a"]\nignore_case = "no"', "ignore_case is 'no'; expected true or false"),
-    ('fields = ["a"]\n[[rule]]\ntemplate = ["starts_with"]\nfield = "a"', "no template \"['starts_with']\""),
-    ('fields = ["a"]\n[[rule]]\ntemplate = "starts_with"\nfield = []', "field is []; expected a field, a list of fields"),
-    ('fields = ["a"]\n[[feature]]\nweight = 1\nlabel = "each field"', '"each field" does not fit here'),
-    ('fields = ["a"]\n[groups]\nnone = []\n', "group 'none': without a member"),
-    ('fields = "title"\n', "fields is 'title'; expected a list of names"),
-    ('fields = ["title"]\n[[feature]]\nlabel = "title"\n', "feature 1: weight is missing"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("text", "message"), BAD_RULES)
-def test_bad_rule_files_are_one_clear_line(folder, cli, text, message):
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[[rule]\n", "rules.toml: not TOML: "),
+        ('[[rule]]\nfield = "a"\n', "rules.toml, rule 1: no template; there are adjacency"),
+    ],
+)
+def test_bad_rule_files_are_one_clear_line_and_their_place(folder, cli, text, message):
     Path("rules.toml").write_text(text)
     code, out, err = cli("decode train.tsv --model hmm.json --rules rules.toml")
     assert (code, out) == (2, "")
     first, *excerpt = err.splitlines()
-    assert message in first
-    assert not excerpt or (len(excerpt) == 2 and excerpt[1].strip() == "^")
+    assert message in first and excerpt[1:] == [f"{' ' * excerpt[1].index('^')}^"]

@@ -50,36 +50,12 @@ def test_standard_output_is_strict_json_for_every_method(folder, capfd, monkeypa
     assert "standard input, line 2: infeasible: the scores themselves forbid every labelling" in err
 
 
-def test_decode_writes_a_file_whole_and_resumes(folder, cli):
-    Path("in.jsonl").write_text((json.dumps(SCORES) + "\n") * 3)
-    arguments = "decode in.jsonl --rules rules.toml --output out/x.jsonl"
-    cli.done(arguments)
-    whole = Path("out/x.jsonl").read_text()
-    assert not Path("out/x.jsonl.part").exists()
-    first, second, _ = whole.splitlines(keepends=True)
-    Path("out/x.jsonl").unlink()
-    Path("out/x.jsonl.part").write_text(first + second.replace('"penalty": 0.0', '"penalty": 7.0') + '{"torn')
-    cli.done(arguments)
-    resumed = Path("out/x.jsonl").read_text().splitlines()
-    assert len(resumed) == 3 and '"penalty": 7.0' in resumed[1], "rows that were there are kept as they were"
-    Path("out/x.jsonl.part").write_text(first)
-    err = cli.refused(f"{arguments} --method viterbi")
-    assert "belongs to another run; delete it, or choose another output" in err
-
-
 def test_train_and_decode_columns_with_the_catalogue(folder, cli):
     _, out, err = cli.done("decode train.tsv --model hmm.json --rules citations")
     assert err.startswith("ilpinfer: notice: no label for booktitle, editor, institution")
     assert err.count("\n") == 1
     assert [(row["sequence"], row["status"]) for row in rows(out)] == [(0, "optimal"), (1, "optimal")]
     assert rows(out)[0]["labels"][0] == "B-author"
-
-
-def test_top_and_two_phase(folder, cli):
-    ranked = cli.rows("decode scores.jsonl --rules rules.toml --top 3")
-    assert [row["rank"] for row in ranked] == [1, 2, 3]
-    (row,) = cli.rows("decode scores.jsonl --rules rules.toml --tau 0.5")
-    assert row["penalty"] == 0.0 and row["floor"] <= row["model_score"] <= row["best_score"]
 
 
 def test_trace_ties_and_jobs(folder, cli):
@@ -237,19 +213,6 @@ def test_labels_that_only_look_like_a_scheme_are_left_alone(folder, cli):
     cli.done("train mail.tsv --output mail.json")
     cli.done("compare mail.tsv --model mail.json --methods auto --output d")
     assert json.loads(Path("d/summary.json").read_text())["methods"][0]["accuracy"] == 1.0
-
-
-def test_a_resumed_run_keeps_odd_tokens_and_drops_incomplete_ranks(folder, cli):
-    odd = {**SCORES, "tokens": ["x\u2028y", "\x85", "c", "d"]}
-    Path("in.jsonl").write_text((json.dumps(odd) + "\n") * 2)
-    arguments = "decode in.jsonl --top 3 --output x.jsonl"
-    cli.done(arguments)
-    whole = Path("x.jsonl").read_text()
-    lines = whole.split("\n")
-    Path("x.jsonl").unlink()
-    Path("x.jsonl.part").write_text("\n".join(lines[:5]) + "\n")
-    cli.done(arguments)
-    assert masked(Path("x.jsonl").read_text()) == masked(whole)
 
 
 def test_the_catalogue_holds_what_its_sources_say(folder):

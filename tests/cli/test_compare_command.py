@@ -130,11 +130,6 @@ def test_seeds_are_rows_and_a_spread(folder, cli):
     seeds = [(row["method"], row["seed"]) for row in results()[:4]]
     assert seeds == [("auto", None), *(("annealing:time_limit=0.02", seed) for seed in range(3))]
     assert summary()["limits"]["annealing:time_limit=0.02"]["seeds"] == [0, 1, 2]
-    whole = Path("out/results.jsonl").read_text().splitlines(keepends=True)
-    Path("out/results.jsonl").unlink()
-    Path("out/results.jsonl.part").write_text("".join(whole[:6]))
-    cli.output(f"{BASE} {more}")
-    assert Path("out/results.jsonl").read_text().splitlines(keepends=True)[:6] == whole[:6]
 
 
 def test_tables_for_papers(folder, cli):
@@ -168,15 +163,6 @@ def test_scores_without_tokens_take_predictions_too(folder, cli):
     cli.output(f"{base} x=said.jsonl")
     assert results()[1]["labels"] == ["O"] * 4
     assert "x, sequence 0: 5 labels for 4 tokens" in cli.refused(f"{base} x=long.jsonl")
-
-
-def test_an_interrupted_comparison_of_other_predictions_is_another_one(folder, cli):
-    cli.done(f"{BASE} --methods auto --predictions x=train.tsv")
-    whole = Path("out/results.jsonl").read_text().splitlines(keepends=True)
-    Path("out/results.jsonl").unlink()
-    Path("out/results.jsonl.part").write_text("".join(whole[:2]))
-    Path("y.tsv").write_text(TRAIN.replace("Notes\tB-title", "Notes\tI-author"))
-    assert "belongs to another run" in cli.refused(f"{BASE} --methods auto --predictions x=y.tsv")
 
 
 def test_an_installed_package_offers_its_decoder(folder):

@@ -130,19 +130,6 @@ def test_a_folder_is_searched_for_compressed_files(packed, cli):
     assert len(rows(cli.done("decode corpus --model hmm.json").out)) == 4
 
 
-def test_an_interrupted_run_resumes(packed, cli):
-    """The part holds plain rows, so that a run that is killed loses none of them."""
-    arguments = "decode in.jsonl --rules rules.toml --output x.jsonl.gz"
-    cli.done(arguments)
-    first, second, _ = gzip.decompress(Path("x.jsonl.gz").read_bytes()).decode().splitlines(keepends=True)
-    Path("x.jsonl.gz").unlink()
-    Path("x.jsonl.gz.part").write_text(first + second.replace('"penalty": 0.0', '"penalty": 7.0') + '{"torn')
-    cli.done(arguments)
-    resumed = gzip.decompress(Path("x.jsonl.gz").read_bytes()).decode().splitlines()
-    assert len(resumed) == 3 and '"penalty": 7.0' in resumed[1]
-    assert list(Path().glob("x.jsonl*")) == [Path("x.jsonl.gz")]
-
-
 @pytest.mark.parametrize("moment", ["unlink", "replace"])
 def test_a_run_that_ends_while_it_compresses_resumes(tmp_path, monkeypatch, moment):
     target = tmp_path / "x.gz"

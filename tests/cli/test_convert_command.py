@@ -148,14 +148,11 @@ WRONG = [
     ("train.tsv out.xml", "out.xml: its name does not say the format; name one of columns, json, parquet"),
     ("train.tsv -", "-: its name does not say the format; name one of"),
     ("train.tsv x.tsv --to prodigyy", 'no format "prodigyy"; did you mean "prodigy"?'),
-    ("train.tsv x.tsv --unit page", 'no unit "page"; there are document, line'),
     ("train.tsv x.tsv --scheme bi", 'no scheme "bi"; did you mean "bio"?'),
     ("train.tsv train.tsv", "train.tsv: is an input of this command (train.tsv); choose another output"),
     ("train.tsv hmm.json --labels hmm.json", "hmm.json: is an input of this command"),
     ("none.tsv x.tsv", "none.tsv: cannot be read: No such file or directory"),
     ("train.tsv x.tsv --labels scores.jsonl", "scores.jsonl has 1 sequences, but train.tsv has 2"),
-    ("train.tsv - --to brat", "-: BRAT documents need a folder; name one"),
-    ("train.tsv - --to parquet", "format parquet is binary; name a file for the output"),
     ("train.tsv x.conllu --into nothing", 'no column "nothing"; there are deprel'),
 ]  # fmt: skip
 

@@ -8,7 +8,6 @@ import struct
 import zipfile
 
 import numpy as np
-import pycrfsuite
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -289,33 +288,6 @@ def test_models_with_a_valid_digest_and_another_body(place, bodies, kind, data):
     if data.draw(st.integers(0, 4)) == 0:
         del body[data.draw(st.sampled_from(sorted(body)))]
     tried(place / "m.json", {**record, "model": body})
-
-
-@pytest.fixture(scope="module")
-def crfsuite(place):
-    """The bytes of a model file of CRFsuite."""
-    trainer = pycrfsuite.Trainer(verbose=False)
-    for tokens, labels in SEQUENCES:
-        trainer.append([[f"word={token}"] for token in tokens], labels)
-    trainer.train(str(place / "model.crfsuite"))
-    return (place / "model.crfsuite").read_bytes()
-
-
-@settings(max_examples=examples(200))
-@given(
-    CHANGES,
-    st.lists(st.tuples(st.integers(0, 11), st.sampled_from([0, 1, 5000, 2**31, 2**32 - 1])), max_size=2),
-)
-def test_models_of_crfsuite_with_changed_bytes(place, crfsuite, changes, numbers):
-    data = bytearray(mutated(crfsuite, changes))
-    for at, number in numbers:
-        data[4 * at : 4 * at + 4] = struct.pack("<I", number)
-    path = place / "m.crfsuite"
-    path.write_bytes(data)
-    try:
-        CRF.from_crfsuite(path).trellis_of([["word=Ada"], ["word=new"]])
-    except ValueError as error:
-        check_message(error)
 
 
 WRONG = [

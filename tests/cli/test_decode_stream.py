@@ -75,18 +75,6 @@ def test_a_bad_line_ends_the_work_and_leaves_the_rows_before_it(folder, cli):
     assert rows(Path("x.jsonl"))[:6] == left and len(rows(Path("x.jsonl"))) == 8
 
 
-def test_rows_of_other_sequences_are_not_gone_on_with(folder, cli):
-    Path("in.tsv").write_text(TRAIN + "\n" + TRAIN)
-    cli.done(DECODE)
-    for text in (TRAIN.replace("Ada", "Eve") + "\n" + TRAIN, TRAIN):
-        Path("x.jsonl").replace("x.jsonl.part")
-        Path("in.tsv").write_text(text)
-        err = cli.refused(DECODE)
-        assert err.endswith("x.jsonl.part: belongs to another run; delete it, or choose another output\n")
-        Path("x.jsonl.part").replace("x.jsonl")
-    assert len(rows(Path("x.jsonl"))) == 4
-
-
 def test_rules_that_fit_no_sequence_write_nothing(folder, cli):
     Path("in.jsonl").write_text((json.dumps(SCORES) + "\n") * 2)
     Path("odd.toml").write_text('[[rule]]\ntemplate = "at_most_runs"\nfield = "nowhere"\n')

@@ -1,11 +1,11 @@
 """Known labels of some tokens, in files of every kind and in what commands make of them."""
 
-import json
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from support.command_line import rows
+from support.command_line import rows, write_lines
 
 import ilpinfer
 from ilpinfer.corpus.sequences import read
@@ -19,10 +19,6 @@ SCORES = {
 }
 LINES = "token\tgiven\nAda\t\nslept\tO\n\n.\t_\nAda\tO\n"
 BOTH = "given,token,label\n_,Ada,name\nO,slept,O\n"
-
-
-def written(path: str, *records: dict) -> None:
-    Path(path).write_text("".join(json.dumps(record) + "\n" for record in records))
 
 
 @pytest.mark.parametrize(
@@ -45,7 +41,7 @@ def test_files_have_them(here, name, text, given, labels):
 
 
 def test_a_row_has_them_and_is_read_back(folder, cli):
-    written("in.jsonl", {**SCORES, "given": {"0": "b"}}, SCORES)
+    write_lines("in.jsonl", {**SCORES, "given": {"0": "b"}}, SCORES)
     Path("rules.toml").write_text(
         'fields = ["b"]\n[[rule]]\ntemplate = "at_most_tokens"\nfield = "b"\nn = 1\n'
     )
@@ -65,15 +61,6 @@ def test_a_row_has_them_and_is_read_back(folder, cli):
     assert ilpinfer.TwoPhaseSolution.from_dict(two[0]).given == {0: "b"}
 
 
-def test_an_interrupted_run_goes_on_only_with_the_same_ones(folder, cli):
-    written("in.jsonl", {**SCORES, "given": {"0": "b"}}, SCORES)
-    cli.done("decode in.jsonl --output out.jsonl")
-    Path("out.jsonl.part").write_text(Path("out.jsonl").read_text().splitlines()[0] + "\n")
-    Path("out.jsonl").unlink()
-    written("in.jsonl", {**SCORES, "given": {"0": "O"}}, SCORES)
-    assert "another run" in cli.failed("decode in.jsonl --output out.jsonl")
-
-
 @pytest.mark.parametrize(
     ("given", "words"),
     [
@@ -85,12 +72,12 @@ def test_an_interrupted_run_goes_on_only_with_the_same_ones(folder, cli):
     ],
 )
 def test_bad_ones_are_bad_input(folder, cli, given, words):
-    written("in.jsonl", {**SCORES, "given": given})
+    write_lines("in.jsonl", {**SCORES, "given": given})
     assert words in cli.refused("decode in.jsonl")
 
 
 def test_labels_that_leave_nothing_are_a_row(folder, cli):
-    written("in.jsonl", {**SCORES, "given": {"0": "b"}})
+    write_lines("in.jsonl", {**SCORES, "given": {"0": "b"}})
     Path("rules.toml").write_text('fields = ["a"]\n[[rule]]\ntemplate = "starts_with"\nfield = "a"\n')
     ended = cli("decode in.jsonl --rules rules.toml --output out.jsonl")
     [row] = rows(Path("out.jsonl"))
@@ -103,34 +90,76 @@ def test_tokens_that_a_model_leaves_out(folder, cli):
     Path("train.tsv").write_text(train * 2)
     cli.done("train train.tsv --kind crf --line-breaks out --output crf.json")
     tokens = ["Ada", "@newline@", "slept"]
-    written("in.jsonl", {"tokens": tokens, "given": {"2": "B-name"}})
+    write_lines("in.jsonl", {"tokens": tokens, "given": {"2": "B-name"}})
     [row] = cli.rows("decode in.jsonl --model crf.json")
     assert (row["given"], row["positions"], row["labels"][2]) == ({"2": "B-name"}, [0, 2], "B-name")
     solution = ilpinfer.Solution.from_dict(row)
     assert solution.given == {1: "B-name"}
     assert ilpinfer.verify(load_model("crf.json").trellis(tokens), [], solution).proved
-    written("in.jsonl", {"tokens": tokens, "given": {"1": "O"}})
+    write_lines("in.jsonl", {"tokens": tokens, "given": {"1": "O"}})
     assert "given: the model leaves out token 1" in cli.refused("decode in.jsonl --model crf.json")
 
 
 def test_shards_and_comparisons_keep_them(folder, cli):
-    written("in.jsonl", {**SCORES, "given": {"0": "b"}}, SCORES)
+    write_lines("in.jsonl", {**SCORES, "given": {"0": "b"}}, SCORES)
     cli.done("reprocess in.jsonl --output shards --jobs 1")
     table = pq.read_table("shards/part-00000.parquet").to_pylist()
     assert [row["labels"] for row in table] == [["b", "b", "O"], ["a", "b", "O"]]
+    assert [row["given"] for row in table] == ['{"0": "b"}', None]
     cli.done("compare in.jsonl --methods auto,beam --output compared")
     assert [row["score"] for row in rows(Path("compared/results.jsonl"))] == [2, 2, 3, 3]
 
 
+@pytest.mark.parametrize("key", [pa.int64(), pa.string()])
+def test_a_column_of_a_table(folder, cli, key):
+    """A map, or a struct with a field for each position."""
+    model = "--model hmm.json"
+    Path("train.tsv").write_text("Ada\ta\nslept\tb\n\nAda\tb\nslept\ta\n")
+    cli.done("train train.tsv --output hmm.json")
+    made = int if key == pa.int64() else str
+    columns = {
+        "tokens": pa.array([["Ada", "slept"]] * 3),
+        "given": pa.array(
+            [[(made(0), "a")], None, [(made(1), "a"), (made(0), None)]], pa.map_(key, pa.string())
+        ),
+    }
+    pq.write_table(pa.table(columns), "map.parquet")
+    struct = [{"0": "a", "1": None}, None, {"0": None, "1": "a"}]
+    pq.write_table(pa.table({**columns, "given": pa.array(struct)}), "struct.parquet")
+    for name in ("map", "struct"):
+        cli.done(f"reprocess {name}.parquet {model} --output {name} --jobs 1")
+        table = pq.read_table(f"{name}/part-00000.parquet").to_pydict()
+        assert table["given"] == ['{"0": "a"}', None, '{"1": "a"}']
+        assert (table["labels"][0][0], table["labels"][2][1]) == ("a", "a")
+        decoded = cli.rows(f"decode {name}.parquet {model}")
+        assert [row.get("given") for row in decoded] == [{"0": "a"}, None, {"1": "a"}]
+    pq.write_table(pa.table({**columns, "given": pa.array([{"7": "a"}, None, None])}), "bad.parquet")
+    assert "bad.parquet, row 1: given: a position is 7" in cli.refused(f"decode bad.parquet {model}")
+    ended = cli(f"reprocess bad.parquet {model} --output bad --jobs 1")
+    assert ended.code == 1 and "bad.parquet, row 1: given: a position is 7" in ended.err
+
+
+def test_a_shard_has_them_where_a_model_leaves_tokens_out(folder, cli):
+    train = "Ada\tB-name\n@newline@\tO\nslept\tO\n\nslept\tO\n@newline@\tO\nAda\tB-name\n"
+    Path("train.tsv").write_text(train * 2)
+    cli.done("train train.tsv --kind crf --line-breaks out --output crf.json")
+    write_lines("in.jsonl", {"tokens": ["Ada", "@newline@", "slept"], "given": {"2": "B-name"}})
+    cli.done("reprocess in.jsonl --model crf.json --output out --jobs 1")
+    [row] = pq.read_table("out/part-00000.parquet").to_pylist()
+    assert (row["given"], row["labels"][2]) == ('{"2": "B-name"}', "B-name")
+
+
 def test_prefixes_are_stripped_from_them_too(folder, cli):
     record = {**SCORES, "label_names": ["B-x", "B-y", "O"], "given": {"0": "B-y"}}
-    written("in.jsonl", record)
+    write_lines("in.jsonl", record)
     [row] = cli.rows("decode in.jsonl --scheme plain")
     assert (row["given"], row["labels"]) == ({"0": "y"}, ["y", "y", "O"])
 
 
 def test_questions_of_a_row(folder, cli):
-    written("in.jsonl", {**SCORES, "given": {"0": "b"}}, {**SCORES, "given": {"0": "a", "1": "b", "2": "O"}})
+    write_lines(
+        "in.jsonl", {**SCORES, "given": {"0": "b"}}, {**SCORES, "given": {"0": "a", "1": "b", "2": "O"}}
+    )
     first, second = cli.rows("decode in.jsonl --questions 1")
     [question] = first["questions"]
     assert {question["token"], question["label"]} <= {1, 2, "a", "b", "O"} and question["changes"] > 0

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.command_line import rows
+from support.command_line import rows, write_lines
 
 import ilpinfer
 from formulations import LabelSet, Trellis
@@ -26,9 +26,13 @@ SCORES = {
     "emissions": [[0, 1, 0], [0, 0, 1]],
     "transitions": [[0, 0, 0]] * 3,
 }
-CONLLU = """# newdoc
+CONLLU = """# global.columns = ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC
+# newdoc id = d-1
+# newpar
 # sent_id = s-1
-# text = Ada slept
+#text=Ada  slept = or not
+# text = another text
+# checked by hand
 1	Ada	_	PROPN	_	_	0	root	_	_
 2	slept	_	VERB	_	_	1	dep	_	_
 
@@ -39,12 +43,8 @@ CONLLU = """# newdoc
 pytestmark = pytest.mark.usefixtures("here")
 
 
-def _write(*records):
-    Path("in.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
-
-
 def test_rows_repeat_what_the_input_says_about_a_sequence(cli):
-    _write({**ABOUT, **SCORES}, {"id": 8, **SCORES}, SCORES)
+    write_lines("in.jsonl", {**ABOUT, **SCORES}, {"id": 8, **SCORES}, SCORES)
     found = cli.rows("decode in.jsonl --top 2")
     for row in found[:2]:
         assert {key: row[key] for key in ABOUT} == ABOUT
@@ -55,26 +55,9 @@ def test_rows_repeat_what_the_input_says_about_a_sequence(cli):
 
 
 def test_records_of_candidates_have_notes_too(cli):
-    _write({**ABOUT, "tokens": ["a"], "candidates": [[0, 1, "x", 0.9]]})
+    write_lines("in.jsonl", {**ABOUT, "tokens": ["a"], "candidates": [[0, 1, "x", 0.9]]})
     (row,) = cli.rows("decode in.jsonl")
     assert {key: row[key] for key in ABOUT} == ABOUT and len(row["spans"]) == 1
-
-
-@pytest.mark.parametrize(
-    ("key", "hint"),
-    [
-        ("status", "rows of results or requests use this name"),
-        ("best_score", "rows of results or requests use this name"),
-        ("tokenz", 'did you mean "tokens"?'),
-        ("words", 'did you mean "tokens"?'),
-        ("ner_tags", 'did you mean "labels"?'),
-    ],
-)
-def test_keys_that_are_taken_or_misspelt_are_refused(key, hint, cli):
-    _write({**SCORES, key: 1})
-    assert cli.refused("decode in.jsonl").startswith(
-        f'ilpinfer: in.jsonl, line 1: no use for "{key}"; {hint}'
-    )
 
 
 def test_all_fields_of_rows_are_taken_names():
@@ -82,17 +65,9 @@ def test_all_fields_of_rows_are_taken_names():
     assert set(ilpinfer.decode(Trellis([0.0], [])).to_dict(incumbents=True)) <= OWN
 
 
-def test_a_run_does_not_continue_rows_of_other_notes(cli):
-    _write({"id": 1, **SCORES}, {"id": 2, **SCORES, "tokens": 5})
-    cli.failed("decode in.jsonl --output out.jsonl")
-    assert Path("out.jsonl.part").exists()
-    _write({"id": 3, **SCORES}, {"id": 2, **SCORES})
-    assert "belongs to another run" in cli.refused("decode in.jsonl --output out.jsonl")
-
-
 def test_shards_have_columns_of_notes(cli):
     parquet = pytest.importorskip("pyarrow.parquet")
-    _write({**ABOUT, **SCORES}, {"id": 8, **SCORES}, SCORES)
+    write_lines("in.jsonl", {**ABOUT, **SCORES}, {"id": 8, **SCORES}, SCORES)
     cli.done("reprocess in.jsonl --output out --jobs 1")
     table = parquet.read_table("out/part-00000.parquet").to_pydict()
     assert table["id"] == ["r7", "8", None]
@@ -127,7 +102,7 @@ def test_further_columns_of_a_table_are_notes(cli):
 
 def test_the_folder_of_a_run_is_read_as_its_shards(cli):
     pytest.importorskip("pyarrow")
-    _write({**ABOUT, **SCORES}, SCORES)
+    write_lines("in.jsonl", {**ABOUT, **SCORES}, SCORES)
     cli.done("reprocess in.jsonl --output out --jobs 1")
     cli.done("convert out again.jsonl")
     assert [row["labels"] for row in rows(Path("again.jsonl"))] == [["B-a", "I-a"]] * 2
@@ -136,7 +111,40 @@ def test_the_folder_of_a_run_is_read_as_its_shards(cli):
 def test_the_id_of_a_sentence_of_universal_dependencies(cli):
     Path("in.conllu").write_text(CONLLU)
     cli.done("train in.conllu --kind hmm --output hmm.json")
-    assert [row.get("id") for row in cli.rows("decode in.conllu --model hmm.json")] == ["s-1", None]
+    notes = {"newdoc id": "d-1", "newpar": "", "text": "Ada  slept = or not"}
+    first, second = cli.rows("decode in.conllu --model hmm.json")
+    assert (first["id"], first["metadata"]) == ("s-1", notes) and not {"id", "metadata"} & second.keys()
+    cli.done("reprocess in.conllu --model hmm.json --output out --jobs 1")
+    table = pytest.importorskip("pyarrow.parquet").read_table("out/part-00000.parquet").to_pydict()
+    assert (table["id"], json.loads(table["metadata"][0])) == (["s-1", None], notes)
+    cli.done("convert in.conllu same.conllu")
+    assert Path("same.conllu").read_text() == CONLLU
+    cli.done("convert in.conllu out.jsonl")
+    record = rows(Path("out.jsonl"))[0]
+    assert (record["id"], record["metadata"], record["columns"]["head"]) == ("s-1", notes, ["0", "1"])
+    cli.done("convert out.jsonl again.conllu")
+    cli.done("convert again.conllu again.jsonl")
+    assert [row.get("metadata", {}).get("newpar") for row in rows(Path("again.jsonl"))] == ["", None]
+    assert {**rows(Path("again.jsonl"))[0], "columns": record["columns"]} == record
+
+
+@pytest.mark.parametrize(
+    ("about", "comments"),
+    [
+        ({"id": 7, "doc_id": 5, "metadata": {"page": 3}}, ["sent_id = 7", "doc_id = 5", "page = 3"]),
+        ({"metadata": {"text": "Ada", "newdoc": "", "other": ""}}, ["text = Ada", "newdoc"]),
+        ({"metadata": {"a=b": "x", "list": [1], "two\nlines": "x", "lines": "a\nb"}}, []),
+        ({"metadata": "a text", "name": "n"}, ["name = n"]),
+    ],
+)
+def test_notes_as_comments_of_universal_dependencies(about, comments, cli):
+    write_lines("in.jsonl", {"tokens": ["Ada"], "labels": ["O"], **about})
+    cli.done("convert in.jsonl out.conllu")
+    lines = Path("out.conllu").read_text().splitlines()
+    assert "text = Ada" in (lines[0][2:], *comments)
+    assert [line[2:] for line in lines if line[:1] == "#" and line != "# text = Ada"] == [
+        each for each in comments if each != "text = Ada"
+    ]
 
 
 def _trellises():
@@ -157,7 +165,7 @@ def _trellises():
 @pytest.mark.parametrize("kind", _trellises())
 def test_a_stored_trellis_is_decoded_as_it_is(kind, cli):
     trellis = _trellises()[kind]
-    _write(trellis.to_dict())
+    write_lines("in.jsonl", trellis.to_dict())
     (row,) = cli.rows("decode in.jsonl --rules bio")
     expected = ilpinfer.decode(trellis, "bio")
     assert (row["labels"], row["score"]) == (expected.labels, expected.score)
@@ -173,5 +181,5 @@ def test_a_stored_trellis_is_decoded_as_it_is(kind, cli):
     ],
 )
 def test_a_damaged_trellis_is_one_line(change, message, cli):
-    _write({**SCORES, **change})
+    write_lines("in.jsonl", {**SCORES, **change})
     assert message in cli.refused("decode in.jsonl")

@@ -148,7 +148,62 @@ def test_an_interrupt_ends_processes_that_decode(tmp_path):
 )
 def test_the_command_that_continues(words, option, expected, monkeypatch):
     monkeypatch.setattr(signals, "arguments", tuple(words))
-    assert signals.ContinuedBy(option).command == expected
+    assert signals.ContinuedBy(option).way == f"continue with: {expected}"
+
+
+def test_what_standard_input_and_outputs_without_rows_need(monkeypatch):
+    monkeypatch.setattr(signals, "arguments", ("decode", "-", "--output", "x"))
+    again = "give the same standard input again, and continue with: ilpinfer decode - --output x"
+    assert signals.ContinuedBy().way == again
+    with signals.ContinuedBy() as _, signals.ContinuedBy(kept=False):
+        assert signals._continuation.way == "nothing is kept, so that the command begins anew"
+    assert signals._continuation is None
+
+
+LABELLED = "\n\n".join(f"Ada{n}\tauthor\n.\tauthor\nNotes{n}\ttitle\n18{n}\tdate" for n in range(40)) + "\n"
+
+
+@linux
+@pytest.mark.parametrize(
+    ("number", "command", "written"),
+    [
+        (
+            signal.SIGINT,
+            "compare in.jsonl --rules rules.toml --methods auto,beam:width=500 --output out",
+            "out/results.jsonl",
+        ),
+        (signal.SIGTERM, "pareto in.jsonl --rules rules.toml --output out", "out"),
+        (signal.SIGINT, "codl train.tsv train.tsv --rules bio --cycles 5000 --output out", "out"),
+        (
+            signal.SIGTERM,
+            "learn train.tsv --rules own.toml --kind hmm --folds 40 --epochs 5000 --output out --log-json",
+            "out",
+        ),
+        (
+            signal.SIGINT,
+            "learn train.tsv --rules own.toml --kind hmm --weights all --folds 40 --epochs 30 --output out --output-model m",
+            "out",
+        ),
+    ],
+)
+def test_commands_that_go_on_after_an_interrupt_print_how(number, command, written, tmp_path):
+    (tmp_path / "in.jsonl").write_text(hard_input(T=6, K=4, copies=3000))
+    (tmp_path / "rules.toml").write_text(RULES)
+    (tmp_path / "own.toml").write_text(RULES.replace('"b"', '"date"').replace('"a"', '"title"'))
+    (tmp_path / "train.tsv").write_text(LABELLED)
+    part = tmp_path / f"{written}.part"
+    with Run(tmp_path, command) as run:
+        run.wait_until(lambda: part.exists() and part.stat().st_size)
+        code, out, err = run.interrupted(number)
+    word, again = ("interrupted", "terminated")[number == signal.SIGTERM], f"ilpinfer {command}"
+    line = f"{word}; continue with: {again}"
+    assert (code, out) == (LINES[number][0], "") and part.stat().st_size
+    if "--log-json" not in command:
+        assert err == f"ilpinfer: {line}\n"
+        return
+    *others, last = map(json.loads, err.splitlines())
+    assert all(each["event"] in ("progress", "notice", "remark") for each in others)
+    assert last.pop("time") and last == {"event": word, "code": code, "message": line, "continue": again}
 
 
 @linux
@@ -176,7 +231,8 @@ def test_an_interrupt_ends_the_training_of_a_crf(tmp_path):
     with Run(tmp_path, command) as run:
         run.wait_until(run.children)
         time.sleep(0.3)
-        assert run.interrupted() == (130, "", "ilpinfer: interrupted\n")
+        line = "ilpinfer: interrupted; nothing is kept, so that the command begins anew\n"
+        assert run.interrupted() == (130, "", line)
     assert not list(tmp_path.glob("crf.json*"))
 
 

@@ -68,16 +68,6 @@ def test_the_same_bytes_but_for_the_seconds(cli):
     assert made[0] == made[1]
 
 
-def test_an_interrupted_run_goes_on(cli):
-    cli.done(COMMAND)
-    whole = Path("out.jsonl").read_text()
-    Path("out.jsonl").unlink()
-    Path("out.jsonl.part").write_text(whole.splitlines(keepends=True)[0])
-    cli.done(COMMAND)
-    assert Path("out.jsonl").read_text().splitlines()[0] == whole.splitlines()[0]
-    assert len(rows(Path("out.jsonl"))) == 2
-
-
 def test_a_sequence_without_a_labelling_is_a_row(cli):
     more = '[[rule]]\ntemplate = "at_least_tokens"\nfield = "date"\nn = 50\n'
     Path("rules.toml").write_text(RULES + more)
@@ -94,9 +84,8 @@ def test_a_sequence_without_a_labelling_is_a_row(cli):
         ("--picture x --summary x", "x: is given for --picture and for --summary"),
         ("--summary out.jsonl", "out.jsonl: is an input of this command"),
         ("--heaviest -1", "heaviest is -1.0; expected a number above 0"),
-        ("--bound half", "bound is 'half'; expected one of relative, odds"),
-        ("--measure recall", "measure is 'recall'; expected one of accuracy, f1, whole"),
         ("--time-limit 0", "time_limit is 0.0; expected seconds above 0"),
+        ("--bound half", "bound is 'half'; expected one of relative, odds"),
         ("--choose-tau --folds 3", "--folds 3: there are 2 sequences"),
     ],
 )

@@ -106,17 +106,7 @@ def test_a_scheme_that_was_asked_for(scheme, expected):
     assert convert_all([("B-a", "I-a", "O")], scheme) == [expected]
 
 
-def test_models_of_iobes_labels_are_trained_on_and_compared_with_bio(folder, cli):
-    assert "(iobes)" in cli.done("train train.tsv --scheme iobes --output ends.json").err
-    out = cli.done("decode train.tsv --model ends.json --rules iobes").out
-    result = json.loads(out.splitlines()[0])
-    assert result["labels"][:3] == ["B-author", "I-author", "E-author"]
-    cli.done("compare train.tsv --model ends.json --methods auto --output out")
-    row = json.loads((folder / "out" / "results.jsonl").read_text().splitlines()[0])
-    assert row["gold"]["correct"] == row["gold"]["tokens"]
-
-
-@pytest.mark.parametrize("scheme", ["iob1", "bilou", "biluo", "bmes"])
+@pytest.mark.parametrize("scheme", ["iob1", "iobes", "bilou", "biluo", "bmes"])
 def test_models_of_other_schemes_are_trained_and_keep_them(scheme, folder, cli):
     assert "notice" not in cli.done(f"train train.tsv --scheme {scheme} --output other.json").err
     Path("valid.toml").write_text('[[rule]]\ntemplate = "valid_scheme"\n')

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given as drawn
 from hypothesis import settings
 from hypothesis import strategies as st
-from support.checks import check_optimum, of_any_order
+from support.checks import GENERAL_METHODS, check_claims, check_optimum, of_any_order, ranking
 from support.effort import STRICT
-from support.strategies import UNIT, Case
+from support.strategies import UNIT, Case, problems
 from support.trellises import random_trellis
 from test_given import corrected
 
@@ -38,47 +38,82 @@ def no_repeat(labels, tokens):
     return max(labels.count(each) for each in labels) - min(labels.count(each) for each in labels)
 
 
-COUNTS = (changes, palindrome, no_repeat, lambda labels, tokens: len(labels) % 2)
+def odd(labels, tokens):
+    return len(labels) % 2
+
+
+COUNTS = (changes, palindrome, no_repeat, odd)
+PREFIXES = {
+    changes: lambda labels, tokens: changes(labels, tokens[: len(labels)]),
+    palindrome: lambda labels, tokens: sum(
+        labels[t] != labels[len(tokens) - 1 - t]
+        for t in range(max(0, len(tokens) - len(labels)), len(tokens) // 2)
+    ),
+    odd: lambda labels, tokens: len(tokens) % 2,
+}
+METHODS = [each.name for each in GENERAL_METHODS if each.functions is not None]
 PENALTIES = st.sampled_from((math.inf, UNIT, 0.3, 2.0, 9.0))
 
 
+@st.composite
+def under_functions(draw, of=None):
+    """A problem with known labels, one or two functions, hard or soft, among its rules, and which of them see prefixes."""
+    problem, told = draw(corrected(of))
+    chosen = draw(
+        st.lists(st.tuples(st.sampled_from(COUNTS), PENALTIES, st.booleans()), min_size=1, max_size=2)
+    )
+    cases = list(problem.cases)
+    for n, (count, penalty, seen) in enumerate(chosen):
+        prefix = PREFIXES.get(count) if seen else None
+        rule = C.predicate(count, penalty=penalty, prefix=prefix, name=f"function {n}")
+        cases.insert(draw(st.integers(0, len(cases))), Case(rule, count))
+    return problem._replace(cases=cases), told
+
+
 @settings(max_examples=5000 if STRICT else 60)
-@drawn(
-    corrected(of_any_order()), st.lists(st.tuples(st.sampled_from(COUNTS), PENALTIES), min_size=1, max_size=2)
-)
-def test_the_best_labelling_under_functions(case, chosen):
+@drawn(under_functions(of_any_order()), st.none() | st.integers(1, 12))
+def test_the_best_labellings_under_functions(case, top):
     problem, told = case
-    predicates = [C.predicate(f, penalty=p, name=f"function {n}") for n, (f, p) in enumerate(chosen)]
-    cases = [Case(rule, rule.function) for rule in predicates]
-    under = problem._replace(cases=[*problem.cases, *(_counting(each) for each in cases)])
-    rules = [*predicates, *problem.rules]
-    solution = ilpinfer.decode(problem.trellis, rules, given=told)
-    check_optimum(under, solution)
-    assert ilpinfer.verify(problem.trellis, rules, solution).proved
+    trellis, rules = problem.trellis, problem.rules
+    solution = ilpinfer.decode(trellis, rules, given=told)
+    check_optimum(problem, solution, first=True)
     read = type(solution).from_dict(solution.to_dict())
-    assert ilpinfer.verify(problem.trellis, rules, read).proved
+    for each in (solution, read):
+        assert ilpinfer.verify(trellis, rules, each).proved
     if solution.has_labelling:
-        check_forgeries(problem.trellis, rules, solution)
+        check_forgeries(trellis, rules, solution)
+    if top is not None:
+        several = ilpinfer.decode(trellis, rules, given=told, top=top)
+        assert ranking(several) == problem.top(top)
+        assert all(each.status == "optimal" for each in several)
+        assert not several or ilpinfer.verify(trellis, rules, several, top=top).proved
+        if len(several) > 1:
+            assert not ilpinfer.verify(trellis, rules, several[1:], top=top).proved
+            hidden = replace(several[1], certificate=replace(several[1].certificate, excluded=()))
+            assert not ilpinfer.verify(trellis, rules, hidden).proved or several[0].score == hidden.score
 
 
-def _counting(case):
-    """The case with a distance, as rules have one."""
-
-    class Counting(Case):
-        def violations(self, names, tokens):
-            return self.count(names, tokens)
-
-    return Counting(case.rule, case.count)
+@settings(max_examples=5000 if STRICT else 60)
+@drawn(under_functions(problems()), st.sampled_from(METHODS))
+def test_every_method_under_functions(case, method):
+    problem, told = case
+    options = {"iterations": 3} if method in ("evolutionary", "annealing", "tabu") else {}
+    if method in ("lds", "hybrid"):
+        options = {"time_limit": 0.1}
+    solution = ilpinfer.decode(problem.trellis, problem.rules, method=method, given=told, **options)
+    check_claims(problem, solution)
+    assert ilpinfer.verify(problem.trellis, problem.rules, solution).ok
 
 
 def check_forgeries(trellis, rules, solution):
     certificate = solution.certificate
+    name = next(name for name in solution.violations if name.startswith("function"))
     for forged in (
         replace(
             solution, score=solution.score + 1, model_score=solution.model_score + 1, bound=solution.bound + 1
         ),
         replace(solution, bound=solution.bound - UNIT, score=solution.score - UNIT),
-        replace(solution, violations={**solution.violations, "function 0": 7}),
+        replace(solution, violations={**solution.violations, name: 7}),
         replace(solution, certificate=Certificate("none")),
         replace(solution, certificate=replace(certificate, make_digest=lambda: "0" * 64)),
     ):
@@ -88,12 +123,12 @@ def check_forgeries(trellis, rules, solution):
 def test_a_list_that_leaves_out_a_better_labelling_is_refused():
     trellis, rule = random_trellis(1, T=5), C.predicate(changes, penalty=3.0)
     solution = ilpinfer.decode(trellis, [rule])
-    listed = solution.certificate.excluded
+    listed = solution.certificate.listed
     above = [path for path in listed if trellis.score(path) > solution.score]
     assert above and solution.status == "optimal"
     for path in above:
         few = tuple(each for each in listed if each != path)
-        forged = replace(solution, certificate=replace(solution.certificate, excluded=few))
+        forged = replace(solution, certificate=replace(solution.certificate, listed=few))
         assert not ilpinfer.verify(trellis, [rule], forged).ok
     cheaper = C.predicate(lambda labels, tokens: 0, penalty=3.0, name="changes")
     assert not ilpinfer.verify(trellis, [cheaper], solution).ok
@@ -114,7 +149,7 @@ def test_hard_functions_that_nothing_keeps():
     never = [C.predicate(lambda labels, tokens: 1, name="never")]
     solution = ilpinfer.decode(trellis, never)
     assert (solution.status, solution.score, solution.bound) == ("infeasible", -math.inf, -math.inf)
-    assert solution.reason == "every labelling breaks a hard predicate"
+    assert solution.reason == "Python functions refuse every labelling: never"
     assert ilpinfer.verify(trellis, never, solution).proved
     assert not ilpinfer.verify(trellis, [C.predicate(lambda labels, tokens: 0, name="never")], solution).ok
     assert ilpinfer.decode(trellis, [*never, C.starts_with("a"), C.starts_with("b")]).status == "infeasible"
@@ -125,19 +160,28 @@ def test_hard_functions_that_nothing_keeps():
     ("make", "words"),
     [
         (lambda: C.predicate(3), "function is 3; expected a function of label names and texts"),
-        (lambda: C.predicate(changes, penalty=0), "predicate 'changes': penalty is 0; expected nats above 0"),
-        (lambda: C.predicate(changes, penalty="1"), "predicate 'changes': penalty is '1'; expected nats"),
+        (lambda: C.predicate(changes, penalty=0), "rule 'changes': penalty is 0: a penalty is positive"),
+        (lambda: C.predicate(changes, penalty="1"), "rule 'changes': penalty is '1': give nats"),
         (
             lambda: C.predicate(changes, penalty=1e-9),
-            "predicate 'changes': penalty is 1e-09 nats, which is 0",
+            "rule 'changes': penalty is 1e-09 nats, which is 0",
         ),
         (lambda: _decoded(lambda labels, tokens: True), "returned True; expected a number of violations"),
         (lambda: _decoded(lambda labels, tokens: -1), "returned -1; expected a number of violations"),
         (lambda: _decoded(lambda labels, tokens: 0.5), "returned 0.5; expected a number of violations"),
-        (lambda: _decoded(changes, method="beam"), "predicates are for the method auto"),
-        (lambda: _decoded(changes, top=3), "predicates are for the method auto"),
-        (lambda: _decoded(changes, changes), "two predicates are named 'changes'"),
-        (lambda: ilpinfer.Decoder([C.predicate(changes)]), "rule 1 is Predicate.*; expected a rule"),
+        (
+            lambda: _decoded(lambda labels, tokens: 100_001),
+            "returned 100001; expected a number of violations",
+        ),
+        (
+            lambda: C.predicate(changes, prefix=3),
+            "prefix is 3; expected a function of the label names so far",
+        ),
+        (lambda: _decoded(changes, within=1.0), "within is not for rules that are Python functions"),
+        (
+            lambda: _decoded(changes, top=9000),
+            "top is 9000; expected at most 5000 with rules that are Python",
+        ),
     ],
 )
 def test_what_is_refused(make, words):
@@ -149,10 +193,10 @@ def _decoded(*functions, **options):
     return ilpinfer.decode(random_trellis(0, T=4), [C.predicate(each) for each in functions], **options)
 
 
-def test_names_are_apart_from_those_of_rules():
-    rules = [C.at_most_runs("a", 1, name="changes"), C.predicate(changes)]
-    with pytest.raises(ValueError, match="predicate 'changes' has the name of another rule"):
-        ilpinfer.decode(random_trellis(0, T=4), rules)
+def test_names_are_numbered():
+    rules = [C.predicate(changes, penalty=1.0), C.predicate(changes, penalty=2.0), C.predicate(lambda *_: 0)]
+    solution = ilpinfer.decode(random_trellis(0, T=4), rules)
+    assert [*solution.violations] == ["changes", "changes #2", "predicate"]
 
 
 def test_counts_of_numpy_are_whole_numbers():

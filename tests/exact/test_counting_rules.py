@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from routes import PLAIN, SMALL, take
 from support.checks import check_optimum
+from support.effort import STRICT
 from support.strategies import UNIT, by_numbers
 from support.template_oracles import between_runs
 
@@ -128,7 +129,8 @@ def small(seed):
     return by_numbers(start, edges, labels, *(counted(rng, labels) for _ in range(rng.integers(2, 5))))
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.examples
+@pytest.mark.parametrize("seed", range(60 if STRICT else 20))
 def test_cases_by_fractional_rows_find_the_optimum(monkeypatch, seed):
     """The route through linear programs and cases, which small problems do not need by themselves."""
     take(monkeypatch, PLAIN | SMALL | {"refinement.FEW": 5})

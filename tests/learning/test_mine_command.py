@@ -138,17 +138,13 @@ def test_rules_that_contradict_each_other_are_told(train, cli):
 @pytest.mark.parametrize(
     "text, arguments, message",
     [
-        (TRAIN, "--families one-runs", "no family of rules 'one-runs'; did you mean \"one-run\"?"),
         (TRAIN, "--confidence high", "--confidence high: expected a share such as 0.95, or cross-validated"),
-        (TRAIN, "--confidence 95", "confidence is 95.0; expected a share above 0, up to 1"),
-        (TRAIN, "--support 0", "support is 0; expected a whole number from 1"),
         (TRAIN, "--folds 21", "train.tsv: folds is 21, but there are 20 sequences; take fewer folds"),
         (TRAIN, "--scheme bioo", 'no scheme "bioo"; did you mean "bio"?'),
         (TRAIN, "--output train.tsv", "train.tsv: is an input of this command (train.tsv)"),
         (TRAIN, "--predictions none.tsv", "none.tsv: cannot be read: No such file or directory"),
         ("a\tO\nb\tO\n", "", "train.tsv: all tokens have the label 'O': rules tell labels apart"),
         ("a\n", "", "train.tsv, line 1: no labels; expected token<TAB>label on every line"),
-        ("", "", "train.tsv: empty; expected token<TAB>label lines or JSON lines"),
     ],
 )
 def test_bad_input_is_one_line(train, cli, text, arguments, message):

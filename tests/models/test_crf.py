@@ -1,10 +1,10 @@
 """Conditional random fields: scores, probabilities and files, against CRFsuite itself and against the book."""
 
-import contextlib
 import itertools
 import json
 import math
 import os
+import struct
 
 import numpy as np
 import pycrfsuite
@@ -197,6 +197,10 @@ def test_labels_that_training_lacks(crf):
         (PAIRS, {"algorithm": "lbgfs"}, 'no algorithm "lbgfs"; did you mean "lbfgs"'),
         (PAIRS, {"parameters": {"c3": 1}}, 'lbfgs has no parameter "c3"; there are c1, c2, delta'),
         (PAIRS, {"parameters": {"c2": "much"}}, "lbfgs: c2 is 'much'; its usual value is 1.0"),
+        (PAIRS, {"parameters": {"c2": float("nan")}}, "lbfgs: c2 is nan;"),
+        (PAIRS, {"parameters": {"c1": -1}}, "lbfgs: c1 is -1; its usual value is 0.0, expected a number"),
+        (PAIRS, {"parameters": {"max_iterations": 1.5}}, "expected a whole number from 0"),
+        (PAIRS, {"parameters": {"linesearch": "More"}}, "expected one of MoreThuente"),
         (PAIRS, {"template": "citation"}, r'template cannot be read: .*; did you mean "citations"'),
     ],
 )
@@ -240,6 +244,7 @@ def test_a_truncated_or_changed_model_file_is_a_clear_error(tmp_path, crf):
         load_model(path)
 
 
+@pytest.mark.filterwarnings("ignore::ilpinfer.models.crf.attribute_check.FeatureNotice")
 def test_damaged_files_of_crfsuite_are_clear_errors(tmp_path, crfsuite_file):
     data = crfsuite_file.read_bytes()
     path = tmp_path / "broken.crfsuite"
@@ -247,14 +252,20 @@ def test_damaged_files_of_crfsuite_are_clear_errors(tmp_path, crfsuite_file):
         path.write_bytes(data[:length])
         with pytest.raises(ModelError, match=r"broken.crfsuite: (damaged model|not a model) of CRFsuite"):
             CRF.from_crfsuite(path)
-    random = np.random.default_rng(5)
+    random, messages = np.random.default_rng(5), []
     for _ in range(200):
         changed = bytearray(data)
         for place in random.integers(0, min(len(data), 400), 3):
             changed[place] = int(random.integers(256))
+        if random.random() < 0.5:
+            place = 4 * int(random.integers(12))
+            changed[place : place + 4] = struct.pack("<I", random.choice([0, 1, 5000, 2**31, 2**32 - 1]))
         path.write_bytes(bytes(changed))
-        with contextlib.suppress(ModelError):
-            CRF.from_crfsuite(path)
+        try:
+            CRF.from_crfsuite(path).trellis_of([["word[0]=Ada"], ["word[0]=new"]])
+        except ValueError as error:
+            messages.append(str(error))
+    assert messages and all("\n" not in message and len(message) < 1000 for message in messages)
     with pytest.raises(ModelError, match="cannot be read: No such file"):
         CRF.from_crfsuite(tmp_path / "none")
 

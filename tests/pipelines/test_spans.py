@@ -57,6 +57,7 @@ def count(chosen, label):
 
 
 def odds(each, prior=0.5):
+    prior = prior[each.label] if isinstance(prior, dict) else prior
     return math.log(each.score / (1 - each.score)) - math.log(prior / (1 - prior))
 
 
@@ -85,7 +86,7 @@ def best_greedily(candidates):
 
 @pytest.mark.examples
 @pytest.mark.parametrize("name", RULES)
-@given(CANDIDATES, st.sampled_from([0.5, 0.2]))
+@given(CANDIDATES, st.sampled_from([0.5, 0.2, {"PER": 0.3, "ORG": 0.6}]))
 def test_the_best_set_is_that_of_all_sets_and_proved(name, candidates, prior):
     rules, cost = RULES[name]
     found = ilpinfer.select_spans(["x"] * T, candidates, rules, prior=prior, fields=["PER", "ORG"])
@@ -192,6 +193,8 @@ def test_thresholds_duplicates_and_priors():
     found = ilpinfer.select_spans(["x", "y"], candidates, threshold=0.1)
     assert (found.spans, found.duplicates, found.below) == ((), 1, 1)
     assert [each.score for each in ilpinfer.select_spans(["x", "y"], candidates, prior=0.2).spans] == [0.4]
+    by_label = ilpinfer.select_spans(["x", "y"], [*candidates, (1, 2, "B", 0.4)], prior={"B": 0.2})
+    assert [each.label for each in by_label.spans] == ["B"]
 
 
 def test_certain_candidates_have_finite_scores():
@@ -249,6 +252,7 @@ def test_what_is_no_candidate_is_named(text, candidate, message):
         ({"offsets": "tokens"}, "offsets of tokens need the tokens"),
         ({"threshold": 2}, "threshold is 2"),
         ({"prior": math.nan}, "prior is nan"),
+        ({"prior": {"A": 2}}, "prior of 'A' is 2; expected a number from 0 to 1"),
     ],
 )
 def test_bad_options_are_named(options, message):

@@ -141,6 +141,7 @@ def test_labellings_are_checked():
         (lambda: [C.tag_at("title", pattern="(")], "is not a regular expression"),
         (lambda: [C.feature(weight=1.0)], "name either a label, or the from and to of a step"),
         (lambda: [C.feature(weight=math.inf, label="title")], "weight is inf"),
+        (lambda: [C.feature(weight=1, label="each field")], '"each field" does not fit here'),
         (lambda: [C.at_most_runs("title", name="x"), C.starts_with("title", name="x")], "two rules are named 'x'"),
         (lambda: [C.at_most_runs("title", 1, penalty=2**2000)], "beyond 2\\^31 nats"),
         (lambda: [C.at_least_runs("title", 10**30)], "expected a whole number from 0 to 2\\^31"),

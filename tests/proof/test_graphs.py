@@ -9,7 +9,7 @@ import pytest
 from support.trellises import near_tie_trellis, valued
 
 import ilpinfer
-from benchmarks.data.runs import ruled
+from benchmarks.data.synthetic import ruled
 from formulations import constraints as C
 from formulations.grid import FORBIDDEN, is_forbidden
 from formulations.problem.compiled_rules import compile_problem

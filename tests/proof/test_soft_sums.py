@@ -53,7 +53,7 @@ def draw(seed, distance):
 @pytest.mark.parametrize("distance", ["count", "binary", "hamming"])
 def test_every_optimum_of_a_sum_is_proved_and_right(distance, monkeypatch):
     by_multipliers = 0
-    for seed in range(700 if STRICT else 150):
+    for seed in range(700 if STRICT else 60):
         if (problem := draw(seed, distance)) is None:
             continue
         with monkeypatch.context() as patch:

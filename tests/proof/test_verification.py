@@ -2,7 +2,6 @@
 
 import math
 import os
-import subprocess
 import sys
 from dataclasses import replace
 from unittest.mock import patch
@@ -12,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.effort import examples
+from support.processes import python
 from support.strategies import NEAR_TIES, problems
 from support.trellises import valued
 
@@ -482,11 +482,7 @@ def test_a_digest_is_the_same_in_every_process_and_before_and_after_machines():
         "result = digest_of(TRELLIS, DIGESTED)(); [rule.machines for rule in problem.rules];"
         "assert result == digest_of(TRELLIS, DIGESTED)(); print(result)"
     )
-    result = set()
-    for seed in ("1", "2"):
-        path = os.pathsep.join(["tests", *sys.path])
-        environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": path}
-        command = [sys.executable, "-c", code]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-        result.add(done.stdout)
+    path = os.pathsep.join(["tests", *sys.path])
+    runs = [{"PYTHONHASHSEED": seed, "PYTHONPATH": path} for seed in ("1", "2")]
+    result = {python("-c", code, variables=variables, check=True).stdout for variables in runs}
     assert result == {f"{digest_of(TRELLIS, DIGESTED)()}\n"}

@@ -49,6 +49,39 @@ def test_a_long_number_in_a_formula_has_its_place(text, column):
     assert parse_rules(f'fields = ["a"]\n[[rule]]\n{text.replace(DIGITS, "0" * 5000 + "1")}')
 
 
+BAD_RULES = [
+    ("[[rule]\n", "rules.toml: not TOML: "),
+    ('field = ["a"]\n', 'rules.toml: nothing is called "field"; did you mean "fields"?'),
+    ("[rule]\n", "write each rule as a table of its own, [[rule]]"),
+    ('[[rule]]\nfield = "a"\n', "rule 1: no template; there are adjacency"),
+    ('[[rule]]\ntemplate = "at_most_run"\n', 'no template "at_most_run"; did you mean "at_most_runs"?'),
+    ('[[rule]]\ntemplate = "at_most_runs"\nfeild = "a"\n', 'nothing is called "feild"; did you mean "field"?'),
+    ('[[rule]]\ntemplate = "at_most_runs"\n', "field is missing"),
+    ('fields = ["title"]\n[[rule]]\nname = "one"\ntemplate = "at_most_runs"\nfield = "titel"\n', 'rules.toml, rule 1 ("one"): no field "titel"; did you mean "title"?'),
+    ('fields = ["title"]\n[[rule]]\ntemplate = "at_most_runs"\nfield = "title"\npenalty = -2\n', "penalty is -2: a penalty is positive"),
+    ('fields = ["title"]\n[[rule]]\ntemplate = "at_most_runs"\nfield = "title"\npenalty = "soft"\n', "penalty is 'soft'; expected nats up to 2^31, or hard"),
+    ('fields = ["title"]\n[groups]\nall = ["titles"]\n', "group 'all': no field \"titles\"; did you mean \"title\"?"),
+    ('fields = ["a"]\n[[rule]]\ntemplate = "starts_with"\nfield = "a"\nname = ["x"]\n', "name is ['x']; expected a text"),
+    ('fields = ["a"]\n[[rule]]\ntemplate = "starts_with"\nfield = "a"\npenalty = ' + "9" * 401, "expected nats up to 2^31, or hard"),
+    ('fields = ["a"]\n[[rule]]\ntemplate = "at_least_runs"\nfield = "a"\nn = 10000000000', "n is 10000000000; expected a whole number from 0 to 2^31"),
+    ('fields = ["a"]\n[[rule]]\ntemplate = "tag_at"\nfield = "a"\npattern = "a{99999999999999999999}"', "is not a regular expression"),
+    ('fields = ["a"]\n[[rule]]\ntemplate = "tag_at"\nfield = "a"\npattern = "[[a]"', "is not a regular expression"),
+    ('fields = ["a"]\n[[rule]]\ntemplate = "tag_at"\nfield = "a"\nwords = ["a"]\nignore_case = "no"', "ignore_case is 'no'; expected true or false"),
+    ('fields = ["a"]\n[[rule]]\ntemplate = ["starts_with"]\nfield = "a"', "no template \"['starts_with']\""),
+    ('fields = ["a"]\n[[rule]]\ntemplate = "starts_with"\nfield = []', "field is []; expected a field, a list of fields"),
+    ('fields = ["a"]\n[groups]\nnone = []\n', "group 'none': without a member"),
+    ('fields = "title"\n', "fields is 'title'; expected a list of names"),
+    ('fields = ["title"]\n[[feature]]\nlabel = "title"\n', "feature 1: weight is missing"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "message"), BAD_RULES)
+def test_what_is_wrong_in_a_file_is_said(text, message):
+    with pytest.raises(RuleError) as result:
+        parse_rules(text, "rules.toml")
+    assert message in result.value.message and result.value.message.startswith("rules.toml")
+
+
 def test_a_rule_file_without_a_rule_is_noticed(here):
     (here / "empty.toml").write_text('fields = ["a"]\n', "utf-8")
     with pytest.warns(RuleNotice, match=r"^empty\.toml: no rule and no feature$"):

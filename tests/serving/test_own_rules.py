@@ -16,7 +16,7 @@ from support.service import post, service_of, talk
 from formulations import Trellis, load_rules, parse_rules
 from formulations import constraints as C
 from formulations.labels.selectors import Group
-from ilpinfer import Decoder
+from ilpinfer import Decoder, next_question
 from ilpinfer.cli.serving import MOST_EXAMPLES, ServeOptions, application
 from ilpinfer.corpus.examples import InputError
 from ilpinfer.models.hmm import HMM
@@ -141,6 +141,42 @@ def test_rules_of_the_catalogue_and_fields_of_schemes():
     assert fields == dict(zip(names, ["per", "per", "O"]))
 
 
+@pytest.mark.parametrize("number", [1, 3])
+@pytest.mark.parametrize("forbidden", [{}, {"0": ["title"], "3": ["title", "O"]}])
+def test_questions_are_those_of_the_function(decoder, number, forbidden):
+    record, trellis = drawn(3, 1)
+    asked = {**record, "rules": TEXT.format(penalty=0.75), "forbidden": forbidden, "given": {"1": "author"}}
+    found = post(decoder, "/decode", {**asked, "questions": number}).json()["questions"]
+    open_ = [t for t in range(4) if t != 1 and len(forbidden.get(str(t), ())) < 2]
+    assert len(found) == min(number, len(open_)) and {each["token"] for each in found} <= set(open_)
+    first = found[0]
+    assert first["label"] not in forbidden.get(str(first["token"]), ())
+    if not forbidden:
+        rules = parse_rules(TEXT.format(penalty=0.75))
+        own = next_question(trellis, rules, given={1: "author"}, top=number, labellings=50)
+        assert [(each["token"], each["label"]) for each in found] == [
+            (each.token, each.label) for each in own
+        ]
+        assert [each["chances"] for each in found] == [pytest.approx(each.chances) for each in own]
+
+
+def test_no_questions_without_a_labelling_and_in_an_answer_that_has_not_asked(decoder):
+    asked = {**SCORES, "forbidden": {"2": NAMES}, "questions": 2}
+    answer = post(decoder, "/decode", asked).json()
+    assert answer["status"] == "infeasible" and "questions" not in answer
+    assert "questions" not in post(decoder, "/decode", SCORES).json()
+
+
+@pytest.mark.parametrize("number", [0, 1001, 2.5, "3", True])
+def test_a_number_of_questions_that_is_none(decoder, number):
+    refused = post(decoder, "/decode", {**SCORES, "questions": number})
+    assert refused.status_code == 422
+    assert (
+        f"questions is {json.dumps(number)}; expected a whole number from 1 to 1000"
+        in refused.text.replace("\\", "")
+    )
+
+
 def test_probabilities_of_the_model_where_rules_take_too_many_states(decoder):
     names = [f"f{n}" for n in range(12)]
     record = {"label_names": names, "emissions": [[0.0] * 12] * 20, "transitions": [[0.0] * 12] * 12}
@@ -181,7 +217,7 @@ def test_bad_requests(decoder, more, status, message):
     assert (response.status_code, message in response.json()["detail"]) == (status, True), response.text
 
 
-@pytest.mark.parametrize("key", ["rules", "forbidden", "explain", "marginals", "deadline"])
+@pytest.mark.parametrize("key", ["rules", "forbidden", "explain", "marginals", "questions", "deadline"])
 def test_options_do_not_belong_to_the_sequences_of_a_batch(decoder, key):
     results = post(decoder, "/batch", {"sequences": [{**SCORES, key: None}]}).json()["results"]
     assert f'no use for "{key}"' in results[0]["reason"]

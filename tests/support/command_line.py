@@ -1,5 +1,6 @@
 """A working folder, and a function to run commands, for the tests of the command line."""
 
+import contextlib
 import io
 import json
 import shlex
@@ -41,8 +42,17 @@ SCORES = {
 }
 
 
+@pytest.fixture(scope="session")
+def trained(tmp_path_factory):
+    """The text of a model of the corpus."""
+    with contextlib.chdir(tmp_path_factory.mktemp("trained")):
+        Path("train.tsv").write_text(TRAIN)
+        assert main(["train", "train.tsv", "--output", "hmm.json"]) == 0
+        return Path("hmm.json").read_text()
+
+
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def folder(tmp_path, monkeypatch, trained):
     """A folder with a corpus, a model and scores, as the current folder."""
     monkeypatch.chdir(tmp_path)
     Path("train.tsv").write_text(TRAIN)
@@ -50,7 +60,7 @@ def folder(tmp_path, monkeypatch):
     Path("rules.toml").write_text(
         'fields = ["title"]\n[[rule]]\nname = "one title"\ntemplate = "at_most_runs"\nfield = "title"\npenalty = 2.5\n'
     )
-    assert main(["train", "train.tsv", "--output", "hmm.json"]) == 0
+    Path("hmm.json").write_text(trained)
     return tmp_path
 
 
@@ -71,6 +81,11 @@ def rows(source: str | Path) -> list[dict]:
 
     text = source if isinstance(source, str) else source.read_text()
     return [json.loads(line, parse_constant=refuse) for line in text.split("\n") if line]
+
+
+def write_lines(path: str, *records: dict) -> None:
+    """A file of JSON lines."""
+    Path(path).write_text("".join(json.dumps(record) + "\n" for record in records))
 
 
 def rule_text(template: str, **options: object) -> str:

@@ -7,6 +7,7 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 import matplotlib
@@ -47,6 +48,7 @@ def imports(name: str, known: Mapping[str, Path]) -> set[str]:
     return {target for target in targets if target in known and target != name}
 
 
+@cache
 def graph() -> dict[str, set[str]]:
     known = modules()
     return {name: imports(name, known) for name in known}

@@ -6,6 +6,7 @@ from dataclasses import replace
 from math import inf
 from typing import Any
 
+from benchmarks.data.evaluations import beside_gold
 from benchmarks.data.models import trained
 from benchmarks.optimum import recheck
 from benchmarks.studies.codl.tasks import (
@@ -28,7 +29,6 @@ from benchmarks.study import Row, Sources
 from formulations import RuleSet
 from formulations import constraints as C
 from ilpinfer.decoding.decoder import Decoder
-from ilpinfer.evaluation.evaluation import Pair, evaluate
 from ilpinfer.learning import CODL
 from ilpinfer.learning.measures import Measures
 from ilpinfer.models.sequence_model import SequenceModel
@@ -208,14 +208,11 @@ def evaluated(model: SequenceModel, about: Task, rules: RuleSet, limit: float | 
             if solution.status != "infeasible":
                 recheck(trellis, full, solution)
     labellings = [
-        solution if solution.has_labelling else Decoder(bare).decode(trellis)
+        plain((solution if solution.has_labelling else Decoder(bare).decode(trellis)).labels)
         for trellis, solution in zip(trellises, solutions, strict=True)
     ]
-    pairs = [
-        Pair(tokens, plain(solution.labels), plain(gold))
-        for (tokens, gold), solution in zip(about.test, labellings, strict=True)
-    ]
-    shares = Measures.of(evaluate(pairs, scheme="plain"))
+    test = [(tokens, plain(gold)) for tokens, gold in about.test]
+    shares = Measures.of(beside_gold(test, labellings, scheme="plain"))
     return {
         **dict(zip(("tokens", "spans", "whole"), (100 * share for share in shares), strict=True)),
         "sequences": len(solutions),

@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from pandas import DataFrame, Series
 
-from benchmarks.paired import difference, draws_of, gain
-from benchmarks.report import Report, fixed, frames, groups, number
+from benchmarks.report import Report, difference, draws_of, fixed, frames, gain, groups, number
 from benchmarks.studies.codl import published
 from benchmarks.studies.codl.cells import (
     ADVERTISEMENTS,

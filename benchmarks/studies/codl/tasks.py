@@ -7,9 +7,7 @@ from math import log
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from benchmarks.data.corpora import read_labelled
+from benchmarks.data.corpora import drawn, read_labelled
 from benchmarks.data.sets import Labelled
 from benchmarks.study import Missing, Sources
 from formulations import Rule, RuleSet, load_rules
@@ -74,15 +72,12 @@ KINDS = {
 def task(sources: Sources, cell: Cell) -> Task:
     """Sequences in the order of the draw: labelled ones, those that are measured on, and the rest."""
     known, tested = sequences(sources.folder, cell.corpus), sources(smoke=10, sample=100, full=100)
-    order = np.random.default_rng(cell.draw).permutation(len(known)).tolist()
-    chosen = [known[place] for place in order]
+    chosen = drawn(known, cell.draw)
     states, most = KINDS[cell.kind].states, sources(smoke=10, sample=POOL, full=POOL)
     labelled = [(tokens, tuple(states(labels))) for tokens, labels in chosen[: cell.size]]
     test, pool = chosen[cell.size :][:tested], [tokens for tokens, _ in chosen[cell.size + tested :]]
     if cell.corpus == REXA:
-        others = unlabelled(sources.folder)
-        places = np.random.default_rng([cell.draw, 1]).permutation(len(others)).tolist()
-        pool = [others[place] for place in places]
+        pool = drawn(unlabelled(sources.folder), [cell.draw, 1])
     rules = post_rules() if cell.corpus == POSTS else load_rules("citations")
     return Task(labelled, test, pool[:most], rules)
 

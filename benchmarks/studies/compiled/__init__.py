@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from benchmarks.data.corpora import CORA_SIZES, RIVALS_SIZE, read_labelled
-from benchmarks.studies.compiled import calls, files, starting
+from benchmarks.data.corpora import CORA_SIZES, RIVALS_SIZE, train_and_dev
+from benchmarks.studies.compiled import calls, files
 from benchmarks.studies.compiled.calls import BLOCKS, LENGTH, NOISES, SIZE, Cell
 from benchmarks.studies.compiled.report import report
 from benchmarks.study import Design, Row, Sources, Study
@@ -21,13 +21,13 @@ MEASURES = {CORA: calls.cora, UMASS: calls.umass, LONG: calls.long, THREADS: cal
 
 def cells(sources: Sources, part: str) -> Iterable[Cell]:
     if part == STARTING:
-        cases = sources(smoke=[starting.NUMBA], sample=list(starting.CASES), full=list(starting.CASES))
+        cases = sources(smoke=[files.NUMBA], sample=list(files.CASES), full=list(files.CASES))
         return [Cell(part, case, 0) for case in cases]
     if part == LONG:
         noises = sources(smoke=NOISES[:1], sample=NOISES, full=NOISES)
         seeds = range(sources(smoke=1, sample=3, full=10))
         return [Cell(part, f"noise {noise}", seed) for noise in noises for seed in seeds]
-    read_labelled(sources.folder / ("umass_cfe" if part == UMASS else "cora") / "dev.tsv")
+    train_and_dev(sources.folder, UMASS if part == UMASS else CORA)
     if part == UMASS:
         blocks = range(sources(smoke=1, sample=4, full=BLOCKS))
         return [Cell(part, "mined rules", block) for block in blocks]
@@ -43,7 +43,7 @@ def cells(sources: Sources, part: str) -> Iterable[Cell]:
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
     if cell.part == STARTING:
-        return starting.measure(cell.data, 1 if sources.scale == "smoke" else 5)
+        return files.first_calls(cell.data, 1 if sources.scale == "smoke" else 5)
     if cell.part == FILES:
         return files.measure(sources)
     return MEASURES[cell.part](sources, cell)

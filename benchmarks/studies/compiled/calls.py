@@ -16,9 +16,9 @@ from benchmarks import optimum
 from benchmarks.data import prepared
 from benchmarks.data.corpora import RIVALS_SIZE
 from benchmarks.data.prepared import Prepared
-from benchmarks.data.runs import repeated
+from benchmarks.data.synthetic import repeated
 from benchmarks.study import Row, Sources
-from benchmarks.timing import Clock, Seconds, Work, one_core, time_rounds
+from benchmarks.timing import Clock, Seconds, Work, one_core, time_rounds, timed
 from formulations import Trellis
 from ilpinfer.core.solution import Solution
 from ilpinfer.exact.bare import viterbi_calls
@@ -69,7 +69,10 @@ def umass(sources: Sources, cell: Cell) -> Iterator[Row]:
     }
     beam.decode(few.trellises[0])
     with one_core():
-        seconds = {name: sum(map(_once, pieces)) for name, pieces in works.items()}
+        seconds = {
+            name: sum(timed(piece, clock=time.process_time)[1] for piece in pieces)
+            for name, pieces in works.items()
+        }
     solutions = [
         (beam.decode(trellis).score, some.decoder.decode(trellis).score) for trellis in few.trellises
     ]
@@ -188,9 +191,3 @@ def _about(some: Prepared) -> Row:
 def _microseconds(bare: Seconds, decoded: Seconds) -> Row:
     assert math.isfinite(float(bare.sum() + decoded.sum()))
     return {"bare": np.round(1e6 * bare, 2).tolist(), "decoded": np.round(1e6 * decoded, 2).tolist()}
-
-
-def _once(work: Work) -> float:
-    began = time.process_time()
-    work()
-    return time.process_time() - began

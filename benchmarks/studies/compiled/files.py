@@ -10,10 +10,66 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import cycle, islice
 from pathlib import Path
 
-from benchmarks.data.corpora import CORA_SIZES, read_labelled
+from benchmarks.data.corpora import CORA_SIZES, train_and_dev
 from benchmarks.data.models import trained
 from benchmarks.journal import ROOT
 from benchmarks.study import Row, Sources
+
+NUMBA = "import of numba alone"
+_DECODE = """
+import numpy as np
+import ilpinfer
+from formulations import Trellis, constraints as C
+rng = np.random.default_rng(0)
+K = {labels}
+labels = [*"abcdefghijkl"[: K - 1], "O"]
+trellis = Trellis(rng.normal(size=K), rng.normal(size=(19, K, K)), labels=labels)
+method = ilpinfer.decode(trellis, {rules}).method
+"""
+CASES = {
+    NUMBA: "import numba; method = ''",
+    "Viterbi satisfies the rules": _DECODE.format(labels=4, rules="[C.at_most_runs('a', 9)]"),
+    "a hard rule and a soft one": _DECODE.format(
+        labels=4, rules="[C.at_most_runs('a', 1), C.requires_present('a', 'b', penalty=9.0)]"
+    ),
+    "64 soft rules": _DECODE.format(
+        labels=9,
+        rules="[C.requires_present(a, b, penalty=1.0) for a in 'abcdefgh' for b in 'abcdefgh' if a != b]"
+        " + [C.at_most_tokens(a, 3, penalty=1.5) for a in 'abcdefgh']",
+    ),
+}
+CLOCK = "import time; began, spent = time.perf_counter(), time.process_time()"
+PRINT = "print(time.perf_counter() - began, time.process_time() - spent, method)"
+
+
+def first_calls(case: str, repeats: int) -> Iterator[Row]:
+    with tempfile.TemporaryDirectory() as cache:
+        if case != NUMBA:
+            yield {"cache": "empty", **first_call(case, cache)}
+        calls: dict[str, list[Row]] = {NUMBA: [], case: []}
+        for _ in range(repeats):
+            for name, some in calls.items():
+                some.append(first_call(name, cache))
+    row: Row = {"cache": "full"} | {key: _median(calls[case], key) for key in ("seconds", "processor")}
+    yield row | {
+        "method": calls[case][0]["method"],
+        "over_numba": row["seconds"] - _median(calls[NUMBA], "seconds"),
+    }
+
+
+def first_call(case: str, cache: str) -> Row:
+    """Seconds in a new process from the start of the import, by the clock and of the processor, and the solution's method."""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": cache, "PYTHONPATH": str(ROOT)}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # an installation has bytecode
+    command = [sys.executable, "-c", "\n".join((CLOCK, CASES[case], PRINT))]
+    run = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=True)
+    seconds, processor, method = run.stdout.strip("\n").split(" ", 2)
+    return {"seconds": float(seconds), "processor": float(processor), "method": method}
+
+
+def _median(calls: list[Row], key: str) -> float:
+    return float(statistics.median(row[key] for row in calls))
+
 
 FEWEST, MOST = 100, 20_000
 """References of the smoke test, and of the other scales."""
@@ -67,13 +123,14 @@ def measure(sources: Sources) -> Iterator[Row]:
 
 def _prepare(sources: Sources, folder: Path, count: int) -> None:
     """Write the references one after the other until there are enough, the first hundred of these, and a model."""
-    given = sources.folder / "cora"
-    examples = [example for part in ("train", "dev") for example in read_labelled(given / f"{part}.tsv")]
-    blocks = ["\n".join(f"{token}\t{label}" for token, label in zip(*one, strict=True)) for one in examples]
+    train, dev = train_and_dev(sources.folder, "cora")
+    blocks = [
+        "\n".join(f"{token}\t{label}" for token, label in zip(*one, strict=True)) for one in (*train, *dev)
+    ]
     texts = list(islice(cycle(blocks), count))
     for file, some in (("corpus.tsv", texts), ("few.tsv", texts[:FEWEST])):
         (folder / file).write_text("\n\n".join(some) + "\n", "utf-8")
-    trained("hmm", read_labelled(given / "train.tsv")[: CORA_SIZES[-1]]).save(folder / "hmm.json")
+    trained("hmm", train[: CORA_SIZES[-1]]).save(folder / "hmm.json")
 
 
 def _program(place: Path) -> float:

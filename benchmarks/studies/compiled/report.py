@@ -18,7 +18,7 @@ from benchmarks.studies.compiled.calls import (
     TRELLISES,
     WHOLE,
 )
-from benchmarks.studies.compiled.starting import NUMBA
+from benchmarks.studies.compiled.files import NUMBA
 from benchmarks.study import Row
 
 TITLES = {"cora": "Cora", "umass": "UMass", "long": "documents"}

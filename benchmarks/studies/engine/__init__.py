@@ -1,38 +1,18 @@
 """The exact engine against Viterbi, beams and solvers."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from benchmarks.agreement import check_all
+from benchmarks.optimum import check_all
 from benchmarks.studies.engine import anytime, decoding, programs
-from benchmarks.studies.engine.decoding import Cell
 from benchmarks.studies.engine.report import write
-from benchmarks.study import Design, Row, Sources, Study
+from benchmarks.study import Design, Row, Study
 
-PARTS = (
-    decoding.CORA,
-    decoding.UMASS,
-    decoding.RESUME,
-    decoding.GENERATED,
-    anytime.ANYTIME,
-    programs.PROGRAMS,
-    programs.FOLDED,
-)
-
-
-def cells(sources: Sources, part: str) -> Iterable[Cell]:
-    if part == anytime.ANYTIME:
-        return anytime.cells(sources)
-    if part in (programs.PROGRAMS, programs.FOLDED):
-        return programs.cells(sources, part)
-    return decoding.cells(sources, part)
-
-
-def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
-    if cell.part == anytime.ANYTIME:
-        return anytime.measure(sources, cell)
-    if cell.part in (programs.PROGRAMS, programs.FOLDED):
-        return programs.measure(sources, cell)
-    return decoding.measure(sources, cell)
+MODULES = {
+    **dict.fromkeys((decoding.CORA, decoding.UMASS, decoding.RESUME, decoding.GENERATED), decoding),
+    anytime.ANYTIME: anytime,
+    **dict.fromkeys((programs.PROGRAMS, programs.FOLDED), programs),
+}
+"""What has the cells of each part, and measures them."""
 
 
 def check(rows: Sequence[Row]) -> None:
@@ -63,9 +43,9 @@ STUDY = Study(
         "of the same sequence without rules, tables made beforehand, the fastest of five. Every labelling is verified, every proof of `auto` rechecked, "
         "and optima of all programs have to agree within 0.001 nats",
     ),
-    parts=PARTS,
-    cells=cells,
-    measure=measure,
+    parts=tuple(MODULES),
+    cells={part: module.cells for part, module in MODULES.items()},
+    measure={part: module.measure for part, module in MODULES.items()},
     report=write,
     check=check,
     timed=True,

@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-import time
 from collections.abc import Iterable, Iterator
 
 import ilpinfer
@@ -12,6 +11,7 @@ from benchmarks.data.synthetic import document, document_rules, labels_of_size
 from benchmarks.optimum import recheck
 from benchmarks.studies.engine.decoding import Cell
 from benchmarks.study import Row, Sources
+from benchmarks.timing import timed
 from formulations import RuleSet, Trellis
 from ilpinfer.core.solution import finite
 
@@ -23,13 +23,13 @@ LIMITS = range(5, 101, 5)
 FIRST_TRACE, TRACES = 40, 3
 
 
-def cells(sources: Sources) -> Iterator[Cell]:
+def cells(sources: Sources, part: str) -> Iterator[Cell]:
     for seed in range(sources(smoke=1, sample=5, full=20)):
-        yield Cell(ANYTIME, OVERSHOOT, "auto", seed)
+        yield Cell(part, OVERSHOOT, "auto", seed)
     for seed in range(FIRST_TRACE, FIRST_TRACE + sources(smoke=1, sample=TRACES, full=TRACES)):
-        yield Cell(ANYTIME, BOUNDS, "auto", seed)
+        yield Cell(part, BOUNDS, "auto", seed)
     if sources.scale != "smoke":
-        yield Cell(ANYTIME, MEMORY, "auto")
+        yield Cell(part, MEMORY, "auto")
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
@@ -43,9 +43,7 @@ def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
         return
     for limit in LIMITS:
         trellis, rules = hard_document(cell.first, T, K)
-        began = time.perf_counter()
-        solution = ilpinfer.decode(trellis, rules, time_limit=limit / 1000)
-        seconds = time.perf_counter() - began - solution.warm_up_seconds
+        solution, seconds = timed(ilpinfer.decode, trellis, rules, time_limit=limit / 1000)
         recheck(trellis, rules, solution)
         yield {"limit": limit, "late": max(0.0, 1000 * seconds - limit), "status": solution.status}
 

@@ -2,18 +2,19 @@
 
 import statistics
 import tempfile
-import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any
 
-from benchmarks.data.corpora import read_labelled
+import ilpinfer
+from benchmarks.data.corpora import train_and_dev
 from benchmarks.data.models import trained
 from benchmarks.data.sets import SOLVERS
 from benchmarks.data.synthetic import label_set, labels_of_size, reference
 from benchmarks.optimum import optimum
 from benchmarks.studies.engine.decoding import Cell
 from benchmarks.study import Row, Sources
+from benchmarks.timing import timed
 from formulations import Trellis, load_rules
 from formulations.grid import nats
 from formulations.problem.compiled_rules import compile_problem
@@ -26,6 +27,8 @@ from ilpinfer.exact.viterbi import viterbi
 
 PROGRAMS, FOLDED = "programs", "folded"
 LIMIT = 60.0
+BEGUN = "begun"
+"""The whole program, where the solver begins with the labelling of `greedy`."""
 OBJECTS = "PuLP's objects"
 CHUNK, MODEL_SIZE = 25, 20
 
@@ -34,7 +37,7 @@ def cells(sources: Sources, part: str) -> Iterator[Cell]:
     if part == PROGRAMS:
         yield from (Cell(part, "planted", name) for name in (*SOLVERS, OBJECTS))
         return
-    read_labelled(sources.folder / "cora" / "dev.tsv")
+    train_and_dev(sources.folder, "cora")
     for first in range(0, CHUNK * sources(smoke=1, sample=1, full=4), CHUNK):
         yield from (Cell(part, "cora", name, first) for name in SOLVERS[: sources(smoke=1, sample=4, full=4)])
 
@@ -50,8 +53,10 @@ def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
         best = optimum(trellis, load_rules("citations"))
         about: Row = {"item": f"dev {place}", "method": "auto", "form": ""}
         yield about | {"status": best.status, "score": best.score, "bound": best.bound}
-        for form in ("whole", "folded"):
+        start = ilpinfer.decode(trellis, load_rules("citations"), method="greedy").path
+        for form in ("whole", BEGUN, "folded"):
             program = formulate(problem.fold() if form == "folded" else problem).soft()
+            program = program.starting_with(start) if form == BEGUN else program
             answer = solvers.solve(cell.methods, program, time_limit=LIMIT)
             score = None if answer.x is None else nats(problem.value(program.labelling(answer.x)).score)
             bound = score if answer.status == "optimal" else None
@@ -60,10 +65,10 @@ def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
 
 
 def _of_solver(name: str, problem: Problem) -> Iterator[Row]:
-    building = statistics.median(timed(lambda: formulate(problem).soft())[0] for _ in range(5))
+    building = statistics.median(timed(lambda: formulate(problem).soft())[1] for _ in range(5))
     program = formulate(problem).soft()
     warm(name)
-    handing = min(timed(hand_over(name, program))[0] for _ in range(3))
+    handing = min(timed(hand_over(name, program))[1] for _ in range(3))
     answer = solvers.solve(name, program, time_limit=LIMIT)
     T, K = problem.shape
     yield {
@@ -81,14 +86,14 @@ def _of_solver(name: str, problem: Problem) -> Iterator[Row]:
 
 def _of_objects(problem: Problem) -> Iterator[Row]:
     program = formulate(problem).soft()
-    text = min(timed(lambda: mps(program))[0] for _ in range(3))
-    yield {"method": OBJECTS, "text": text, "objects": timed(lambda: expressions(program))[0]}
+    text = min(timed(lambda: mps(program))[1] for _ in range(3))
+    yield {"method": OBJECTS, "text": text, "objects": timed(expressions, program)[1]}
 
 
 @cache
 def unsettled(sources: Sources, first: int) -> list[tuple[int, Trellis, Problem]]:
     """References, by number, whose Viterbi labelling breaks a rule even after folding."""
-    train, dev = (read_labelled(sources.folder / "cora" / f"{name}.tsv") for name in ("train", "dev"))
+    train, dev = train_and_dev(sources.folder, "cora")
     model, rules, result = trained("hmm", train[:MODEL_SIZE]), load_rules("citations"), []
     for place, (tokens, _) in enumerate(dev[first : first + CHUNK], first):
         trellis = model.trellis(tokens)
@@ -103,12 +108,6 @@ def unsettled(sources: Sources, first: int) -> list[tuple[int, Trellis, Problem]
 def warm(name: str) -> None:
     problem = compile_problem(reference(3, 0, label_set()), [])
     solvers.solve(name, formulate(problem).soft())
-
-
-def timed(work: Callable[[], Any]) -> tuple[float, Any]:
-    began = time.perf_counter()
-    result = work()
-    return time.perf_counter() - began, result
 
 
 def hand_over(name: str, program: IntegerProgram) -> Callable[[], Any]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import ilpinfer
 from benchmarks import optimum
-from benchmarks.data.held_out import Setting, labels_of
+from benchmarks.data.evaluations import Setting, labels_of
 from benchmarks.study import Disagreement, Row
 from formulations import RuleSet, Trellis
 from ilpinfer.core.rule_compiler import compiler_of

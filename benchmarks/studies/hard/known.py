@@ -1,12 +1,39 @@
 """What is known of each instance: the best incumbent and bound ever seen, kept in `best.json` beside the report."""
 
+import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, reduce
+from pathlib import Path
 
-from benchmarks.data.hard import UNIT, Instance
+from benchmarks.data.hard import UNIT, Instance, by_name
 from benchmarks.journal import ROOT
 from benchmarks.study import Disagreement, Row
+
+INDEX = "instances.json"
+
+
+def write(folder: Path) -> int:
+    """Write `NAME.jsonl` and `NAME.toml` of each committed instance, and the index; Disagreement where a digest differs."""
+    known = json.loads(PATH.read_text("utf-8"))
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in known:
+        one = by_name(name)
+        (folder / f"{name}.jsonl").write_text(one.scores_text, "utf-8")
+        (folder / f"{name}.toml").write_text(one.rules_text, "utf-8")
+    (folder / INDEX).write_text(json.dumps(known, indent=1) + "\n", "utf-8")
+    check_files(folder)
+    return len(known)
+
+
+def check_files(folder: Path) -> None:
+    """Raise Disagreement for the first instance of a folder whose files do not have the committed digest."""
+    for name, record in json.loads(PATH.read_text("utf-8")).items():
+        content = b"".join((folder / f"{name}.{end}").read_bytes() for end in ("jsonl", "toml"))
+        found = hashlib.sha256(content).hexdigest()[:16]
+        if found != record["digest"]:
+            raise Disagreement(f"{name}: the digest of its files is {found}, expected {record['digest']}")
+
 
 PATH = ROOT / "benchmarks" / "results" / "hard" / "best.json"
 

@@ -1,6 +1,5 @@
 """One method on one instance, timed; scores are recomputed from labels, and certificates rechecked."""
 
-import time
 from importlib.metadata import version
 from itertools import chain
 
@@ -10,6 +9,7 @@ from benchmarks.data.hard_files import FOLDER
 from benchmarks.optimum import recheck
 from benchmarks.studies.hard import toulbar2
 from benchmarks.study import Disagreement, Row
+from benchmarks.timing import timed
 from formulations.errors import InferenceError
 from formulations.grid import nats
 from formulations.problem.compiled_rules import compile_problem
@@ -21,6 +21,8 @@ ENGINE = "engine"
 SOLVERS = ("cbc", "cp-sat", "highs", "scip")
 RIVALS = (*SOLVERS, "toulbar2")
 METHODS = (ENGINE, *RIVALS)
+ASSISTED = {f"{solver}, assisted": f"{solver}:start=greedy:root_bound=true" for solver in SOLVERS}
+"""Solvers that begin with a labelling and have the root bound of the engine; they are no rivals."""
 
 
 def viterbi(one: Instance) -> Row:
@@ -33,14 +35,12 @@ def answer(method: str, one: Instance, limit: float) -> Row:
     """Status, score, bound and path of a method, and its seconds without warming up."""
     if method == "toulbar2":
         return toulbar2.answer(one, limit)
-    trellis, began = one.trellis(), time.perf_counter()
+    name = {ENGINE: "auto", **ASSISTED}.get(method, method)
     try:
-        solution = ilpinfer.decode(
-            trellis, one.rules, method="auto" if method == ENGINE else method, time_limit=limit
-        )
+        solution, seconds = timed(ilpinfer.decode, one.trellis(), one.rules, method=name, time_limit=limit)
     except (InferenceError, MemoryError) as error:
         return {"status": "failed", "note": f"{type(error).__name__}: {error}"}
-    row = {"seconds": time.perf_counter() - began - solution.warm_up_seconds, **_values(solution)}
+    row = {"seconds": seconds, **_values(solution)}
     return row if method != ENGINE else {**row, **_proof(one, solution)}
 
 

@@ -11,7 +11,7 @@ from pandas import Categorical, DataFrame, Series
 from benchmarks.data.hard import FAMILIES
 from benchmarks.report import COLORS, Cells, Report, fixed, groups, number, percent
 from benchmarks.studies.hard import known
-from benchmarks.studies.hard.methods import ENGINE, METHODS
+from benchmarks.studies.hard.methods import ASSISTED, ENGINE, METHODS, SOLVERS
 from benchmarks.study import Row
 
 EASY = 1.0
@@ -25,6 +25,7 @@ def report(rows: Sequence[Row], report: Report) -> None:
         return
     _families(instances, report)
     _times(instances, answers, report)
+    _assisted(rows, instances, report)
     _pictures(answers, report)
     _open(instances, answers, report)
     _list(instances, answers, report)
@@ -52,6 +53,7 @@ def tables(rows: Sequence[Row]) -> tuple[DataFrame, DataFrame]:
         }
         for one, own, best in entries
         for row in own
+        if row["method"] in METHODS
     )
     if len(answers):
         answers = answers.astype({"score": float, "bound": float, "best": float})
@@ -128,6 +130,40 @@ def _times(instances: DataFrame, answers: DataFrame, report: Report) -> None:
             tuple(present): lambda x: [x.proved[x.given & (x.method == name)].sum() for name in present],
         },
         left=1,
+    )
+
+
+def _assisted(rows: Sequence[Row], instances: DataFrame, report: Report) -> None:
+    """Solvers with the program alone, and with a start and the root bound, on the same instances."""
+    best = {name: known["score"] for name, known in zip(instances.name, instances.best, strict=True)}
+    solvers = [(row, row["method"].partition(",")[0]) for row in rows]
+    tried = {(row["name"], solver) for row, solver in solvers if row["method"] in ASSISTED}
+    frame = DataFrame(
+        {
+            "solver": solver,
+            "given": "start and root bound" if row["method"] in ASSISTED else "the program alone",
+            "proved": row["status"] in ("optimal", "infeasible"),
+            "score": row.get("score"),
+            "bound": row.get("bound"),
+            "best": best[row["name"]],
+        }
+        for row, solver in solvers
+        if solver in SOLVERS and (row["name"], solver) in tried
+    )
+    if not len(frame):
+        return
+    frame = frame.astype({"score": float, "bound": float, "best": float})
+    report.heading("Solvers with a start and the root bound")
+    report.pivot(
+        frame.sort_values(["solver", "given"], ascending=[True, False], kind="stable"),
+        {"solver": "solver", "given": "given"},
+        {
+            "proved": lambda x: f"{x.proved.sum()} of {len(x)}",
+            "no labelling": lambda x: x.score.isna().sum(),
+            "mean nats below the best labelling": lambda x: number((x.best - x.score).mean()),
+            "mean nats of the bound above it": lambda x: number((x.bound - x.best).mean()),
+        },
+        left=2,
     )
 
 

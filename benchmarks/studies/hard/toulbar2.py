@@ -45,7 +45,7 @@ def _work(sender: Connection, name: str, limit: float) -> None:
     try:
         import pytoulbar2  # noqa: F401
 
-        from benchmarks.answers import CannotState
+        from benchmarks.methods import CannotState
         from benchmarks.studies.peers import weighted_csp
     except ImportError as error:
         sender.send(str(error))

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from benchmarks.data.corpora import read_labelled
+from benchmarks.data.corpora import train_and_dev
+from benchmarks.data.evaluations import beside_gold
 from benchmarks.data.models import FOLDER, trained
 from benchmarks.data.sets import Labelled
 from benchmarks.studies.liao.report import report
@@ -77,8 +78,7 @@ def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
         if way is first:
             for tokens, own in list(zip(sequences, labels, strict=True))[:CHECKED]:
                 check_best(way.decoder, tokens, own)
-        pairs = [evaluation.Pair(x, tuple(y), gold) for (x, gold), y in zip(test, labels, strict=True)]
-        evaluations[name] = evaluation.evaluate(pairs, scheme="bio")
+        evaluations[name] = beside_gold(test, labels, scheme="bio")
         predicted, gold, both = evaluations[name].of_all().tolist()
         yield {
             "way": name,
@@ -135,7 +135,7 @@ def _words(train: Sequence[Pair]) -> Row:
 
 @cache
 def _corpus(folder: Path) -> tuple[list[Labelled], list[Labelled]]:
-    train, test = (read_labelled(folder / "conll2002_esp" / f"{name}.tsv") for name in ("train", "dev"))
+    train, test = train_and_dev(folder, "names")
     return train, test
 
 

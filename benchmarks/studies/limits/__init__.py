@@ -1,21 +1,130 @@
 """Short time limits: how late searches and solvers are, what they have by then, and whether what they say is true."""
 
 import gc
-import time
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, partial
+
+import numpy as np
+from pandas import DataFrame, Series
 
 import ilpinfer
+from benchmarks import optimum
+from benchmarks.data.corpora import data_set, resume
 from benchmarks.data.sets import SOLVERS, DataSet, Item
+from benchmarks.data.synthetic import document, document_rules, labels_of_size
+from benchmarks.report import Report, fixed, number
+from benchmarks.report import frames as frames
 from benchmarks.studies.limits.cost import SEARCHES as RECORDING
 from benchmarks.studies.limits.cost import cost
-from benchmarks.studies.limits.documents import known, searches, solvers
-from benchmarks.studies.limits.report import write
 from benchmarks.study import Design, Disagreement, Row, Sources, Study
+from benchmarks.timing import timed
+from formulations import RuleSet
 from ilpinfer.core.solution import Solution
 
-SEARCHES = (
+PROOF = 60.0
+"""Seconds for the proof of an optimum."""
+MINED_RULES = 12
+NOISE = 3.0
+LABELS = 27
+
+
+@cache
+def searches(sources: Sources) -> Mapping[str, DataSet]:
+    """Planted documents, and the longest résumés under soft and hard rules."""
+    number = sources(smoke=1, sample=3, full=5)
+    resumes = (replace(data, items=_longest(data)[:number]) for data in resume(sources))
+    return {data.name: data for data in (_planted(sources, number), *resumes)}
+
+
+@cache
+def solvers(sources: Sources) -> Mapping[str, DataSet]:
+    """The longest and the middling résumés under soft rules, and UMass references under a few mined ones."""
+    number, references = sources(smoke=1, sample=2, full=5), data_set(sources, "umass")
+    few = replace(references, name="umass, few rules", make_rules=partial(_mined, references))
+    result = {}
+    for data in (data_set(sources, "resume soft"), few):
+        ordered = _longest(data)
+        middle = len(ordered) // 2
+        chosen = dict.fromkeys((*ordered[:number], *ordered[middle : middle + number]))
+        result[data.name] = replace(data, items=tuple(chosen))
+    return result
+
+
+def _mined(references: DataSet) -> RuleSet:
+    return RuleSet(references.rules.items[:MINED_RULES])
+
+
+def _longest(data: DataSet) -> tuple[Item, ...]:
+    return tuple(sorted(data.items, key=lambda item: -len(item.gold)))
+
+
+def _planted(sources: Sources, number: int) -> DataSet:
+    T, labels = (
+        sources(smoke=24, sample=480, full=480),
+        labels_of_size(sources(smoke=5, sample=LABELS, full=LABELS)),
+    )
+    items = tuple(Item(f"{seed}", partial(document, T, seed, labels, NOISE)) for seed in range(number))
+    return DataSet("planted", "searches", items, partial(document_rules, labels))
+
+
+@cache
+def known(data: DataSet, item: Item, time_limit: float = PROOF) -> Solution:
+    """The optimum, rechecked, or what is known of it by then."""
+    return optimum.optimum(item.make(), data.rules, time_limit)
+
+
+LATE = {"searches": 20, "solvers": 150}
+"""Milliseconds after a limit that are let pass."""
+MOST_COST = 2.0
+"""Per cent of the processor time that are let pass."""
+
+
+def high(late: Series) -> float:
+    """The 95th percentile, one of the values."""
+    return float(np.quantile(late, 0.95, method="inverted_cdf"))
+
+
+def lateness(frame: DataFrame, report: Report) -> None:
+    part, most = frame.part.iloc[0], LATE[frame.part.iloc[0]]
+    frame = frame.assign(late=1000 * frame.late, order=frame.groupby(["data", "method"], sort=False).ngroup())
+    late, median, over = frame.late, frame.late.median(), (frame.late > most).sum()
+    report.heading(part.capitalize())
+    report.text(
+        f"{len(frame)} calls of {part}: the median returns {number(abs(median), 2)} ms {'after' if median > 0 else 'before'} its "
+        f"limit, the 95th percentile {high(late):.0f} ms after it, the latest {late.max():.0f} ms; {over} {'is' if over == 1 else 'are'} more than {most} ms late. "
+        f"{frame.labelling.sum()} have a labelling by then and {(frame.status == 'optimal').sum()} a proof; the statuses and bounds of {frame.true.sum()} are true. Solutions "
+        f"account for all but {number(1000 * frame.unaccounted.abs().max(), 2)} ms of any call."
+    )
+    frame = frame.sort_values(["order", "limit"], kind="stable")
+    report.pivot(
+        frame.assign(limit=[f"{1000 * limit:g}" for limit in frame.limit]),
+        {"sequences": "data", "method": "method", "limit, ms": "limit"},
+        {
+            "calls": len,
+            ("late, ms: median", "95 %", "most"): lambda x: map(
+                fixed, (x.late.median(), high(x.late), x.late.max())
+            ),
+            "labelling": lambda x: x.labelling.sum(),
+            "optimal": lambda x: (x.status == "optimal").sum(),
+            "mean gap, nats": lambda x: number(x.gap.astype(float).mean()),
+            "true": lambda x: x.true.sum(),
+        },
+        left=2,
+    )
+
+
+def costs(frame: DataFrame, report: Report) -> None:
+    least = 100 * frame.groupby("data", sort=False).cost.min()
+    report.heading("Clocks and records")
+    report.text(
+        f"Reading the clock and recording labellings cost the searches at most {number(least.max(), 2)} % of their processor time "
+        f"({'less' if least.max() <= MOST_COST else 'more'} than the {MOST_COST:g} % that are let pass)."
+    )
+    report.table(("search", "% of processor time"), ((name, f"{value:.2f}") for name, value in least.items()))
+
+
+SEARCHES = [
     "auto",
     "beam",
     "best-first",
@@ -26,7 +135,7 @@ SEARCHES = (
     "hybrid",
     "annealing",
     "tabu",
-)
+]
 METHODS = {"searches": SEARCHES, "solvers": SOLVERS}
 SETS = {"searches": searches, "solvers": solvers}
 COST = "cost"
@@ -78,9 +187,7 @@ def _first_call(method: str, data: DataSet, item: Item) -> None:
 
 def _row(data: DataSet, item: Item, method: str, limit: float, best: Solution) -> Row:
     trellis = item.make()
-    began = time.perf_counter()
-    solution = ilpinfer.decode(trellis, data.rules, method=method, time_limit=limit)
-    wall = time.perf_counter() - began - solution.warm_up_seconds
+    solution, wall = timed(ilpinfer.decode, trellis, data.rules, method=method, time_limit=limit)
     proved = best.status == "optimal" and solution.has_labelling
     return {
         "T": len(trellis),
@@ -131,7 +238,7 @@ STUDY = Study(
     parts=("searches", "solvers", COST),
     cells=cells,
     measure=measure,
-    report=write,
+    report={"searches": lateness, "solvers": lateness, COST: costs},
     check=check,
     timed=True,
 )

@@ -1,31 +1,23 @@
 """Other programs on the same instances: their optimum, their time, and what they cannot state."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from benchmarks.agreement import check_all
+from benchmarks.optimum import check_all
 from benchmarks.studies.peers import decoding, instances, layer
-from benchmarks.studies.peers.decoding import Cell
 from benchmarks.studies.peers.report import write
-from benchmarks.study import Design, Disagreement, Row, Sources, Study
+from benchmarks.study import Design, Disagreement, Row, Study
 
 SINGLE_PRECISION = 1e-2
 """Nats that labels from scores in single precision may lose."""
 
 
-def cells(sources: Sources, part: str) -> Iterable[Cell]:
-    if part == layer.LAYER:
-        return layer.cells(sources)
-    return instances.cells(sources) if part == instances.INSTANCES else decoding.cells(sources, part)
-
-
-def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
-    if cell.part == layer.LAYER:
-        return layer.measure(sources, cell)
-    return (
-        instances.measure(sources, cell)
-        if cell.part == instances.INSTANCES
-        else decoding.measure(sources, cell)
-    )
+MODULES: Mapping[str, Any] = {
+    **dict.fromkeys(decoding.PEERS, decoding),
+    layer.LAYER: layer,
+    instances.INSTANCES: instances,
+}
+"""What has the cells of each part, and measures them."""
 
 
 def check(rows: Sequence[Row]) -> None:
@@ -58,9 +50,9 @@ STUDY = Study(
         measures="milliseconds of one thread, each method after a warm-up call, building the model included; optimal where a program says "
         "so. Optima have to agree within 0.001 nats, as has a program's value of its labelling",
     ),
-    parts=(*decoding.PEERS, layer.LAYER, instances.INSTANCES),
-    cells=cells,
-    measure=measure,
+    parts=tuple(MODULES),
+    cells={part: module.cells for part, module in MODULES.items()},
+    measure={part: module.measure for part, module in MODULES.items()},
     report=write,
     check=check,
     timed=True,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.answers import Answer, CannotState
+from benchmarks.methods import Answer, CannotState
 from formulations import Trellis
 from formulations.automata.lattice import Lattice, StepTable
 from formulations.automata.sums import Sum

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from benchmarks.answers import Answer
+from benchmarks.methods import Answer
 from formulations import Trellis
 from formulations.constraints.rule_set import RuleSet
 from formulations.grid import UNITS_PER_NAT

@@ -1,14 +1,12 @@
 """A peer and `auto` on the same sequences under rules, where the peer can state them."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
 from importlib.util import find_spec
 
-from benchmarks.answers import PACKAGES, CannotState
-from benchmarks.data import corpora, generated
-from benchmarks.data.sets import DataSet, spread
-from benchmarks.methods import PLAIN, Worker, side_by_side
+from benchmarks.data.corpora import data_set
+from benchmarks.data.sets import spread
+from benchmarks.methods import PACKAGES, PLAIN, CannotState, Worker, side_by_side
 from benchmarks.studies.peers import constrained_hmm, constraint_program, newcomer, weighted_csp
 from benchmarks.study import Disagreement, Missing, Row, Sources
 
@@ -36,14 +34,7 @@ DOCUMENTS: Mapping[str, tuple[tuple[int, int], ...]] = {
     "full": ((60, 5), (60, 13), (60, 27), (120, 5), (120, 13), (120, 27), (120, 60), (240, 27)),
 }
 """T and K of generated documents."""
-CORPORA: Mapping[str, Callable[[Sources], Iterator[DataSet]]] = {
-    "cora 20": corpora.cora,
-    "cora 20 once": corpora.cora,
-    "cora 20 implications": corpora.cora,
-    "resume soft": corpora.resume,
-    "resume hard": corpora.resume,
-    "umass": corpora.umass,
-}
+CORPORA = ("cora 20", "cora 20 once", "cora 20 implications", "resume soft", "resume hard", "umass")
 
 
 @dataclass(frozen=True)
@@ -65,7 +56,7 @@ def cells(sources: Sources, part: str) -> Iterator[Cell]:
 def names(sources: Sources) -> Iterator[str]:
     """Of the data sets; at smoke scale only documents, as what the programs build for references takes seconds."""
     yield from (f"generator {T} {K}" for T, K in DOCUMENTS[sources.scale])
-    yield from sources(smoke=(), sample=tuple(CORPORA), full=tuple(CORPORA))
+    yield from sources(smoke=(), sample=CORPORA, full=CORPORA)
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
@@ -95,11 +86,3 @@ def require(part: str) -> None:
     package = PACKAGES.get(part)
     if package is not None and find_spec(package) is None:
         raise Missing(f"{package} is not installed")
-
-
-@cache
-def data_set(sources: Sources, name: str) -> DataSet:
-    if name not in CORPORA:
-        T, K = map(int, name.split()[1:])
-        return generated.planted(T, K, sources)
-    return next(data for data in CORPORA[name](sources) if data.name == name)

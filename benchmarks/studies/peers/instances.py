@@ -5,12 +5,13 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import ilpinfer
-from benchmarks.answers import CannotState
+from benchmarks.data.corpora import data_set
 from benchmarks.data.sets import spread
 from benchmarks.journal import ROOT
+from benchmarks.methods import CannotState
 from benchmarks.optimum import optimum
 from benchmarks.studies.peers import weighted_csp
-from benchmarks.studies.peers.decoding import Cell, data_set, names, require
+from benchmarks.studies.peers.decoding import Cell, names, require
 from benchmarks.study import Row, Sources
 from formulations import RuleSet, Trellis
 from formulations.grid import UNITS_PER_NAT
@@ -24,11 +25,11 @@ NOT_WRITTEN = ("umass",)
 """Its programs have more than a million columns."""
 
 
-def cells(sources: Sources) -> Iterator[Cell]:
-    require(INSTANCES)
+def cells(sources: Sources, part: str) -> Iterator[Cell]:
+    require(part)
     for name in names(sources):
         if name not in NOT_WRITTEN:
-            yield from (Cell(INSTANCES, name, first) for first in range(sources(smoke=1, sample=1, full=5)))
+            yield from (Cell(part, name, first) for first in range(sources(smoke=1, sample=1, full=5)))
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:

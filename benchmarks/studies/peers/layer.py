@@ -1,6 +1,5 @@
 """The Viterbi decoder of a CRF layer in PyTorch, for batches of sequences of one length, and without rules."""
 
-import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ from benchmarks.data.synthetic import document, document_rules, labels_of_size
 from benchmarks.optimum import recheck
 from benchmarks.studies.peers.decoding import Cell, require
 from benchmarks.study import Row, Sources
+from benchmarks.timing import timed
 from formulations import RuleSet, Trellis
 from formulations.grid import UNITS_PER_NAT, nats
 from formulations.problem.compiled_rules import compile_problem
@@ -24,9 +24,9 @@ SIZES = ((40, 9), (40, 27), (40, 136), (200, 27))
 BATCHES = (1, 16, 128)
 
 
-def cells(sources: Sources) -> Iterator[Cell]:
-    require(LAYER)
-    return (Cell(LAYER, f"generator {T} {K}") for T, K in SIZES[: sources(smoke=1, sample=4, full=4)])
+def cells(sources: Sources, part: str) -> Iterator[Cell]:
+    require(part)
+    return (Cell(part, f"generator {T} {K}") for T, K in SIZES[: sources(smoke=1, sample=4, full=4)])
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
@@ -38,7 +38,7 @@ def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
     best = [ilpinfer.decode(trellis, method="viterbi") for trellis in trellises]
     about = {"T": T, "K": K, "sequences": number}
     for batch in (size for size in BATCHES if size <= number):
-        seconds, paths = timed(
+        seconds, paths = median(
             lambda: scores(trellises), lambda some, size=batch: decode_all(some[0], some[1], size)
         )
         worths = [worth(trellis, path) for trellis, path in zip(trellises, paths, strict=True)]
@@ -46,7 +46,7 @@ def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
         yield about | {"method": LAYER, "batch": batch, "seconds": seconds / number, "lost": lost}
     for method, some_rules in (("auto without rules", RuleSet(())), ("auto", rules)):
         decoder = ilpinfer.Decoder(some_rules)
-        seconds, solutions = timed(
+        seconds, solutions = median(
             lambda: copies(trellises), lambda some, one=decoder: list(one.decode_many(some, threads=1))
         )
         for trellis, solution in zip(trellises, solutions, strict=True):
@@ -106,12 +106,7 @@ def copies(trellises: list[Trellis]) -> list[Trellis]:
     ]
 
 
-def timed(make: Callable[[], Any], work: Callable[..., Any]) -> tuple[float, Any]:
+def median(make: Callable[[], Any], work: Callable[..., Any]) -> tuple[float, Any]:
     """Median seconds of some calls after the first, each on input of its own, and what the first returned."""
-    result, seconds = work(make()), []
-    for _ in range(REPEATS):
-        given = make()
-        began = time.perf_counter()
-        work(given)
-        seconds.append(time.perf_counter() - began)
-    return float(np.median(seconds)), result
+    result = work(make())
+    return float(np.median([timed(work, make())[1] for _ in range(REPEATS)])), result

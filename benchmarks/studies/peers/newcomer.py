@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pulp
 
-from benchmarks.answers import Answer, CannotState
+from benchmarks.methods import Answer, CannotState
 from formulations import Feature, Rule, Trellis
 from formulations.constraints.rule_set import RuleSet
 from formulations.grid import FORBIDDEN, UNITS_PER_NAT

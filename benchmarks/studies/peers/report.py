@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from pandas import DataFrame
 
-from benchmarks.agreement import NATS
 from benchmarks.methods import PLAIN
+from benchmarks.optimum import NATS
 from benchmarks.report import Cells, Report, fixed, frames, groups, number
 from benchmarks.studies.peers.decoding import PEERS
 from benchmarks.studies.peers.instances import INSTANCES

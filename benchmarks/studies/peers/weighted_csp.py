@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.answers import Answer, CannotState
+from benchmarks.methods import Answer, CannotState
 from formulations import Trellis
 from formulations.automata.machine import Machine
 from formulations.constraints.rule_set import RuleSet

@@ -1,22 +1,155 @@
 """Job titles, companies, places and dates in résumés: rewards for the beginnings of spans, and the order of fields."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from pandas import DataFrame
 
 from benchmarks.data.corpora import read_labelled
-from benchmarks.data.evaluations import rechecked, row_of
+from benchmarks.data.evaluations import (
+    MEASURES,
+    beside_gold,
+    evaluation_of,
+    field_counts,
+    gains,
+    measures,
+    rechecked,
+    row_of,
+    span_measures,
+)
 from benchmarks.data.models import trained
 from benchmarks.data.sets import Labelled
-from benchmarks.studies.resumes.order import Weights, fields_and_log_odds, rules_of
-from benchmarks.studies.resumes.report import report
+from benchmarks.report import Cells, Report, groups, signed
 from benchmarks.study import Design, Row, Sources, Study
-from formulations import RuleSet
-from ilpinfer.decoding.decoder import Decoder
-from ilpinfer.evaluation.evaluation import Pair, evaluate
+from formulations import LabelSet, Rule, RuleSet
+from formulations import constraints as C
+from formulations.labels.reading import Reading
+from ilpinfer.decoding.decoder import Decoder as Decoder
+from ilpinfer.evaluation.evaluation import Pair as Pair
+from ilpinfer.evaluation.evaluation import evaluate as evaluate
 from ilpinfer.learning import PenaltyLearner, held_out_examples
 from ilpinfer.models.sequence_model import SequenceModel, restored
 from ilpinfer.pipelines.cross_validation import make_folds
+
+SMOOTHING = 1.0
+"""Added to the count of each pair."""
+
+Weights = Mapping[tuple[str, str], float]
+"""Nats for each (field, next field)."""
+
+
+def field_order(labels: LabelSet, gold: Sequence[str]) -> list[str]:
+    reading = Reading(gold, gold, labels)
+    return [field for _, field in sorted((t, f) for f in reading.fields for t in reading.run_starts(f))]
+
+
+def transition_log_odds(
+    orders: Iterable[Sequence[str]], fields: Sequence[str]
+) -> dict[tuple[str, str], float]:
+    """ln p(B | A) - ln p(B) for consecutive fields A, B; p(B) is that of any pair's second field."""
+    counts = Counter(pair for order in orders for pair in pairwise(order))
+    table = np.array([[counts[a, b] + SMOOTHING for b in fields] for a in fields])
+    odds = np.log(table / table.sum(axis=1, keepdims=True)) - np.log(table.sum(axis=0) / table.sum())
+    return {(a, b): float(odds[i, j]) for i, a in enumerate(fields) for j, b in enumerate(fields)}
+
+
+def fields_and_log_odds(pairs: Sequence[Labelled]) -> tuple[list[str], dict[tuple[str, str], float]]:
+    labels = LabelSet(tuple(sorted({label for _, gold in pairs for label in gold})))
+    fields = [field.name for field in labels.each_field]
+    return fields, transition_log_odds((field_order(labels, gold) for _, gold in pairs), fields)
+
+
+def rules_of(fields: Sequence[str], reward: float, weights: Weights) -> RuleSet:
+    """Features and soft rules that add up to a reward for each run and the weight of each pair of consecutive fields."""
+    rewards, rules = dict.fromkeys(fields, reward), list[Rule]()
+    for (a, b), weight in weights.items():
+        if weight < 0:
+            rules.append(C.next_field(a, C.other_than(b), penalty=-weight))
+        elif weight > 0:
+            rules.append(C.next_field(a, b, required=True, penalty=weight))
+            rewards[a] += weight
+    begins = [C.feature(label=f"B-{field}", weight=nats) for field, nats in rewards.items() if nats]
+    return RuleSet((C.valid_scheme(), *begins, *rules), tuple(fields))
+
+
+COMPARED = {
+    "log-odds": "nothing",
+    "reward": "nothing",
+    "reward, log-odds": "reward",
+    **{f"reward, log-odds: {name}": f"reward: {name}" for name in ("perceptron-given", "conservative-given")},
+}
+"""Conditions, and the one that each is compared with."""
+
+
+def report(rows: Sequence[Row], report: Report) -> None:
+    frame = DataFrame(rows)
+    rewards = frame[frame.part == "rewards"]
+    if len(rewards):
+        _rewards(rewards, report)
+    others = frame[frame.part != "rewards"]
+    if len(others):
+        names = others.rules.where(others.part == "order", others.rules + ": " + others.variant)
+        _order(others.assign(name=names), report)
+
+
+def whole(some: DataFrame) -> Any:
+    return evaluation_of(some.to_dict("records"))
+
+
+def _rewards(frame: DataFrame, report: Report) -> None:
+    report.heading("A reward for the beginning of each span")
+    by = {"line breaks": "variant", "reward, nats": "rules"}
+
+    def gain(some: DataFrame) -> str:
+        none = frame[(frame.variant == some.variant.iloc[0]) & (frame.rules == "0")]
+        return "–" if some.rules.iloc[0] == "0" else gains(whole(some), whole(none))[1]
+
+    cells: Cells = {MEASURES: lambda x: measures(whole(x)), "F1 of spans, points over no reward": gain}
+    report.pivot(frame, by, cells)
+    fields = tuple(field_counts(frame.to_dict("records")))
+
+    def by_field(some: DataFrame) -> list[str]:
+        counts = field_counts(some.to_dict("records"))
+        return [span_measures(counts[field])[2] for field in fields]
+
+    report.text("F1 of spans by field, in per cent:")
+    report.pivot(frame, by, {fields: by_field})
+
+
+def _order(frame: DataFrame, report: Report) -> None:
+    report.heading("Log-odds of consecutive fields")
+    cells: Cells = {
+        MEASURES: lambda x: measures(whole(x)),
+        "F1 of each shuffle": lambda x: " ".join(
+            span_measures(whole(own).of_all())[2] for _, own in groups(x, "shuffle")
+        ),
+    }
+    report.pivot(frame, {"rules": "name"}, cells)
+    every: Mapping[str, Any] = {name: whole(own) for (name,), own in groups(frame, "name")}
+    report.heading("Differences in points, 95 % intervals", 3)
+    report.table(
+        ("rules", "against", "tokens", "F1 of spans", "whole sections"),
+        (
+            (name, other, *gains(every[name], every[other]))
+            for name, other in COMPARED.items()
+            if {name, other} <= every.keys()
+        ),
+        left=2,
+    )
+    tables = frame.log_odds.dropna() if "log_odds" in frame else ()
+    if len(tables):
+        pairs = DataFrame([pair for table in tables for pair in table], columns=["first", "then", "nats"])
+        mean = pairs.groupby(["first", "then"]).nats.mean()
+        fields = list(pairs["first"].unique())
+        report.heading("Log-odds in nats, mean of the training folds", 3)
+        lines = ((a, *(signed(mean[a, b], 2) for b in fields)) for a in fields)
+        report.table(("field, then:", *fields), lines)
+
 
 PARAMETERS = {"template": "resume", "c1": 0.05, "c2": 0.1, "max_iterations": 50}
 FOLDS, INNER_FOLDS = 5, 2
@@ -91,13 +224,12 @@ def log_odds(training: Sequence[Labelled]) -> list[tuple[str, str, float]]:
 
 def outcome(model: SequenceModel, pairs: Sequence[Labelled], places: Sequence[int], rules: RuleSet) -> Row:
     """The sections at some places labelled under rules; line breaks that the model does not see are O."""
-    trellises = [model.trellis(pairs[place][0]) for place in places]
-    solutions = rechecked(trellises, rules, list(Decoder(rules).decode_many(trellises)))
-    sections = [
-        Pair(pairs[place][0], tuple(restored(model, pairs[place][0], one.labels)), pairs[place][1])
-        for place, one in zip(places, solutions, strict=True)
-    ]
-    evaluation = evaluate(sections, scheme="bio")
+    some = [pairs[place] for place in places]
+    solutions = rechecked([model.trellis(tokens) for tokens, _ in some], rules)
+    labellings = (
+        restored(model, tokens, one.labels) for (tokens, _), one in zip(some, solutions, strict=True)
+    )
+    evaluation = beside_gold(some, labellings, scheme="bio")
     return row_of(evaluation, places, evaluation.fields)
 
 

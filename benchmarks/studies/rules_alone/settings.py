@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import ilpinfer
-from benchmarks.data.corpora import read_labelled
+from benchmarks.data.corpora import read_labelled, train_and_dev
+from benchmarks.data.evaluations import beside_gold
 from benchmarks.data.models import trained
 from benchmarks.data.sets import Labelled
 from benchmarks.studies.stokman.corpora import GENERATED, RESUMES, corpus
@@ -17,7 +18,7 @@ from benchmarks.timing import least
 from formulations import Feature, LabelSet, Rule, RuleSet, Trellis, load_rules
 from formulations.problem.compiled_rules import unique_names
 from ilpinfer.core.solution import Solution
-from ilpinfer.evaluation.evaluation import Evaluation, Pair, evaluate
+from ilpinfer.evaluation.evaluation import Evaluation
 from ilpinfer.exact.bare import viterbi_calls
 
 CORA, CASE_LAW, ENTITIES = "references", "case law", "entities"
@@ -52,11 +53,7 @@ class Problems:
         return LabelSet((*own.names, *sorted(gold - set(own.names))), own.scheme)
 
     def evaluated(self, labellings: Sequence[Sequence[str] | None]) -> Evaluation:
-        pairs = (
-            Pair(tokens, None if own is None else tuple(own), gold)
-            for (tokens, gold), own in zip(self.pairs, labellings, strict=True)
-        )
-        return evaluate(pairs, labels=self.labels)
+        return beside_gold(self.pairs, labellings, labels=self.labels)
 
     @cached_property
     def baseline(self) -> list[Solution]:
@@ -142,6 +139,4 @@ def pairs_of(part: str, sources: Sources) -> tuple[list[Labelled], list[Labelled
     if part == CASE_LAW:
         documents = read_labelled(folder / "rechtspraak" / "all.tsv")
         return documents[::2], documents[1::2]
-    name = "cora" if part == CORA else "conll2002_esp"
-    train, dev = (read_labelled(folder / name / f"{one}.tsv") for one in ("train", "dev"))
-    return train, dev
+    return train_and_dev(folder, "cora" if part == CORA else "names")

@@ -1,21 +1,18 @@
 """Contenders on one sequence: each row has a labelling's gap to the proved optimum, its violations, and its distance to gold."""
 
 import math
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import ilpinfer
+from benchmarks.data.evaluations import account
 from benchmarks.data.sets import DataSet, Item
 from benchmarks.optimum import recheck
 from benchmarks.studies.searches.contenders import EXACT, OPTIMUM, Contender
 from benchmarks.study import Disagreement, Row
-from formulations import LabelSet, Trellis
-from formulations.grid import nats
-from formulations.problem.compiled_rules import compile_problem
+from benchmarks.timing import timed
+from formulations import RuleSet, Trellis
 from ilpinfer.core.solution import Solution, finite
-from ilpinfer.evaluation.counts import LabelCounter
 
 NATS = 1e-9
 """By which scores may differ and still be the same."""
@@ -31,82 +28,66 @@ def rows_of(
     data: DataSet, item: Item, runs: Iterable[tuple[str, Contender, float]], longest: float
 ) -> Iterator[Row]:
     """The optimum and, where it is proved, every contender and limit; Disagreement where a labelling is above it."""
-    judged = Judged(item.make(), data, item)
+    trellis = item.make()
     best, _, seconds = _decoded(data, item, Contender("auto"), PROOF)
-    recheck(judged.trellis, data.rules, best)
-    shape = dict(zip("TK", judged.trellis.lattice.shape, strict=True))
+    recheck(trellis, data.rules, best)
+    shape = dict(zip("TK", trellis.lattice.shape, strict=True))
     about = {**shape, "rules": len(data.rules.items), "gold": bool(item.gold)}
-    yield {**about, "method": OPTIMUM, "limit": None, "seconds": seconds, **judged.row(best, best)}
-    if best.status != "optimal":
-        return
-    for name, contender, limit in runs:
+    solutions, rows = [best], [{"method": OPTIMUM, "limit": None, "seconds": seconds}]
+    for name, contender, limit in runs if best.status == "optimal" else ():
         solution, events, seconds = _decoded(data, item, contender, limit)
-        row = {**about, "method": name, "limit": limit, "seconds": seconds, **judged.row(solution, best)}
         if solution.has_labelling and solution.score > best.score + NATS:
             raise Disagreement(
                 f"{data.name}, {item.key}: {name} has a labelling worth {solution.score!r}, above "
                 f"{best.score!r}, which is proved to be the optimum"
             )
-        row |= times(events, best.score)
+        row: Row = {"method": name, "limit": limit, "seconds": seconds, **times(events, best.score)}
         if limit == longest:
             row["trace"] = trace(events, best.score, bounds=name == EXACT)
-        yield row
+        solutions.append(solution)
+        rows.append(row)
+    for row, own in zip(rows, judged(trellis, data.rules, item.gold, solutions), strict=True):
+        yield {**about, **row, **own}
 
 
 def _decoded(
     data: DataSet, item: Item, contender: Contender, limit: float
 ) -> tuple[Solution, list[Event], float]:
-    trellis, events = item.make(), list[Event]()
-    began = time.perf_counter()
-    solution = ilpinfer.decode(
-        trellis, data.rules, time_limit=limit, callback=_keeper(events), **contender.arguments
-    )
-    seconds = time.perf_counter() - began - solution.warm_up_seconds
-    return solution, events, round(seconds, 6)
+    events = list[Event]()
 
-
-def _keeper(events: list[Event]) -> Callable[[float, float, float], None]:
     def keep(seconds: float, incumbent: float, bound: float) -> None:
         events.append((round(seconds, 6), finite(incumbent), finite(bound)))
 
-    return keep
+    options = {"time_limit": limit, "callback": keep, **contender.arguments}
+    solution, seconds = timed(ilpinfer.decode, item.make(), data.rules, **options)
+    return solution, events, round(seconds, 6)
 
 
-class Judged:
-    """Compares labellings of a sequence with its gold labels, and gold with the optimum."""
-
-    def __init__(self, trellis: Trellis, data: DataSet, item: Item) -> None:
-        self.trellis, self.data, self.item = trellis, data, item
-
-    def row(self, solution: Solution, best: Solution) -> Row:
-        """Status, score, gap, violations, and counts against gold; None where unknown."""
-        names = tuple(solution.labels) if solution.has_labelling else None
-        score = finite(solution.score) if names is not None else None
-        result: Row = {
-            "status": str(solution.status.value),
-            "score": score,
-            "optimum": finite(best.score),
-            "gap": None if score is None else round(max(0.0, best.score - score), 9),
-            "violations": None if names is None else sum(solution.violations.values()),
+def judged(
+    trellis: Trellis, rules: RuleSet, gold: Sequence[str], solutions: Sequence[Solution]
+) -> Iterator[Row]:
+    """Status, score, gap to the first one, violations, and counts against gold of each; None where unknown."""
+    labellings = [one.labels if one.has_labelling else None for one in solutions]
+    predictions = {f"{place}": [labels] for place, labels in enumerate(labellings)}
+    compared = ilpinfer.compare(
+        [trellis], rules, (), gold=[gold or None], predictions=predictions
+    ).to_pandas()
+    counts, best = account(compared), finite(solutions[0].score)
+    for place, line in enumerate(compared.itertuples()):
+        row: Row = {
+            "status": str(solutions[place].status.value),
+            "score": line.score if line.solved else None,
+            "optimum": best,
+            "gap": round(max(0.0, best - line.score), 9) if line.solved and best is not None else None,
+            "violations": line.violations if labellings[place] is not None else None,
         }
-        if self.item.gold:
-            counts = self._counter.count_names(names, self.item.gold)
-            result["right_labels"], result["counts"] = counts.right_labels, counts.totals()
-            result["gold_score"] = self._gold_score
-        return result
-
-    @cached_property
-    def _counter(self) -> LabelCounter:
-        names = dict.fromkeys((*self.trellis.labels.names, *self.item.gold))
-        return LabelCounter(LabelSet(tuple(names), scheme=self.trellis.labels.scheme))
-
-    @cached_property
-    def _gold_score(self) -> float | None:
-        """None where the model lacks a label, or a hard rule is broken."""
-        if not set(self.item.gold) <= set(self.trellis.labels.names):
-            return None
-        ids = self.trellis.labels.ids(self.item.gold)
-        return finite(nats(compile_problem(self.trellis, self.data.rules).value(ids).score))
+        if gold:
+            row["right_labels"], row["counts"] = (
+                int(line.correct_labels),
+                counts.iloc[place].astype(int).tolist(),
+            )
+            row["gold_score"] = None if math.isnan(line.gold_score) else line.gold_score
+        yield row
 
 
 def times(events: Sequence[Event], optimum: float) -> dict[str, float | None]:

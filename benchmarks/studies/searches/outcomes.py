@@ -8,7 +8,6 @@ from pandas import DataFrame, Series, concat
 
 from benchmarks.studies.searches.contenders import CONTENDERS, OPTIMUM
 from benchmarks.studies.searches.measuring import NATS
-from benchmarks.study import Row
 from ilpinfer.learning.measures import Measures
 
 CAP = 50.0
@@ -20,24 +19,23 @@ SHORTEST = 1e-6
 COUNTS = ["right labels", "tokens", "right", "predicted", "gold spans", "both", "whole"]
 
 
-def outcomes(rows: Iterable[Row]) -> DataFrame:
+def outcomes(rows: DataFrame) -> DataFrame:
     """A line for each contender, limit and sequence; what ran once counts at every limit, without a labelling where it is late."""
-    frame = DataFrame([row for row in rows if row["method"] != OPTIMUM])
+    frame = rows[rows.method != OPTIMUM]
     if not len(frame):
         return frame
     timed = frame.method.map(lambda name: CONTENDERS[name].timed)
     limits = sorted(frame.limit.unique())
     once = frame[~timed].drop(columns="limit").merge(Series(limits, name="limit"), how="cross")
     frame = concat([frame[timed].assign(late=False), once.assign(late=once.seconds > once.limit + GRACE)])
-    order = {name: place for place, name in enumerate(dict.fromkeys(row["method"] for row in rows))}
+    order = {name: place for place, name in enumerate(rows.method.unique())}
     frame = frame.sort_values(["method", "limit"], key=lambda x: x.map(order) if x.name == "method" else x)
     return _judged(frame)
 
 
-def optima(rows: Iterable[Row]) -> DataFrame:
+def optima(rows: DataFrame) -> DataFrame:
     """The proved optima of sequences that have gold labels, as a table like `outcomes`."""
-    chosen = (row for row in rows if row["method"] == OPTIMUM and row["status"] == "optimal" and row["gold"])
-    frame = DataFrame([*chosen])
+    frame = rows[(rows.method == OPTIMUM) & (rows.status == "optimal") & rows.gold.astype(bool)]
     return _judged(frame.assign(late=False)) if len(frame) else frame
 
 

@@ -5,6 +5,7 @@ import statistics
 from collections.abc import Iterator
 
 import numpy as np
+from pandas import DataFrame
 
 import ilpinfer
 from benchmarks.report import Report, number
@@ -46,18 +47,14 @@ def rate(sources: Sources, name: str, rules: int) -> Iterator[Row]:
     yield {"rate": None if ended else int(counts[-1]) / solution.seconds}
 
 
-def show(rows: list[Row], report: Report) -> None:
+def show(frame: DataFrame, report: Report) -> None:
     report.heading("Speed of the searches")
     report.text(
         f"Millions a second with {TOKENS} tokens and {LABELS} labels: nodes (lds), labellings (evolutionary), steps "
         "(annealing, tabu), prefixes kept (beam). A dash: the search came to its end before half of its time."
     )
-    by = {(row["data"], row["item"]): row["rate"] for row in rows}
-    counts = sorted({item for _, item in by}, key=int)
+    rates = frame.assign(rate=frame.rate.astype(float) / 1e6).set_index(["data", "item"]).rate
+    counts = sorted(set(frame.item), key=int)
     columns = ("search", *(f"{n} rule{'s' * (n != '1')}" for n in counts))
-
-    def millions(name: str, count: str) -> str:
-        rate = by.get((name, count))
-        return number(rate and rate / 1e6, 2)
-
-    report.table(columns, ((name, *(millions(name, count) for count in counts)) for name in SEARCHES))
+    lines = ((name, *(number(rates.get((name, n)), 2) for n in counts)) for name in SEARCHES)
+    report.table(columns, lines)

@@ -1,11 +1,11 @@
 """The report: what every search reaches, by limit, length, model, rules and penalties."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
-from pandas import DataFrame
+from pandas import DataFrame, concat
 
-from benchmarks.report import Cells, Report, fixed, groups, number, percent, signed
+from benchmarks.report import Cells, Report, fixed, frames, groups, number, percent, signed
 from benchmarks.studies.searches import rates
 from benchmarks.studies.searches.contenders import BEAMS, DEPTH_FIRST, EXACT, OPTIMUM
 from benchmarks.studies.searches.measuring import NATS
@@ -40,15 +40,16 @@ METHOD = {"method": "method"}
 
 
 def write(rows: Sequence[Row], report: Report) -> None:
-    parts = {
-        name: [row for row in rows if row["part"] == name] for name in dict.fromkeys(r["part"] for r in rows)
-    }
-    main = [row for part in SETS for row in parts.get(part, ())]
-    table = outcomes(main)
-    if len(table):
-        _summary(main, table, report)
-        for family in dict.fromkeys(row["family"] for row in main):
-            _family(family, [row for row in main if row["family"] == family], report)
+    parts = frames(rows)
+    if chosen := [parts[part] for part in SETS if part in parts]:
+        main = concat(chosen)
+        known, table, best = main[main.method == OPTIMUM], outcomes(main), optima(main)
+    if chosen and len(table):
+        _summary(known, table, report)
+        for (family,), own in groups(known, "family"):
+            _family(
+                own, table[table.family == family], best[best.family == family] if len(best) else best, report
+            )
         report.heading("Gaps over time and by limit")
         draw(table, report)
         last = longest(table)
@@ -61,14 +62,13 @@ def write(rows: Sequence[Row], report: Report) -> None:
     for part, title in (("rules", "By number of rules"), ("hardness", "By hardness of penalties")):
         if part in parts:
             report.heading(title)
-            for family in dict.fromkeys(row["family"] for row in parts[part]):
-                _varied(family, [row for row in parts[part] if row["family"] == family], report)
+            for (family,), own in groups(parts[part], "family"):
+                _varied(family, own, report)
     if "rates" in parts:
         rates.show(parts["rates"], report)
 
 
-def _summary(rows: Sequence[Row], table: DataFrame, report: Report) -> None:
-    known = DataFrame([row for row in rows if row["method"] == OPTIMUM])
+def _summary(known: DataFrame, table: DataFrame, report: Report) -> None:
     counts = known.status.value_counts(sort=False).drop("optimal", errors="ignore")
     ends = ", ".join(f"{count} {status}" for status, count in counts.items())
     report.heading("In short")
@@ -94,14 +94,10 @@ def _summary(rows: Sequence[Row], table: DataFrame, report: Report) -> None:
     )
 
 
-def _family(family: str, rows: Sequence[Row], report: Report) -> None:
-    known = [row for row in rows if row["method"] == OPTIMUM]
-    tokens = sorted(row["T"] for row in known)
-    report.heading(family)
-    report.text(
-        f"{len(known)} sequences of {tokens[0]} to {tokens[-1]} tokens, {known[0]['K']} labels, {known[0]['rules']} rules."
-    )
-    table = outcomes(rows)
+def _family(known: DataFrame, table: DataFrame, best: DataFrame, report: Report) -> None:
+    T, K, rules = known["T"], known["K"].iloc[0], known.rules.iloc[0]
+    report.heading(known.family.iloc[0])
+    report.text(f"{len(known)} sequences of {T.min()} to {T.max()} tokens, {K} labels, {rules} rules.")
     if not len(table):
         report.text("No optimum is proved.")
         return
@@ -136,7 +132,7 @@ def _family(family: str, rows: Sequence[Row], report: Report) -> None:
             "ms to the first labelling": lambda x: number(1000 * x["first"].where(x.gap.notna()).median()),
         },
     )
-    _accuracy(last, optima(rows), report)
+    _accuracy(last, best, report)
     _errors(last, report)
 
 
@@ -193,8 +189,16 @@ def _profiles(last: DataFrame, report: Report) -> None:
     )
 
 
-def _cell(some: DataFrame) -> str:
-    return f"{percent(some.optimal.mean(), 0)}; {number(some.capped.mean())}"
+def _beside(tables: Mapping[str, DataFrame], report: Report) -> None:
+    """Shares of optima, and gaps, in a column for each table."""
+
+    def cell(some: DataFrame) -> str:
+        return f"{percent(some.optimal.mean(), 0)}; {number(some.capped.mean())}"
+
+    counts = ("sequences", *(len(of(some, EXACT)) for some in tables.values()))
+    methods = dict.fromkeys(name for some in tables.values() for name in some.method)
+    lines = ((name, *(cell(of(some, name)) for some in tables.values())) for name in methods)
+    report.table(("method", *tables), (counts, *lines))
 
 
 def _lengths(last: DataFrame, report: Report) -> None:
@@ -204,12 +208,9 @@ def _lengths(last: DataFrame, report: Report) -> None:
     )
     own = last.assign(edge=[next(edge for edge in EDGES if edge >= T) for T in last["T"]])
     edges = {edge: some for edge in EDGES if len(some := own[own.edge == edge])}
-    report.table(
-        ("method", *(f"up to {edge}" if edge < EDGES[-1] else "more tokens" for edge in edges)),
-        (
-            ("sequences", *(len(of(some, EXACT)) for some in edges.values())),
-            *((name, *(_cell(of(some, name)) for some in edges.values())) for name in last.method.unique()),
-        ),
+    _beside(
+        {f"up to {edge}" if edge < EDGES[-1] else "more tokens": some for edge, some in edges.items()},
+        report,
     )
 
 
@@ -280,11 +281,10 @@ def _hybrids(last: DataFrame, report: Report) -> None:
     )
 
 
-def _sizes(rows: Sequence[Row], report: Report) -> None:
+def _sizes(rows: DataFrame, report: Report) -> None:
     """What methods lose with models of little and much training data."""
     report.heading("By size of the training data")
-    for level in dict.fromkeys(row["level"] for row in rows):
-        own = [row for row in rows if row["level"] == level]
+    for (level,), own in groups(rows, "level"):
         last, best = longest(outcomes(own)), optima(own)
         if len(last):
             _size(level, last, best, report)
@@ -314,47 +314,30 @@ def _size(level: str, last: DataFrame, best: DataFrame, report: Report) -> None:
     report.pivot(last, METHOD, cells)
 
 
-def _varied(family: str, rows: Sequence[Row], report: Report) -> None:
+def _varied(family: str, rows: DataFrame, report: Report) -> None:
     """Shares, gaps, violations and losses by what is varied."""
-    levels = {
-        level: [row for row in rows if row["level"] == level]
-        for level in dict.fromkeys(r["level"] for r in rows)
-    }
+    levels = {level: own for (level,), own in groups(rows, "level")}
     tables = {level: last for level, own in levels.items() if len(last := longest(outcomes(own)))}
     best = {level: optima(levels[level]) for level in tables}
     report.heading(family, 3)
-    statuses = DataFrame([row for row in rows if row["method"] == OPTIMUM]).status.value_counts(sort=False)
+    statuses = rows.status[rows.method == OPTIMUM].value_counts(sort=False)
     problems = ", ".join(f"{count} {name}" for name, count in statuses.items())
-    limit = next(row["limit"] for row in rows if row["method"] == EXACT)
     report.text(
-        f"{1000 * limit:g} ms a sequence for methods that a limit changes; problems: {problems}. "
+        f"{1000 * of(rows, EXACT).limit.iloc[0]:g} ms a sequence for methods that a limit changes; problems: {problems}. "
         "Per cent of optima reached; mean gap in nats:"
     )
-    methods = list(dict.fromkeys(name for one in tables.values() for name in one.method))
-    report.table(
-        ("method", *tables),
-        (
-            ("sequences", *(len(of(one, EXACT)) for one in tables.values())),
-            *((name, *(_cell(of(one, name)) for one in tables.values())) for name in methods),
-        ),
-    )
+    _beside(tables, report)
     report.text(
         "Per cent of sequences with a violation; points of accuracy of fields and of span F1 against the optimum's:"
     )
 
-    def optimum(level: str) -> str:
-        broken, own = percent((of(tables[level], EXACT).violations > 0).mean(), 0), accuracy(best[level])
-        return broken if own is None else f"{broken}; {own[1]:.1f}, {own[2]:.1f} %"
-
     def broken(name: str, level: str) -> str:
-        some = of(tables[level], name)
-        text, lost = percent((some.violations > 0).mean(), 0), losses(some, best[level])
-        return text if lost is None else f"{text}; {', '.join(_gains(some, best[level])[1:])}"
+        some = of(tables[level], EXACT if name == "optimum" else name)
+        text, own = percent((some.violations > 0).mean(), 0), accuracy(best[level])
+        if name == "optimum" or own is None:
+            return text if own is None else f"{text}; {own[1]:.1f}, {own[2]:.1f} %"
+        return f"{text}; {', '.join(_gains(some, best[level])[1:])}"
 
-    report.table(
-        ("method", *tables),
-        (
-            ("optimum", *map(optimum, tables)),
-            *((name, *(broken(name, level) for level in tables)) for name in methods),
-        ),
-    )
+    methods = dict.fromkeys(name for one in tables.values() for name in one.method)
+    lines = ((name, *(broken(name, level) for level in tables)) for name in ("optimum", *methods))
+    report.table(("method", *tables), lines)

@@ -40,8 +40,8 @@ def _cora(sources: Sources) -> Iterator[Variant]:
 
 
 def _umass(sources: Sources) -> Iterator[Variant]:
-    for data in corpora.umass(sources):
-        yield Variant(_some(data, sources(smoke=1, sample=12, full=40)), "UMass")
+    data = corpora.data_set(sources, "umass")
+    yield Variant(_some(data, sources(smoke=1, sample=12, full=40)), "UMass")
 
 
 def _resume(sources: Sources) -> Iterator[Variant]:
@@ -71,7 +71,7 @@ def _rules(sources: Sources) -> Iterator[Variant]:
     cora = _some(_named(sources, "cora 20"), number)
     for k in sources(smoke=(1, 11), sample=CITATION_RULES, full=CITATION_RULES):
         yield Variant(_first(cora, k), "Cora, first rules of the citation rules", f"{k}")
-    umass = _some(next(corpora.umass(sources)), sources(smoke=1, sample=6, full=60))
+    umass = _some(corpora.data_set(sources, "umass"), sources(smoke=1, sample=6, full=60))
     for k in sources(smoke=(10,), sample=MINED_RULES, full=MINED_RULES):
         yield Variant(_first(umass, k), "UMass, strongest mined rules", f"{k}")
 
@@ -103,7 +103,7 @@ PARTS: Mapping[str, Callable[[Sources], Iterator[Variant]]] = {
 
 
 def _named(sources: Sources, name: str) -> DataSet:
-    data = next(data for data in corpora.cora(sources) if data.name == name)
+    data = corpora.data_set(sources, name)
     return replace(data, items=tuple(item for item in data.items if item.key.startswith("dev")))
 
 

@@ -11,7 +11,7 @@ from pandas import DataFrame
 import ilpinfer
 from benchmarks import optimum
 from benchmarks.data import prepared
-from benchmarks.data.corpora import read_labelled
+from benchmarks.data.corpora import train_and_dev
 from benchmarks.report import Cells, Report, groups, number, percent
 from benchmarks.studies.serving.load import HOST, Load, Phase, service
 from benchmarks.study import Design, Disagreement, Row, Sources, Study
@@ -37,7 +37,7 @@ class Cell:
 
 
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
-    read_labelled(sources.folder / "cora" / "dev.tsv")
+    train_and_dev(sources.folder, part)
     workers = sources(smoke=(2,), sample=(1, 2), full=(1, 2, 4))
     seconds = sources(smoke=0.3, sample=30.0, full=30.0)
     numbers = range(sources(smoke=1, sample=1, full=5))

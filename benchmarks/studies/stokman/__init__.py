@@ -1,29 +1,18 @@
 """The experiments of Stokman 2011 on public and generated text, beside what the thesis reports."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Mapping
 from typing import Any
 
 from benchmarks.studies.stokman import decoding, estimates, learning
 from benchmarks.studies.stokman.report import report
-from benchmarks.study import Cell, Design, Row, Sources, Study
+from benchmarks.study import Design, Study
 
-PARTS = (decoding.TABLES, decoding.STRATEGIES, learning.LEARNING, estimates.ESTIMATES, estimates.CUTOFFS)
-
-
-def cells(sources: Sources, part: str) -> Iterator[Any]:
-    if part == learning.LEARNING:
-        return learning.cells(sources)
-    some: Iterator[Any] = (decoding if part in PARTS[:2] else estimates).cells(sources, part)
-    return some
-
-
-def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
-    if isinstance(cell, decoding.Cell):
-        return decoding.measure(sources, cell)
-    if isinstance(cell, learning.Learning):
-        return learning.measure(sources, cell)
-    assert isinstance(cell, estimates.Estimate | estimates.Cutoff)
-    return estimates.measure(sources, cell)
+MODULES: Mapping[str, Any] = {
+    **dict.fromkeys((decoding.TABLES, decoding.STRATEGIES), decoding),
+    learning.LEARNING: learning,
+    **dict.fromkeys((estimates.ESTIMATES, estimates.CUTOFFS), estimates),
+}
+"""What has the cells of each part, and measures them."""
 
 
 STUDY = Study(
@@ -56,8 +45,8 @@ STUDY = Study(
         "whereas newswire sentences do not; `SECTION_TITLE` stands for the job title and `TEXT_BLOCK` for the description. "
         "The base performance of the thesis is not published, and changes alone are compared",
     ),
-    parts=PARTS,
-    cells=cells,
-    measure=measure,
+    parts=tuple(MODULES),
+    cells={part: module.cells for part, module in MODULES.items()},
+    measure={part: module.measure for part, module in MODULES.items()},
     report=report,
 )

@@ -1,6 +1,5 @@
 """Items decoded under rules by one method, and what becomes of each document."""
 
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -8,7 +7,8 @@ import ilpinfer
 from benchmarks import optimum
 from benchmarks.studies.stokman.corpora import DUTCH, GENERATED, PERFECT, PREDICTED, RESUMES, Document, corpus
 from benchmarks.study import Row, Sources
-from formulations import LabelSet, RuleSet, Trellis
+from benchmarks.timing import timed
+from formulations import LabelSet, RuleSet
 from ilpinfer.core.solution import Solution
 from ilpinfer.evaluation.evaluation import Pair, evaluate
 
@@ -134,13 +134,12 @@ def decoded(sources: Sources, cell: Cell, rules: RuleSet) -> Iterator[Row]:
             places = document.part(item, chosen.breaks)
             if not places:
                 continue
-            began = time.perf_counter()
-            trellis = chosen.tagger.trellis(tuple(document.tokens[t] for t in places))
-            row["tagging"].append(_milliseconds(began))
-            began = time.perf_counter()
-            solution = decoder.decode(trellis)
-            row["decoding"].append(_milliseconds(began))
-            _recheck(cell, trellis, rules, solution)
+            trellis, tagging = timed(chosen.tagger.trellis, tuple(document.tokens[t] for t in places))
+            solution, decoding = timed(decoder.decode, trellis)
+            row["tagging"].append(round(1000 * tagging, 3))
+            row["decoding"].append(round(1000 * decoding, 3))
+            if cell.method == OPTIMUM:
+                optimum.recheck(trellis, rules, solution)
             row["scores"].append(round(solution.score, 6) if _solved(solution) else None)
             row["optimal"] += solution.status == "optimal"
             row["broken"] += any(ilpinfer.decode(trellis, rules, method="viterbi").violations.values())
@@ -152,15 +151,6 @@ def decoded(sources: Sources, cell: Cell, rules: RuleSet) -> Iterator[Row]:
 
 def _solved(solution: Solution) -> bool:
     return solution.has_labelling and solution.score > float("-inf")
-
-
-def _recheck(cell: Cell, trellis: Trellis, rules: RuleSet, solution: Solution) -> None:
-    if cell.method == OPTIMUM:
-        optimum.recheck(trellis, rules, solution)
-
-
-def _milliseconds(began: float) -> float:
-    return round(1000 * (time.perf_counter() - began), 3)
 
 
 def _counts(document: Document, predicted: Sequence[str], labels: LabelSet, outside: str) -> Row:

@@ -3,12 +3,10 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from pathlib import Path
 
 import ilpinfer
 from benchmarks import optimum
-from benchmarks.data.corpora import read_labelled
+from benchmarks.data.corpora import train_and_dev
 from benchmarks.data.models import trained
 from benchmarks.data.sets import Labelled
 from benchmarks.study import Row, Sources
@@ -49,7 +47,7 @@ class Cutoff:
 
 
 def cells(sources: Sources, part: str) -> Iterator[Estimate | Cutoff]:
-    dev = read_labelled(sources.folder / "cora" / "dev.tsv")
+    _, dev = train_and_dev(sources.folder, "cora")
     chunks = range(sources(smoke=1, sample=-(-len(dev) // CHUNK), full=-(-len(dev) // CHUNK)))
     if part == CUTOFFS:
         return (Cutoff(part, size, delta, n) for size in SIZES for delta in DELTAS for n in chunks)
@@ -63,7 +61,7 @@ def cells(sources: Sources, part: str) -> Iterator[Estimate | Cutoff]:
 
 
 def measure(sources: Sources, cell: Estimate | Cutoff) -> Iterator[Row]:
-    train, dev = (_references(sources.folder, name) for name in ("train", "dev"))
+    train, dev = train_and_dev(sources.folder, "cora")
     number = sources(smoke=1, sample=CHUNK, full=CHUNK)
     first = cell.chunk * CHUNK
     texts = [tokens for tokens, _ in dev[first : first + number]]
@@ -100,8 +98,3 @@ def _cutoffs(cell: Cutoff, train: Sequence[Labelled], texts: Sequence[tuple[str,
         best = ilpinfer.decode(pruned, rules)
         lost = loss(exact, rules, best) if best.has_labelling else {"differs": None, "loss": None}
         yield lost | {"none, hard": not ilpinfer.decode(pruned, hard).has_labelling}
-
-
-@cache
-def _references(folder: Path, name: str) -> list[Labelled]:
-    return read_labelled(folder / "cora" / f"{name}.tsv")

@@ -23,8 +23,8 @@ class Learning:
     algorithm: str
 
 
-def cells(sources: Sources) -> Iterator[Learning]:
-    return (Learning(LEARNING, name) for name in ALGORITHMS[: sources(smoke=1, sample=5, full=5)])
+def cells(sources: Sources, part: str) -> Iterator[Learning]:
+    return (Learning(part, name) for name in ALGORITHMS[: sources(smoke=1, sample=5, full=5)])
 
 
 def measure(sources: Sources, cell: Learning) -> Iterator[Row]:

@@ -9,13 +9,16 @@ from pandas import DataFrame, concat
 
 import ilpinfer
 from benchmarks.report import Report, number, percent
-from benchmarks.studies.tuning.problems import CHUNKS, LARGEST_CHUNK, held_out, held_out_names
 from benchmarks.studies.tuning.trials import (
     CAP,
+    CHUNKS,
+    LARGEST_CHUNK,
     LIMIT,
     NUMBER,
     best,
     gap,
+    held_out,
+    held_out_names,
     importances,
     require_optuna,
     trials_of,

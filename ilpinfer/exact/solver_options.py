@@ -1,0 +1,87 @@
+"""What a solver is given beside the program: a labelling to begin with, and the root bound of the engine."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+from formulations.dtypes import LabelIds
+from formulations.grid import nats
+from formulations.messages import brief
+from formulations.problem.problem import Problem
+from formulations.time_limits import OutOfTime, time_limit
+from ilpinfer.core.deadline import Deadline
+from ilpinfer.core.incumbents import Improvement
+from ilpinfer.core.methods import WHOLE_PROGRAM
+from ilpinfer.core.request import Request
+from ilpinfer.core.result import Task
+
+SHARE = 1 / 4
+"""Share of the time that is left, for the method of a start, and for the root bound."""
+
+
+@dataclass(frozen=True)
+class SolverOptions:
+    """Options of solvers.
+
+    `start` is a method, or T label names or ids; with `root_bound`, the engine bounds the score by its kernels, too.
+    """
+
+    start: str | Sequence[str] | Sequence[int] | None = None
+    root_bound: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.root_bound, bool):
+            raise ValueError(f"root_bound is {brief(self.root_bound)}; expected true or false")
+        known = self.request
+        if known is not None and (known.method.function is not None or known.method.runner == WHOLE_PROGRAM):
+            raise ValueError(f"start is {brief(self.start)}; expected a search, auto, or labels")
+        if known is None and self.start is not None and not isinstance(self.start, Sequence):
+            raise ValueError(f"start is {brief(self.start)}; expected a method, or a label for each token")
+
+    @cached_property
+    def request(self) -> Request | None:
+        """The request of the method that makes the start."""
+        return Request.of(self.start, None, {}) if isinstance(self.start, str) else None
+
+
+@contextmanager
+def share_of(whole: Deadline) -> Iterator[Deadline]:
+    """A deadline for work that has a share of the time that is left, and is given up when this has passed."""
+    left = whole.remaining
+    deadline = Deadline(None if left is None else SHARE * left)
+    with suppress(OutOfTime), time_limit(lambda: deadline.passed, lambda: deadline.remaining):
+        yield deadline
+    whole.excuse(deadline.warm_up)
+
+
+class Beginning(NamedTuple):
+    """A labelling that keeps the hard rules, or none, with its value in grid units; and words on where it is from."""
+
+    path: LabelIds | None = None
+    value: int = 0
+    words: str = ""
+    improvements: tuple[Improvement, ...] = ()
+
+
+def beginning(options: SolverOptions, problem: Problem, task: Task) -> Beginning:
+    """The labelling that a solver begins with; ValueError for labels that are not those of a labelling."""
+    if options.start is None:
+        return Beginning()
+    path: LabelIds | None = None
+    words = "labels"
+    if options.request is None:
+        path = problem.labels.ids(options.start)
+        if len(path) != problem.shape[0]:
+            raise ValueError(f"start has {len(path)} labels, but there are {problem.shape[0]} tokens")
+    else:
+        words = str(options.start)
+        with share_of(task.deadline) as deadline:
+            own = replace(options.request.task(), deadline=deadline)
+            path = next(iter(options.request.method.run(problem, own))).path
+    if path is None or not problem.value(path).feasible:
+        return Beginning(words=f"; {words}: no labelling to begin with")
+    value = problem.value(path).score
+    first = Improvement(task.deadline.elapsed, value, path)
+    return Beginning(path, value, f"; begun with {words}, {nats(value):.6g} nats", (first,))

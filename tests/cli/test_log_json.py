@@ -1,0 +1,145 @@
+"""`--log-json`: every line on standard error is an event in JSON, the last one the summary."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from support.command_line import SCORES, rows
+from support.family import wait_until
+from support.processes import python
+
+from ilpinfer.cli import progress as cli_progress
+from ilpinfer.cli import settings, signals
+from ilpinfer.cli.progress import progress, rate_progress
+
+TIMES = "%Y-%m-%dT%H:%M:%SZ"
+
+
+def events(err: str) -> list[dict]:
+    """The events of a run; each has a time."""
+    found = rows(err)
+    for each in found:
+        assert datetime.strptime(each.pop("time"), TIMES).replace(tzinfo=UTC) <= datetime.now(UTC)
+    return found
+
+
+@pytest.fixture
+def log(monkeypatch, capsys):
+    """All events so far of a run with JSON lines, which has one every 20th of a second."""
+    so_far = []
+
+    def read():
+        so_far.extend(events(capsys.readouterr().err))
+        return so_far
+
+    monkeypatch.setattr(cli_progress, "LOG_SECONDS", 0.05)
+    settings.configure(json_lines=True)
+    yield read
+    settings.configure()
+
+
+def test_progress_over_bytes(log):
+    with rate_progress("reprocessing", 100) as show:
+        show(25, 20, 15)
+        wait_until(lambda: any(each["done"] for each in log()))
+        show(100, 60, 45)
+    busy = next(each for each in log() if each["done"])
+    state = {
+        "event": "progress",
+        "task": "reprocessing",
+        "done": 20,
+        "total": None,
+        "share": 0.25,
+        "proved": 0.75,
+    }
+    assert {**busy, "rate": 0, "remaining": 0} == {**state, "rate": 0, "remaining": 0}
+    assert busy["rate"] == pytest.approx(400) and busy["remaining"] == pytest.approx(75 / 500, abs=0.06)
+    assert [log()[-1][key] for key in ("done", "share", "proved", "remaining")] == [60, 1.0, 0.75, 0.0]
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+@pytest.mark.parametrize(("total", "share"), [(8, 0.75), (None, None)])
+def test_progress_of_steps(log, quiet, total, share):
+    settings.configure(quiet_run=quiet, json_lines=True)
+    with progress("folds", total, 4) as advance:
+        advance()
+        advance()
+    last = [] if quiet else [log()[-1]]
+    assert [(each["task"], each["done"], each["total"], each["share"]) for each in last] == [
+        ("folds", 6, total, share)
+    ] * (not quiet)
+    assert all(each["rate"] > 0 and each["proved"] is None for each in last)
+
+
+def test_a_run_over_a_corpus(folder, cli):
+    pytest.importorskip("pyarrow")
+    Path("many.jsonl").write_text((json.dumps(SCORES) + "\n") * 30)
+    code, out, err = cli(
+        "reprocess many.jsonl --rules rules.toml --output out --jobs 1 --log-json --shard-size 9"
+    )
+    *_, told, last = events(err)
+    assert (code, out.splitlines()[0][:4]) == (0, "out:")
+    assert (told["event"], told["done"], told["share"], told["proved"]) == ("progress", 30, 1.0, 1.0)
+    counts = {"files": 4, "sequences": 30, "proved": 30, "unproved": 0, "failed": 0, "rejected": 0}
+    assert last == {"event": "summary", "code": 0, "output": "out", "finished": True, **counts}
+    code, _, err = cli("reprocess many.jsonl --rules rules.toml --output out --log-json")
+    assert (code, [each["event"] for each in events(err)]) == (2, ["error", "summary"])
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "message"),
+    [
+        ("decode nowhere.jsonl", 2, "nowhere.jsonl: cannot be read: No such file or directory"),
+        ("decode scores.jsonl --nope", 2, "No such option: --nope"),
+        ("nope", 2, "No such command"),
+        ("decode scores.jsonl --rules bad.toml", 2, 'no field "titel"'),
+    ],
+)
+@pytest.mark.parametrize("place", ["before", "after"])
+def test_errors(folder, cli, command, code, message, place):
+    text = 'fields = ["title"]\n[[rule]]\ntemplate = "at_most_runs"\nfield = "titel"\n'
+    Path("bad.toml").write_text(text)
+    found = cli(f"--log-json {command}" if place == "before" else f"{command} --log-json")
+    *_, error, last = events(found[2])
+    assert (found[0], last) == (code, {"event": "summary", "code": code})
+    assert error["event"] == "error" and message in error["message"]
+
+
+def test_tables_for_people_do_not_come_between(folder, cli):
+    """With an output that is -, they are on standard error."""
+    ended = python(
+        "-m", "ilpinfer", "train", "train.tsv", *["--output", "-", "--cross-validate", "2", "--log-json"]
+    )
+    assert (ended.returncode, json.loads(ended.stdout)["format"]) == (0, "ilpinfer-hmm")
+    told = [each["event"] for each in events(ended.stderr)]
+    assert (told[0], told[-1]) == ("progress", "summary") and "error" not in told
+
+
+def test_a_file_of_defaults_and_the_option_that_turns_it_off(folder, cli):
+    Path("ilpinfer.toml").write_text("log-json = true\n")
+    assert events(cli("decode scores.jsonl")[2])[-1] == {"event": "summary", "code": 0}
+    assert cli("decode scores.jsonl --no-log-json")[2] == ""
+
+
+@pytest.mark.parametrize("word", ['a "b" \\ c', "tab\tline\n", "naïve – 標題"])
+def test_the_line_of_an_interrupt_is_json_whatever_the_command_has(word, monkeypatch):
+    monkeypatch.setattr(signals, "arguments", ("decode", word))
+    monkeypatch.setattr(signals, "_continuation", signals.ContinuedBy())
+    message = f"interrupted; {signals._continuation.way}"
+    (event,) = events(signals._event(130, message))
+    expected = {"event": "interrupted", "code": 130, "message": message}
+    assert event == {**expected, "continue": signals._continuation.command}
+
+
+def test_an_interrupt_before_options_are_read():
+    code = (
+        "import os, signal, sys; from ilpinfer.cli import entry\n"
+        "class Interrupter:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'numpy': os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Interrupter()); sys.argv = ['ilpinfer', 'decode', 'x', '--log-json']; entry()"
+    )
+    ended = python("-c", code)
+    event = {"event": "interrupted", "code": 130, "message": "interrupted", "continue": None}
+    assert (ended.returncode, events(ended.stderr)) == (130, [event])

@@ -1,0 +1,74 @@
+"""Time limits of the engine: calls without a clock get less work, and what is known when time runs out is kept."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import ilpinfer
+from formulations import Trellis
+from formulations import constraints as C
+from formulations.problem.compiled_rules import compile_problem
+from formulations.time_limits import OutOfTime
+from ilpinfer.core.deadline import Deadline
+from ilpinfer.core.request import Request
+from ilpinfer.core.result import Start, Task
+from ilpinfer.core.rule_compiler import compiler_of
+from ilpinfer.core.trees import Leaf
+from ilpinfer.decoding.reporting import run_task
+from ilpinfer.exact import auto, programs, stages
+from ilpinfer.exact.calls import SHARE, STEPS_PER_SECOND
+from ilpinfer.exact.known import Known, SearchResult
+
+
+def problem(T=6):
+    rng = np.random.default_rng(0)
+    trellis = Trellis(rng.normal(0, 1, 3), rng.normal(0, 1, (T - 1, 3, 3)), labels=["a", "b", "O"])
+    return trellis, [C.at_most_runs("a", 1, penalty=0.25), C.exactly_tokens("b", 2, penalty=0.5)]
+
+
+@pytest.mark.parametrize("limit", [None, 1e-3, 0.2])
+def test_the_kernels_have_a_share_of_the_time_that_is_left(limit, monkeypatch):
+    T, seen = 400, []
+    monkeypatch.setattr(stages, "decode_ground", lambda *arguments: seen.append(arguments[3]))
+    monkeypatch.setattr(stages, "_result", lambda *arguments: None)
+    stages.by_kernels(Known.of(compile_problem(*problem(T)), Deadline(limit)))
+    ((token, least, _),) = seen
+    most = np.inf if limit is None else limit * STEPS_PER_SECOND * SHARE
+    assert max(token * T, least) <= most
+    assert limit is not None or token > 0
+
+
+def late(*arguments, **options):
+    raise OutOfTime
+
+
+def ends_open(*arguments):
+    return SearchResult([], "too many prefixes", False)
+
+
+@pytest.mark.parametrize(
+    ("place", "function"),
+    [((stages, "by_diagrams"), late), ((auto, "_search"), late), ((auto, "_search"), ends_open)],
+    ids=["a stage", "before the stages", "a solver"],
+)
+def test_time_that_runs_out_leaves_labelling_and_bound(place, function, monkeypatch):
+    incumbent = ilpinfer.decode(*problem()).ids
+    monkeypatch.setattr(stages, "by_kernels", lambda known, share=1.0: None)
+    monkeypatch.setattr(*place, function)
+    monkeypatch.setattr(programs, "formulate", late)
+    task = Task(Deadline(60.0), start=Start(incumbent, 2.0**31, Leaf()))
+    (result,) = auto.auto(compile_problem(*problem()), task, "auto")
+    assert np.array_equal(result.path, incumbent)
+    assert result.bound == 2**31 and result.certificate.kind == "exact"
+    assert "no time left" in result.method
+
+
+def test_a_limit_that_passes_before_the_method_begins_leaves_what_is_known():
+    trellis, rules = problem()
+    incumbent = ilpinfer.decode(trellis, rules).ids
+    request = Request.of("auto", 1e-9, {})
+    task = replace(request.task(), start=Start(incumbent, 2.0**31, Leaf()))
+    (solution,) = run_task(trellis, compiler_of(rules), request, task, ilpinfer.decode)
+    assert solution.bound == 2048 and solution.certificate.kind == "exact"
+    assert not solution.has_labelling or np.array_equal(solution.ids, incumbent)
