@@ -252,9 +252,9 @@ def unroll(
     front: dict[Any, int] = {start: 0}
     count = 1
     for token, possible in enumerate(symbols):
-        time_limits.check()
         after: dict[Any, int] = {}
         for state in front:
+            time_limits.check()
             arcs = {}
             for symbol in possible:
                 following, emitted = read(token, state, symbol)

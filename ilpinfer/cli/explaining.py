@@ -73,6 +73,7 @@ _KINDS = {
     "linear": "linear: a row",
     "regular": "regular",
     "auxiliary": "needs auxiliary variables",
+    "function": "a Python function",
 }
 _PARTIAL = {
     "exact": "counts never fall",

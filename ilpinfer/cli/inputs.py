@@ -30,6 +30,7 @@ from ilpinfer.cli.arguments import (
     Scheme,
 )
 from ilpinfer.cli.command import Without
+from ilpinfer.cli.python_rules import code_of, file_of, is_python, python_rules
 from ilpinfer.cli.streams import STDOUT, notice
 from ilpinfer.corpus.conversion import iob1_remark
 from ilpinfer.corpus.examples import Example, InputError
@@ -102,7 +103,12 @@ def job_of(options: Scoring) -> Job:
         if options.rules_first:
             known = _rules_first(known, rules)
     fitting_scheme(known, scheme)
-    return Job(known, rules, scheme, f"{_content(model)}{digest(rules)}{scheme}{options.rules_first}")
+    return Job(
+        known,
+        rules,
+        scheme,
+        f"{_content(model)}{digest(rules, code_of(options.rules))}{scheme}{options.rules_first}",
+    )
 
 
 def prepare(
@@ -184,8 +190,10 @@ def read_rules(sources: Sequence[str]) -> RuleSet:
     for source in sources:
         with about(source), warnings.catch_warnings():
             warnings.simplefilter("ignore", RuleNotice)
-            own = source == "-"
-            result.append(parse_rules(text_of("-"), "standard input") if own else load_rules(source))
+            if source == "-":
+                result.append(parse_rules(text_of("-"), "standard input"))
+            else:
+                result.append(python_rules(source) if is_python(source) else load_rules(source))
     rules = join_rules(result)
     if sources and not rules.items:
         notice(f"{rules.name}: no rule and no feature")
@@ -212,6 +220,7 @@ def about(path: str | None) -> Iterator[None]:
 def files_read(*paths: str | None, toml: Sequence[str | None] = ()) -> list[str]:
     """Files that a command reads, including those named in its TOML files, `{ file = "words.txt" }`."""
     known = {*catalogue(), *BUILT_IN}
+    toml = [path and file_of(path) for path in toml]
     result = [path for path in (*paths, *toml) if path and path not in known]
     for path in (Path(name) for name in toml if name in result):
         with contextlib.suppress(OSError, ValueError, RecursionError):

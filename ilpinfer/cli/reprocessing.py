@@ -148,6 +148,12 @@ def _check(options: ReprocessOptions) -> None:
         )
     if options.scheduler and options.jobs:
         raise ValueError("--jobs and --scheduler: give one of them; --jobs counts processes of this machine")
+    remote = next((path for path in (*options.sources, options.output) if "://" in path), None)
+    if remote is not None:
+        raise ValueError(
+            f"{remote}: an address, and runs read and write local files, whose lock and resumption need a file system; copy it here first, "
+            "and the output folder there at the end"
+        )
     require("reprocess", "parquet", "pyarrow")
 
 

@@ -19,6 +19,7 @@ from ilpinfer.cli.arguments import MethodName, MethodOption, Reward, Rules, Sche
 from ilpinfer.cli.command import command, common
 from ilpinfer.cli.failure import Failure
 from ilpinfer.cli.inputs import about, checked_scheme, parameters, read_rules, rewarded
+from ilpinfer.cli.python_rules import is_python
 from ilpinfer.cli.streams import notice, remark
 from ilpinfer.corpus.examples import InputError
 from ilpinfer.corpus.sequences import read
@@ -134,6 +135,10 @@ def application(options: ServeOptions) -> "FastAPI":
     limits = options.limits
     scheme = checked_scheme(options.scheme)
     own = parameters(options.option)
+    for source in filter(is_python, options.rules):
+        raise InputError(
+            f"--rules {source}: the service takes no rules from Python; write them as a rule file"
+        )
     rules = rewarded(read_rules(options.rules), options.rewards)
     with about(options.model):
         model = load_model(options.model) if options.model else None

@@ -1,0 +1,92 @@
+"""Rules from Python on the command line."""
+
+import json
+
+import pytest
+
+import ilpinfer
+from formulations import Trellis
+from formulations import constraints as C
+
+CODE = """from formulations import constraints as C
+
+def repeats(labels, tokens):
+    return sum(a == b for a, b in zip(labels, labels[1:]))
+
+RULES = [C.predicate(repeats, penalty=0.5, prefix=repeats), C.starts_with("a", penalty=0.25)]
+HARD = (C.predicate(repeats),)
+TEXT = "citations"
+NUMBER = 3
+"""
+SCORES = {"emissions": [[1, 0], [2, 0], [1, 0]], "transitions": [[0, 0], [0, 0]]}
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    name = f"rules_of_{tmp_path.name}".replace("-", "_")
+    (tmp_path / f"{name}.py").write_text(CODE)
+    (tmp_path / "broken_rules.py").write_text("import no_such_module")
+    (tmp_path / "in.jsonl").write_text(
+        json.dumps(
+            {"tokens": ["x", "y", "z"], "labels": ["a", "b", "a"], "label_names": ["a", "b"], **SCORES}
+        )
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    return name
+
+
+@pytest.mark.parametrize("form", ["{}.py", "{}.py:RULES", "{}:RULES", "{}:HARD"])
+@pytest.mark.parametrize("more", [(), ("--method", "lds", "--time-limit", "5"), ("--jobs", "2")])
+def test_decode(cli, files, form, more):
+    result = cli("decode", "in.jsonl", "--rules", form.format(files), *more, "--output", "out.jsonl")
+    assert result.code == 0, result.err
+    with open("out.jsonl") as lines:
+        solution = ilpinfer.Solution.from_dict(
+            {k: v for k, v in json.loads(lines.readline()).items() if k not in ("sequence", "tokens")}
+        )
+    hard = form.endswith("HARD")
+    assert solution.labels == (["a", "b", "a"] if hard else ["a", "a", "a"])
+    assert solution.score == (2.0 if hard else 3.0) and solution.status == "optimal"
+    trellis = Trellis.from_emissions(**SCORES, labels=["a", "b"], tokens=["x", "y", "z"])
+    scope: dict = {}
+    exec(CODE, scope)
+    assert ilpinfer.verify(trellis, scope["HARD" if hard else "RULES"], solution).ok
+
+
+def test_compare(cli, files):
+    methods = "auto,beam,lds,viterbi"
+    result = cli("compare", "in.jsonl", "--rules", f"{files}.py", "--methods", methods, "--output", "out")
+    assert result.code == 0, result.err
+    with open("out/results.jsonl") as lines:
+        rows = [json.loads(line) for line in lines]
+    assert [row["score"] for row in rows] == [3.0, 3.0, 3.0, 3.0]
+
+
+@pytest.mark.parametrize(
+    ("rules", "words"),
+    [
+        ("{}.py:NONE", "has no 'NONE'; expected a list of rules or a rule set"),
+        ("{}:TEXT", "TEXT is a text; expected a list of rules or a rule set"),
+        ("{}:NUMBER", "rules is 3; expected a list of rules"),
+        ("absent.py", "absent.py: no such file"),
+        ("broken_rules.py", "cannot be imported: ModuleNotFoundError: No module named 'no_such_module'"),
+        ("no_such_package.rules:RULES", "cannot be imported: ModuleNotFoundError"),
+    ],
+)
+def test_what_is_refused(cli, files, rules, words):
+    result = cli("decode", "in.jsonl", "--rules", rules.format(files), "--output", "out.jsonl")
+    assert result.code == 2 and words in result.err.replace("\n", " ")
+    assert len(result.err.splitlines()) == 1
+
+
+def test_the_service_refuses_them(cli, files):
+    result = cli("serve", "--rules", f"{files}.py")
+    assert result.code == 2 and "the service takes no rules from Python" in result.err
+
+
+def test_an_edited_file_is_another_job(files):
+    from ilpinfer.cli.python_rules import code_of
+
+    assert code_of([f"{files}.py", "citations"]) == CODE == code_of([f"{files}:RULES"])
+    assert isinstance(C.predicate(len), C.Rule)
