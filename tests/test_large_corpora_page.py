@@ -69,7 +69,7 @@ def test_every_option_of_the_page_is_one():
     from ilpinfer.cli.app import group
 
     known = {name.removeprefix("--") for each in group().commands["reprocess"].params for name in each.opts}
-    text = re.sub(r"^#SBATCH .*$", "", PAGE.read_text("utf-8"), flags=re.M)
+    text = re.sub(r"^(#SBATCH|dask) .*$", "", PAGE.read_text("utf-8"), flags=re.M)
     assert set(re.findall(r"--([a-z][a-z-]+)", text)) <= known
 
 

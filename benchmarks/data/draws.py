@@ -72,11 +72,32 @@ def citation(random: Random, T: int, K: int, noise: float) -> Document:
     for field, (begin, end) in zip(permutation(random, range(fields)), pairwise([*begins, T]), strict=False):
         planted[begin:end], planted[begin] = 2 * field + 1, 2 * field
         tokens[end - 1] = "."
-    emissions = noise * normal(random, T, K)
-    emissions[np.arange(T), planted] += PLANTED
+    return _noisy(random, tokens, labels_of_size(K), planted, noise)
+
+
+def _noisy(
+    random: Random, tokens: Sequence[str], labels: LabelSet, planted: NDArray[np.int64], noise: float
+) -> Document:
+    """A planted labelling under noise; BIO labels in pairs, then `O`."""
+    K = len(labels)
+    emissions = noise * normal(random, len(tokens), K)
+    emissions[np.arange(len(tokens)), planted] += PLANTED
     steps, inside = np.full((K, K), -4.0), np.arange(1, K, 2)
     steps[inside, inside] = steps[inside - 1, inside] = -0.25
-    return Document(tuple(tokens), labels_of_size(K), emissions, steps, np.zeros(K))
+    return Document(tuple(tokens), labels, emissions, steps, np.zeros(K))
+
+
+def stretches(random: Random, runs: Sequence[tuple[str, Sequence[str]]], noise: float) -> Document:
+    """Runs of named fields, or of `O`, with their tokens, planted under noise; the fields are those of the runs, in order."""
+    fields = sorted({field for field, _ in runs} - {"O"})
+    labels = LabelSet((*(f"{prefix}-{field}" for field in fields for prefix in "BI"), "O"))
+    tokens = [word for _, words in runs for word in words]
+    names = [
+        field if field == "O" else f"{'I' if place else 'B'}-{field}"
+        for field, words in runs
+        for place, _ in enumerate(words)
+    ]
+    return _noisy(random, tokens, labels, labels.ids(names), noise)
 
 
 def near_ties(random: Random, T: int, K: int, unit: float) -> Document:

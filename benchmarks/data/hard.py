@@ -11,7 +11,19 @@ from random import Random
 
 import numpy as np
 
-from benchmarks.data.draws import Document, Floats, below, citation, names, nats, near_ties, permutation, pick
+from benchmarks.data.draws import (
+    Document,
+    Floats,
+    below,
+    citation,
+    names,
+    nats,
+    near_ties,
+    permutation,
+    pick,
+    stretches,
+)
+from benchmarks.data.synthetic import WORDS
 from formulations import Rule, RuleSet, Trellis, dump_rules
 from formulations import constraints as C
 from formulations.grid import UNITS_PER_NAT
@@ -178,6 +190,86 @@ def _consistency(random: Random, level: Level) -> Problem:
     return document, [C.consistent(token_class="capitalised", penalty=penalty)]
 
 
+def _timetables(random: Random, level: Level) -> Problem:
+    events = [f"event {n}" for n in range(level.K // 2)]
+    halves = [(event, 2 + below(random, 2)) for event in events for _ in range(2)]
+    free = level.T - sum(slots for _, slots in halves)
+    plan = permutation(random, [*halves, *[("O", 1)] * free])
+    document = stretches(random, [(event, ["slot"] * slots) for event, slots in plan], level.knob)
+    slots = {event: sum(n for name, n in halves if name == event) for event in events}
+    pairs = permutation(random, list(permutations(events, 2)))[: len(events)]
+    return document, [
+        *(C.exactly_tokens(event, slots[event], penalty=2.0) for event in events),
+        *(C.at_most_runs(event, 2) for event in events),
+        *(C.min_run_length(event, 2) for event in events),
+        *(C.at_most_in_window(event, 3, width=8, penalty=1.0) for event in events),
+        *(C.requires_before(a, b, penalty=nats(random, 0.5, 2.0)) for a, b in pairs),
+    ]
+
+
+def _invoices(random: Random, level: Level) -> Problem:
+    sections, lines = max(1, level.T // 20), list[tuple[str, int]]()
+    for _ in range(sections):
+        items = [1 + below(random, 40) for _ in range(2 + below(random, 4))]
+        discount = below(random, 9)
+        subtotal = sum(items) - discount
+        tax = subtotal // 5
+        lines += [*(("item", each) for each in items), ("discount", discount), ("subtotal", subtotal)]
+        lines += [("tax", tax), ("total", subtotal + tax)]
+    gaps = permutation(random, [i < len(lines) for i in range(level.T)])
+    given = iter(lines)
+    rows = [next(given) if is_line else ("O", below(random, 60)) for is_line in gaps]
+    document = stretches(random, [(field, [str(amount)]) for field, amount in rows], level.knob)
+
+    def amounts(field: str, sign: str) -> str:
+        return "".join(f" {sign} {amount}*at({field}, {t})" for t, (_, amount) in enumerate(rows) if amount)
+
+    sums = (
+        amounts("item", "+") + amounts("discount", "-") + amounts("subtotal", "-"),
+        amounts("subtotal", "+") + amounts("tax", "+") + amounts("total", "-"),
+    )
+    closing = [field for field in document.fields if field != "item"]
+    return document, [
+        *(C.linear(f"{text[3:]} = 0") for text in sums),
+        *(C.exactly_tokens(field, sections, penalty=2.0) for field in closing),
+        *(C.presence_precedence(a, b, penalty=0.5) for a, b in pairwise(["item", "subtotal", "total"])),
+    ]
+
+
+ADDRESS = {
+    "person": 2,
+    "firm": 3,
+    "street": 3,
+    "number": 1,
+    "postcode": 1,
+    "city": 2,
+    "region": 2,
+    "country": 1,
+    "phone": 3,
+}
+"""Fields of an address, and their greatest number of tokens."""
+
+
+def _addresses(random: Random, level: Level) -> Problem:
+    usual, runs = list(ADDRESS)[: level.K // 2], list[tuple[str, list[str]]]()
+    while len([word for _, words in runs for word in words]) < level.T:
+        left_out = pick(random, usual)
+        for field in usual:
+            words = [pick(random, WORDS) for _ in range(1 + below(random, ADDRESS[field]))]
+            runs += [(field, words)] * (field != left_out)
+    kept = list[tuple[str, list[str]]]()
+    for field, words in runs:
+        kept.append((field, words[: level.T - len([word for _, some in kept for word in some])]))
+    document = stretches(random, kept, level.knob)
+    count = sum(field == usual[-1] for field, _ in kept) + 1
+    return document, [
+        *(C.at_most_runs(field, count, penalty=1.0) for field in usual),
+        *(C.max_run_length(field, ADDRESS[field]) for field in usual),
+        *(C.linear(f"runs({a}) - runs({b}) = 0", penalty=1.0) for a, b in pairwise(usual)),
+        *(C.alternation(a, b, penalty=nats(random, 0.25, 1.0)) for a, b in combinations(usual, 2)),
+    ]
+
+
 FAMILIES = {
     "implications": Family(
         "60 soft implications between 13 fields, drawn at random; one run of each field",
@@ -248,5 +340,27 @@ FAMILIES = {
         (Level(100, 9, 1.0), Level(200, 9, 2.5), Level(400, 9, 2.5)),
         Level(20, 9, 2.5),
         _consistency,
+    ),
+    "timetables": Family(
+        "events in slots: soft numbers of slots, at most two blocks of at least two slots, soft limits on eight slots in a row, and "
+        "some events before others",
+        "noise, nats",
+        (Level(30, 9, 2.5), Level(45, 13, 2.5), Level(60, 17, 2.5), Level(60, 17, 4.0), Level(60, 21, 2.5)),
+        Level(12, 5, 2.5),
+        _timetables,
+    ),
+    "invoices": Family(
+        "amounts of lines: items less discounts are the subtotals, with taxes the totals, exactly; soft numbers of these lines",
+        "noise, nats",
+        (Level(20, 11, 1.5), Level(40, 11, 1.5), Level(40, 11, 2.5), Level(60, 11, 1.5), Level(60, 11, 2.5)),
+        Level(10, 11, 1.5),
+        _invoices,
+    ),
+    "addresses": Family(
+        "a list of addresses: fields of limited length, as many runs of one field as of the next, in turns with each other field",
+        "noise, nats",
+        (Level(20, 9, 2.5), Level(40, 13, 2.5), Level(60, 15, 2.5), Level(60, 19, 2.5), Level(60, 19, 4.0)),
+        Level(10, 7, 2.5),
+        _addresses,
     ),
 }

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from formulations.automata.circuit import by_token, components_of
-from formulations.automata.gates import Gates
+from formulations.automata.gates import FALSE, Gates
 from formulations.automata.lattice import StepTable
 from formulations.automata.sums import bounded
 from formulations.automata.windows import LATER, Component, StepChoice, UnboundComponent
@@ -146,6 +146,8 @@ class Linear(Text):
     def _truth(self, grounder: Grounder, term: ast.Term, token: int) -> Booleans:
         gates = grounder.gates
         node = grounder.node(term.formula, {term.variable: token})
+        if node == FALSE:
+            return np.zeros((1, 1), bool)
         near = token - 1 <= gates.first[node] and gates.last[node] <= token
         if node > 1 and not (near and gates.is_local(node)):
             message = "count(…) looks beyond the tokens t and t-1: state it as a logic rule"

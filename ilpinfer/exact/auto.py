@@ -25,7 +25,7 @@ from ilpinfer.exact.agreements import agree
 from ilpinfer.exact.branch import Branching
 from ilpinfer.exact.known import Known, SearchResult
 from ilpinfer.exact.programs import FASTEST, best_of_program, reduced_program
-from ilpinfer.exact.stages import best_few, solve
+from ilpinfer.exact.stages import best_few, by_products, solve
 from ilpinfer.exact.sum_relaxation import FEW_CASES, MOST_CASES, SumRelaxation, contradiction, sums_within
 from ilpinfer.exact.viterbi import VITERBI
 from ilpinfer.system.posix import missing_posix, require_posix
@@ -73,9 +73,17 @@ def _best(problem: Problem, known: Known) -> SearchResult:
             return agreement
         end = solve(known, most=min(refinement.FEW, stages.MOST_STEPS))
         return replace(end, why=f"{agreement.why}; {end.why}")
+    end = solve(known, most=min(refinement.FEW, stages.MOST_STEPS))
+    if end.complete or end.machineless or known.deadline.passed:
+        return end
+    with known.stage("products"):
+        product = by_products(known)
+    if product is not None:
+        return product
+    known.tried = True
     has_sums = any(isinstance(c, Sum) for rule in known.folded.rules for c in rule.components)
     if has_sums:
-        end = _best_with_sums(problem, known)
+        end = _best_with_sums(problem, known, end)
         only_sums = all(known.ground.plain[m].total is not None for m in known.active)
         if end.complete or (only_sums and is_forbidden(known.value)):
             return end
@@ -86,11 +94,8 @@ def _best(problem: Problem, known: Known) -> SearchResult:
         return Branching(problem, known).run(end)
 
 
-def _best_with_sums(problem: Problem, known: Known) -> SearchResult:
+def _best_with_sums(problem: Problem, known: Known, end: SearchResult) -> SearchResult:
     """As `_best`, for problems with sums, which may contradict each other: few steps and cases before the other methods."""
-    end = solve(known, most=min(refinement.FEW, stages.MOST_STEPS))
-    if end.complete or end.machineless or known.deadline.passed:
-        return end
     sum_relaxation = SumRelaxation(
         problem, sums_within(problem, [known.ground.components[m] for m in known.active])
     )

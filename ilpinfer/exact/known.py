@@ -159,6 +159,12 @@ class Known:
             if m not in known and (component in components or int(one.machines.mark[m]) in marks)
         ]
 
+    def priced(self, done: Iterable[int]) -> list[int]:
+        """Sums with multipliers that are not followed yet."""
+        one, known = self.ground, set(done)
+        priced = (m for m, c in enumerate(one.components) if self.multipliers.get(c) and one.sums[m])
+        return [m for m in priced if m not in known]
+
     def machines_of(self, components: Iterable[MachineKey]) -> list[int]:
         """The machines of components, by the places of their rules before folding."""
         wanted = set(components)

@@ -73,9 +73,10 @@ class Refinement:
 
         Machines of a component stay together, and those of a rule that counts once.
         """
-        one, done = self.known.ground, [machine for stage in self.order for machine in stage]
+        known, done = self.known, [machine for stage in self.order for machine in stage]
+        one = known.ground
         groups: dict[tuple[int, int], list[int]] = {}
-        for m in self.known.broken([path], done) or self.charged(done):
+        for m in known.broken([path], done) or known.priced(done):
             mark = int(one.machines.mark[m])
             groups.setdefault(one.components[m] if mark < 0 else (-1, mark), []).append(m)
         order = sorted(groups.values(), key=lambda group: -int(one.machines.penalty[group[0]]))[:MOST_TRIED]
@@ -83,11 +84,6 @@ class Refinement:
             small = diagram.copy().thin(self.known.value, SAMPLE)
             order.sort(key=lambda group: self.count_left(group, small))
         return [machine for group in order[:TOGETHER] for machine in group]
-
-    def charged(self, done: list[int]) -> list[int]:
-        """Sums with multipliers that are not followed yet."""
-        one, prices = self.known.ground, self.known.multipliers
-        return [m for m, c in enumerate(one.components) if prices.get(c) and one.sums[m] and m not in done]
 
     def count_left(self, group: list[int], small: Diagram) -> int:
         """The number of steps that remain of a small diagram after multiplication with machines."""

@@ -2,18 +2,18 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from formulations import constraints as C
-from formulations.dtypes import LabelIds
+from formulations.dtypes import Integers, LabelIds
 from formulations.grid import FORBIDDEN
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.exact.ground import NO_WINDOWS
 from ilpinfer.exact.known import Known
 from ilpinfer.kernels.counts import NO_COUNTS
-from ilpinfer.kernels.decoding import bound_jointly, price
+from ilpinfer.kernels.decoding import MOST_CELLS, bound_jointly, price
 from ilpinfer.kernels.handle import together
 from ilpinfer.kernels.label_setting import STOPPED, WIDEST, Options, advance, room_for_prefixes
 from ilpinfer.kernels.multipliers import reparametrise
@@ -40,6 +40,14 @@ class Prefixes:
     def exact(self, floor: int) -> bool:
         """Whether the first labelling is the best one that reaches the floor, or there is none."""
         return self.complete and self.left_out < (self.values[0] if self.paths else max(floor, DEAD))
+
+
+class Bounds(NamedTuple):
+    """A product of the machines `within`, and its recursion: completion, tail and the best value."""
+
+    joint: Any
+    within: list[int]
+    recursion: tuple[Integers, Integers, int]
 
 
 class Relaxation:
@@ -76,6 +84,13 @@ class Relaxation:
             prune(self.scores, self.emission, self.edge_at, self.completion, floor)
             self.complete()
 
+    def multiply(self, machines: Sequence[int], most: int, cells: int = MOST_CELLS) -> Bounds:
+        """The product of machines, each of which is inside if there are at most `most` joint states, and the recursion over it."""
+        active = np.array(machines, np.int64)
+        arrays = self.handle, self.emission, self.edge_at, self.classes, active
+        joint, within, completion, tail, total = bound_jointly(*arrays, most, cells)
+        return Bounds(joint, active[within].tolist(), (completion, tail, total))
+
     def prefixes(
         self,
         machines: Sequence[int],
@@ -87,18 +102,18 @@ class Relaxation:
         most: int = MOST_PREFIXES,
         budget: int = -1,
         inside: int = 1,
+        bounds: Bounds | None = None,
     ) -> Prefixes:
-        """The best labellings under some machines, by label setting; with a budget of violations, the cheapest ones within it."""
-        one, active = self.ground, np.array(machines, np.int64)
+        """The best labellings under some machines, by label setting; with a budget of violations, the cheapest ones within it.
+
+        Unless `bounds` are given, the machines are multiplied up to `inside` joint states.
+        """
+        one, bounds = self.ground, bounds or self.multiply(machines, inside)
         T, S = self.emission.shape
-        plain = one.machines
-        joint, within, completion, tail, total = bound_jointly(
-            self.handle, self.emission, self.edge_at, self.classes, active, inside
-        )
-        own = active if budget >= 0 else active[~within]
+        plain, joint, total, within = one.machines, bounds.joint, bounds.recursion[2], set(bounds.within)
+        own = np.array([m for m in machines if budget >= 0 or m not in within], np.int64)
         held = np.zeros(len(one.plain), np.int64)
-        held[active[within]] = 1
-        recursion = completion, tail, total
+        held[bounds.within] = 1
         p, at = room_for_prefixes(plain, own, S, len(joint.final), T, int(budget >= 0))
         p.clock[0] = 0
         code = STOPPED
@@ -109,7 +124,9 @@ class Relaxation:
                 max(floor, DEAD), int(at[STEPS]) + WORK_PER_CALL, False, False, copies, width, budget,
                 plain.cost, plain.final, held,
             )  # fmt: skip
-            code, p = advance(self.handle, self.edge_at, self.classes, joint, own, recursion, options, p, at)
+            code, p = advance(
+                self.handle, self.edge_at, self.classes, joint, own, bounds.recursion, options, p, at
+            )
         ends = np.arange(p.level[T], at[MADE])
         ends = ends[p.reach[ends] >= max(floor, DEAD)]
         costs = p.key[ends, -1] if budget >= 0 else 0 * ends

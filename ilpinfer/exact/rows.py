@@ -41,7 +41,8 @@ def combined_rows(sums: Sequence[Sum], shape: tuple[int, int]) -> list[Row]:
     )  # (R, classes of tokens, K)
     result: dict[Row, int] = {}
     for factors in _factors(weights):
-        total = np.tensordot(factors, weights, 1)
+        some = np.flatnonzero(factors)
+        total = np.tensordot(factors[some], weights[some], 1)
         total -= total.min(axis=1, keepdims=True)
         divisor = int(np.gcd.reduce(total, axis=None))
         if divisor and total.max() == divisor:

@@ -3,15 +3,17 @@
 import numpy as np
 
 from formulations import constraints as C
+from formulations.dtypes import LabelIds
 from formulations.grid import FORBIDDEN, is_forbidden
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.exact.calls import limits_within
 from ilpinfer.exact.diagram import MOST_STEPS as MOST_STEPS
 from ilpinfer.exact.known import Known, SearchResult
 from ilpinfer.exact.refinement import Refinement
-from ilpinfer.exact.relaxation import LABEL_SETTING, Relaxation
-from ilpinfer.kernels.decoding import DIRECT, INSIDE, MOST_JOINT, decode_ground
+from ilpinfer.exact.relaxation import LABEL_SETTING, Bounds, Relaxation
+from ilpinfer.kernels.decoding import DIRECT, INSIDE, MOST_JOINT, VECTOR, decode_ground
 from ilpinfer.kernels.few import FIRST_SHARE, NUMBER, decode_few_ground
+from ilpinfer.kernels.label_setting import FIRST_STEP
 from ilpinfer.kernels.recursion import DEAD
 from ilpinfer.kernels.tables import BOUND, CODE, NO_LABELLING, NO_PATH, PROVED, VALUE
 from ilpinfer.kernels.warming import Stage, example_problem
@@ -23,6 +25,8 @@ FEW_PASSES, FEW_STEPS = 8 * PASSES, 8 * LEAST_STEPS
 """The same limits for lists of labellings."""
 ALL, WATCHED = (1.0,), (0.0, *(2.0**-k for k in (16, 14, 12, 10, 8, 6, 4, 2, 0)))
 """Shares of these limits, one call after the other; several where somebody watches bound and labelling."""
+LARGEST_PRODUCT, LARGEST_SEARCH = 2**24, 2**22
+"""Values of the recursion over a large product, and prefixes of a search that it bounds."""
 BEAM, BEAMS = 30, 6
 """Width of a beam before diagrams, and number of beams; each one includes the rules that the last one broke."""
 
@@ -92,6 +96,61 @@ def how(known: Known) -> str:
     words = [f"{prices} multipliers"] * bool(prices)
     words += [f"label setting over {len(known.active)} machines"] * bool(known.active)
     return ", ".join(words) or "viterbi"
+
+
+def by_products(known: Known) -> SearchResult | None:
+    """The best labelling by a large product of machines, and label setting over the others; None where that leaves it open.
+
+    Rules on the presence or the order of the same fields share joint states: there are few more than sets of fields.
+    """
+    known.deadline.excuse(LABEL_SETTING.warm())
+    before = known.active, known.inside
+    relaxation, one = Relaxation(known), known.ground
+    relaxation.prune(known.value)
+    T, S = relaxation.emission.shape
+    work = 0, LARGEST_PRODUCT * S // VECTOR, DIRECT
+    cells = limits_within(work, T, known.deadline.remaining)[1] * VECTOR // S
+    order = sorted(range(len(one.plain)), key=lambda m: m not in before[0])
+    bounds = relaxation.multiply(order, cells, cells)
+    if bounds.recursion[2] < known.bound:
+        known.inside = frozenset(bounds.within)
+        path = _search(known, relaxation, bounds)
+        if path is not None:
+            return SearchResult(
+                [path], f"a product of {len(known.inside)} machines, {how(known)}", True, known.tree
+            )
+    known.active, known.inside = before
+    return None
+
+
+def _search(known: Known, relaxation: Relaxation, bounds: Bounds) -> LabelIds | None:
+    """The best labelling by label setting over the machines that are not in a product; None where it stays open."""
+    bound, followed, step = int(bounds.recursion[2]), list[int](), FIRST_STEP
+    for _ in range(BEAMS):
+        beam = relaxation.prefixes(followed, known.deadline, floor=known.value, width=BEAM, bounds=bounds)
+        done = [*followed, *bounds.within]
+        new = known.broken(beam.paths[:1], done) or known.priced(done)
+        followed += new
+        if not new:
+            break
+    while bound >= known.value and not is_forbidden(bound):
+        known.active = sorted([*followed, *bounds.within])
+        known.prove(bound, known.leaf(known.active))
+        floor = max(bound - step, known.value)
+        found = relaxation.prefixes(followed, known.deadline, floor=floor, most=LARGEST_SEARCH, bounds=bounds)
+        if not found.complete:
+            break
+        bound, step = (found.values or [found.left_out])[0], step * 5 // 2
+        for path in found.paths[:1]:
+            known.relaxed, evaluation = path, known.evaluate(path)
+            if evaluation.value == bound:
+                known.prove(bound, known.leaf(known.active))
+                return path
+            new = known.broken([path], known.active) or known.priced(known.active)
+            if not new:
+                return None
+            followed += new
+    return None
 
 
 def by_diagrams(known: Known, most: int) -> SearchResult:

@@ -372,8 +372,8 @@ def decode_ground(handle, emission, classes, limits, path, result, marks):
 
 
 @kernel
-def bound_jointly(handle, emission, edge_at, classes, active, most):
-    """A product of machines in `active` (A,) with at most `most` joint states, and the recursion over it.
+def bound_jointly(handle, emission, edge_at, classes, active, most, cells):
+    """A product of machines in `active` (A,) with at most `most` joint states, and the recursion over it, of at most about `cells` values.
 
     Parameters
     ----------
@@ -385,7 +385,7 @@ def bound_jointly(handle, emission, edge_at, classes, active, most):
     the joint automaton; which machines it has (A,); completion and tail (T · Q, W); and the best value
     """
     (T, S), width, order = emission.shape, width_of(handle.scores), np.arange(len(emission))
-    most = max(1, min(most, MOST_CELLS // (T * width)))
+    most = max(1, min(most, cells // (T * width)))
     apart = np.zeros(len(handle.machines.layout), np.int64)
     joint, inside = multiply_machines(handle.machines, classes, S, active, apart, most)
     size = T * len(joint.final), width

@@ -95,6 +95,10 @@ def _multiply(joint, kind, pairs, machines, m, most):
         final[done] = min(joint.final[q] + machines.final[machines.layout[m, FINAL] + state], HARD)
         for s in range(S):
             old, arc = pairs[s, 0], machines.layout[m, ARC] + state * machines.layout[m, WIDTH] + pairs[s, 1]
+            cost[done, s] = min(joint.cost[q, old] + machines.cost[arc], HARD)
+            if cost[done, s] == HARD:
+                after[done, s] = 0
+                continue
             key = joint.after[q, old] * states + machines.next_state[arc]
             if number[key] < 0:
                 if count == most:
@@ -102,7 +106,6 @@ def _multiply(joint, kind, pairs, machines, m, most):
                 number[key], order[count] = count, key
                 count += 1
             after[done, s] = number[key]
-            cost[done, s] = min(joint.cost[q, old] + machines.cost[arc], HARD)
         done += 1
     return Joint(joint.row, kind, after[:count], cost[:count], final[:count])
 

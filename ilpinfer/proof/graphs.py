@@ -148,21 +148,18 @@ class Product:
     def __init__(self, graph: Graph, machines: Sequence[Machine], meter: Meter) -> None:
         self.graph = graph
         self.kinds, self.moves = list[Integers](), list[tuple[Integers, Grid]]()
-        states = np.zeros((len(machines), 1), np.int64)
+        moves, here = Moves(machines, meter), np.zeros(1, np.int64)
         for t, steps in enumerate(graph.layers):
             meter.spend(SORT * (1 + len(machines)) * len(steps.arc))
             symbols, kind = distinct(np.stack([m.symbols(t, steps.arc) for m in machines]))
-            size = states.shape[1] * max(len(steps.arc), symbols.size)
-            meter.make(size, f"the machines inside have {states.shape[1]} joint states at token {t}")
-            meter.spend(SORT * states.shape[1] * symbols.size)
-            meter.keep(len(kind) + 2 * states.shape[1] * symbols.shape[1])
-            gain, reached = np.zeros((states.shape[1], symbols.shape[1]), np.int64), []
-            for machine, q, c in zip(machines, states[:, :, None], symbols, strict=True):
-                gain = add(gain, machine.cost[q, c])
-                reached.append(machine.after[q, c].reshape(-1))
-            states, after = distinct(np.stack(reached))
+            size = len(here) * max(len(steps.arc), symbols.size)
+            meter.make(size, f"the machines inside have {len(here)} joint states at token {t}")
+            meter.keep(len(kind) + 2 * len(here) * symbols.shape[1])
+            reached, gain = moves.of(here, symbols)
+            here, after = np.unique(reached, return_inverse=True)
             self.kinds.append(kind)
             self.moves.append((after.reshape(gain.shape), gain))
+        states = moves.states[:, here]
         final = np.zeros(states.shape[1], np.int64)
         for machine, q in zip(machines, states, strict=True):
             final = add(final, machine.final[q])
@@ -191,6 +188,53 @@ class Product:
         q, kind = joint[owner], self.kinds[t][at]
         target = steps.target * self.best[t + 1].shape[1] + after[q, kind]
         return Steps(owner, target, add(steps.score, gain[q, kind]), steps.arc, gain[q, kind])
+
+
+class Moves:
+    """The joint states (M, N) of machines that were reached, and the moves from them, each of which is worked out once."""
+
+    def __init__(self, machines: Sequence[Machine], meter: Meter) -> None:
+        self.machines, self.meter = machines, meter
+        self.states = np.zeros((len(machines), 1), np.int64)
+        self.number: dict[bytes, int] = {}
+        self.after, self.gain = np.full((1, 0), -1), np.zeros((1, 0), np.int64)
+
+    def of(self, here: Integers, symbols: Integers) -> tuple[Integers, Grid]:
+        """States and gains after each of some states (A,) and the symbols of each kind (M, C)."""
+        numbers = (self.number.setdefault(column.tobytes(), len(self.number)) for column in symbols.T)
+        columns = np.array(list(numbers), np.int64)
+        more = len(self.number) - self.after.shape[1]
+        self.after, self.gain = (
+            np.pad(array, ((0, 0), (0, more)), constant_values=-1) for array in (self.after, self.gain)
+        )
+        at = np.ix_(here, columns)
+        place, kind = np.nonzero(self.after[at] < 0)
+        self.meter.spend(SORT * (len(here) * len(columns) + len(self.machines) * len(place)), 0)
+        if len(place):
+            before, read = self.states[:, here[place]], symbols[:, kind]
+            gain = np.zeros(len(place), np.int64)
+            for machine, q, c in zip(self.machines, before, read, strict=True):
+                gain = add(gain, machine.cost[q, c])
+            pairs = zip(self.machines, before, read, strict=True)
+            self._enter(here[place], columns[kind], np.stack([m.after[q, c] for m, q, c in pairs]), gain)
+        return self.after[at], self.gain[at]
+
+    def _enter(self, before: Integers, column: Integers, reached: Integers, gain: Grid) -> None:
+        """Enter moves, and the states (M, N) that they reach; states keep their numbers."""
+        M, N = self.states.shape
+        self.meter.spend(SORT * M * (N + len(before)), 0)
+        order, begins = groups(np.hstack([self.states, reached]))
+        first = order[begins]
+        number = np.where(first < N, first, 0)
+        number[first >= N] = N + np.arange(int((first >= N).sum()))
+        which = np.empty_like(order)
+        which[order] = number[np.cumsum(begins) - 1]
+        new = first[first >= N] - N
+        self.states = np.hstack([self.states, reached[:, new]])
+        self.after, self.gain = (
+            np.pad(array, ((0, len(new)), (0, 0)), constant_values=-1) for array in (self.after, self.gain)
+        )
+        self.after[before, column], self.gain[before, column] = which[N:], gain
 
 
 def largest_of(group: Integers, values: Grid, count: int) -> Grid:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from routes import PLAIN, SMALL, take
+from routes import FEW_STEPS, PLAIN, SMALL, take
 from support.checks import check_optimum, ranking
 from support.effort import examples
 from support.strategies import UNIT, near_ties, problems
@@ -21,6 +21,7 @@ ROUTES = {
     "refinement": PLAIN,
     "refinement by small diagrams": PLAIN
     | {"refinement.FEW": 1, "refinement.GROWTH": 3, "refinement.TOGETHER": 1, "refinement.DIVE": 2},
+    "large products": PLAIN | FEW_STEPS,
     "cases": PLAIN | SMALL,
     "a solver": PLAIN
     | SMALL

@@ -5,7 +5,7 @@ import time
 
 import numpy as np
 import pytest
-from routes import PLAIN, SMALL, take
+from routes import FEW_STEPS, PLAIN, SMALL, take
 from support.strategies import UNIT
 
 import ilpinfer
@@ -25,6 +25,7 @@ ROUTES = {
     "refinement": PLAIN,
     "refinement by small diagrams": PLAIN
     | {"refinement.FEW": 50, "refinement.GROWTH": 3, "refinement.TOGETHER": 2, "refinement.SAMPLE": 40},
+    "large products": PLAIN | FEW_STEPS,
     "cases": PLAIN | SMALL | {"branch.MOST_CASES": 60},
     "few cases": PLAIN | SMALL | {"branch.MOST_CASES": 1},
 }
