@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -213,7 +213,8 @@ def _worth(
     bound = best.bound
     if options.program.program == "two-phase":
         bound = -options.program.two_phase(trellis, rules).cost_bound
-    return evaluate_labelling(trellis, own, program.integer.labelling(x), bound=best.bound), bound
+    worth = evaluate_labelling(trellis, own, program.integer.labelling(x), bound=best.bound)
+    return replace(worth, certificate=best.certificate), bound
 
 
 def _show(done: list[tuple[int, CheckedSolution]]) -> None:

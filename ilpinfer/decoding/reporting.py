@@ -117,9 +117,7 @@ def with_reasons(solution: Kind, deadline: Deadline) -> Kind:
     """The solution; where there is no labelling, with the reasons."""
     if solution.status is Status.UNKNOWN and not solution.reason:
         within = "" if deadline.remaining is None else f" within {deadline.limit:g} s"
-        return replace(
-            solution, reason=f"the method reached no labelling that keeps the hard rules{within}"
-        )
+        return replace(solution, reason=f"the method reached no labelling that keeps the hard rules{within}")
     if solution.status is not Status.INFEASIBLE or solution.context is None:
         return solution
     from ilpinfer.exact.infeasibility import explain_infeasibility

@@ -219,6 +219,7 @@ def test_a_worse_labelling_has_a_gap(folder, cli):
     row = json.loads(Path("back.jsonl").read_text())
     assert row["status"] == "feasible" and row["violations"] == {"one title": 1} and row["penalty"] == 2.5
     assert row["gap"] == row["objective_gap"] > 1 and row["claim_agrees"] is None
+    assert row["certificate"]["kind"] == "exact"
     assert row["score"] == row["objective"] == row["best_objective"] - row["objective_gap"]
 
 
