@@ -88,6 +88,8 @@ def _families(instances: DataFrame, report: Report) -> None:
         ("easy", "hard", "open"): lambda x: [Counter(x.level)[name] for name in ("easy", "hard", "open")],
     }
     report.pivot(instances, {"family": "part"}, cells, left=4)
+    if later := [name for name in FAMILIES if name not in set(instances.part)]:
+        report.text(f"Families that have not been run yet: {', '.join(later)}.")
 
 
 def _times(instances: DataFrame, answers: DataFrame, report: Report) -> None:
