@@ -37,11 +37,11 @@ def best_ids(trellis: Trellis, decoder: Decoder) -> Integers:
     except NoTokens as error:
         raise AdapterError(str(NoTokens(error.rule, WITH_TOKENS))) from None
     if not solution.has_labelling or solution.score == -np.inf:
-        found = "no labelling keeps the hard rules"
-        if solution.status != "infeasible":
-            found = f"{solution.method.partition(':')[0]} found no labelling that keeps the hard rules"
-        reason = solution.reason or "give rules a penalty, or the method more time"
-        raise AdapterError(f"{len(trellis)} tokens, {trellis.tokens[0]!r:.40} the first: {found}; {reason}")
+        what, reason = "no labelling keeps the hard rules", solution.reason
+        if solution.status == "unknown" and not solution.error:
+            what = f"{solution.method.partition(':')[0]} found no labelling that keeps the hard rules"
+            reason = "give rules a penalty, or the method more time"
+        raise AdapterError(f"{len(trellis)} tokens, {trellis.tokens[0]!r:.40} the first: {what}; {reason}")
     return solution.ids
 
 

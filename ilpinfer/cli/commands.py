@@ -80,7 +80,7 @@ Models and rules
   learn           | learning:learn             | Learn the penalties of rules from labelled sequences, by their effect on held-out labellings.
   check           | checking:check             | Count how often each rule applies, holds and is broken in gold labels; show examples and suggest a penalty.
 Compare and explain
-  compare         | comparing:compare          | Decode with several methods, and report the gap of each to the proved optimum.
+  compare         | comparing:compare          | Decode with several methods, and report the gap of each to the proved optimum; INPUT may be the folder of an earlier run.
   evaluate        | evaluating:evaluate        | Evaluate predicted labels against gold labels: fields, tokens, whole sequences and confusions.
   explain         | explaining:explain         | Explain each rule: its kind (local, linear, regular, auxiliary), its size, and how searches can prune with it.
   pareto          | pareto:pareto              | Compute all trade-offs between score and violation cost (the Pareto frontier), for each sequence and in total.

@@ -189,7 +189,13 @@ def agree(known: Known) -> SearchResult | None:
 def _example() -> None:
     trellis = Trellis([1.0, 0.0], [[[0.0, 0.0], [0.0, 2.0]]], labels=["a", "b"], tokens=["x", "x"])
     known = Known.of(compile_problem(trellis, [C.consistent()]), Deadline())
-    Decomposition(known, lists_of(known)).run()
+    search = Decomposition(known, lists_of(known))
+    search.run()
+    root = Case(search.lattice.node.copy(), search.lists.empty.copy())
+    scores, lists = search.pack(root)
+    kernels.forward(scores, lists, True)  # the run agrees at once, and calls neither of these
+    search.lists.best(lists)
+    kernels.narrow(scores, lists, 0, 0)
 
 
 AGREEMENT = Stage("agreement", "tokens that agree", _example)

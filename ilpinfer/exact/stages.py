@@ -119,6 +119,8 @@ def by_products(known: Known) -> SearchResult | None:
             return SearchResult(
                 [path], f"a product of {len(known.inside)} machines, {how(known)}", True, known.tree
             )
+        if is_forbidden(known.bound):
+            return SearchResult([], "no labelling is possible", True, known.tree)
     known.active, known.inside = before
     return None
 
@@ -150,6 +152,9 @@ def _search(known: Known, relaxation: Relaxation, bounds: Bounds) -> LabelIds | 
             if not new:
                 return None
             followed += new
+    if is_forbidden(bound):
+        known.active = sorted([*followed, *bounds.within])
+        known.prove(FORBIDDEN, known.impossible(known.active))
     return None
 
 
