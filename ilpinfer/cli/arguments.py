@@ -149,8 +149,8 @@ Column = Annotated[
     str,
     value_option(
         "COLUMN",
-        "Column of the labels, by its number from 1 or its name in the header. TOKEN,LABEL names both columns. The other "
-        "columns are kept with the tokens, for CRF templates that use them.",
+        "Column of the labels, by its number from 1 or its name in the header; of JSON and Parquet by its key. TOKEN,LABEL "
+        "names both columns. The other columns are kept with the tokens, for CRF templates that use them.",
         LABELS,
     ),
 ]

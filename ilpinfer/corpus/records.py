@@ -18,6 +18,7 @@ from ilpinfer.core.solution_fields import ABOUT, OWN
 from ilpinfer.corpus import label_studio, prodigy
 from ilpinfer.corpus.archives import OF_ALL, scores_of
 from ilpinfer.corpus.candidates import EXAMPLE, read_candidates
+from ilpinfer.corpus.column_form import ColumnNames
 from ilpinfer.corpus.examples import Example, InputError, Notify, Rejection
 from ilpinfer.corpus.lines import Lines
 from ilpinfer.corpus.logits import LogitsOptions
@@ -63,6 +64,10 @@ OTHER_NAMES = {"words": "tokens", **dict.fromkeys(("tags", "ner_tags", "gold"), 
 """Names that other files have for tokens and labels."""
 
 
+USUAL = ColumnNames()
+"""No names of a user's own for tokens and labels."""
+
+
 class DuplicateKey(InferenceError, ValueError): ...
 
 
@@ -77,19 +82,21 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return result
 
 
-def json_lines(lines: Lines, reading: LogitsOptions | None, notify: Notify) -> Iterator[Example | Rejection]:
+def json_lines(
+    lines: Lines, reading: LogitsOptions | None, notify: Notify, names: ColumnNames = USUAL
+) -> Iterator[Example | Rejection]:
     """One example for each non-empty line; lines that state none are rejected."""
     doubts = Doubts(lines.name)
     for number, line in lines:
         if isinstance(line, Rejection):
             yield line
         elif line.strip():
-            yield from _read(line, lines.name, "line", number, reading, doubts)
+            yield from _read(line, lines.name, "line", number, reading, doubts, names)
     doubts.tell(notify)
 
 
 def json_array(
-    text: str, name: str, reading: LogitsOptions | None, notify: Notify
+    text: str, name: str, reading: LogitsOptions | None, notify: Notify, names: ColumnNames = USUAL
 ) -> Iterator[Example | Rejection]:
     """The sequences of a text that holds a list of objects; InputError where it holds none."""
     records = _parse(text, name)
@@ -97,30 +104,55 @@ def json_array(
         raise InputError(f"{name}: an empty list; {EXPECTED}")
     doubts = Doubts(name)
     for number, record in enumerate(records, 1):
-        yield from _read(record, name, "item", number, reading, doubts)
+        yield from _read(record, name, "item", number, reading, doubts, names)
     doubts.tell(notify)
 
 
 def read_rows(
-    rows: Iterable[dict[str, Any]], name: str, begin: int, reading: LogitsOptions | None
+    rows: Iterable[dict[str, Any]], name: str, begin: int, reading: LogitsOptions | None, names: ColumnNames
 ) -> Iterator[Example | Rejection]:
     """The sequences of rows of a table, which are numbered from `begin`."""
     for number, row in enumerate(rows, begin):
-        yield from _read(row, name, "row", number, reading, Doubts(name))
+        yield from _read(row, name, "row", number, reading, Doubts(name), names)
 
 
 def _read(
-    record: Any, name: str, what: str, number: int, reading: LogitsOptions | None, doubts: Doubts
+    record: Any,
+    name: str,
+    what: str,
+    number: int,
+    reading: LogitsOptions | None,
+    doubts: Doubts,
+    names: ColumnNames,
 ) -> Iterator[Example | Rejection]:
     """The sequence of a record or of a line of JSON, or why there is none; nothing for a task that is passed over."""
     where = f"{name}, {what} {number}"
     try:
-        item = _any_example(_parse(record, where) if what == "line" else record, where, reading, doubts)
+        record = _usual_keys(_parse(record, where) if what == "line" else record, names, where)
+        item = _any_example(record, where, reading, doubts)
     except InputError as error:
         yield Rejection(name, number, str(error))
     else:
         if item is not None:
             yield replace(item, file=name, line=number)
+
+
+def takes(names: ColumnNames, key: str) -> bool:
+    """Whether a key is that of tokens or labels by the names of a user, or of labels that are left out."""
+    return key in (names.token, names.label) or (names.unlabelled and OTHER_NAMES.get(key) == "labels")
+
+
+def _usual_keys(record: Any, names: ColumnNames, where: str) -> Any:
+    """The record with the keys that a user names for tokens and labels under their usual names."""
+    if not names or not isinstance(record, dict):
+        return record
+    token, label = names.token or "tokens", "" if names.unlabelled else names.label
+    absent = next((key for key in (token, label) if key and key not in record), None)
+    if absent is not None:
+        keys = ", ".join(map(json.dumps, list(record)[:20]))
+        raise InputError(f"{where}: no key {json.dumps(absent)} for the column, but {keys}")
+    result = {key: value for key, value in record.items() if key != "labels" and not takes(names, key)}
+    return {**result, "tokens": record[token], "labels": record.get(label)}
 
 
 def _parse(text: str, where: str) -> Any:
@@ -266,7 +298,10 @@ def mistaken(key: str) -> str:
     if key in OWN:
         return '; rows of results or requests use this name, put a note under "metadata" or another name'
     near = OTHER_NAMES.get(key.lower()) or near_name(key, (name for name in KEYS if name not in ABOUT))
-    return f'; did you mean "{near}"? put a note with such a name under "metadata"' if near else ""
+    if not near:
+        return ""
+    way = f"name it as the column of {near}, or " if near in ("tokens", "labels") else ""
+    return f'; did you mean "{near}"? {way}put a note with such a name under "metadata"'
 
 
 def _form(record: dict[str, Any]) -> tuple[tuple[str, ...], set[str]]:

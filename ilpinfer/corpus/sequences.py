@@ -31,8 +31,8 @@ def read(
     reading : LogitsOptions, optional
         Options for reading logits.
     column : str, optional
-        Column of the labels, by number from 1 or by name in the header. `TOKEN,LABEL` names both columns, and
-        `TOKEN,` ignores labels. Cells of further columns are kept with the tokens; see `Example.columns`.
+        Column of the labels, by number from 1 or by name in the header; of JSON and Parquet by its key. `TOKEN,LABEL` names
+        both columns, and `TOKEN,` ignores labels. Cells of further columns are kept with the tokens; see `Example.columns`.
     notify : Notify, optional
         Function that is called with each notice about inferred settings; by default they are `InputNotice` warnings.
     unit : {"line", "document"}, default "line"

@@ -12,6 +12,7 @@ from formulations.files import open_bytes, plain_name
 from formulations.messages import suggestion
 from ilpinfer.corpus import brat, conllu, docbin
 from ilpinfer.corpus.archives import read_logits
+from ilpinfer.corpus.column_form import ColumnNames
 from ilpinfer.corpus.columns import AHEAD, columns
 from ilpinfer.corpus.examples import Example, InputError, Notify, Rejection
 from ilpinfer.corpus.lines import LONGEST, Lines
@@ -132,7 +133,7 @@ class ExampleStream:
                 yield replace(each, file=file, line=number)
         elif file.endswith(TABLES):
             rows, size = count_rows(file) if file.endswith(PARQUET) else 0, Path(file).stat().st_size
-            for number, row in enumerate(read_table(file, form.logits), 1):
+            for number, row in enumerate(read_table(file, form.logits, ColumnNames.read(form.column)), 1):
                 self._of_table = size * number // rows if rows else 0
                 yield row
         elif file.endswith(docbin.SUFFIX):
@@ -248,9 +249,9 @@ def _of_text(lines: Lines, form: CorpusForm, notify: Notify) -> Iterator[Found]:
     text = _json_text(lines, first.lstrip(), form)
     if text is not None:
         if text:
-            yield from json_array(text, lines.name, form.logits, notify)
+            yield from json_array(text, lines.name, form.logits, notify, ColumnNames.read(form.column))
         else:
-            yield from json_lines(lines, form.logits, notify)
+            yield from json_lines(lines, form.logits, notify, ColumnNames.read(form.column))
         return
     empty = True
     for each in columns(lines, form.column, notify, form.most, form.longest):

@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from ilpinfer.core.solution_fields import ABOUT
+from ilpinfer.corpus.column_form import ColumnNames
 from ilpinfer.corpus.examples import Example, InputError, Rejection
 from ilpinfer.corpus.logits import LogitsOptions
-from ilpinfer.corpus.records import KEYS, mistaken, read_rows
+from ilpinfer.corpus.records import KEYS, mistaken, read_rows, takes
 from ilpinfer.system.extras import require
 
 PARQUET = (".parquet",)
@@ -18,12 +19,12 @@ OF_OUTPUT = (*ABOUT, "tokens", "labels", "sequence", "further")
 """Columns that are read of files that `ilpinfer reprocess` wrote."""
 
 
-def read_table(path: str, reading: LogitsOptions | None) -> Iterator[Example | Rejection]:
+def read_table(path: str, reading: LogitsOptions | None, names: ColumnNames) -> Iterator[Example | Rejection]:
     """The sequences of a Parquet file, or of an Arrow file or stream."""
     begin = 1
     try:
-        for rows in _batches(path):
-            yield from read_rows(map(_without_nulls, rows), path, begin, reading)
+        for rows in _batches(path, names):
+            yield from read_rows(map(_without_nulls, rows), path, begin, reading, names)
             begin += len(rows)
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {_words(error)}") from None
@@ -44,7 +45,7 @@ def count_rows(path: str) -> int:
         return 0
 
 
-def _batches(path: str) -> Iterator[list[dict[str, Any]]]:
+def _batches(path: str, own: ColumnNames) -> Iterator[list[dict[str, Any]]]:
     require(path, "parquet", "pyarrow")
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -52,7 +53,7 @@ def _batches(path: str) -> Iterator[list[dict[str, Any]]]:
     with open(path, "rb") as stream:
         if path.endswith(PARQUET):
             file = pq.ParquetFile(stream)
-            names = _checked(path, file.schema_arrow.names)
+            names = _checked(path, file.schema_arrow.names, own)
             batches = file.iter_batches(ROWS, columns=names)
         else:
             batches = _arrow_batches(pa, stream)
@@ -60,7 +61,7 @@ def _batches(path: str) -> Iterator[list[dict[str, Any]]]:
         for batch in batches:
             for begin in range(0, batch.num_rows, ROWS):
                 part = batch.slice(begin, ROWS)
-                yield part.select(names or _checked(path, part.schema.names)).to_pylist()
+                yield part.select(names or _checked(path, part.schema.names, own)).to_pylist()
 
 
 def _arrow_batches(pa: Any, stream: Any) -> Iterator[Any]:
@@ -75,12 +76,12 @@ def _arrow_batches(pa: Any, stream: Any) -> Iterator[Any]:
         yield file.get_batch(number)
 
 
-def _checked(path: str, names: list[str]) -> list[str]:
+def _checked(path: str, names: list[str], own: ColumnNames) -> list[str]:
     """The columns to read; InputError for unknown ones."""
     if {"status", "method"} <= set(names):
         return [name for name in OF_OUTPUT if name in names]
     for name in names:
-        if mistake := mistaken(name):
+        if not takes(own, name) and (mistake := mistaken(name)):
             raise InputError(f"{path}: no use for column {name!r}{mistake}")
     return names
 

@@ -224,3 +224,18 @@ def test_line_breaks_out_and_rules_first_see_the_columns(folder, cli):
     Path("rules.toml").write_text(rule_text("tag_at", fields=["PER"], field="O", words=["sang"]))
     cli.done(f"{decode} --rules rules.toml --rules-first")
     assert rows(Path("o.jsonl"))[1]["labels"] == EXPECTED[1]
+
+
+@pytest.mark.parametrize(("column", "labels"), [("words,tags", ("B-a", "O")), ("words,", None)])
+@pytest.mark.parametrize("kind", ["jsonl", "json", "parquet"])
+def test_other_keys_of_tokens_and_labels_are_named_as_columns(tmp_path, kind, column, labels):
+    record = {"words": ["Ada", "met"], "tags": ["B-a", "O"], "id": "x"}
+    path = tmp_path / f"own.{kind}"
+    if kind == "parquet":
+        pandas = pytest.importorskip("pandas")
+        pytest.importorskip("pyarrow")
+        pandas.DataFrame([record]).to_parquet(path)
+    else:
+        path.write_text(json.dumps(record if kind == "jsonl" else [record]))
+    (example,) = read(path, column=column)
+    assert (example.tokens, example.labels, example.about) == (("Ada", "met"), labels, {"id": "x"})
