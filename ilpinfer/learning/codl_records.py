@@ -179,7 +179,7 @@ class TriedSettings:
     Examples
     --------
     >>> TriedSettings(0.6, "counts", 1.0, {"without rules": Measures(0.9, 0.8, 0.5)}).value
-    0.9
+    1.3
     """
 
     gamma: float
