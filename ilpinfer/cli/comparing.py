@@ -300,13 +300,19 @@ def _plots(options: CompareOptions) -> list[str]:
     return [f"{name}.{options.plots}" for name in PLOTS]
 
 
+def _pair(option: str, entry: str, value: str) -> tuple[str, str]:
+    """A name and what has it, from NAME=VALUE."""
+    name, equals, given = entry.partition("=")
+    if not (name and equals and given):
+        raise InputError(f"{option} {entry}: expected NAME={value}")
+    return name, given
+
+
 def _names(options: CompareOptions) -> dict[str, str]:
     """Names by method."""
     result: dict[str, str] = {}
     for entry in options.name:
-        name, equals, method = entry.partition("=")
-        if not (name and equals and method):
-            raise InputError(f"--name {entry}: expected NAME=METHOD")
+        name, method = _pair("--name", entry, "METHOD")
         if method in result:
             raise InputError(f"--name {entry}: {method} has the name {result[method]} already")
         result[method] = name
@@ -336,9 +342,7 @@ def _positions(plan: "Plan") -> Any:
 def _prediction_files(entries: Sequence[str]) -> dict[str, str]:
     result: dict[str, str] = {}
     for entry in entries:
-        name, equals, path = entry.partition("=")
-        if not (name and equals and path):
-            raise InputError(f"--predictions {entry}: expected NAME=FILE")
+        name, path = _pair("--predictions", entry, "FILE")
         if name in result:
             raise InputError(f"--predictions {name} is given twice")
         result[name] = path
