@@ -27,6 +27,8 @@ ALL, WATCHED = (1.0,), (0.0, *(2.0**-k for k in (16, 14, 12, 10, 8, 6, 4, 2, 0))
 """Shares of these limits, one call after the other; several where somebody watches bound and labelling."""
 LARGEST_PRODUCT, LARGEST_SEARCH = 2**24, 2**22
 """Values of the recursion over a large product, and prefixes of a search that it bounds."""
+STEPS_OF_TOKEN, STEPS_OF_CHECK = 2**24, 2**29
+"""Steps through a large product into one token, and into all: the checker of certificates refuses more."""
 BEAM, BEAMS = 30, 6
 """Width of a beam before diagrams, and number of beams; each one includes the rules that the last one broke."""
 
@@ -110,8 +112,10 @@ def by_products(known: Known) -> SearchResult | None:
     T, S = relaxation.emission.shape
     work = 0, LARGEST_PRODUCT * S // VECTOR, DIRECT
     cells = limits_within(work, T, known.deadline.remaining)[1] * VECTOR // S
+    steps = S * one.scores.labels
+    most = min(STEPS_OF_TOKEN // steps, STEPS_OF_CHECK // (T * steps))
     order = sorted(range(len(one.plain)), key=lambda m: m not in before[0])
-    bounds = relaxation.multiply(order, cells, cells)
+    bounds = relaxation.multiply(order, most, cells)
     if bounds.recursion[2] < known.bound:
         known.inside = frozenset(bounds.within)
         path = _search(known, relaxation, bounds)
