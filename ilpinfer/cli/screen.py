@@ -1,9 +1,8 @@
 """Results on standard output: tables for people, JSON for programs."""
 
-import math
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from formulations.plain_values import plain
 from ilpinfer.cli import settings
 from ilpinfer.cli.streams import STDOUT, json_text, visible
 
@@ -16,18 +15,6 @@ if TYPE_CHECKING:
 def print_json(value: Any) -> None:
     """Print one JSON value; numbers that are not finite are null, since JSON has no text for them."""
     print(json_text(plain(value), indent=2))
-
-
-def plain(value: Any) -> Any:
-    """The value with types of JSON: numpy's numbers as Python's, sequences as lists, non-finite numbers as None."""
-    if isinstance(value, Mapping):
-        return {str(key): plain(each) for key, each in value.items()}
-    if isinstance(value, str) or value is None:
-        return None if value is None else str(value)
-    if isinstance(value, Sequence | set | frozenset):
-        return [plain(each) for each in value]
-    value = value.item() if hasattr(value, "item") else value
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def console(*, stderr: bool = False) -> "Console":
