@@ -252,7 +252,8 @@ def _compared(options: CompareOptions, written: Files, findings: Findings) -> tu
             errors: OnError = "raise" if traceback_wanted() else "record"
             run = ComparisonRun(cases, compiler_of(rules), plan, errors, raise_interrupt, watch)
             try:
-                run.fill(checkpoint)
+                for row in run.new_rows(checkpoint.rows()):
+                    checkpoint.write([row])
             except Contradiction as error:
                 raise Failure(f"{error}; the rows are in {checkpoint.place.part}", 1) from None
         comparison = Comparison(checkpoint.rows, plan.kinds, options.cap, about, cases, rules)
