@@ -353,7 +353,6 @@ def record_of(comparison: Comparison, lines: Mapping[str, "pd.DataFrame"]) -> di
 
 
 def about_of(source: str, rules: RuleSet, sequences: int, plan: Plan) -> dict[str, Any]:
-    """What a comparison is about."""
     values = (
         source,
         rules.name or None,

@@ -90,8 +90,7 @@ class PathPair:
 
 
 def disagreements(results: Compared, most: int = MOST) -> list[PathPair]:
-    """Sequences on which a method is furthest below the best one, of different methods first, and one with a typical gap; none
-    where the comparison does not hold its sequences."""
+    """Sequences on which a method is furthest below the best one, of different methods first, and one with a typical gap."""
     if results.rules is None:
         return []
     chosen = choose(candidates(results.rows(), results.cap), most)
@@ -131,8 +130,7 @@ def candidates(rows: Iterable[Row], cap: float) -> list[RowPair]:
 
 
 def choose(ordered: Sequence[RowPair], most: int = MOST) -> list[tuple[RowPair, str]]:
-    """Candidates to draw, each of another sequence, and why: the largest gaps, the first of each method before others, and the
-    median of all."""
+    """Candidates of different sequences, and why: the largest gaps, the first of each method before others, and the median."""
     chosen: list[tuple[RowPair, str]] = []
     sequences, methods = set[int](), set[str]()
     for fresh in (True, False):
@@ -156,10 +154,7 @@ def choose(ordered: Sequence[RowPair], most: int = MOST) -> list[tuple[RowPair, 
 def window(
     differing: Sequence[int], tokens: int, marked: Iterable[int] = (), width: int = WIDTH
 ) -> tuple[int, int]:
-    """The stretch of at most `width` tokens that has most of the tokens that differ, and of these the most marked ones.
-
-    Of equal stretches the middle one is taken, so that there is context on both sides.
-    """
+    """The stretch of at most `width` tokens with most that differ, of these with most that are marked, and of these the middle one."""
     if tokens <= width:
         return 0, tokens
     worth = np.zeros(tokens + 1, np.int64)

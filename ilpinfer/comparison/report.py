@@ -185,7 +185,6 @@ def _listed(texts: Sequence[str]) -> str:
 
 
 def _failures(frame: "pd.DataFrame") -> list[tuple[str, str, int]]:
-    """Method, type of error and number of rows."""
     failed = frame[frame.error != ""].groupby(["method", "error"], sort=False).size()
     return [(method, error, int(count)) for (method, error), count in failed.items()]
 

@@ -27,10 +27,7 @@ class Folder:
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """Lock the folder against other runs; OutputError if another run has the lock.
-
-        Incomplete files of a killed run are removed.
-        """
+        """Lock the folder, without incomplete files of a killed run; OutputError if another run has the lock."""
         check_folder(self.path)
         if self.path.exists() and not self.path.is_dir():
             raise OutputError(f"{self.path}: is a file; name a folder")
@@ -42,7 +39,6 @@ class Folder:
 
     @property
     def is_empty(self) -> bool:
-        """Whether the folder has no files."""
         return not any(each.name != "run.lock" for each in self.path.iterdir())
 
     def manifest(self) -> Manifest:
