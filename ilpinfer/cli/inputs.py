@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from formulations import Feature, LabelSet, RuleSet, join_rules, load_rules, parse_rules
 from formulations.errors import RuleNotice
-from formulations.files import open_bytes, read_text
+from formulations.files import read_text
 from formulations.labels.schemes import ALIASES, SCHEMES, scheme_name
 from formulations.messages import suggestion
 from formulations.problem.digest import digest
@@ -40,6 +40,7 @@ from ilpinfer.errors import describe, traceback_wanted, without_place
 from ilpinfer.models.files import BUILT_IN, load_model
 from ilpinfer.models.sequence_model import SequenceModel
 from ilpinfer.pipelines.trellises import ScoredSequence, fitting_scheme, score
+from ilpinfer.system.addresses import open_bytes
 
 if TYPE_CHECKING:
     from ilpinfer.core.methods import Method

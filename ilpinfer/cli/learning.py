@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import ilpinfer
@@ -51,6 +50,7 @@ from ilpinfer.models.files import (
 from ilpinfer.models.sequence_model import SequenceModel
 from ilpinfer.models.sequences import Labelled
 from ilpinfer.pipelines.trellises import score
+from ilpinfer.system.addresses import open_bytes
 from ilpinfer.system.checkpoint import Row, RowCheckpoint, RowPosition
 from ilpinfer.system.files import digest, write_atomically
 
@@ -394,7 +394,8 @@ def _shown(model: str | None) -> str:
     """The name of a model, or a digest of its file."""
     if model is None or model in BUILT_IN:
         return model or "no model"
-    return f"a model ({digest(Path(model).read_bytes())})"
+    with open_bytes(model) as stream:
+        return f"a model ({digest(stream.read())})"
 
 
 def _warn(options: LearnOptions, own: bool, record: TrainingRecord | None) -> None:

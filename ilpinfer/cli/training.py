@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from formulations import LabelSet, RuleSet
 from formulations.errors import RuleNotice
-from formulations.files import open_bytes
 from formulations.messages import suggestion
 from ilpinfer.cli.arguments import (
     LABELS,
@@ -37,6 +36,7 @@ from ilpinfer.evaluation.evaluation import Pair, evaluate
 from ilpinfer.models.files import TrainingRecord, save_trained, training_digest
 from ilpinfer.models.sequence_model import TrainedModel
 from ilpinfer.models.sequences import Labelled
+from ilpinfer.system.addresses import open_bytes
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -9,6 +9,7 @@ from ilpinfer.corpus.column_form import ColumnNames
 from ilpinfer.corpus.examples import Example, InputError, Rejection
 from ilpinfer.corpus.logits import LogitsOptions
 from ilpinfer.corpus.records import KEYS, mistaken, read_rows, takes
+from ilpinfer.system.addresses import open_bytes
 from ilpinfer.system.extras import require
 
 PARQUET = (".parquet",)
@@ -40,7 +41,8 @@ def count_rows(path: str) -> int:
     import pyarrow.parquet as pq
 
     try:
-        return int(pq.read_metadata(path).num_rows)
+        with open_bytes(path) as stream:
+            return int(pq.read_metadata(stream).num_rows)
     except (OSError, ValueError):
         return 0
 
@@ -50,7 +52,7 @@ def _batches(path: str, own: ColumnNames) -> Iterator[list[dict[str, Any]]]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    with open(path, "rb") as stream:
+    with open_bytes(path) as stream:
         if path.endswith(PARQUET):
             file = pq.ParquetFile(stream)
             names = _checked(path, file.schema_arrow.names, own)

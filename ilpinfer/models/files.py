@@ -9,9 +9,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from formulations.files import open_bytes, read_text_bytes
+from formulations.files import read_text_bytes
 from ilpinfer.errors import ModelError
 from ilpinfer.models.sequence_model import SequenceModel, TrainedModel
+from ilpinfer.system.addresses import open_bytes
 from ilpinfer.system.files import digest, write_atomically
 
 FORMATS: Mapping[str, str] = {
