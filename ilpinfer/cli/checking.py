@@ -74,10 +74,7 @@ def check(options: CheckOptions) -> None:
 
 
 def suggested(rules: RuleSet, reports: "Sequence[RuleReport]") -> tuple[RuleSet, list[str]]:
-    """The rules with suggested penalties, and the names of rules that are left out, with the reason.
-
-    Rules that never apply, and hard rules that gold labels never break, are unchanged.
-    """
+    """The rules with suggested penalties, and the names of those left out, with the reason; hard rules that gold keeps stay as they are."""
     by_name = {report.rule: report for report in reports}
     items: list[Rule | Feature] = []
     left_out = []
@@ -100,10 +97,7 @@ def suggested(rules: RuleSet, reports: "Sequence[RuleReport]") -> tuple[RuleSet,
 
 
 def _read_as(labellings: list[Sequence[str]], scheme: str) -> list[tuple[str, ...]]:
-    """Labels in the requested scheme, converted where they are in another one.
-
-    Names of BIO are also valid in a scheme that marks the ends of runs, but lack these marks, and are converted.
-    """
+    """Labels in the requested scheme; names of BIO, valid in schemes that mark ends of runs but without these marks, are converted, too."""
     names = sorted({name for labels in labellings for name in labels})
     try:
         schemes.check(names, scheme or "plain")

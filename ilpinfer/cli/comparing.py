@@ -200,7 +200,6 @@ class Files:
 
 
 def _inputs(options: CompareOptions) -> list[str]:
-    """Files that are read."""
     files = [*options.input.files, *_prediction_files(options.predictions).values()]
     folders = [options.input.source, *options.join] if Path(options.input.source).is_dir() else []
     return [*files, *(str(Path(folder, name)) for folder in folders for name in FILES)]
@@ -252,7 +251,8 @@ def _compared(options: CompareOptions, written: Files, findings: Findings) -> tu
             errors: OnError = "raise" if traceback_wanted() else "record"
             run = ComparisonRun(cases, compiler_of(rules), plan, errors, raise_interrupt, watch)
             try:
-                run.fill(checkpoint)
+                for row in run.new_rows(checkpoint.rows()):
+                    checkpoint.write([row])
             except Contradiction as error:
                 raise Failure(f"{error}; the rows are in {checkpoint.place.part}", 1) from None
         comparison = Comparison(checkpoint.rows, plan.kinds, options.cap, about, cases, rules)
@@ -284,7 +284,6 @@ def _layout(options: CompareOptions) -> "Layout":
 
 
 def _tables(options: CompareOptions, layout: "Layout") -> list[str]:
-    """The files of the tables."""
     from ilpinfer.comparison.tables import SUFFIXES
 
     return [name + SUFFIXES[options.tables] for name in layout.names] if options.tables else []
@@ -309,7 +308,6 @@ def _pair(option: str, entry: str, value: str) -> tuple[str, str]:
 
 
 def _names(options: CompareOptions) -> dict[str, str]:
-    """Names by method."""
     result: dict[str, str] = {}
     for entry in options.name:
         name, method = _pair("--name", entry, "METHOD")

@@ -61,7 +61,6 @@ class ConvertOptions:
 
     @property
     def files(self) -> list[str]:
-        """Files that are read."""
         from ilpinfer.corpus.streams import files_of
 
         result = [*files_of(self.source), *([self.labels] if self.labels else [])]

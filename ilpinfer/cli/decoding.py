@@ -166,7 +166,6 @@ class Peekable:
 
     @property
     def size(self) -> int:
-        """Number of bytes that were read."""
         return self._stream.size
 
     @property
@@ -229,8 +228,6 @@ Write = Callable[[list[Row], Example], None]
 
 @dataclass(frozen=True)
 class _Work:
-    """Sequences to decode, and the failures among them."""
-
     examples: Peekable
     job: Job
     solve: Solve

@@ -38,8 +38,6 @@ PROGRAM = "Integer program"
 
 @dataclass(frozen=True)
 class ProgramOptions:
-    """Options of programs; see `formulations.formulate`."""
-
     program: Annotated[
         str,
         value_option(
@@ -206,7 +204,6 @@ def _start(options: ExportOptions) -> "Callable[..., Solution] | None":
 
 
 def check_texts(format_: str, units: str) -> None:
-    """Raise InputError for a format or units that do not exist."""
     if format_ not in FORMATS:
         raise InputError(f'no format "{format_}"{suggestion(format_, FORMATS)}')
     if units not in UNITS:

@@ -74,7 +74,6 @@ class CheckedSolution:
     agrees: bool | None  # whether the claimed objective is that of the vector; None where none is claimed
 
     def row(self, number: int, item: ScoredSequence) -> dict[str, Any]:
-        """The record as plain values."""
         from ilpinfer.core.solution import finite
 
         return {

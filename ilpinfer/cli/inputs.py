@@ -71,13 +71,10 @@ class Scoring:
 
 @dataclass(frozen=True)
 class InputOptions(Scoring):
-    """Sequences of a file, with options for reading and scoring them."""
-
     source: Input = field(kw_only=True)
 
     @property
     def files(self) -> list[str]:
-        """Files that are read."""
         return files_read(self.source, self.model, self.label_names, toml=self.rules)
 
 
@@ -115,10 +112,7 @@ def job_of(options: Scoring) -> Job:
 def prepare(
     options: InputOptions, reading: LogitsOptions, first: int | None = None, *, fit: bool = False
 ) -> tuple[list[ScoredSequence], RuleSet, str]:
-    """Scored sequences, rules, and a digest of model, rules and sequences; everything is checked before work begins.
-
-    With `fit`, one notice names rules that rarely apply, in place of the notice about absent fields.
-    """
+    """Scored sequences, rules, and a digest of all; with `fit`, a notice names rules that rarely apply in place of absent fields."""
     from ilpinfer.corpus.sequences import read
     from ilpinfer.pipelines.fit import about_rules
     from ilpinfer.pipelines.scored_stream import check_rules

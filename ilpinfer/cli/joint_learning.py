@@ -40,8 +40,6 @@ def searcher(options: Any) -> "JointSearch":
 
 
 class Files(NamedTuple):
-    """Where rules and model are written."""
-
     rules: str
     model: str
 
@@ -55,7 +53,6 @@ def learn_all(
     outputs: Outputs,
     inputs: Sequence[str],
 ) -> None:
-    """Learn from pairs by models of the record's kind."""
     from ilpinfer.models.corrected import Base
     from ilpinfer.models.training import KINDS
 

@@ -218,7 +218,6 @@ def _check_rules(options: LearnOptions) -> None:
 
 @contextmanager
 def _count(number: int) -> Iterator[Any]:
-    """Show the number of passes over the sequences."""
     done = 0
     with status("learning") as update:
 
@@ -288,8 +287,6 @@ def _remark(options: LearnOptions, result: "LearntPenalties") -> None:
 
 @dataclass(frozen=True)
 class TrainingScores:
-    """Labelled sequences, and the source of their scores in words."""
-
     source: str
     pairs: Sequence[Labelled]
     scores: str
@@ -357,10 +354,7 @@ def open_checkpoint(
 def cross_fitted(
     data: TrainingScores, learner: "PenaltyLearner", checkpoint: RowCheckpoint | None = None
 ) -> "list[ScoredExample]":
-    """Each sequence, scored by a model that was trained without its part.
-
-    Models of an interrupted run are read from the checkpoint; others are trained and added to it.
-    """
+    """Each sequence, scored by a model trained without its part; models of an interrupted run come from the checkpoint."""
     from ilpinfer.learning.held_out import held_out_examples
     from ilpinfer.models.training import KINDS
 

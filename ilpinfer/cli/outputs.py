@@ -58,7 +58,6 @@ class Outputs:
             yield
 
     def show(self, record: Any, table: "Callable[[Console], None]") -> None:
-        """Print the result: a record with `--json`, or else a table."""
         if self.as_json:
             print_json(record)
         else:

@@ -209,7 +209,6 @@ def _curve(
     kept: Sequence[int],
     options: ParetoOptions,
 ) -> "CorpusFrontier | None":
-    """The trade-off over the sequences that have a frontier."""
     from ilpinfer.learning.trade_off import sum_frontiers
 
     if not kept:
@@ -286,7 +285,6 @@ def _gold(item: ScoredSequence, rules: RuleSet) -> tuple[float, float] | None:
 
 
 def _tell(curve: "CorpusFrontier", most: int | None, left_out: int) -> None:
-    """Notices about incomplete frontiers and sequences without one."""
     if not curve.complete:
         limit = "" if most is None else f" without --most {most},"
         notice(

@@ -41,8 +41,6 @@ class MakeOptions:
 
 @dataclass(frozen=True)
 class _Work:
-    """Sequences, and the failures among them."""
-
     options: MakeOptions
     scored: list[ScoredSequence]
     rules: RuleSet
@@ -250,7 +248,6 @@ def _rules(reference: "Reference") -> list[str]:
 
 
 def _leaves(tree: Any) -> int:
-    """The number of cases of a proof."""
     waiting, count = [tree], 0
     while waiting:
         node = waiting.pop()

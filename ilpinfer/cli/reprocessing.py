@@ -137,7 +137,6 @@ def reprocess(options: ReprocessOptions) -> None:
 
 
 def _check(options: ReprocessOptions) -> None:
-    """Raise ValueError for invalid options."""
     from ilpinfer.core.request import deadline_for
 
     deadline_for(options.time_limit)

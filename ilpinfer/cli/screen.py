@@ -18,10 +18,7 @@ def print_json(value: Any) -> None:
 
 
 def console(*, stderr: bool = False) -> "Console":
-    """A console on standard output or standard error; 140 columns wide if it is no terminal, and mute among JSON lines.
-
-    Square brackets are shown as they are: texts of users are never read as markup. Control characters are escapes.
-    """
+    """A console, 140 columns wide if it is no terminal, and mute among JSON lines; texts are no markup, control characters are escapes."""
     from rich.console import Console
 
     class Screen(Console):
@@ -56,7 +53,6 @@ def table(*headings: str, padding: tuple[int, int, int, int] | tuple[int, int] =
 
 
 def numbers(table: "Table", *headings: str) -> None:
-    """Add columns of numbers."""
     from rich.text import Text
 
     for heading in headings:

@@ -178,7 +178,6 @@ def read_labelled(source: str, column: str, scheme: str, first: int | None = Non
 
 
 def _check_use(options: TrainOptions) -> None:
-    """Raise InputError for options of an evaluation that is not requested."""
     for name, value in (("documents", options.documents), ("rules", ", ".join(options.rules))):
         if value and not (options.held_out or options.folds):
             raise InputError(
@@ -202,7 +201,6 @@ def _line_breaks(options: TrainOptions) -> dict[str, bool]:
 
 
 def _template(own: dict[str, Any]) -> str | None:
-    """The file of a feature template, if options name one."""
     name = own.get("template")
     return name if isinstance(name, str) and Path(name).is_file() else None
 
@@ -307,7 +305,6 @@ def _show_folds(folds: Sequence[Sequence[Pair]], screen: "Console") -> None:
 
 
 def _measures(pairs: Sequence[Pair]) -> dict[str, Any]:
-    """Measures of predictions, as plain values."""
     return {"sequences": len(pairs), **evaluate(pairs).to_dict()}
 
 

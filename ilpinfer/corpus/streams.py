@@ -50,8 +50,6 @@ Found = Example | Rejection
 
 @dataclass(frozen=True)
 class CorpusForm:
-    """Options for reading files of sequences."""
-
     logits: LogitsOptions | None = None
     column: str = ""
     most: int | None = AHEAD

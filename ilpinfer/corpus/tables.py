@@ -91,9 +91,7 @@ def _checked(path: str, names: list[str], own: ColumnNames) -> list[str]:
 
 
 def _without_nulls(row: dict[str, Any], path: str) -> dict[str, Any]:
-    """A row as a record; a column that is null is one that the record lacks, and a note that is NaN, too. Dates and the
-    like are texts, and known labels and further columns may be maps.
-    """
+    """A row as a record, without nulls, and without notes that are NaN; dates and the like are texts, columns of maps objects."""
     cells = {name: value for name, value in row.items() if value is not None}
     stored = _stored(cells.pop(FURTHER, "{}"), path)
     known = {name: value for name, value in cells.items() if name in KEYS}

@@ -34,8 +34,6 @@ QUESTION_SECONDS = 2.0
 
 @dataclass(frozen=True)
 class Gold:
-    """A labelled sequence and its place."""
-
     tokens: tuple[str, ...]
     labels: tuple[str, ...]
     where: str
@@ -43,8 +41,6 @@ class Gold:
 
 @dataclass(frozen=True)
 class Breach:
-    """A place in gold where a rule is broken."""
-
     where: str
     tokens: tuple[int, ...]
     text: tuple[str, ...]
@@ -238,7 +234,6 @@ class _Relations:
         )
 
     def can_break(self, i: int) -> bool:
-        """Whether any labelling breaks the rule."""
         if self.broken_by[:, i].any() or self.rules[i].machineless:
             return True
         return any(self._possible(_breaking_rule(machine)) for machine in self.rules[i].machines)

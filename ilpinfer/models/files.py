@@ -67,7 +67,6 @@ def save_trained(path: str | Path, model: TrainedModel, training: TrainingRecord
 
 
 def record_of(model: "ModelFile | TrainedModel") -> dict[str, Any]:
-    """The plain values of a model's file."""
     body = model.body()
     return {"format": model.FORMAT, "version": model.VERSION, "sha256": _digest(body), "model": body}
 

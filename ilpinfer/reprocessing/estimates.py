@@ -34,7 +34,6 @@ class Estimate:
 
 
 def estimate(stream: ExampleStream, work: Work) -> Estimate:
-    """Decode the first sequences, measure the time, and write nothing."""
     rejected = count = 0
 
     def good() -> Iterator[Example]:

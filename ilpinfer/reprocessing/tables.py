@@ -53,11 +53,9 @@ class ShardEntry:
 
     @property
     def unproved(self) -> int:
-        """Number of sequences without a proof."""
         return self.rows - self.proved
 
     def to_dict(self) -> dict[str, Any]:
-        """The entry as plain values, for the manifest."""
         return {**asdict(self), "unproved": self.unproved}
 
 
