@@ -35,7 +35,9 @@ from ilpinfer.cli.streams import notice, remark
 from ilpinfer.cli.training import held_out_of_file, read_labelled
 from ilpinfer.corpus.conversion import convert_all
 from ilpinfer.corpus.examples import Example, InputError
+from ilpinfer.corpus.sequences import read, read_plain_text
 from ilpinfer.models.sequences import Labelled
+from ilpinfer.models.training import KINDS
 from ilpinfer.system.checkpoint import RowCheckpoint, RowPosition
 from ilpinfer.system.files import digest, write_atomically
 
@@ -155,7 +157,6 @@ class CodlOptions:
     def method(self) -> "CODL":
         """The settings; InputError for invalid ones."""
         from ilpinfer.learning import CODL
-        from ilpinfer.models.training import KINDS
 
         if self.kind not in KINDS:
             raise InputError(f'no kind of model "{self.kind}"{suggestion(self.kind, KINDS)}')
@@ -273,8 +274,6 @@ def _weight(text: str) -> float | None:
 
 def _pool(options: CodlOptions, labelled: Sequence[Labelled], scheme: str) -> list[tuple[str, ...]]:
     """The tokens of the pool; one notice if labels of the pool are ignored that the model does not have."""
-    from ilpinfer.corpus.sequences import read, read_plain_text
-
     if options.text or plain_name(options.pool).endswith(".txt"):
         examples = read_plain_text(options.pool, options.split)
     else:

@@ -13,8 +13,10 @@ from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import add_row, numbers, table
 from ilpinfer.cli.streams import notice, remark
 from ilpinfer.corpus.examples import InputError
+from ilpinfer.models.corrected import Base
 from ilpinfer.models.files import TrainingRecord, record_of, text_of
 from ilpinfer.models.sequences import Labelled
+from ilpinfer.models.training import KINDS
 from ilpinfer.system.checkpoint import Row, RowCheckpoint, RowPosition
 from ilpinfer.system.files import digest, write_atomically
 
@@ -53,9 +55,6 @@ def learn_all(
     outputs: Outputs,
     inputs: Sequence[str],
 ) -> None:
-    from ilpinfer.models.corrected import Base
-    from ilpinfer.models.training import KINDS
-
     if record is None or record.kind not in ("hmm", "crf"):
         raise InputError(
             "--weights all: the model has to be trained on the same sequences; add --kind hmm or crf"

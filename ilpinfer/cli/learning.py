@@ -38,6 +38,7 @@ from ilpinfer.cli.progress import progress, status
 from ilpinfer.cli.screen import add_row, numbers, table
 from ilpinfer.cli.streams import notice, remark
 from ilpinfer.corpus.examples import InputError
+from ilpinfer.corpus.sequences import read, require_labels
 from ilpinfer.models.files import (
     BUILT_IN,
     TrainingRecord,
@@ -49,6 +50,7 @@ from ilpinfer.models.files import (
 )
 from ilpinfer.models.sequence_model import SequenceModel
 from ilpinfer.models.sequences import Labelled
+from ilpinfer.models.training import KINDS, rewrite
 from ilpinfer.pipelines.trellises import score
 from ilpinfer.system.addresses import open_bytes
 from ilpinfer.system.checkpoint import Row, RowCheckpoint, RowPosition
@@ -299,9 +301,7 @@ class TrainingScores:
 
 def read_training(options: LearnOptions, scheme: str) -> TrainingScores:
     """Sequences with their scores, or with the models that will score them."""
-    from ilpinfer.corpus.sequences import read, require_labels
     from ilpinfer.learning.training_set import ScoredExample
-    from ilpinfer.models.training import KINDS, rewrite
 
     source = options.source
     sequences = read(source, column=options.column, notify=notice)
@@ -356,7 +356,6 @@ def cross_fitted(
 ) -> "list[ScoredExample]":
     """Each sequence, scored by a model trained without its part; models of an interrupted run come from the checkpoint."""
     from ilpinfer.learning.held_out import held_out_examples
-    from ilpinfer.models.training import KINDS
 
     record, pairs = data.record, data.pairs
     assert record is not None
