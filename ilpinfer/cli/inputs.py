@@ -276,6 +276,11 @@ def parameters(entries: Sequence[str]) -> dict[str, Any]:
     return result
 
 
+def with_source(rules: RuleSet, made: str) -> RuleSet:
+    """Rules that were learnt, without a name, and with how they were made in their source."""
+    return replace(rules, name="", source=f"{rules.source}; {made}" if rules.source else made)
+
+
 def comments(lines: Iterable[str]) -> str:
     """Lines of comments for the end of a TOML text, after an empty line; empty if there are none."""
     printable = ("".join(c if c.isprintable() else " " for c in line) for line in lines)
