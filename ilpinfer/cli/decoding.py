@@ -304,7 +304,13 @@ class _Work:
             values = solution.to_dict()
         if raise_interrupt(solution).error:
             values["reason"] = f"{item.example.where}: {solution.reason}"
-        return {"sequence": number, **item.example.about, "tokens": list(item.all_tokens), **item.row(values)}
+        columns = item.example.named_columns
+        about = {
+            **item.example.about,
+            "tokens": list(item.all_tokens),
+            **({"columns": columns} if columns else {}),
+        }
+        return {"sequence": number, **about, **item.row(values)}
 
 
 def _solver(options: DecodeOptions) -> Solve:
