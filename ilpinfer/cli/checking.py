@@ -17,6 +17,7 @@ from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import add_row, numbers, table
 from ilpinfer.cli.streams import notice, remark
 from ilpinfer.corpus.conversion import convert_all, iob1_remark
+from ilpinfer.corpus.sequences import read, require_labels
 from ilpinfer.system.files import write_atomically
 
 if TYPE_CHECKING:
@@ -41,7 +42,6 @@ class CheckOptions:
 @command("ilpinfer check citations train.tsv", "ilpinfer check rules.toml train.tsv --write weighted.toml")
 def check(options: CheckOptions) -> None:
     """Count how often each rule applies, holds and is broken in gold labels; show examples and suggest a penalty."""
-    from ilpinfer.corpus.sequences import read, require_labels
     from ilpinfer.evaluation.checking import Gold, check_rules
 
     scheme = checked_scheme(options.scheme)
