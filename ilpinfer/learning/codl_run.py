@@ -54,7 +54,7 @@ class CODLState:
         self.model: Part | Mixture = self.supervised
         self.pool_model: Part | None = None
         own = (C.valid_scheme(name="labels keep to their scheme"),) if labels.scheme in CLOSED else ()
-        used = _weighted(rules.rules, codl.penalty_weight or 1.0) if codl.constrained else RuleSet(())
+        used = _with_weight(rules.rules, codl.penalty_weight or 1.0) if codl.constrained else RuleSet(())
         self.scheme = RuleSet(own)
         self.used = compiler_of(RuleSet((*used.items, *own), used.fields, used.name))
         self.best = dict[int, Integers]()
@@ -175,7 +175,7 @@ class CODLState:
         self._mix()
 
 
-def _weighted(rules: RuleSet, weight: float) -> RuleSet:
+def _with_weight(rules: RuleSet, weight: float) -> RuleSet:
     items = (
         replace(item, penalty=weight * item.penalty) if isinstance(item, Rule) else item
         for item in rules.items

@@ -13,9 +13,9 @@ from ilpinfer.corpus.examples import Example, InputError, Notify
 from ilpinfer.corpus.sequences import read
 from ilpinfer.errors import describe, traceback_wanted
 from ilpinfer.evaluation.predictions import check_same
-from ilpinfer.models.sequence_model import SequenceModel, restored, token_positions
+from ilpinfer.models.sequence_model import SequenceModel, restore_labels, token_positions
 
-LISTED = 50
+LABELLINGS = 50
 """Labellings that stand for all in questions."""
 
 
@@ -71,7 +71,7 @@ class ScoredSequence:
         from ilpinfer.decoding.questions import next_question
 
         assert self.trellis is not None
-        found = next_question(self.trellis, rules, top=number, labellings=LISTED, time_limit=time_limit)
+        found = next_question(self.trellis, rules, top=number, labellings=LABELLINGS, time_limit=time_limit)
         places = self.positions or range(len(self.trellis))
         return [{**asdict(each), "token": places[each.token]} for each in found]
 
@@ -123,7 +123,9 @@ def score_example(example: Example, model: SequenceModel | None, scheme: str = "
         positions = token_positions(model, example.tokens)
     item = ScoredSequence(example, trellis, None)
     if positions and model is not None:
-        item = replace(item, positions=tuple(positions), restore=partial(restored, model, example.tokens))
+        item = replace(
+            item, positions=tuple(positions), restore=partial(restore_labels, model, example.tokens)
+        )
     if example.labels is not None and len(example.labels) != len(item.all_tokens):
         raise InputError(f"{example.where}: {len(example.labels)} labels for {len(item.all_tokens)} tokens")
     return item.with_given(scheme) if example.given else item
