@@ -72,7 +72,7 @@ def seconds(value: Any, what: str = "time_limit") -> float | None:
 
 def flag(value: Any, what: str) -> bool:
     if not isinstance(value, bool | np.bool_):
-        raise ValueError(f"{what} is {brief(value)}; expected True or False")
+        raise ValueError(f"{what} is {brief(value)}; expected true or false")
     return bool(value)
 
 

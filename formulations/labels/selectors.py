@@ -8,7 +8,7 @@ from typing import Any
 
 from formulations.arguments import flag, items, iterable, text
 from formulations.messages import brief
-from formulations.parameters import KINDS, Kind, ParameterError
+from formulations.parameters import KINDS, Kind, ParameterError, each
 
 EACH_FIELD = "each field"
 """Value in place of a field: one ground rule for every field but `O`."""
@@ -191,16 +191,11 @@ def selector(value: Any, what: str) -> Selector:
     if isinstance(value, str) and value:
         return text(value, what)
     expected = "a field, a label, a group, or a list of them"
-    result: list[str | Group] = []
-    for number, member in enumerate(iterable(value, what, expected)):
-        try:
-            inner = selector(member, what)
-        except ValueError as error:
-            raise ParameterError(str(error), number, *getattr(error, "path", ())) from None
-        result += [inner] if isinstance(inner, str | Group) else inner
+    inner = each(iterable(value, what, expected), lambda member: selector(member, what))
+    result = tuple(one for member in inner for one in alternatives(member))
     if not result:
         raise ParameterError(f"{what} is an empty list; expected at least one field")
-    return tuple(result)
+    return result
 
 
 def _groups(value: Any, what: str) -> tuple[Group, ...]:

@@ -4,7 +4,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 from itertools import product
@@ -30,30 +30,22 @@ class Meaning:
 
 
 Namer = Callable[[], Iterable[Meaning]]  # the meanings of a block of columns or rows
+Block = tuple[int, Namer]  # its size, and the meanings in it
 
 
-@dataclass
-class Blocks:
-    """Namers of consecutive columns or rows, in order."""
-
-    namers: list[tuple[int, Namer]] = field(default_factory=list)
-
-    def add(self, count: int, namer: Namer) -> None:
-        self.namers.append((count, namer))
-
-    def meanings(self) -> tuple[Meaning, ...]:
-        """All of them; a name that occurs again gets a number."""
-        result, times = list[Meaning](), Counter[str]()
-        for count, namer in self.namers:
-            block = list(namer())
-            if len(block) != count:
-                raise ArithmeticError(f"{len(block)} names for a block of {count}")
-            for meaning in block:
-                times[meaning.name] += 1
-                if (again := times[meaning.name]) > 1:
-                    meaning = replace(meaning, name=f"{meaning.name[:-1]},#{again}]")
-                result.append(meaning)
-        return tuple(result)
+def meanings(blocks: Iterable[Block]) -> tuple[Meaning, ...]:
+    """Those of consecutive blocks; a name that occurs again gets a number."""
+    result, times = list[Meaning](), Counter[str]()
+    for count, namer in blocks:
+        block = list(namer())
+        if len(block) != count:
+            raise ArithmeticError(f"{len(block)} names for a block of {count}")
+        for meaning in block:
+            times[meaning.name] += 1
+            if (again := times[meaning.name]) > 1:
+                meaning = replace(meaning, name=f"{meaning.name[:-1]},#{again}]")
+            result.append(meaning)
+    return tuple(result)
 
 
 def bracketed(word: str, *items: str | int) -> str:

@@ -62,8 +62,7 @@ class Program:
     labels: tuple[str, ...]
     program: str
     folded: bool
-    _column_meanings: Callable[[], Meanings]
-    _row_meanings: Callable[[], Meanings]
+    _meanings: Callable[[], tuple[Meanings, Meanings]]  # of columns and rows
     form: str = "general"
     floor: float | None = None
     _general: "Program | None" = field(default=None)
@@ -74,9 +73,7 @@ class Program:
         return f"Program({self.program}{folded}, {self.form} form: {self.tokens} tokens, {size})"
 
     def __getstate__(self) -> dict[str, Any]:
-        columns, rows = self.columns, self.rows
-        apart = {"_column_meanings": None, "_row_meanings": None, "columns": columns, "rows": rows}
-        return {**self.__dict__, **apart}
+        return {**self.__dict__, "_named": self._named, "_meanings": None}
 
     @property
     def tokens(self) -> int:
@@ -99,14 +96,18 @@ class Program:
         return len(self.integer.data)
 
     @cached_property
+    def _named(self) -> tuple[Meanings, Meanings]:
+        return self._meanings()
+
+    @property
     def columns(self) -> Meanings:
         """Meaning of each column: name, kind, rule, token and labels."""
-        return self._column_meanings()
+        return self._named[0]
 
-    @cached_property
+    @property
     def rows(self) -> Meanings:
         """Meaning of each row."""
-        return self._row_meanings()
+        return self._named[1]
 
     @cached_property
     def column_names(self) -> tuple[str, ...]:
@@ -350,8 +351,7 @@ class Program:
             integer=program.integer.canonical(),
             form="canonical",
             _general=program,
-            _column_meanings=lambda: program.columns,
-            _row_meanings=lambda: _halves([program.rows[r] for r in rows]),
+            _meanings=lambda: (program.columns, _halves([program.rows[r] for r in rows])),
         )
 
     def standard(self) -> "Program":
@@ -364,16 +364,12 @@ class Program:
         """
         canonical = self.canonical()
         inequalities = np.flatnonzero(canonical.integer.row_upper == UNBOUNDED).tolist()
-        return replace(
-            canonical,
-            integer=canonical.integer.standard(),
-            form="standard",
-            _column_meanings=lambda: (
-                *canonical.columns,
-                *(_surplus(canonical.rows[r]) for r in inequalities),
-            ),
-            _row_meanings=lambda: canonical.rows,
-        )
+
+        def meanings() -> tuple[Meanings, Meanings]:
+            rows = canonical.rows
+            return (*canonical.columns, *(_surplus(rows[r]) for r in inequalities)), rows
+
+        return replace(canonical, integer=canonical.integer.standard(), form="standard", _meanings=meanings)
 
 
 def check_units(units: str) -> None:

@@ -10,9 +10,9 @@ from numbers import Real
 from typing import Any
 
 from formulations import Trellis, time_limits
-from formulations.arguments import whole
+from formulations.arguments import flag, whole
 from formulations.grid import nats
-from formulations.plain_values import flag, items, number, record, table, text
+from formulations.plain_values import items, number, record, table, text
 from formulations.problem.problem import Problem
 from formulations.programs.loss_bounds import best_score
 from ilpinfer.core.explanation import Context
