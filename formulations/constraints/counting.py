@@ -6,9 +6,9 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
+from formulations.automata.components import Component, UnboundComponent, fits
 from formulations.automata.lattice import StepTable
 from formulations.automata.sums import bounded
-from formulations.automata.windows import Component, UnboundComponent, fits
 from formulations.constraints.rule import Rule
 from formulations.constraints.rule_functions import Parameters, template
 from formulations.constraints.steps import Matching, begins, members, only_at, sum_component

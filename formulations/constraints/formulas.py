@@ -7,11 +7,10 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from formulations.automata.circuit import by_token, components_of
-from formulations.automata.gates import FALSE, Gates
+from formulations.automata.circuit import FALSE, Gates, by_token, components_of
+from formulations.automata.components import LATER, Component, StepChoice, UnboundComponent
 from formulations.automata.lattice import StepTable
 from formulations.automata.sums import bounded
-from formulations.automata.windows import LATER, Component, StepChoice, UnboundComponent
 from formulations.caches import MOST_LABEL_SETS, RecentValues
 from formulations.constraints.rule_functions import template
 from formulations.constraints.steps import sum_component
@@ -23,8 +22,7 @@ from formulations.labels.reading import Reading
 from formulations.labels.selectors import Group, Selector, selector
 from formulations.logic import ast, semantics
 from formulations.logic.grounding import Grounder
-from formulations.logic.names import NamedFormula
-from formulations.logic.parser import FormulaError
+from formulations.logic.parser import FormulaError, NamedFormula
 from formulations.logic.syntax import mentions, read
 
 Arguments = tuple[tuple[str, Selector], ...]

@@ -6,8 +6,8 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
+from formulations.automata.components import StepChoice, UnboundComponent
 from formulations.automata.machine import Automaton, automaton
-from formulations.automata.windows import StepChoice, UnboundComponent
 from formulations.constraints.rule_functions import template
 from formulations.constraints.steps import bits, counting_machine, everywhere
 from formulations.constraints.template import CheckedField, EveryField, Template, Trial

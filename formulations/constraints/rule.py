@@ -7,9 +7,9 @@ from functools import cached_property
 from itertools import permutations
 
 from formulations.arguments import items, real, text, texts
+from formulations.automata.components import Component, UnboundComponent
 from formulations.automata.hamming import MOST_PLACES, HammingDistance
 from formulations.automata.machine import Machine, TooManyStates
-from formulations.automata.windows import Component, UnboundComponent
 from formulations.caches import MOST_LABEL_SETS, RecentValues
 from formulations.constraints.template import LONGEST_NAME, Template, Trial, each_field
 from formulations.grid import snap_weight

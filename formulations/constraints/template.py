@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from inspect import get_annotations
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, dataclass_transform
 
-from formulations.automata.windows import Component, Condition, UnboundComponent, Window
+from formulations.automata.components import Component, Condition, UnboundComponent, Window
 from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
 from formulations.labels.selectors import EACH_FIELD, Group, Selector, alternatives, names_in, substitute

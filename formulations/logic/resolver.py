@@ -5,8 +5,10 @@ from dataclasses import replace
 from typing import Any
 
 from formulations.logic import ast
-from formulations.logic.names import POSITIONS, NamedFormula, Names
 from formulations.logic.parser import (
+    POSITIONS,
+    NamedFormula,
+    Names,
     description,
     is_name,
     mirror,

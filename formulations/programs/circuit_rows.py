@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations import time_limits
-from formulations.automata.circuit import Circuit
-from formulations.automata.gates import AND, FALSE, LITERAL, TRUE
+from formulations.automata.circuit import AND, FALSE, LITERAL, TRUE, Circuit
 from formulations.problem.problem import GroundRule
 from formulations.programs.builder import ProgramBuilder
 from formulations.programs.names import Meaning, Owner

@@ -15,12 +15,10 @@ from formulations.files import plain_name, write_whole
 from formulations.grid import UNITS_PER_NAT
 from formulations.messages import brief
 from formulations.problem.digest import digest
-from formulations.programs.description import Description, describe
-from formulations.programs.names import Meaning, bracketed, file_names
+from formulations.programs.names import Description, Meaning, bracketed, describe, file_names
 from formulations.programs.other_texts import best_objective, nl, wcsp
-from formulations.programs.record import UNBOUNDED, IntegerProgram
+from formulations.programs.record import UNBOUNDED, IntegerProgram, by_column, feasible_values
 from formulations.programs.text import Style, lp, mps
-from formulations.programs.values import by_column, feasible_values
 
 FORMATS = {"lp": lp, "mps": mps, "nl": nl, "wcsp": wcsp}
 UNITS = {"nats": UNITS_PER_NAT, "grid": 1}

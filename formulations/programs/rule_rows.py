@@ -4,12 +4,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from formulations.automata.agreement import Agreement
 from formulations.automata.circuit import Circuit
+from formulations.automata.components import Agreement, Component
 from formulations.automata.hamming import HammingDistance
 from formulations.automata.machine import Machine
 from formulations.automata.sums import Sum
-from formulations.automata.windows import Component
 from formulations.dtypes import Integers
 from formulations.problem.problem import GroundRule
 from formulations.programs.builder import ProgramBuilder, on_edges, tokens_of_edges

@@ -9,8 +9,7 @@ from formulations.constraints.defining import named_formula
 from formulations.files import Unreadable, read_text
 from formulations.labels.schemes import OUTSIDE
 from formulations.labels.selectors import EACH_FIELD, Group, Selector, alternatives
-from formulations.logic.names import NamedFormula
-from formulations.logic.parser import FormulaError
+from formulations.logic.parser import FormulaError, NamedFormula
 from formulations.logic.syntax import check_named_formulas
 from formulations.messages import brief, suggestion
 from formulations.parameters import KEY, WORDS, ParameterError, Words, at, each, kinds

@@ -18,8 +18,7 @@ from formulations.constraints.template import TEMPLATES, Template
 from formulations.labels.label_set import LabelSet
 from formulations.labels.schemes import OUTSIDE
 from formulations.labels.selectors import EACH_FIELD
-from formulations.logic.names import NamedFormula
-from formulations.logic.parser import FormulaError
+from formulations.logic.parser import FormulaError, NamedFormula
 from formulations.messages import brief, suggestion
 from formulations.parameters import KEY, WORDS, KeyPath, ParameterError, at, each, kinds
 from formulations.rulefiles.declarations import Declarations, check_keys, names_of, text_of, with_word_files

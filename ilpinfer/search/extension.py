@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from formulations.automata.functions import FunctionCount
+from formulations.automata.components import FunctionCount
 from formulations.dtypes import Integers, LabelIds, Small
 from formulations.grid import is_forbidden
 from formulations.problem.problem import Problem
