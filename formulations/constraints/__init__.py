@@ -15,13 +15,13 @@ from formulations.constraints.counting import between_runs as between_runs
 from formulations.constraints.counting import between_tokens as between_tokens
 from formulations.constraints.counting import exactly_runs as exactly_runs
 from formulations.constraints.counting import exactly_tokens as exactly_tokens
+from formulations.constraints.counting import max_gap as max_gap
+from formulations.constraints.counting import max_run_length as max_run_length
+from formulations.constraints.counting import min_run_length as min_run_length
 from formulations.constraints.defining import define, predicate
 from formulations.constraints.feature import Feature, feature
 from formulations.constraints.formulas import linear as linear
 from formulations.constraints.formulas import logic as logic
-from formulations.constraints.lengths import max_gap as max_gap
-from formulations.constraints.lengths import max_run_length as max_run_length
-from formulations.constraints.lengths import min_run_length as min_run_length
 from formulations.constraints.lexical import consistent as consistent
 from formulations.constraints.lexical import contains_only as contains_only
 from formulations.constraints.lexical import numbers_continue as numbers_continue

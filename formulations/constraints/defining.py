@@ -23,15 +23,11 @@ RESERVED = (*ATOMS, *POSITIONS, "true", "false", "count", "runs", "tokens", "cha
 KEYS = ("template", "linear", "logic", *COMMON)  # parameters of every rule, beside a template's own
 
 
-def named_formula(
-    name: str,
-    parameters: Sequence[str],
-    formula_text: str,
-    kind: str,
-    resolve: Callable[[str], Selector],
-    named: Sequence[NamedFormula] = (),
-) -> NamedFormula:
-    """A named formula that may call others; ValueError for a name that means something already, and a text that is no formula."""
+def check_definition(
+    formula: NamedFormula, kind: str, resolve: Callable[[str], Selector], named: Sequence[NamedFormula] = ()
+) -> None:
+    """Check a named formula that may call others; ValueError for a name that means something already, and a text that is no formula."""
+    name, parameters = formula.name, formula.parameters
     for what, word in (("template", name), *(("parameter", p) for p in parameters)):
         if not isinstance(word, str) or not word.isidentifier():
             raise ValueError(f"{brief(word)} is no name for a {what}: use letters, digits and _")
@@ -39,10 +35,8 @@ def named_formula(
             raise ValueError(f"{word!r} means something already: choose another name for the {what}")
     if len(set(parameters)) < len(parameters):
         raise ValueError(f"two parameters of {name} have the same name")
-    formula = NamedFormula(name, tuple(parameters), formula_text)
     check_named_formulas([formula], "inequality" if kind == "linear" else "formula")
     check_body(formula, kind, resolve, {f.name: f for f in named})
-    return formula
 
 
 def define(
@@ -93,7 +87,8 @@ def define(
         raise ValueError(f"{name}: give either logic or linear")
     kind = "linear" if linear else "logic"
     by_name = {group.name: group for group in groups}
-    formula = named_formula(name, parameters, linear or logic, kind, lambda word: by_name.get(word, word))
+    formula = NamedFormula(name, parameters, linear or logic)
+    check_definition(formula, kind, lambda word: by_name.get(word, word))
     usage = formula.usage
 
     def make(*values: Selector, **arguments: Any) -> Rule:

@@ -12,11 +12,11 @@ from formulations.automata.machine import Automaton
 from formulations.caches import MOST_LABEL_SETS, RecentValues
 from formulations.constraints.rule_functions import template
 from formulations.constraints.steps import automaton_component, everywhere, only_at, violations_at
-from formulations.constraints.template import Groups, Template, Trial, bind_selector
+from formulations.constraints.template import Groups, Template, Trial
 from formulations.dtypes import Booleans, Integers
 from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
-from formulations.labels.selectors import Group, Selector, alternatives
+from formulations.labels.selectors import Group, Selector, alternatives, substitute
 from formulations.logic import label_regex as regular
 from formulations.logic.parser import FormulaError
 
@@ -95,7 +95,7 @@ class Matches(Template):
     def bind(self, names: Mapping[str, Selector]) -> Template:
         known = ((name, value) for name, value in names.items() if name in self._names)
         bindings = (Group(name, alternatives(value)) for name, value in known)
-        return replace(self, groups=(*(bind_selector(g, names) for g in self.groups), *bindings))
+        return replace(self, groups=(*(substitute(g, names) for g in self.groups), *bindings))
 
     def selectors(self) -> list[Selector]:
         return [*self._names.values()]

@@ -158,7 +158,7 @@ class NamedFormula:
 
 @dataclass
 class Names:
-    """Resolves the names of one text; `callers` are the named formulas whose text it is, outermost first."""
+    """Resolves the names of one text."""
 
     text: str
     resolve: Callable[[str], Selector]
@@ -166,7 +166,6 @@ class Names:
     scope: dict[str, Position | Name]
     counter: Any = field(default_factory=numbers)
     instances: dict[Any, Any] = field(default_factory=dict)
-    callers: tuple[str, ...] = ()
 
     def fail(self, message: str, node: Any) -> FormulaError:
         return FormulaError(message, self.text, offset_of(node))

@@ -46,7 +46,7 @@ def _content(value: Any, known: dict[int, tuple[Any, bytes]]) -> bytes:
     if id(value) in known:
         return known[id(value)][1]
     if isinstance(value, np.ndarray):
-        made = _array(value)
+        made = _hash(f"array {value.shape}", np.ascontiguousarray(value, "<i8").tobytes())
     elif isinstance(value, Group):
         return _hash("group", value._key)
     elif is_dataclass(value):
@@ -67,11 +67,6 @@ def _content(value: Any, known: dict[int, tuple[Any, bytes]]) -> bytes:
         return _hash("number", str(int(value)).encode())
     known[id(value)] = value, made
     return made
-
-
-def _array(array: np.ndarray) -> bytes:
-    """The digest of whole numbers or truth values, in C order and little-endian."""
-    return _hash(f"array {array.shape}", np.ascontiguousarray(array, "<i8").tobytes())
 
 
 def _hash(kind: str, content: bytes) -> bytes:

@@ -16,7 +16,7 @@ from formulations.automata.components import Component, Condition, FunctionCount
 from formulations.automata.hamming import HammingDistance
 from formulations.automata.lattice import Lattice, StepTable
 from formulations.automata.machine import Machine
-from formulations.dtypes import Booleans, Integers, LabelIds
+from formulations.dtypes import Booleans, LabelIds
 from formulations.grid import FORBIDDEN, HARD, is_forbidden, violation_costs
 from formulations.labels.label_set import LabelSet
 
@@ -78,10 +78,9 @@ class GroundRule:
 
     def as_scores(self) -> list[StepTable]:
         """The scores of the steps by which a rule folds; grid units."""
-        return [m.steps.map(self._cost(m.emits[0])) for m in self.machines]
-
-    def _cost(self, emits: Integers) -> Integers:
-        return -violation_costs(np.minimum(emits, 1) if self.binary else emits, self.penalty)
+        emits = [np.minimum(m.emits[0], 1) if self.binary else m.emits[0] for m in self.machines]
+        costs = (-violation_costs(each, self.penalty) for each in emits)
+        return [m.steps.map(cost) for m, cost in zip(self.machines, costs, strict=True)]
 
     def with_penalty(self, penalty: int) -> "GroundRule":
         """The rule with a penalty in grid units; its components then count all violations, which a hard rule need not."""

@@ -4,7 +4,6 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
 from typing import Literal, get_args
 
 import numpy as np
@@ -123,13 +122,13 @@ def _add_path(lattice: Lattice, program: ProgramBuilder) -> None:
     rows, labels = program.rows, program.labels
     score = np.concatenate([lattice.node[0], lattice.edge_scores().reshape(-1), np.zeros(S, np.int64)])
     forbidden = is_forbidden(score)
-    names, score = partial(_edges, T, labels), np.where(forbidden, 0, score)
-    program.columns.add(len(score), names, upper=~forbidden, score=score)
+    score = np.where(forbidden, 0, score)
+    program.columns.add(len(score), lambda: _edges(T, labels), upper=~forbidden, score=score)
     start, end = np.arange(S), S + (T - 1) * S * K + np.arange(S)
     step = S + np.arange((T - 1) * S * K).reshape(T - 1, S, K)
     source = rows.add(1, lambda: [Meaning("start", "flow")], lower=1, upper=1)
     sink = rows.add(1, lambda: [Meaning("end", "flow")], lower=1, upper=1)
-    node = rows.add(T * S, partial(_nodes, T, labels), lower=0, upper=0).reshape(T, S)
+    node = rows.add(T * S, lambda: _nodes(T, labels), lower=0, upper=0).reshape(T, S)
     program.put(source, start)
     program.put(sink, end)
     program.put(node[0], start)

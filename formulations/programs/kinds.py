@@ -93,7 +93,9 @@ def formulate(
         raise ValueError(f"best_score is for two-phase programs; leave it out for {program}")
     score_floor(0, tau, bound)
     folded = flag(folded, "folded")
-    problem, two_phases = _problem(trellis, rules, program), program == "two-phase"
+    two_phases, rules = program == "two-phase", () if program == "shortest-path" else rules
+    compiled = rules if isinstance(rules, CompiledRules) else compile_rules(rules, trellis.labels)
+    problem = (with_hard_rules(compiled) if program == "hard" else compiled).problem(trellis)
     base = problem.fold(soft=not two_phases) if folded else problem
     formulation = rows_and_columns(base)
     floor = _floor(base, tau, bound, best_score) if two_phases else None
@@ -117,12 +119,6 @@ def with_hard_rules(compiled: CompiledRules) -> CompiledRules:
     if all(rule.rule.hard for rule in compiled.rules):
         return compiled
     return compile_rules(replace(rules, items=items), compiled.labels)
-
-
-def _problem(trellis: Trellis, rules: Iterable[Rule | Feature] | CompiledRules, program: str) -> Problem:
-    rules = () if program == "shortest-path" else rules
-    compiled = rules if isinstance(rules, CompiledRules) else compile_rules(rules, trellis.labels)
-    return (with_hard_rules(compiled) if program == "hard" else compiled).problem(trellis)
 
 
 def _floor(problem: Problem, tau: float, bound: str, best_score: float | None) -> int | None:

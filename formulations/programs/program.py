@@ -16,9 +16,8 @@ from formulations.grid import UNITS_PER_NAT
 from formulations.messages import brief
 from formulations.problem.digest import digest
 from formulations.programs.names import Description, Meaning, bracketed, describe, file_names
-from formulations.programs.other_texts import best_objective, nl, wcsp
 from formulations.programs.record import UNBOUNDED, IntegerProgram, by_column, feasible_values
-from formulations.programs.text import Style, lp, mps
+from formulations.programs.text import Style, best_objective, lp, mps, nl, wcsp
 
 FORMATS = {"lp": lp, "mps": mps, "nl": nl, "wcsp": wcsp}
 UNITS = {"nats": UNITS_PER_NAT, "grid": 1}

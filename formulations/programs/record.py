@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from formulations.automata.lattice import states_of
-from formulations.dtypes import Booleans, Floats, Integers, LabelIds
+from formulations.dtypes import Floats, Integers, LabelIds
 from formulations.messages import brief, suggestion
 from formulations.programs.names import Meaning, file_names
 
@@ -89,11 +89,11 @@ class IntegerProgram:
         lower, upper = self.row_lower, self.row_upper
         return np.where(lower <= -UNBOUNDED, -np.inf, lower), np.where(upper >= UNBOUNDED, np.inf, upper)
 
-    @property
-    def _sides(self) -> tuple[Booleans, Booleans, Booleans]:
-        """(m,) each: equalities; rows with a lower side, equalities included; other rows with an upper one."""
-        equal = self.row_lower == self.row_upper
-        return equal, self.row_lower > -UNBOUNDED, (self.row_upper < UNBOUNDED) & ~equal
+    def row(self, number: int) -> tuple[Integers, Integers]:
+        """Columns and coefficients of a row, by column."""
+        entries = slice(int(self.indptr[number]), int(self.indptr[number + 1]))
+        order = np.argsort(self.indices[entries], kind="stable")
+        return self.indices[entries][order], self.data[entries][order]
 
     def columns_of(self, path: LabelIds) -> Integers:
         """(T+1,) the path columns that are 1 for label ids (T,)."""
@@ -126,24 +126,23 @@ class IntegerProgram:
     @property
     def canonical_rows(self) -> Integers:
         """The row of this program that each row of the canonical form comes from."""
-        _, above, below = self._sides
-        return np.concatenate([np.flatnonzero(above), np.flatnonzero(below)])
+        above, equal = self.row_lower > -UNBOUNDED, self.row_lower == self.row_upper
+        return np.concatenate([np.flatnonzero(above), np.flatnonzero((self.row_upper < UNBOUNDED) & ~equal)])
 
     def canonical(self) -> "IntegerProgram":
         """The same program with `>=` and `=` rows only: a row with two different sides becomes two, and `<=` is negated."""
-        equal, above, below = self._sides
-        sign = np.repeat([1, -1], [above.sum(), below.sum()])
-        entries, indptr = _gather(self.indptr, self.canonical_rows)
-        lower = np.concatenate([self.row_lower[above], -self.row_upper[below]])
-        upper = np.full(len(sign), UNBOUNDED)
-        upper[: above.sum()][equal[above]] = self.row_upper[equal]
+        rows = self.canonical_rows
+        above = np.arange(len(rows)) < np.count_nonzero(self.row_lower > -UNBOUNDED)
+        lower, upper, lengths = self.row_lower[rows], self.row_upper[rows], np.diff(self.indptr)[rows]
+        indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        entries = np.arange(indptr[-1]) + np.repeat(self.indptr[rows] - indptr[:-1], lengths)
         return replace(
             self,
             indptr=indptr,
             indices=self.indices[entries],
-            data=self.data[entries] * np.repeat(sign, np.diff(indptr)),
-            row_lower=lower,
-            row_upper=upper,
+            data=self.data[entries] * np.repeat(np.where(above, 1, -1), lengths),
+            row_lower=np.where(above, lower, -upper),
+            row_upper=np.where(lower == upper, upper, UNBOUNDED),
         )
 
     def standard(self) -> "IntegerProgram":
@@ -178,14 +177,6 @@ def stable_order(keys: Integers) -> Integers:
     if high.any():
         order = order[np.argsort(high[order].astype(np.uint16), kind="stable")]
     return order
-
-
-def _gather(indptr: Integers, rows: Integers) -> tuple[Integers, Integers]:
-    """Entry positions of the named rows, one after the other, and their new indptr."""
-    lengths = np.diff(indptr)[rows]
-    new = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    offsets = np.repeat(indptr[rows] - new[:-1], lengths)
-    return np.arange(new[-1]) + offsets, new
 
 
 TOLERANCE = 1e-5  # how far a value may be from a whole number

@@ -57,8 +57,9 @@ def _add_component(component: Component, part: _Part) -> None:
             _add_component(machine, replace(part, of=part.of.part(number, len(component.rule))))
     else:
         (machine,) = component.machines or ()
-        if machine.backward is not None:
-            _emit(*_flow(machine.backward, part, backward=True), part)
+        backward = machine.automaton.backward
+        if backward is not None:
+            _emit(*_flow(Machine(machine.steps, backward), part, backward=True), part)
         else:
             _emit(*(_local(machine, part.program) if machine.is_local else _flow(machine, part)), part)
 
@@ -73,9 +74,9 @@ def _hamming_distance(component: HammingDistance, part: _Part) -> Emissions:
     T = component.length
     differs = columns.add(T, of.each("differ", "differ", range(T)))
     begin = rows.add(1, of.one("state", "repairs", 0, 0, token=0), lower=1, upper=1)
-    arrived: dict[tuple[int, ...], int] = {component.repairs.start: int(begin[0])}
+    arrived: dict[tuple[int, ...], int] = {component.start: int(begin[0])}
     for token in range(T):
-        arcs = [(p, after) for p in arrived for after in component.repairs.after(token, p)]
+        arcs = [(p, after) for p in arrived for after in component.repairs(token, p)]
         name = of.each("state", "repair", [token], range(len(arcs)))
         column = columns.add(len(arcs), name)
         program.put(np.array([arrived[p] for p, _ in arcs]), column)

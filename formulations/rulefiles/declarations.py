@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from formulations.constraints.defining import named_formula
+from formulations.constraints.defining import check_definition
 from formulations.files import Unreadable, read_text
 from formulations.labels.schemes import OUTSIDE
 from formulations.labels.selectors import EACH_FIELD, Group, Selector, alternatives
@@ -91,7 +91,7 @@ class Declarations:
     def check_template(self, table: Mapping[str, Any]) -> None:
         """Raise ValueError for a template whose name or text cannot be used."""
         formula, kind = self.templates[table["name"]]
-        named_formula(formula.name, formula.parameters, formula.text, kind, self.declared, self.formulas())
+        check_definition(formula, kind, self.declared, self.formulas())
 
     def check_templates(self, tables: list[Any]) -> None:
         """Raise ParameterError where templates call each other in a circle."""
