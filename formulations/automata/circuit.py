@@ -51,20 +51,18 @@ class Gates:
         return TRUE if values.all() else self._node(LITERAL, token, table, token, token)
 
     def both(self, a: int, b: int) -> int:
-        if a == FALSE or b == FALSE:
-            return FALSE
-        if a in (TRUE, b):
-            return b
-        return a if b == TRUE else self._gate(AND, a, b)
+        return self._gate(AND, a, b, FALSE, TRUE)
 
     def either(self, a: int, b: int) -> int:
-        if a == TRUE or b == TRUE:
-            return TRUE
-        if a in (FALSE, b):
-            return b
-        return a if b == FALSE else self._gate(OR, a, b)
+        return self._gate(OR, a, b, TRUE, FALSE)
 
-    def _gate(self, kind: int, a: int, b: int) -> int:
+    def _gate(self, kind: int, a: int, b: int, decisive: int, neutral: int) -> int:
+        if a == decisive or b == decisive:
+            return decisive
+        if a in (neutral, b):
+            return b
+        if b == neutral:
+            return a
         first, last = min(self.first[a], self.first[b]), max(self.last[a], self.last[b])
         return self._node(kind, *((a, b) if a < b else (b, a)), first, last)
 
@@ -228,20 +226,22 @@ def _symbols(gates: Gates, tables: list[tuple[int, ...]]) -> tuple[StepTable, li
 
 def components_of(gates: Gates, roots: Sequence[int], length: int) -> list[Machine | Circuit]:
     """Components of groundings; those on one step form a local machine."""
-    rest = [root for root in roots if root != TRUE and not (root > TRUE and gates.is_local(root))]
     broken: dict[int, Integers] = {}
+    beyond = {FALSE}  # groundings that look at more than one step, or never hold
     for number, (root, times) in enumerate(Counter(roots).items()):
         if not number % 256:
             time_limits.check()
-        if root > TRUE and gates.is_local(root):
+        if root > TRUE and not gates.is_local(root):
+            beyond.add(root)
+        elif root > TRUE:
             token = gates.last[root]
             table = broken.setdefault(token, np.zeros((gates.labels if token else 1, gates.labels), np.int64))
             table += times * ~gates.truth(root, token)
     components: list[Machine | Circuit] = []
     if broken:
         components.append(local(by_token(broken, gates.labels, length)))
-    if rest:
-        components.append(Circuit(gates, tuple(rest), length))
+    if rest := tuple(root for root in roots if root in beyond):
+        components.append(Circuit(gates, rest, length))
     return components
 
 

@@ -197,15 +197,15 @@ class FunctionCount:
 
     def violations(self, path: LabelIds) -> int:
         """The number of violations of a labelling."""
-        return counted(self.count, self.name, self._names(path), self.tokens)
+        return call_count(self.count, self.name, self._names(path), self.tokens)
 
     def at_least(self, path: LabelIds) -> int:
         """A lower bound on the violations of every labelling that begins with these labels."""
         if self.prefix is None:
             return 0
-        return counted(self.prefix, f"{self.name}, prefix", self._names(path), self.tokens)
+        return call_count(self.prefix, f"{self.name}, prefix", self._names(path), self.tokens)
 
-    def grown(self, before: int, path: LabelIds) -> int:
+    def bound_after(self, before: int, path: LabelIds) -> int:
         """`at_least` of a prefix, or the violations of a whole labelling; ValueError where they fall below those `before` the last label."""
         whole = len(path) == len(self.tokens)
         now = self.violations(path) if whole else self.at_least(path)
@@ -222,7 +222,7 @@ class FunctionCount:
         return [self.labels[k] for k in path]
 
 
-def counted(function: Count, name: str, labels: list[str], tokens: tuple[str, ...]) -> int:
+def call_count(function: Count, name: str, labels: list[str], tokens: tuple[str, ...]) -> int:
     """What a function returns; ValueError unless it is a whole number in range."""
     count: Any = function(labels, tokens)
     if isinstance(count, bool) or not isinstance(count, Integral) or not 0 <= int(count) <= MOST_COUNTED:

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from formulations.arguments import function as checked_function
 from formulations.arguments import instances, text, texts
-from formulations.automata.components import Count, FunctionCount, counted
+from formulations.automata.components import Count, FunctionCount, call_count
 from formulations.constraints.formulas import apply_template
 from formulations.constraints.rule import COMMON, Rule
 from formulations.constraints.rule_functions import pop_common
@@ -131,7 +131,7 @@ class Predicate(Template):
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         labels, tokens = list(reading.names), tuple(reading.tokens)
-        yield Trial((), counted(self.function, self.sentence(), labels, tokens))
+        yield Trial((), call_count(self.function, self.sentence(), labels, tokens))
 
     def selectors(self) -> list[Selector]:
         return []

@@ -29,9 +29,9 @@ from formulations.problem.problem import (
 from formulations.problem.trellis import Trellis
 from formulations.rulefiles.loading import rule_set
 
-_given: set[tuple[str, str]] = set()
+_notices: set[tuple[str, str]] = set()
 """Notices that were given in this process, with the digest of their rules."""
-MOST_GIVEN = 1024
+MOST_NOTICES = 1024
 
 
 def _read_tokens(conditions: Iterable[Condition]) -> bool:
@@ -172,10 +172,10 @@ class CompiledRules:
         """Give each notice once in a process for these rules, however often they are compiled."""
         for text in self.notices:
             key = digest(self.rule_set), text
-            if key not in _given:
-                if len(_given) >= MOST_GIVEN:
-                    _given.clear()
-                _given.add(key)
+            if key not in _notices:
+                if len(_notices) >= MOST_NOTICES:
+                    _notices.clear()
+                _notices.add(key)
                 warnings.warn(text, RuleNotice, stacklevel=stack_level())
 
     def overruled(self, tokens: Sequence[str]) -> dict[str, list[int]]:

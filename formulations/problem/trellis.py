@@ -74,7 +74,7 @@ class Trellis:
         tokens: Sequence[str] | None = None,
         scheme: str = "",
     ) -> None:
-        self.__dict__.update(_checked(arrays.dense(start, edges), labels, tokens, scheme))
+        self.__dict__.update(_attributes(arrays.dense(start, edges), labels, tokens, scheme))
 
     @classmethod
     def second_order(
@@ -257,7 +257,7 @@ class Trellis:
 
     @classmethod
     def _from(cls, lattice: Lattice, labels: Labels, tokens: Sequence[str] | None, scheme: str) -> "Trellis":
-        return cls._of(**_checked(lattice, labels, tokens, scheme))
+        return cls._of(**_attributes(lattice, labels, tokens, scheme))
 
     @classmethod
     def _of(cls, **attributes: Any) -> "Trellis":
@@ -486,7 +486,9 @@ class Trellis:
             raise Unreadable(f"{path}: {error}") from None
 
 
-def _checked(lattice: Lattice, labels: Labels, tokens: Sequence[str] | None, scheme: str) -> dict[str, Any]:
+def _attributes(
+    lattice: Lattice, labels: Labels, tokens: Sequence[str] | None, scheme: str
+) -> dict[str, Any]:
     """The attributes of a trellis; ValueError where they do not fit each other."""
     T, K = lattice.shape
     check_label_count(K)

@@ -215,24 +215,15 @@ class Description:
     """The parts of a program, those of the path first; printed as a table, its totals in the last line."""
 
     parts: tuple[Part, ...]
+    columns: int
+    rows: int
+    entries: int
 
     def __iter__(self) -> Iterator[Part]:
         return iter(self.parts)
 
     def __len__(self) -> int:
         return len(self.parts)
-
-    @property
-    def columns(self) -> int:
-        return sum(part.columns for part in self.parts)
-
-    @property
-    def rows(self) -> int:
-        return sum(part.rows for part in self.parts)
-
-    @property
-    def entries(self) -> int:
-        return sum(part.entries for part in self.parts)
 
     def __str__(self) -> str:
         total = Part("total", "", self.columns, self.rows, self.entries)
@@ -251,4 +242,5 @@ def describe(columns: Iterable[Meaning], rows: Iterable[Meaning], row_lengths: I
         n_rows[row.rule, row.kind] += 1
         entries[row.rule, row.kind] += length
     keys = sorted(dict.fromkeys([*n_columns, *n_rows]), key=lambda key: key[0] != "")
-    return Description(tuple(Part(*key, n_columns[key], n_rows[key], entries[key]) for key in keys))
+    parts = tuple(Part(*key, n_columns[key], n_rows[key], entries[key]) for key in keys)
+    return Description(parts, n_columns.total(), n_rows.total(), entries.total())

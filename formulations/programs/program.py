@@ -70,7 +70,7 @@ class Program:
         return f"Program({self.program}{folded}, {self.form} form: {self.tokens} tokens, {size})"
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_named": self._named, "_meanings": None}
+        return {**self.__dict__, "_both_meanings": self._both_meanings, "_meanings": None}
 
     @property
     def tokens(self) -> int:
@@ -93,18 +93,18 @@ class Program:
         return len(self.integer.data)
 
     @cached_property
-    def _named(self) -> tuple[Meanings, Meanings]:
+    def _both_meanings(self) -> tuple[Meanings, Meanings]:
         return self._meanings()
 
     @property
     def columns(self) -> Meanings:
         """Meaning of each column: name, kind, rule, token and labels."""
-        return self._named[0]
+        return self._both_meanings[0]
 
     @property
     def rows(self) -> Meanings:
         """Meaning of each row."""
-        return self._named[1]
+        return self._both_meanings[1]
 
     @cached_property
     def column_names(self) -> tuple[str, ...]:

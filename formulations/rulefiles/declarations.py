@@ -41,9 +41,9 @@ class Declarations:
         if not isinstance(value, str):
             expected = "a field, a list of fields, or { not = [...] }"
             raise ParameterError(f"{what} is {brief(value)}; expected {expected}")
-        return self.declared(value, self.placeholders)
+        return self.field_or_group(value, self.placeholders)
 
-    def declared(self, name: str, more: tuple[str, ...] = ()) -> Selector:
+    def field_or_group(self, name: str, more: tuple[str, ...] = ()) -> Selector:
         """The field or group of a name; ValueError where there is none."""
         if name in self.groups:
             return self.groups[name]
@@ -91,7 +91,7 @@ class Declarations:
     def check_template(self, table: Mapping[str, Any]) -> None:
         """Raise ValueError for a template whose name or text cannot be used."""
         formula, kind = self.templates[table["name"]]
-        check_definition(formula, kind, self.declared, self.formulas())
+        check_definition(formula, kind, self.field_or_group, self.formulas())
 
     def check_templates(self, tables: list[Any]) -> None:
         """Raise ParameterError where templates call each other in a circle."""

@@ -90,9 +90,9 @@ class _Reader(Declarations):
         if not isinstance(tables, list) or not all(isinstance(t, dict) for t in tables):
             raise ParameterError(f"write each {kind} as a table of its own, [[{kind}]]", kind)
         with at(kind):
-            return each(tables, partial(self._placed, read))
+            return each(tables, partial(self._read_table, read))
 
-    def _placed(self, read: Callable[[Mapping[str, Any]], Any], table: Mapping[str, Any]) -> Any:
+    def _read_table(self, read: Callable[[Mapping[str, Any]], Any], table: Mapping[str, Any]) -> Any:
         """What is read from a table; errors get the place of the parameter that their message begins with."""
         time_limits.check()
         try:
