@@ -31,7 +31,6 @@ class Decision:
 
 
 def best_ids(trellis: Trellis, decoder: Decoder) -> Integers:
-    """The best labelling under a decoder's rules."""
     try:
         solution = decoder.decode(trellis)
     except NoTokens as error:

@@ -17,6 +17,7 @@ from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import add_row, numbers, table
 from ilpinfer.cli.streams import notice, remark
 from ilpinfer.corpus.conversion import convert_all, iob1_remark
+from ilpinfer.corpus.sequences import read, require_labels
 from ilpinfer.system.files import write_atomically
 
 if TYPE_CHECKING:
@@ -41,7 +42,6 @@ class CheckOptions:
 @command("ilpinfer check citations train.tsv", "ilpinfer check rules.toml train.tsv --write weighted.toml")
 def check(options: CheckOptions) -> None:
     """Count how often each rule applies, holds and is broken in gold labels; show examples and suggest a penalty."""
-    from ilpinfer.corpus.sequences import read, require_labels
     from ilpinfer.evaluation.checking import Gold, check_rules
 
     scheme = checked_scheme(options.scheme)
@@ -74,10 +74,7 @@ def check(options: CheckOptions) -> None:
 
 
 def suggested(rules: RuleSet, reports: "Sequence[RuleReport]") -> tuple[RuleSet, list[str]]:
-    """The rules with suggested penalties, and the names of rules that are left out, with the reason.
-
-    Rules that never apply, and hard rules that gold labels never break, are unchanged.
-    """
+    """The rules with suggested penalties, and the names of those left out, with the reason; hard rules that gold keeps stay as they are."""
     by_name = {report.rule: report for report in reports}
     items: list[Rule | Feature] = []
     left_out = []
@@ -100,10 +97,7 @@ def suggested(rules: RuleSet, reports: "Sequence[RuleReport]") -> tuple[RuleSet,
 
 
 def _read_as(labellings: list[Sequence[str]], scheme: str) -> list[tuple[str, ...]]:
-    """Labels in the requested scheme, converted where they are in another one.
-
-    Names of BIO are also valid in a scheme that marks the ends of runs, but lack these marks, and are converted.
-    """
+    """Labels in the requested scheme; names of BIO, valid in schemes that mark ends of runs but without these marks, are converted, too."""
     names = sorted({name for labels in labellings for name in labels})
     try:
         schemes.check(names, scheme or "plain")

@@ -18,6 +18,7 @@ from ilpinfer.evaluation.counts import UNITS
 from ilpinfer.evaluation.evaluation import Evaluation, measures
 from ilpinfer.evaluation.evaluation import evaluate as evaluate_pairs
 from ilpinfer.evaluation.matches import KINDS, span_matches
+from ilpinfer.evaluation.predictions import read_pairs
 from ilpinfer.evaluation.reports import field_rows, report_text
 from ilpinfer.evaluation.significance import Difference
 from ilpinfer.system.extras import require
@@ -79,8 +80,6 @@ class EvaluateOptions:
 )
 def evaluate(options: EvaluateOptions) -> None:
     """Evaluate predicted labels against gold labels: fields, tokens, whole sequences and confusions."""
-    from ilpinfer.evaluation.predictions import read_pairs
-
     scheme = checked_scheme(options.scheme)
     predicted, against, unit, beta = options.predicted, options.against, options.by, options.beta
     if unit not in UNITS:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from formulations import Feature, LabelSet, RuleSet, join_rules, load_rules, parse_rules
 from formulations.errors import RuleNotice
-from formulations.files import open_bytes, read_text
+from formulations.files import read_text
 from formulations.labels.schemes import ALIASES, SCHEMES, scheme_name
 from formulations.messages import suggestion
 from formulations.problem.digest import digest
@@ -32,19 +32,22 @@ from ilpinfer.cli.arguments import (
 from ilpinfer.cli.command import Without
 from ilpinfer.cli.python_rules import code_of, file_of, is_python, python_rules
 from ilpinfer.cli.streams import STDOUT, notice
+from ilpinfer.core.solution import Solution
 from ilpinfer.corpus.conversion import iob1_remark
 from ilpinfer.corpus.examples import Example, InputError
 from ilpinfer.corpus.label_names import read_label_names
 from ilpinfer.corpus.logits import LogitsOptions
+from ilpinfer.corpus.sequences import read, text_of
+from ilpinfer.decoding.reporting import OnError
 from ilpinfer.errors import describe, traceback_wanted, without_place
 from ilpinfer.models.files import BUILT_IN, load_model
 from ilpinfer.models.sequence_model import SequenceModel
+from ilpinfer.pipelines.rules_first import rules_first
 from ilpinfer.pipelines.trellises import ScoredSequence, fitting_scheme, score
+from ilpinfer.system.addresses import open_bytes
 
 if TYPE_CHECKING:
     from ilpinfer.core.methods import Method
-    from ilpinfer.core.solution import Solution
-    from ilpinfer.decoding.reporting import OnError
 
 
 @dataclass(frozen=True)
@@ -70,13 +73,10 @@ class Scoring:
 
 @dataclass(frozen=True)
 class InputOptions(Scoring):
-    """Sequences of a file, with options for reading and scoring them."""
-
     source: Input = field(kw_only=True)
 
     @property
     def files(self) -> list[str]:
-        """Files that are read."""
         return files_read(self.source, self.model, self.label_names, toml=self.rules)
 
 
@@ -114,11 +114,7 @@ def job_of(options: Scoring) -> Job:
 def prepare(
     options: InputOptions, reading: LogitsOptions, first: int | None = None, *, fit: bool = False
 ) -> tuple[list[ScoredSequence], RuleSet, str]:
-    """Scored sequences, rules, and a digest of model, rules and sequences; everything is checked before work begins.
-
-    With `fit`, one notice names rules that rarely apply, in place of the notice about absent fields.
-    """
-    from ilpinfer.corpus.sequences import read
+    """Scored sequences, rules, and a digest of all; with `fit`, a notice names rules that rarely apply in place of absent fields."""
     from ilpinfer.pipelines.fit import about_rules
     from ilpinfer.pipelines.scored_stream import check_rules
 
@@ -162,8 +158,6 @@ def rewarded(rules: RuleSet, rewards: Sequence[str]) -> RuleSet:
 
 
 def _rules_first(model: SequenceModel | None, rules: RuleSet) -> SequenceModel:
-    from ilpinfer.pipelines.rules_first import rules_first
-
     try:
         return rules_first(model, rules)
     except ValueError as error:
@@ -184,8 +178,6 @@ def check_streams(as_json: bool, outputs: Sequence[str | None], inputs: Sequence
 
 def read_rules(sources: Sequence[str]) -> RuleSet:
     """The rules of all sources together; none where there is no source."""
-    from ilpinfer.corpus.sequences import text_of
-
     result = []
     for source in sources:
         with about(source), warnings.catch_warnings():
@@ -240,12 +232,12 @@ def _named_files(value: Any) -> Iterator[str]:
             yield from _named_files(each)
 
 
-def on_error() -> "OnError":
+def on_error() -> OnError:
     """ "row" for sequences that cannot be decoded; "raise" if tracebacks are requested."""
     return "raise" if traceback_wanted() else "row"
 
 
-def raise_interrupt(solution: "Solution") -> "Solution":
+def raise_interrupt(solution: Solution) -> Solution:
     """The solution; KeyboardInterrupt if its error was caused by an interrupt."""
     if solution.error and signals.is_interrupted():
         raise KeyboardInterrupt
@@ -282,6 +274,11 @@ def parameters(entries: Sequence[str]) -> dict[str, Any]:
         except ValueError:
             result[name] = text
     return result
+
+
+def with_source(rules: RuleSet, made: str) -> RuleSet:
+    """Rules that were learnt, without a name, and with how they were made in their source."""
+    return replace(rules, name="", source=f"{rules.source}; {made}" if rules.source else made)
 
 
 def comments(lines: Iterable[str]) -> str:

@@ -15,6 +15,8 @@ from ilpinfer.cli.screen import add_row, numbers, table
 from ilpinfer.cli.streams import notice, remark
 from ilpinfer.corpus.conversion import convert_all
 from ilpinfer.corpus.examples import InputError
+from ilpinfer.corpus.sequences import read, require_labels
+from ilpinfer.evaluation.predictions import read_pairs
 from ilpinfer.models.sequences import Labelled
 from ilpinfer.system.files import write_atomically
 
@@ -158,9 +160,6 @@ def mine(options: MineOptions) -> None:
 
 def _read(options: MineOptions, scheme: str) -> tuple[list[Labelled], list[tuple[str, ...] | None] | None]:
     """Tokens and labels, and predicted labels where there are some, all in one scheme."""
-    from ilpinfer.corpus.sequences import read, require_labels
-    from ilpinfer.evaluation.predictions import read_pairs
-
     if options.predictions:
         (both,), _, remarks = read_pairs([options.predictions], options.source, scheme, options.column)
         for text in remarks:

@@ -15,8 +15,10 @@ from ilpinfer.cli.outputs import Outputs, resumed
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import add_row, numbers, table
 from ilpinfer.cli.streams import notice
+from ilpinfer.core.request import deadline_for
 from ilpinfer.core.rule_compiler import compiler_of
 from ilpinfer.corpus.examples import InputError
+from ilpinfer.decoding.reporting import attempt
 from ilpinfer.errors import describe
 from ilpinfer.pipelines.trellises import ScoredSequence
 from ilpinfer.system.checkpoint import Row, RowCheckpoint, RowPosition
@@ -98,7 +100,6 @@ def pareto(options: ParetoOptions) -> None:
 
     A sequence without a feasible labelling or without a frontier has a row, and is reported at the end.
     """
-    from ilpinfer.core.request import deadline_for
     from ilpinfer.decoding.frontier import checked_weight
 
     inputs, search = options.input.files, options.search
@@ -163,7 +164,6 @@ def _fill(
 ) -> "list[Frontier]":
     """The frontiers of all sequences; missing ones are computed and added to the checkpoint."""
     from ilpinfer.decoding.frontier import Frontier, decode_frontier
-    from ilpinfer.decoding.reporting import attempt
 
     rows = list(checkpoint.rows()) if checkpoint.groups else []
     compiler = compiler_of(rules)
@@ -209,7 +209,6 @@ def _curve(
     kept: Sequence[int],
     options: ParetoOptions,
 ) -> "CorpusFrontier | None":
-    """The trade-off over the sequences that have a frontier."""
     from ilpinfer.learning.trade_off import sum_frontiers
 
     if not kept:
@@ -286,7 +285,6 @@ def _gold(item: ScoredSequence, rules: RuleSet) -> tuple[float, float] | None:
 
 
 def _tell(curve: "CorpusFrontier", most: int | None, left_out: int) -> None:
-    """Notices about incomplete frontiers and sequences without one."""
     if not curve.complete:
         limit = "" if most is None else f" without --most {most},"
         notice(

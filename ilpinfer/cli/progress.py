@@ -92,10 +92,7 @@ def progress(task: str, total: int | None, done: int = 0) -> Iterator[Callable[[
 def rate_progress(
     task: str, total: int | None, *, bar: bool = True
 ) -> Iterator[Callable[[int, int, int], None]]:
-    """A progress bar over bytes, or a line each minute outside a terminal; `total` is None if it is not known.
-
-    Call the value with the bytes read, the rows written, and the rows that are proved.
-    """
+    """A progress bar over bytes, or a line each minute elsewhere; call the value with bytes read, rows written, and rows proved."""
     if not settings.quiet and (settings.log_json or not sys.stderr.isatty()):
         with _told(task, total, _Done(0, 0, 0)) as tell:
             yield tell

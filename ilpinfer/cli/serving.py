@@ -129,7 +129,6 @@ def serve(options: ServeOptions) -> None:
 
 
 def application(options: ServeOptions) -> "FastAPI":
-    """The application for the options; ValueError for invalid ones."""
     from ilpinfer.decoding.decoder import Decoder
 
     limits = options.limits

@@ -48,7 +48,6 @@ class Column:
 
     @property
     def name(self) -> str:
-        """Title, group and unit."""
         unit = f" ({self.unit})" if self.unit else ""
         return f"{self.title}{f', {self.group}' if self.group else ''}{unit}"
 
@@ -73,14 +72,7 @@ class Column:
 
 
 def readable(text: str, longest: int = LONGEST) -> str:
-    """One line of text of limited length; characters without a sign, and those that change the direction of text, are
-    escapes.
-
-    Examples
-    --------
-    >>> print(readable("two\\nlines"), readable("x" * 9, 5))
-    two\\nlines xxxx…
-    """
+    """One line of text of limited length; signs that cannot be printed, or that change the direction of text, are escapes."""
     cut = text if len(text) <= longest else text[: longest - 1] + "…"
     return "".join(_sign(character) for character in cut)
 
@@ -97,15 +89,7 @@ def missing(value: Any) -> bool:
 
 
 def shown(value: Any, form: str = "text", digits: int | None = None) -> str:
-    """A value of a table in a form: "text", "count" (with a decimal in means over seeds only), "p", or one of `DECIMALS`.
-
-    `digits` replaces the decimals of the last.
-
-    Examples
-    --------
-    >>> shown(3.0, "count"), shown(2.5, "count"), shown(0.00001, "p"), shown(None, "nats"), shown(-0.00001, "nats")
-    ('3', '2.5', '1e-05', '–', '0.0000')
-    """
+    """A value in a form: "text", "count" (with a decimal in means over seeds only), "p", or one of `DECIMALS`, which `digits` replaces."""
     if missing(value):
         return MISSING
     if form == "text":
@@ -196,7 +180,6 @@ or `stages`."""
 
 
 def _read(text: str) -> dict[str, list[Column]]:
-    """The columns of each table, in order."""
     result: dict[str, list[Column]] = {}
     for line in text.strip().splitlines()[1:]:
         field, tables, *others = (cell.strip() for cell in line.split("|"))

@@ -19,7 +19,7 @@ from ilpinfer.comparison.joining import RESULTS, SUMMARY, joined_rows, read_run,
 from ilpinfer.comparison.plan import Case, Compared, Labelling, Plan, plan_of, shown_names
 from ilpinfer.comparison.plots import write_plots
 from ilpinfer.comparison.report import SUPPORT, html_of, report_of
-from ilpinfer.comparison.running import ComparisonRun, OnError, RowList, cases_of
+from ilpinfer.comparison.running import ComparisonRun, OnError, cases_of
 from ilpinfer.comparison.statistics import CAP
 from ilpinfer.comparison.tables import Layout, titled, write_tables
 from ilpinfer.core.rule_compiler import Rules, compiler_of
@@ -353,7 +353,6 @@ def record_of(comparison: Comparison, lines: Mapping[str, "pd.DataFrame"]) -> di
 
 
 def about_of(source: str, rules: RuleSet, sequences: int, plan: Plan) -> dict[str, Any]:
-    """What a comparison is about."""
     values = (
         source,
         rules.name or None,
@@ -445,10 +444,9 @@ def compare(
     cases, compiler = cases_of(given_to_each(trellises, given), gold), compiler_of(rules)
     plan = plan_of(methods, time_limit=time_limit, seeds=seeds, predictions=predictions, names=names)
     check_predictions(cases, predictions or {})
-    store = RowList()
-    ComparisonRun(cases, compiler, plan, on_error, watch=watch).fill(store)
+    rows = list(ComparisonRun(cases, compiler, plan, on_error, watch=watch).new_rows())
     about = about_of("", compiler.rules, len(cases), plan)
-    return Comparison(store.rows, plan.kinds, cap, about, cases, compiler.rules)
+    return Comparison(partial(iter, rows), plan.kinds, cap, about, cases, compiler.rules)
 
 
 def check_predictions(cases: Sequence[Case], predictions: Mapping[str, Sequence[Labelling]]) -> None:

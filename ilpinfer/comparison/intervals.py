@@ -28,10 +28,7 @@ def gap_intervals(gaps: "pd.DataFrame") -> "pd.DataFrame":
 
 
 def gold_intervals(lines: "pd.DataFrame", reference: str | None) -> "pd.DataFrame":
-    """Accuracy and F1 by method, with intervals, such as `f1_low`, and their losses against the reference, such as `f1_loss_low`.
-
-    A loss is over the sequences on which neither of the two failed; its resamples are paired. The reference has no loss.
-    """
+    """Accuracy and F1 by method with intervals, and their losses against the reference on the sequences on which neither failed."""
     import pandas as pd
 
     table = lines.groupby(["sequence", "method"])[GOLD].sum().unstack()

@@ -95,7 +95,6 @@ def _joined(one: Compared, other: Compared, shared: set[str]) -> Iterator[Row]:
 
 
 def _pairs(one: Compared, other: Compared) -> Iterator[tuple[int, list[Row], list[Row]]]:
-    """The rows of each sequence in both."""
     groups = (groupby(each.rows(), lambda row: row["sequence"]) for each in (one, other))
     for (sequence, own), (_, more) in zip(*groups, strict=True):
         yield sequence, list(own), list(more)

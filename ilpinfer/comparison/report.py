@@ -8,13 +8,12 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from ilpinfer.comparison.columns import ALL, COLUMNS, COMMON, SOLVED, Column, missing, readable, shown
-from ilpinfer.comparison.disagreements import Path, PathPair, disagreements
+from ilpinfer.comparison.disagreements import disagreements, trellis_picture
 from ilpinfer.comparison.frame import frame_of
 from ilpinfer.comparison.intervals import RESAMPLES, SEED
 from ilpinfer.comparison.plan import Compared
 from ilpinfer.comparison.plots import drawings, picture
 from ilpinfer.comparison.statistics import f1_without_rules, reference_of, summarise
-from ilpinfer.comparison.trellis_picture import letters, trellis_picture
 from ilpinfer.system.extras import require
 
 if TYPE_CHECKING:
@@ -64,7 +63,7 @@ def report_of(comparison: Compared, lines: Mapping[str, "pd.DataFrame"], support
             (column, column.texts(summary)[0]) for column in alike if not missing(summary[column.field][0])
         ],
         pictures={name: picture(draw) for name, draw in drawings(comparison).items()},
-        disagreements=[_disagreement(each) for each in disagreements(comparison)],
+        pairs=[(pair, trellis_picture(pair)) for pair in disagreements(comparison)],
         loaded=not comparison.cases,
         seeds=int(summary.seeds.max()),
         sequences=int(summary.sequences[0]),
@@ -186,7 +185,6 @@ def _listed(texts: Sequence[str]) -> str:
 
 
 def _failures(frame: "pd.DataFrame") -> list[tuple[str, str, int]]:
-    """Method, type of error and number of rows."""
     failed = frame[frame.error != ""].groupby(["method", "error"], sort=False).size()
     return [(method, error, int(count)) for (method, error), count in failed.items()]
 
@@ -235,20 +233,6 @@ def _groups(columns: Sequence[Column], summary: "pd.DataFrame") -> list[dict[str
             text = words.get(column.group, column.group)
             groups.append({"group": column.group, "text": text, "span": 1})
     return groups
-
-
-def _disagreement(disagreement: PathPair) -> dict[str, Any]:
-    return {
-        "disagreement": disagreement,
-        "picture": trellis_picture(disagreement),
-        "letters": letters(disagreement),
-        "paths": [_path(disagreement.best), _path(disagreement.other)],
-        "shown": sum(disagreement.start <= t < disagreement.end for t in disagreement.differing),
-    }
-
-
-def _path(path: Path) -> dict[str, Any]:
-    return {"path": path, "costs": {cost.rule: cost for cost in path.costs}}
 
 
 def _about(comparison: Compared) -> dict[str, Any]:

@@ -54,10 +54,7 @@ SMALL = "\\footnotesize\n\\setlength{\\tabcolsep}{3pt}\n"
 
 @dataclass(frozen=True)
 class Layout:
-    """What is written of tables, and how: columns of methods, decimals, a caption, and whether it is to fit a column of a paper.
-
-    With columns there is one table, the summary.
-    """
+    """How tables are written: chosen columns of methods in one table, decimals, a caption, and whether it is to fit a column of a paper."""
 
     columns: Sequence[str] | None = None
     digits: int | None = None
@@ -87,11 +84,9 @@ class Layout:
 
     @property
     def names(self) -> list[str]:
-        """The names of the tables that are written."""
         return list(COLUMNS) if self.columns is None and not self.preset else ["summary"]
 
     def tables(self, lines: Mapping[str, "pd.DataFrame"]) -> dict[str, list[Column]]:
-        """The columns of each table that is written."""
         known = columns_of_methods()
         if self.columns is not None:
             return {"summary": [known[field] for field in self.columns]}

@@ -25,6 +25,7 @@ from ilpinfer.corpus.label_names import label_names
 from ilpinfer.corpus.logits import KEYS, LogitsOptions, crf_parameters, logit_scores
 from ilpinfer.corpus.scores import Scores
 from ilpinfer.errors import ModelError
+from ilpinfer.system.addresses import open_bytes
 
 LEAST_ROOM, TIMES = 2**28, 100
 """Limits on the size of arrays: a number of bytes, and a multiple of the size of the file; the larger one applies."""
@@ -53,12 +54,12 @@ KINDS = "biufcSUO"
 
 def read_archive(path: str | Path) -> dict[str, NDArray[Any]]:
     try:
-        with Path(path).open("rb") as stream:
-            size = stream.seek(0, 2)
+        file = open_bytes(path)
     except OSError as error:
         raise ModelError(f"{path}: cannot be read: {error.strerror or error}") from None
     try:
-        with zipfile.ZipFile(path) as archive:
+        with file as stream, zipfile.ZipFile(stream) as archive:
+            size = stream.seek(0, 2)
             _check_sizes(archive, max(LEAST_ROOM, TIMES * size), path)
             return _arrays(archive, path)
     except ModelError:

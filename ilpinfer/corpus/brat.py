@@ -9,6 +9,7 @@ from pathlib import Path
 from formulations.messages import brief
 from ilpinfer.corpus.examples import Example, InputError, Notify
 from ilpinfer.corpus.passages import Doubts, Passage, Span, labels_of, token_offsets
+from ilpinfer.system.addresses import files_beside, is_file, open_bytes
 
 TEXT, ANNOTATIONS = ".txt", ".ann"
 UNITS = ("line", "document")
@@ -27,18 +28,22 @@ _LINE = re.compile(r"[^\r\n]+")
 def is_brat(path: str) -> bool:
     """Whether a file is a part of a document: annotations, or a text with annotations beside it."""
     return path.endswith(ANNOTATIONS) or (
-        path.endswith(TEXT) and os.path.isfile(path.removesuffix(TEXT) + ANNOTATIONS)
+        path.endswith(TEXT) and is_file(path.removesuffix(TEXT) + ANNOTATIONS)
     )
 
 
 def lacks_annotations(path: str) -> bool:
     """Whether a file is a text among documents without being one."""
-    return path.endswith(TEXT) and not is_brat(path) and any(Path(path).parent.glob(f"*{ANNOTATIONS}"))
+    return (
+        path.endswith(TEXT)
+        and not is_brat(path)
+        and any(each.endswith(ANNOTATIONS) for each in files_beside(path))
+    )
 
 
 def read_brat(path: str, notify: Notify, unit: str = "line") -> Iterator[Example]:
     name = path.removesuffix(TEXT).removesuffix(ANNOTATIONS)
-    if not os.path.isfile(name + TEXT):
+    if not is_file(name + TEXT):
         raise InputError(f"{path}: no {Path(name + TEXT).name} beside it, which has the text")
     text, doubts = _read(name + TEXT), Doubts(name + ANNOTATIONS)
     spans = list(_spans(_read(name + ANNOTATIONS), name + ANNOTATIONS, text, doubts))
@@ -58,7 +63,8 @@ def read_brat(path: str, notify: Notify, unit: str = "line") -> Iterator[Example
 def _read(path: str) -> str:
     """The text of a file, with its line ends as they are, since offsets count them."""
     try:
-        data = Path(path).read_bytes()
+        with open_bytes(path) as stream:
+            data = stream.read()
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
     try:

@@ -166,7 +166,10 @@ def _sentence(
             return Rejection(
                 name, number, f"{name}, line {number}: {shown} has no label in column {label.at + 1}"
             )
-    others = [at for at in range(len(columns)) if at != token.at and (label is None or at != label.at)]
+    taken = [token.at, *([label.at] if label and not label.key else [])]
+    if label and label.key:
+        rows = [(number, label.put(cells, "")) for number, cells in rows]
+    others = [at for at in range(len(columns)) if at not in taken]
     further = {columns[at].lower(): [cells[at] for _, cells in rows] for at in others}
     further |= {str(at + 1): [cells[at] for _, cells in rows] for at in others}
     texts = [token.of(cells) for _, cells in rows]

@@ -141,7 +141,6 @@ class CODLState:
         return {name: Measures.of(evaluate(pairs)) for name, pairs in predicted.items()}
 
     def predictions(self, held_out: Sequence[Labelled]) -> dict[str, list[Pair]]:
-        """Labellings of held-out sequences by the model, without and with the rules."""
         rules = {"without rules": self.scheme}
         if self.rules.rules.items:
             known = self.rules.rules
@@ -187,7 +186,6 @@ def predicted(model: SequenceModel, held_out: Sequence[Labelled], rules: Rules) 
 
 
 def _weighted(rules: RuleSet, weight: float) -> RuleSet:
-    """The rules with a weight on every penalty."""
     items = (
         replace(item, penalty=weight * item.penalty) if isinstance(item, Rule) else item
         for item in rules.items

@@ -26,7 +26,6 @@ def _figures() -> Iterator[Any]:
 
 
 def sequence_picture(frontier: Frontier, title: str, gold: tuple[float, float] | None = None) -> str:
-    """The frontier of a sequence as SVG text."""
     with _figures() as figures:
         figure = figures(figsize=(6.4, 4.2), layout="constrained")
         axes = figure.subplots()

@@ -10,6 +10,7 @@ from formulations import RuleSet
 from formulations.arguments import whole
 from formulations.dtypes import Floats
 from formulations.messages import suggestion
+from formulations.plain_values import PlainValues
 from ilpinfer.core.rule_compiler import Rules, stated
 from ilpinfer.learning.measures import check_measure, value
 from ilpinfer.learning.perceptron import LARGEST, FittedWeights, Perceptron, log_odds
@@ -43,7 +44,7 @@ FEW = 50
 
 
 @dataclass(frozen=True)
-class LearntPenalties:
+class LearntPenalties(PlainValues):
     """The result of `PenaltyLearner.fit`.
 
     Parameters
@@ -82,13 +83,6 @@ class LearntPenalties:
     unlabelled: int = 0
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything except the rules, as plain values.
-
-        Returns
-        -------
-        dict of str to object
-            Values for JSON.
-        """
         return {
             "algorithm": self.algorithm,
             "sequences": self.sequences,

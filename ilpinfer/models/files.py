@@ -9,9 +9,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from formulations.files import open_bytes, read_text_bytes
+from formulations.files import read_text_bytes
 from ilpinfer.errors import ModelError
 from ilpinfer.models.sequence_model import SequenceModel, TrainedModel
+from ilpinfer.system.addresses import open_bytes
 from ilpinfer.system.files import digest, write_atomically
 
 FORMATS: Mapping[str, str] = {
@@ -66,7 +67,6 @@ def save_trained(path: str | Path, model: TrainedModel, training: TrainingRecord
 
 
 def record_of(model: "ModelFile | TrainedModel") -> dict[str, Any]:
-    """The plain values of a model's file."""
     body = model.body()
     return {"format": model.FORMAT, "version": model.VERSION, "sha256": _digest(body), "model": body}
 

@@ -87,9 +87,7 @@ MOST_TOKENS = 100_000
 
 class ExampleSource(Protocol):
     @property
-    def paused(self) -> bool:
-        """Whether the next one has to be."""
-        ...
+    def paused(self) -> bool: ...
 
     def __iter__(self) -> Iterator[Example | Rejection]: ...
 
@@ -170,7 +168,6 @@ class ScoredStream:
                 self._say()
 
     def _say(self) -> None:
-        """Give the notices that are new."""
         if self._sample is None:
             texts = self._check.remarks
         else:

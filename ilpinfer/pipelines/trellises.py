@@ -55,10 +55,7 @@ class ScoredSequence:
             raise InputError(f"{where}: {error}") from None
 
     def row(self, values: dict[str, Any]) -> dict[str, Any]:
-        """The plain values of a solution with labels of all tokens; ids, violations and scores are of `positions`.
-
-        Tokens that are left out have a label, but no id among the model's. Known labels are by token, as in the input.
-        """
+        """The plain values of a solution with labels of all tokens; ids, violations and scores are of `positions`, known labels by token."""
         if self.positions is not None:
             values |= {"positions": list(self.positions)}
             values["labels"] = values["labels"] and self.restore(values["labels"])

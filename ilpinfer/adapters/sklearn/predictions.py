@@ -61,7 +61,6 @@ def check_on_infeasible(value: Any) -> None:
 
 
 def labels_of(solutions: Sequence[Solution], on_infeasible: str) -> list[list[str] | None]:
-    """Labels of N sequences."""
     result: list[list[str] | None] = []
     relaxed = []
     for i, solution in enumerate(solutions):
