@@ -9,7 +9,7 @@ from formulations.automata.machine import TooManyStates
 from formulations.dtypes import Floats, Integers
 from formulations.errors import InferenceError
 from formulations.messages import suggestion
-from formulations.problem.missing_tokens import NoTokens
+from formulations.problem.problem import NoTokens
 from ilpinfer.decoding.decoder import Decoder
 
 PROBABILITIES = ("rules", "model")

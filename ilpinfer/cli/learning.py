@@ -212,12 +212,14 @@ def _check_rules(options: LearnOptions) -> None:
 
 @contextmanager
 def _count(number: int) -> Iterator[Any]:
+    """Passes over the sequences on a terminal, and elsewhere the sequences that were decoded."""
     done = 0
-    with status("learning") as update:
+    with status("learning") as update, progress("learning", None, bar=False) as tell:
 
         def advance() -> None:
             nonlocal done
             done += 1
+            tell()
             if update is not None and done % max(1, number) == 0:
                 update(f"learning: {done // number} passes over {number} sequences")
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from formulations import LabelSet
 from formulations.errors import stack_level
-from formulations.problem.missing_tokens import NoTokens
+from formulations.problem.problem import NoTokens
 from ilpinfer.adapters.sklearn.inputs import SequenceError, rows
 from ilpinfer.core.solution import Solution
 from ilpinfer.core.status import Status
