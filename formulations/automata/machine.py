@@ -175,17 +175,8 @@ class Machine:
         return self.automaton.is_local
 
     @property
-    def early(self) -> "Machine":
-        return Machine(self.steps, self.automaton.early)
-
-    @property
     def once(self) -> "Machine":
         return Machine(self.steps, self.automaton.once)
-
-    @property
-    def backward(self) -> "Machine | None":
-        other = self.automaton.backward
-        return None if other is None else Machine(self.steps, other)
 
     @cached_property
     def fires_at(self) -> Booleans:

@@ -7,10 +7,10 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from inspect import get_annotations
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, dataclass_transform
 
-from formulations.automata.windows import Component, Condition, UnboundComponent, Window
+from formulations.automata.components import Component, Condition, UnboundComponent, Window
 from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
-from formulations.labels.selectors import EACH_FIELD, Group, Selector, alternatives, names_in, substitute
+from formulations.labels.selectors import EACH_FIELD, Group, Selector, names_in, substitute
 from formulations.parameters import Words, check_parameters, kinds
 
 AnyField = Annotated[Selector, "Field, label or group."]
@@ -198,7 +198,7 @@ class Template(ABC, _Common):
             The statement with the placeholders replaced.
         """
         values = {
-            f.name: bind_selector(getattr(self, f.name), names)
+            f.name: substitute(getattr(self, f.name), names)
             for f in fields(self)
             if kinds(type(self))[f.name].names_fields
         }
@@ -242,17 +242,9 @@ class Template(ABC, _Common):
         return f"{self.rule_name}({shown})"
 
 
-def bind_selector(value: Any, names: Mapping[str, Selector]) -> Any:
-    return None if value is None else substitute(value, names)
-
-
-def mentions(selector: Selector | None, name: str) -> bool:
-    return any(name in m.names if isinstance(m, Group) else m == name for m in alternatives(selector or ()))
-
-
 def each_field(statement: Template, names: Iterable[str]) -> list[Template]:
     """The statement once for every field, where it names EACH_FIELD."""
-    if not any(mentions(selector, EACH_FIELD) for selector in statement.selectors()):
+    if EACH_FIELD not in names_in(statement.selectors()):
         return [statement]
     return [statement.bind({EACH_FIELD: name}) for name in names]
 

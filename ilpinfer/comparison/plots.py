@@ -10,7 +10,7 @@ from typing import Any
 from ilpinfer.comparison.columns import readable
 from ilpinfer.comparison.curves import Curve, anytime, gap_shares, time_profiles, times_by_length
 from ilpinfer.comparison.frame import frame_of
-from ilpinfer.comparison.plan import Compared
+from ilpinfer.comparison.plan import ComparisonData
 from ilpinfer.evaluation.pictures import silent_figures
 from ilpinfer.system.extras import require
 from ilpinfer.system.files import write_atomically
@@ -46,7 +46,7 @@ Drawing = Callable[[Any], None]
 """It draws on axes."""
 
 
-def drawings(comparison: Compared) -> dict[str, Drawing]:
+def drawings(comparison: ComparisonData) -> dict[str, Drawing]:
     """The plots of a comparison, in the order of `PLOTS`; those without data are left out."""
     frame, methods = frame_of(comparison.rows()), list(comparison.kinds)
     known = frame.loc[~frame.infeasible].dropna(subset="optimum")
@@ -69,7 +69,7 @@ def check_plots(kind: str) -> None:
 
 
 def write_plots(
-    comparison: Compared, folder: str | Path, kind: str, inputs: Iterable[str | Path | None] = ()
+    comparison: ComparisonData, folder: str | Path, kind: str, inputs: Iterable[str | Path | None] = ()
 ) -> list[Path]:
     """Write each plot into a folder, but over none of the inputs."""
     check_plots(kind)

@@ -130,8 +130,8 @@ def _array(data: bytes, what: str) -> NDArray[Any]:
     return array.reshape(shape, order="F" if by_columns else "C")
 
 
-OF_A_SEQUENCE = ("logits", "word_ids", "tokens", "labels")
-OF_ALL = ("label_names", "transitions", "start", "end", "start_transitions", "end_transitions")
+SEQUENCE_ARRAYS = ("logits", "word_ids", "tokens", "labels")
+SHARED_ARRAYS = ("label_names", "transitions", "start", "end", "start_transitions", "end_transitions")
 
 
 def read_logits(path: str | Path, reading: LogitsOptions) -> Iterator[Example]:
@@ -172,16 +172,18 @@ def read_logits(path: str | Path, reading: LogitsOptions) -> Iterator[Example]:
     shared: dict[str, Any] = {}
     sequences: dict[int, dict[str, Any]] = {}
     for key, array in arrays.items():
-        match = re.fullmatch(rf"({'|'.join(OF_A_SEQUENCE)})(?:_([0-9]{{1,9}}))?", key)
+        match = re.fullmatch(rf"({'|'.join(SEQUENCE_ARRAYS)})(?:_([0-9]{{1,9}}))?", key)
         if match:
             own = sequences.setdefault(int(match[2] or 0), {})
             if match[1] in own:
                 raise InputError(f"{path}: has both {match[1]} and {match[1]}_0; give one of them")
             own[match[1]] = array
-        elif key in OF_ALL or key.rpartition(".")[2] in KEYS:
+        elif key in SHARED_ARRAYS or key.rpartition(".")[2] in KEYS:
             shared[key] = array
         else:
-            raise InputError(f"{path}: no use for {key!r}{suggestion(key, (*OF_A_SEQUENCE, *OF_ALL))}")
+            raise InputError(
+                f"{path}: no use for {key!r}{suggestion(key, (*SEQUENCE_ARRAYS, *SHARED_ARRAYS))}"
+            )
     if not sequences:
         raise InputError(f"{path}: no logits_0; expected arrays logits_0, logits_1, … of shape (T, K)")
     for number in range(len(sequences)):

@@ -15,7 +15,7 @@ from formulations.messages import suggestion
 from ilpinfer.corpus import brat, conllu, docbin
 from ilpinfer.corpus.archives import read_logits
 from ilpinfer.corpus.column_form import ColumnNames
-from ilpinfer.corpus.columns import AHEAD, columns
+from ilpinfer.corpus.columns import LOOK_AHEAD, columns
 from ilpinfer.corpus.examples import Example, InputError, Notify, Rejection
 from ilpinfer.corpus.lines import LONGEST, Lines
 from ilpinfer.corpus.logits import LogitsOptions
@@ -52,7 +52,7 @@ Found = Example | Rejection
 class CorpusForm:
     logits: LogitsOptions | None = None
     column: str = ""
-    most: int | None = AHEAD
+    most: int | None = LOOK_AHEAD
     longest: int | None = None
     longest_line: int | None = LONGEST
     unit: str = "line"

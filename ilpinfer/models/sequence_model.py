@@ -52,7 +52,7 @@ def token_positions(model: SequenceModel, tokens: Sequence[str]) -> list[int] | 
     return model.token_positions(tokens) if getattr(model, "without_line_breaks", False) else None  # type: ignore[attr-defined]
 
 
-def restored(model: SequenceModel, tokens: Sequence[str], labels: Sequence[str]) -> list[str]:
+def restore_labels(model: SequenceModel, tokens: Sequence[str], labels: Sequence[str]) -> list[str]:
     """Labels of all tokens, from those of the tokens that a model's trellises cover."""
     if not getattr(model, "without_line_breaks", False):
         return list(labels)

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from ilpinfer.core.rule_compiler import Rules
-from ilpinfer.decoding.decode import decode
+from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.evaluation.evaluation import Pair
-from ilpinfer.models.sequence_model import SequenceModel, restored
+from ilpinfer.models.sequence_model import SequenceModel, restore_labels
 from ilpinfer.models.sequences import Labelled
 
 
@@ -123,8 +123,8 @@ def predict(model: SequenceModel, pairs: Sequence[Labelled], rules: Rules = ()) 
     [('name', 'year'), ('name', 'year')]
     """
     result = []
-    for tokens, gold in pairs:
-        solution = decode(model.trellis(tuple(tokens)), rules)
-        labels = tuple(restored(model, tokens, solution.labels)) if solution.has_labelling else None
+    solutions = Decoder(rules, model=model).decode_texts(tokens for tokens, _ in pairs)
+    for (tokens, gold), solution in zip(pairs, solutions, strict=True):
+        labels = tuple(restore_labels(model, tokens, solution.labels)) if solution.has_labelling else None
         result.append(Pair(tuple(tokens), labels, tuple(gold)))
     return result
