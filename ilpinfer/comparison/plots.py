@@ -16,7 +16,10 @@ from ilpinfer.system.extras import require
 from ilpinfer.system.files import write_atomically
 from ilpinfer.system.output_paths import check_folder, output_path
 
-COLOURS = ("#0f5fa8", "#c2481a", "#0b7a4f", "#94357f", "#8a6a00", "#1581a3", "#3d4450")
+COLOURS = (
+    *("#0f5fa8", "#c2481a", "#0b7a4f", "#94357f", "#8a6a00", "#1581a3", "#3d4450"),
+    *("#e2589a", "#6fae1f", "#6f42c1", "#7a4a2b"),
+)
 DASHES: Sequence[Any] = ("-", (0, (6, 2.5)), (0, (2, 2)), (0, (7, 2, 1.5, 2)))
 MARKERS = "os^Dv"
 SIZE = (5.2, 3.2)
@@ -81,7 +84,7 @@ def write_plots(
 
 
 def styles(methods: Sequence[str]) -> dict[str, Style]:
-    """How the curves of each method look: no two of the first 28 methods share colour and dash."""
+    """How the curves of each method look: no two of the first 11 methods share a colour, of the first 44 colour and dash."""
     return {
         method: {
             "color": COLOURS[number % len(COLOURS)],
