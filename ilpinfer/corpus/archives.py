@@ -135,38 +135,11 @@ SHARED_ARRAYS = ("label_names", "transitions", "start", "end", "start_transition
 
 
 def read_logits(path: str | Path, reading: LogitsOptions) -> Iterator[Example]:
-    """Read the sequences of an `.npz` file of logits.
+    """Read the sequences of an `.npz` file of logits; InputError names file and key of missing, unknown or inconsistent arrays.
 
     `logits_0` (T, K), `logits_1`, … are the sequences; `logits` alone is a single one. `tokens_0` and `labels_0` (T,) are texts.
     If there is `word_ids_0` (S,), the number of the word of each piece or -1, `logits_0` is (S, K). The file also has
     `label_names` (K,), and may have `transitions` (K, K) with `start` and `end` (K,), also under the names of pytorch-crf.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file.
-    reading : LogitsOptions
-        Label names, and conversion of pieces to words.
-
-    Yields
-    ------
-    Example
-        The sequences in order.
-
-    Raises
-    ------
-    InputError
-        For missing, unknown or inconsistent arrays; the message names file and key.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> import numpy as np
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder, "scores.npz")
-    ...     np.savez(path, logits=np.zeros((2, 3)), label_names=["a", "b", "O"], tokens=["x", "y"])
-    ...     [example.tokens for example in read_logits(path, LogitsOptions())]
-    [('x', 'y')]
     """
     arrays = read_archive(path)
     shared: dict[str, Any] = {}
