@@ -12,7 +12,7 @@ from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
 from formulations.labels.selectors import EACH_FIELD, Group, Selector, names_in, substitute
 from formulations.parameters import Words, check_parameters, kinds
-from formulations.tokens.token_pattern import TokenPattern
+from formulations.tokens.token_pattern import TokenPattern, pattern_text
 
 AnyField = Annotated[Selector, "Field, label or group."]
 CheckedField = Annotated[Selector, "The field whose runs are checked."]
@@ -237,7 +237,13 @@ class Template(ABC, _Common):
         return self._sentence("")
 
     def quoted_sentence(self) -> str:
-        """The statement as text with its words in quotes, apart from fields and from the commas between parameters."""
+        """The statement as text with its words in quotes, apart from fields and from the commas between parameters.
+
+        Returns
+        -------
+        str
+            Name and parameters.
+        """
         return self._sentence('"')
 
     def _sentence(self, quotes: str) -> str:
@@ -258,8 +264,10 @@ def each_field(statement: Template, names: Iterable[str]) -> list[Template]:
 
 
 def _text(value: Any, quotes: str) -> str:
-    if isinstance(value, Words | TokenPattern):
+    if isinstance(value, Words):
         return value.shown(quotes)
+    if isinstance(value, TokenPattern):
+        return pattern_text(value, quotes)
     if isinstance(value, tuple | list):
         return " or ".join(_text(each, quotes) for each in value)
     return value.name if isinstance(value, Group) else str(value)
