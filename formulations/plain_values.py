@@ -1,4 +1,4 @@
-"""Strict reading of plain values, the types of JSON; a ValueError names the place, `what`, the value and the expected type."""
+"""Records as plain values, the types of JSON, and strict reading; a ValueError names the place, `what`, the value and the expected type."""
 
 import json
 import math
@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from types import MappingProxyType, NoneType, UnionType
-from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Self, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from formulations import arguments
 from formulations.messages import brief, suggestion
@@ -50,12 +50,6 @@ def choice(value: Any, what: str, options: Collection[str]) -> str:
     return str(value)
 
 
-def flag(value: Any, what: str) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError(f"{what} is {kind_of(value)}; expected true or false")
-    return value
-
-
 def number(value: Any, what: str, null: float | None = None) -> float:
     """A finite number, or what null stands for where it stands for something."""
     if value is None and null is not None:
@@ -85,6 +79,69 @@ def positions(value: Any, what: str) -> dict[int, Any]:
                 f'{what}: {key!r:.60} is no position; expected a whole number from 0, such as "3"'
             )
     return {int(key): each for key, each in given.items()}
+
+
+def plain(value: Any) -> Any:
+    """The value with types of JSON: records as objects, sequences as lists, numbers of numpy as Python's, None for what is not finite."""
+    if isinstance(value, PlainValues):
+        return value.to_dict()
+    if is_dataclass(value):
+        value = {each.name: getattr(value, each.name) for each in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): plain(each) for key, each in value.items()}
+    if isinstance(value, str) or value is None:
+        return None if value is None else str(value)
+    if isinstance(value, Sequence | set | frozenset):
+        return [plain(each) for each in value]
+    value = value.item() if hasattr(value, "item") else value
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+class PlainValues:
+    """A dataclass that is written as plain values; `DERIVED` names properties beside its fields."""
+
+    DERIVED: ClassVar[tuple[str, ...]] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values; numbers that are not finite become None, as strict JSON requires.
+
+        Returns
+        -------
+        dict of str to object
+            Values for JSON.
+        """
+        names = [each.name for each in fields(self)]  # type: ignore[arg-type]
+        return {name: plain(getattr(self, name)) for name in (*names, *self.DERIVED)}
+
+
+class PlainRecord(PlainValues):
+    """A dataclass that is read back; `TITLE` is its name in messages, and `NULL` has what null stands for in a field."""
+
+    TITLE: ClassVar[str]
+    NULL: ClassVar[Mapping[str, float]] = MappingProxyType({})
+
+    @classmethod
+    def from_dict(cls, values: Any, what: str = "") -> Self:
+        """The record of the values that `to_dict` returns.
+
+        Parameters
+        ----------
+        values : object
+            A dictionary as `to_dict` returns it.
+        what : str, optional
+            Name of the values in messages.
+
+        Returns
+        -------
+        PlainRecord
+            A record of this kind.
+
+        Raises
+        ------
+        ValueError
+            For other values; the message names the place and the value.
+        """
+        return record(cls, values, what or cls.TITLE, derived=cls.DERIVED, null=cls.NULL)
 
 
 def record(
@@ -131,6 +188,8 @@ def of_type(hint: Any, value: Any, what: str) -> Any:
             text(key, f"a key of {what}"): of_type(inner[1], x, f"{what}[{key!r:.60}]")
             for key, x in given.items()
         }
+    if isinstance(hint, type) and issubclass(hint, PlainRecord):
+        return hint.from_dict(value, what)
     if is_dataclass(hint):
         return record(hint, value, what)  # type: ignore[arg-type]
     return READERS[hint](value, what)
@@ -140,7 +199,7 @@ READERS: Mapping[Any, Callable[[Any, str], Any]] = {
     str: text,
     int: lambda value, what: arguments.whole(value, what, shown=kind_of),
     float: number,
-    bool: flag,
+    bool: arguments.flag,
 }
 
 

@@ -39,12 +39,12 @@ if TYPE_CHECKING:
     from ilpinfer.core.solution import Solution as Solution
     from ilpinfer.core.status import Status as Status
     from ilpinfer.corpus.candidates import Candidate as Candidate
+    from ilpinfer.decoding.call_results import Labellings as Labellings
     from ilpinfer.decoding.certification import prove as prove
     from ilpinfer.decoding.decode import decode as decode
     from ilpinfer.decoding.decode import decode_many as decode_many
     from ilpinfer.decoding.decoder import Decoder as Decoder
     from ilpinfer.decoding.evaluation import evaluate_labelling as evaluate_labelling
-    from ilpinfer.decoding.found import Labellings as Labellings
     from ilpinfer.decoding.frontier import Frontier as Frontier
     from ilpinfer.decoding.frontier import FrontierPoint as FrontierPoint
     from ilpinfer.decoding.frontier import decode_frontier as decode_frontier
@@ -76,7 +76,7 @@ _HOMES = {
     "Incumbent": "ilpinfer.core.incumbents",
     "InferenceError": "ilpinfer.errors",
     "LabelSet": "formulations",
-    "Labellings": "ilpinfer.decoding.found",
+    "Labellings": "ilpinfer.decoding.call_results",
     "Marginals": "ilpinfer.exact.marginals",
     "Program": "formulations",
     "Question": "ilpinfer.decoding.questions",

@@ -65,6 +65,17 @@ def test_ray(names, monkeypatch):
     assert [list(row["labels"]) for row in names["rows"]] == [wanted().labels] * 8
 
 
+def test_fsspec(folder, capsys):  # noqa: F811
+    fsspec = pytest.importorskip("fsspec")
+    page = PAGE.read_text("utf-8")
+    expected = re.search(r"```python fsspec\n.*?```\n\n```text\n(.*?)```", page, re.S)[1]
+    try:
+        exec(block("fsspec"), {})
+    finally:
+        fsspec.filesystem("memory").store.clear()
+    assert capsys.readouterr().out == expected
+
+
 def test_every_option_of_the_page_is_one():
     from ilpinfer.cli.app import group
 

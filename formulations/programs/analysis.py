@@ -1,8 +1,8 @@
 """Analysis of rules: kind, states of machines, partial evaluation on prefixes, and size in an integer program."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from formulations.automata.sums import Sum
 from formulations.constraints.rule import Rule
 from formulations.constraints.rule_set import RuleSet
 from formulations.labels.label_set import LabelSet
-from formulations.plain_values import record
+from formulations.plain_values import PlainRecord
 from formulations.problem.compiled_rules import compile_rules
 from formulations.problem.folding import Folding
 from formulations.problem.problem import GroundRule
@@ -24,7 +24,7 @@ SAMPLE, MOST_COMPARED = 6, 20_000  # tokens on which formulas are looked at, and
 
 
 @dataclass(frozen=True)
-class Analysis:
+class Analysis(PlainRecord):
     rule: str
     form: str  # template, linear or logic
     kind: str  # "local" (folds), "linear" (a row), "regular" (an automaton), "auxiliary" (a column a gate) or "function"
@@ -36,14 +36,7 @@ class Analysis:
     columns: int  # rows and columns that it adds, σ included
     warning: str = ""  # about its use
     apart: str = ""  # why it is compiled for each sequence; empty if it is compiled once for all
-
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, values: Any) -> "Analysis":
-        """The analysis that `to_dict` has made these values of; ValueError for others."""
-        return record(cls, values, "the analysis")
+    TITLE: ClassVar = "the analysis"
 
 
 def analyse(rules: RuleSet, labels: LabelSet, tokens: Sequence[str]) -> list[Analysis]:
@@ -161,5 +154,5 @@ def _bound(ground: GroundRule, partial: str) -> str:
         return "0: evaluated at the end only"
     if partial == "exact":
         return "violations of the prefix"
-    early = any(machine.early.emits[machine.automaton.reachable].any() for machine in ground.machines)
+    early = any(m.automaton.early.emits[m.automaton.reachable].any() for m in ground.machines)
     return "violations that no completion avoids" if early else "0: evaluated at the end only"

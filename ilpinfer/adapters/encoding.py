@@ -81,7 +81,6 @@ def _offsets(given: Sequence[Any]) -> list[tuple[int, int]]:
 
 
 def _kept(S: int, word_ids: Sequence[int | None] | None, offsets: Spans | None) -> list[int]:
-    """The pieces that are not special."""
     if word_ids is not None:
         return [i for i, word in enumerate(word_ids) if word is not None and word >= 0]
     if offsets is not None:

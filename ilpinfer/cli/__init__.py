@@ -55,11 +55,7 @@ def _run(arguments: "Sequence[str] | None") -> int:
 
 
 def entry() -> "NoReturn":
-    """Run the command of this process, and end it with the command's exit code.
-
-    After an interrupt the process ends at once: if an interrupt hits code run by `exec`, CPython would end with the signal even
-    after it was handled.
-    """
+    """Run the command of this process, and end it with the exit code; after an interrupt at once, as CPython would end it with the signal."""
     signals.install()
     from ilpinfer.cli import streams
 

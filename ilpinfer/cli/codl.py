@@ -26,24 +26,24 @@ from ilpinfer.cli.arguments import (
     value_option,
 )
 from ilpinfer.cli.command import command
-from ilpinfer.cli.inputs import about, checked_scheme, files_read, notice_scheme, parameters, read_rules
-from ilpinfer.cli.outputs import Outputs, resumed
+from ilpinfer.cli.inputs import about, canonical_scheme, files_read, notice_scheme, parameters, read_rules
+from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import add_row, numbers, table
-from ilpinfer.cli.signals import ContinuedBy
 from ilpinfer.cli.streams import notice, remark
 from ilpinfer.cli.training import held_out_of_file, read_labelled
 from ilpinfer.corpus.conversion import convert_all
 from ilpinfer.corpus.examples import Example, InputError
+from ilpinfer.corpus.sequences import read, read_plain_text
 from ilpinfer.models.sequences import Labelled
-from ilpinfer.system.checkpoint import RowCheckpoint, RowPosition
-from ilpinfer.system.files import digest, write_atomically
+from ilpinfer.models.training import KINDS
+from ilpinfer.system.checkpoint import Row
+from ilpinfer.system.files import digest
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from ilpinfer.learning import CODL, CODLResult
-    from ilpinfer.learning.codl_records import Row
     from ilpinfer.learning.measures import Measures
 
 METHOD = "Method"
@@ -155,7 +155,6 @@ class CodlOptions:
     def method(self) -> "CODL":
         """The settings; InputError for invalid ones."""
         from ilpinfer.learning import CODL
-        from ilpinfer.models.training import KINDS
 
         if self.kind not in KINDS:
             raise InputError(f'no kind of model "{self.kind}"{suggestion(self.kind, KINDS)}')
@@ -186,7 +185,7 @@ class CodlOptions:
 )
 def codl(options: CodlOptions) -> None:
     """Train a model on few labelled sequences, many unlabelled sequences, and rules (constraint-driven learning)."""
-    scheme = checked_scheme(options.scheme)
+    scheme = canonical_scheme(options.scheme)
     method = options.method
     inputs = files_read(options.labelled, options.pool, options.held_out, toml=options.rules)
     outputs = Outputs(options.as_json, inputs, output=options.output)
@@ -207,58 +206,36 @@ def codl(options: CodlOptions) -> None:
     _show_rules(rules, labelled, scheme)
     warnings.simplefilter("ignore", RuleNotice)
 
-    def fit(checkpoint: "Callable[[Row], None] | None" = None, resume: "Sequence[Row]" = ()) -> "CODLResult":
+    job = digest(
+        ilpinfer.__version__,
+        sorted(method.plain.items(), key=repr),
+        labelled,
+        pool,
+        str(rules),
+        scheme,
+        held_out,
+    )
+    with outputs.steps(options.output, job, "number", _resumption, kept=bool(method.cycles)) as steps:
         with _bars(method.cycles) as watch, about(options.labelled):
-            return method.fit(
+            result = method.fit(
                 labelled,
                 pool,
                 rules,
                 scheme=scheme,
                 held_out=held_out,
                 progress=watch,
-                checkpoint=checkpoint,
-                resume=resume,
+                checkpoint=steps.keep,
+                resume=steps.rows,
             )
-
-    if outputs.places[0].direct or not method.cycles:
-        with ContinuedBy(kept=False):
-            result = fit()
-        write_atomically(options.output, result.text, inputs)
-    else:
-        job = digest(
-            ilpinfer.__version__,
-            sorted(method.plain.items(), key=repr),
-            labelled,
-            pool,
-            str(rules),
-            scheme,
-            held_out,
-        )
-        result = _resumable(options, inputs, job, fit)
+        steps.finish(result.text)
     outputs.show(_record(options, result), lambda screen: _show(result, screen))
     _remark(options, result, len(pool))
 
 
-def _resumable(
-    options: CodlOptions,
-    inputs: Sequence[str],
-    job: str,
-    fit: "Callable[[Callable[[Row], None], Sequence[Row]], CODLResult]",
-) -> "CODLResult":
-    """The result; cycles of an interrupted run of the same job are not repeated."""
-
-    def position(row: "Row") -> RowPosition:
-        return RowPosition(int(row["number"]))
-
-    with resumed(RowCheckpoint(options.output, job, position, inputs)) as checkpoint:
-        rows = list(checkpoint.rows())
-        if rows:
-            last = rows[-1].get("cycle")
-            place = f"cycle {last['number']}" if last else f"trial {len(rows)} of settings"
-            notice(f"{options.output}.part: resumed after {place}")
-        result = fit(lambda row: checkpoint.write([row]), rows)
-        checkpoint.replace_by(result.text.encode("utf-8", "backslashreplace"))
-    return result
+def _resumption(rows: Sequence[Row]) -> str:
+    last = rows[-1].get("cycle")
+    place = f"cycle {last['number']}" if last else f"trial {len(rows)} of settings"
+    return f"resumed after {place}"
 
 
 def _weight(text: str) -> float | None:
@@ -273,8 +250,6 @@ def _weight(text: str) -> float | None:
 
 def _pool(options: CodlOptions, labelled: Sequence[Labelled], scheme: str) -> list[tuple[str, ...]]:
     """The tokens of the pool; one notice if labels of the pool are ignored that the model does not have."""
-    from ilpinfer.corpus.sequences import read, read_plain_text
-
     if options.text or plain_name(options.pool).endswith(".txt"):
         examples = read_plain_text(options.pool, options.split)
     else:

@@ -73,10 +73,7 @@ class Without:
 
 
 def command(*examples: str) -> Callable[[Work], Work]:
-    """Declare a function as the work of a command, with examples for its help.
-
-    The first paragraph of its docstring is the help. `ilpinfer/cli/commands.py` has its name.
-    """
+    """Declare a function as the work of a command; the first paragraph of its docstring is the help, and examples stand below it."""
 
     def declare(work: Work) -> Work:
         work.__dict__["examples"] = examples

@@ -19,17 +19,20 @@ from ilpinfer.cli.inputs import (
     prepare,
     raise_interrupt,
 )
-from ilpinfer.cli.outputs import resumed
+from ilpinfer.cli.outputs import resumable
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import print_json
 from ilpinfer.cli.show import show_comparison
 from ilpinfer.cli.streams import notice
 from ilpinfer.comparison.frame import line_of
+from ilpinfer.comparison.plan import Case, Plan, plan_of
+from ilpinfer.comparison.plots import PLOTS, check_plots, write_plots
+from ilpinfer.comparison.tables import SUFFIXES, Layout, write_tables
 from ilpinfer.core.rule_compiler import compiler_of
 from ilpinfer.corpus.conversion import iob1_remark
 from ilpinfer.corpus.examples import InputError
 from ilpinfer.errors import traceback_wanted
-from ilpinfer.pipelines.trellises import ScoredSequence
+from ilpinfer.pipelines.trellises import ScoredSequence, read_predictions
 from ilpinfer.system.checkpoint import Row, RowCheckpoint, RowPosition
 from ilpinfer.system.extras import MissingLibrary
 from ilpinfer.system.files import digest, write_atomically
@@ -39,16 +42,25 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ilpinfer.comparison.comparison import Comparison
-    from ilpinfer.comparison.plan import Case, Plan
     from ilpinfer.comparison.running import OnError
-    from ilpinfer.comparison.tables import Layout
     from ilpinfer.core.methods import Method
 
 FILES = ("results.jsonl", "summary.json", "report.html")
 """Files of every comparison."""
 
 
-OF_RUNS = ("name", "join", "support", "tables", "preset", "columns", "digits", "caption", "plots", "as_json")
+TABLE_OPTIONS = (
+    "name",
+    "join",
+    "support",
+    "tables",
+    "preset",
+    "columns",
+    "digits",
+    "caption",
+    "plots",
+    "as_json",
+)
 """Options for what is written of a comparison, which folders of results have, too."""
 METHODS, PAPER = "Methods", "Tables and plots"
 
@@ -152,7 +164,7 @@ def compare(options: CompareOptions) -> None:
     positive(options.cap, "cap", "nats")
     files, findings = Files(options, layout, inputs, _report_possible()), Findings()
     if Path(options.input.source).is_dir():
-        comparison = _joined(options)
+        comparison = _join_folders(options)
         save_rows(comparison, options.output, inputs)
         summary, record = files.write(comparison)
     elif options.join:
@@ -160,7 +172,7 @@ def compare(options: CompareOptions) -> None:
             f"--join: {options.input.source} is no folder that compare has written; compare it first"
         )
     else:
-        summary, record = _compared(options, files, findings)
+        summary, record = _compare_sequences(options, files, findings)
     if options.as_json:
         print_json(record)
     else:
@@ -175,16 +187,14 @@ class Files:
     """What is written beside the rows; it is over none of the inputs."""
 
     options: CompareOptions
-    layout: "Layout"
+    layout: Layout
     inputs: Sequence[str]
     with_report: bool
 
     def write(self, comparison: "Comparison") -> tuple["pd.DataFrame", Row]:
         """Write summary, report, tables and plots; the lines of the methods, and the summary."""
         from ilpinfer.comparison.comparison import record_of
-        from ilpinfer.comparison.plots import write_plots
         from ilpinfer.comparison.report import report_of
-        from ilpinfer.comparison.tables import write_tables
 
         options, lines = self.options, comparison.lines()
         record, folder = record_of(comparison, lines), options.output
@@ -200,20 +210,23 @@ class Files:
 
 
 def _inputs(options: CompareOptions) -> list[str]:
-    """Files that are read."""
     files = [*options.input.files, *_prediction_files(options.predictions).values()]
     folders = [options.input.source, *options.join] if Path(options.input.source).is_dir() else []
     return [*files, *(str(Path(folder, name)) for folder in folders for name in FILES)]
 
 
-def _joined(options: CompareOptions) -> "Comparison":
+def _join_folders(options: CompareOptions) -> "Comparison":
     """The comparison of folders that are there already; InputError for options of sequences."""
     from ilpinfer.comparison.comparison import Comparison
 
     for record in (options.input, options):
         for each in fields(record):
             given = getattr(record, each.name) or None
-            if each.default is not MISSING and each.name not in OF_RUNS and given != (each.default or None):
+            if (
+                each.default is not MISSING
+                and each.name not in TABLE_OPTIONS
+                and given != (each.default or None)
+            ):
                 option = each.name.replace("rewards", "reward").replace("_", "-")
                 what = f"an option for sequences, and {options.input.source} is a folder of results"
                 raise InputError(f"--{option}: {what}; leave it out")
@@ -221,13 +234,13 @@ def _joined(options: CompareOptions) -> "Comparison":
     return sum(others, first).renamed(_names(options))
 
 
-def _compared(options: CompareOptions, written: Files, findings: Findings) -> tuple["pd.DataFrame", Row]:
+def _compare_sequences(
+    options: CompareOptions, written: Files, findings: Findings
+) -> tuple["pd.DataFrame", Row]:
     """The comparison of the sequences of a file."""
     from ilpinfer.comparison.comparison import Comparison, about_of, check_predictions
-    from ilpinfer.comparison.plan import Case
     from ilpinfer.comparison.rows import Contradiction
     from ilpinfer.comparison.running import ComparisonRun
-    from ilpinfer.pipelines.trellises import read_predictions
 
     files = _prediction_files(options.predictions)
     _plan(options, dict.fromkeys(files, ()))
@@ -242,17 +255,18 @@ def _compared(options: CompareOptions, written: Files, findings: Findings) -> tu
     about = about_of(options.input.source, rules, len(scored), plan)
     job = digest(about["version"], content, plan.to_dict(), predictions)
     rows = RowCheckpoint(Path(options.output, FILES[0]), job, _positions(plan), written.inputs)
-    with resumed(rows) as checkpoint:
+    with resumable(rows) as checkpoint:
         with progress("comparing", len(cases) * len(plan.entries)) as advance:
 
-            def watch(row: Row, case: "Case") -> None:
+            def watch(row: Row, case: Case) -> None:
                 findings.add(row, case.where)
                 advance()
 
             errors: OnError = "raise" if traceback_wanted() else "record"
             run = ComparisonRun(cases, compiler_of(rules), plan, errors, raise_interrupt, watch)
             try:
-                run.fill(checkpoint)
+                for row in run.new_rows(checkpoint.rows()):
+                    checkpoint.write([row])
             except Contradiction as error:
                 raise Failure(f"{error}; the rows are in {checkpoint.place.part}", 1) from None
         comparison = Comparison(checkpoint.rows, plan.kinds, options.cap, about, cases, rules)
@@ -270,10 +284,8 @@ def _report_possible() -> bool:
     return True
 
 
-def _layout(options: CompareOptions) -> "Layout":
+def _layout(options: CompareOptions) -> Layout:
     """How tables are written; ValueError for an unknown format, column or preset."""
-    from ilpinfer.comparison.tables import Layout
-
     columns = options.columns.split(",") if options.columns else None
     layout = Layout(columns, options.digits, options.caption, options.preset)
     if options.tables:
@@ -283,17 +295,12 @@ def _layout(options: CompareOptions) -> "Layout":
     return layout
 
 
-def _tables(options: CompareOptions, layout: "Layout") -> list[str]:
-    """The files of the tables."""
-    from ilpinfer.comparison.tables import SUFFIXES
-
+def _tables(options: CompareOptions, layout: Layout) -> list[str]:
     return [name + SUFFIXES[options.tables] for name in layout.names] if options.tables else []
 
 
 def _plots(options: CompareOptions) -> list[str]:
     """The files of the plots; ValueError for an unknown format."""
-    from ilpinfer.comparison.plots import PLOTS, check_plots
-
     if not options.plots:
         return []
     check_plots(options.plots)
@@ -309,7 +316,6 @@ def _pair(option: str, entry: str, value: str) -> tuple[str, str]:
 
 
 def _names(options: CompareOptions) -> dict[str, str]:
-    """Names by method."""
     result: dict[str, str] = {}
     for entry in options.name:
         name, method = _pair("--name", entry, "METHOD")
@@ -326,7 +332,7 @@ def _remark(scored: Sequence[ScoredSequence], scheme: str) -> None:
     notice(iob1_remark(golden, scheme))
 
 
-def _positions(plan: "Plan") -> Any:
+def _positions(plan: Plan) -> Any:
     """The position of a row in its group: the rows of a sequence, in the order of the plan."""
     places = {(entry.name, entry.seed): number for number, entry in enumerate(plan.entries)}
 
@@ -349,10 +355,8 @@ def _prediction_files(entries: Sequence[str]) -> dict[str, str]:
     return result
 
 
-def _plan(options: CompareOptions, predictions: Mapping[str, Any]) -> "Plan":
+def _plan(options: CompareOptions, predictions: Mapping[str, Any]) -> Plan:
     """The plan; invalid methods and options are errors before any work."""
-    from ilpinfer.comparison.plan import plan_of
-
     values = {tuple(name.partition(".")[::2]): value for name, value in parameters(options.option).items()}
     taken = set[str]()
 

@@ -79,7 +79,6 @@ class ConfigFile:
         return f"{kind} {self._key(where, name)}{way}"
 
     def _value(self, option: Any, value: Any, key: str) -> Any:
-        """The value in the form of the command line."""
         if option.is_flag:
             if not isinstance(value, bool):
                 raise Failure(f"{self.place}: {key} is {value!r}; expected true or false", 2)
@@ -146,10 +145,7 @@ def _leaves(group: Any) -> Iterator[Any]:
 
 
 def apply(context: Any, command: Any, arguments: Sequence[str]) -> None:
-    """Set the defaults of a command's context from the file, and from options before the command's name.
-
-    With `--help`, errors of the file are not raised.
-    """
+    """Set the defaults of a command's context from the file and from options before its name; with `--help`, without errors of the file."""
     if context.resilient_parsing:
         return
     given, _, _ = command.make_parser(context).parse_args(args=list(arguments))

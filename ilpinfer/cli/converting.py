@@ -5,10 +5,14 @@ from typing import Annotated
 
 from ilpinfer.cli.arguments import Scheme, argument, value_option
 from ilpinfer.cli.command import command
-from ilpinfer.cli.inputs import about, checked_scheme
+from ilpinfer.cli.inputs import about, canonical_scheme
 from ilpinfer.cli.streams import notice
 from ilpinfer.corpus import brat
 from ilpinfer.corpus.examples import Example
+from ilpinfer.corpus.sequences import read
+from ilpinfer.corpus.streams import files_of
+from ilpinfer.corpus.writing import WriteOptions, write
+from ilpinfer.evaluation.predictions import check_same
 from ilpinfer.system.output_paths import output_path
 
 
@@ -61,9 +65,6 @@ class ConvertOptions:
 
     @property
     def files(self) -> list[str]:
-        """Files that are read."""
-        from ilpinfer.corpus.streams import files_of
-
         result = [*files_of(self.source), *([self.labels] if self.labels else [])]
         return result + [file.removesuffix(brat.ANNOTATIONS) + brat.TEXT for file in result]
 
@@ -74,12 +75,9 @@ class ConvertOptions:
 )
 def convert(options: ConvertOptions) -> None:
     """Convert labelled sequences, or write predicted labels into the documents that they are about."""
-    from ilpinfer.corpus.sequences import read
-    from ilpinfer.corpus.writing import WriteOptions, write
-
     predicted = bool(options.labels)
     how = WriteOptions(
-        options.to, checked_scheme(options.scheme), options.into, options.unit, predicted=predicted
+        options.to, canonical_scheme(options.scheme), options.into, options.unit, predicted=predicted
     )
     inputs, format_ = options.files, how.format_of(options.output)
     if format_ != "brat" and options.output != "-":
@@ -96,9 +94,6 @@ def convert(options: ConvertOptions) -> None:
 
 def _with_labels(examples: list[Example], options: ConvertOptions) -> list[Example]:
     """The sequences with the labels of another file of the same sequences."""
-    from ilpinfer.corpus.sequences import read
-    from ilpinfer.evaluation.predictions import check_same
-
     with about(options.labels):
         found = [each for each in read(options.labels, notify=notice) if each.rank == 1]
     check_same(found, examples, options.labels, options.source)

@@ -23,25 +23,28 @@ from ilpinfer.cli.inputs import (
     check_streams,
     job_of,
     method_options,
-    not_used,
     on_error,
     parameters,
     raise_interrupt,
+    unused_model_notice,
 )
-from ilpinfer.cli.outputs import resumed
+from ilpinfer.cli.outputs import resumable
 from ilpinfer.cli.progress import rate_progress
 from ilpinfer.cli.streams import json_text, notice
 from ilpinfer.core.configurations import configuration
+from ilpinfer.core.registry import method as method_named
+from ilpinfer.core.request import Request, deadline_for
+from ilpinfer.core.solution import Solution, finite
 from ilpinfer.corpus.examples import Example, Rejection, fingerprint
+from ilpinfer.corpus.streams import CorpusForm, ExampleStream, open_stream
+from ilpinfer.decoding.reporting import attempt, failure
 from ilpinfer.errors import traceback_wanted
-from ilpinfer.pipelines.trellises import LISTED, ScoredSequence
+from ilpinfer.pipelines.trellises import LABELLINGS, ScoredSequence
 from ilpinfer.system.checkpoint import Row, RowCheckpoint, RowPosition
 from ilpinfer.system.files import digest
 from ilpinfer.system.output_paths import output_path
 
 if TYPE_CHECKING:
-    from ilpinfer.core.solution import Solution
-    from ilpinfer.corpus.streams import CorpusForm, ExampleStream
     from ilpinfer.decoding.two_phase import TwoPhaseSolution
     from ilpinfer.pipelines.scored_stream import ScoredStream, Trellises
 
@@ -105,7 +108,7 @@ class DecodeOptions:
         value_option(
             "NUMBER",
             "Add this many tokens whose labels a person should be asked for: those whose answers are expected to change most "
-            f"labels, by the best {LISTED} labellings.",
+            f"labels, by the best {LABELLINGS} labellings.",
             min=1,
         ),
     ] = None
@@ -130,8 +133,6 @@ def decode(options: DecodeOptions) -> None:
     It is written as soon as its sequence is decoded. An infeasible sequence, or one that cannot be decoded, has a row, and is
     reported at the end. An invalid line is an error.
     """
-    from ilpinfer.corpus.streams import CorpusForm
-
     inputs = options.input.files
     check_streams(False, [], inputs)
     if options.output != "-":
@@ -139,14 +140,14 @@ def decode(options: DecodeOptions) -> None:
     form = CorpusForm(options.input.reading, options.input.column)
     solve = _solver(options)
     warnings.simplefilter("ignore", RuleNotice)
-    with opened(options.input, form) as examples:
+    with open_examples(options.input, form) as examples:
         job = job_of(options.input)
         work = _Work(examples, job, solve, options, Findings())
         if options.output == "-":
             work.run(0, lambda rows, _: _print(rows), bar=False)
         else:
             name = options.job(job.content)
-            with resumed(RowCheckpoint(options.output, name, _position, inputs)) as checkpoint:
+            with resumable(RowCheckpoint(options.output, name, _position, inputs)) as checkpoint:
                 work.resume(checkpoint)
     work.findings.check()
 
@@ -154,7 +155,7 @@ def decode(options: DecodeOptions) -> None:
 class Peekable:
     """A stream of examples and rejections that has read the first one, so that an empty input is an error at once."""
 
-    def __init__(self, stream: "ExampleStream", source: str) -> None:
+    def __init__(self, stream: ExampleStream, source: str) -> None:
         self._stream, self._source = stream, source
         with about(source):
             self._first: deque[Example | Rejection] = deque(islice(stream, 1))
@@ -166,7 +167,6 @@ class Peekable:
 
     @property
     def size(self) -> int:
-        """Number of bytes that were read."""
         return self._stream.size
 
     @property
@@ -193,10 +193,8 @@ class Peekable:
 
 
 @contextlib.contextmanager
-def opened(options: InputOptions, form: "CorpusForm") -> Iterator[Peekable]:
+def open_examples(options: InputOptions, form: CorpusForm) -> Iterator[Peekable]:
     """The examples of an input; InputError if it has none."""
-    from ilpinfer.corpus.streams import open_stream
-
     with open_stream(options.source, form, notice) as stream:
         examples = Peekable(stream, options.source)
         if isinstance(examples.first, Rejection):
@@ -207,7 +205,7 @@ def opened(options: InputOptions, form: "CorpusForm") -> Iterator[Peekable]:
 def scored_stream(options: InputOptions, examples: Peekable, job: Job) -> "ScoredStream":
     from ilpinfer.pipelines.scored_stream import ScoredStream
 
-    beside = not_used(options) if options.model else ""
+    beside = unused_model_notice(options) if options.model else ""
     return ScoredStream(examples, job.model, job.rules, job.scheme, notice, beside)
 
 
@@ -229,8 +227,6 @@ Write = Callable[[list[Row], Example], None]
 
 @dataclass(frozen=True)
 class _Work:
-    """Sequences to decode, and the failures among them."""
-
     examples: Peekable
     job: Job
     solve: Solve
@@ -265,14 +261,13 @@ class _Work:
             self._run(begin, write, show)
 
     def _run(self, begin: int, write: Write, show: Callable[[int, int, int], None]) -> None:
-        from ilpinfer.decoding.reporting import failure
         from ilpinfer.pipelines.scored_stream import Trellises, in_order
 
         overruled: Counter[str] = Counter()
         stream = scored_stream(self.options.input, self.examples, self.job)
         trellises, number, proved = Trellises(stream), begin, 0
 
-        def done(item: ScoredSequence, solutions: "list[Solution]", trace: Trace) -> None:
+        def done(item: ScoredSequence, solutions: list[Solution], trace: Trace) -> None:
             nonlocal number, proved
             rows = [self._row(number, item, solution) for solution in solutions]
             if self.options.questions and solutions[0].has_labelling:
@@ -297,9 +292,7 @@ class _Work:
         for rule, times in overruled.items():
             notice(f'rule "{rule}" was overruled by an earlier rule at {times} token{"s" * (times > 1)}')
 
-    def _row(self, number: int, item: ScoredSequence, solution: "Solution") -> Row:
-        from ilpinfer.decoding.reporting import failure
-
+    def _row(self, number: int, item: ScoredSequence, solution: Solution) -> Row:
         try:
             values = solution.to_dict(incumbents=self.options.trace)
             if self.options.explain and solution.has_labelling:
@@ -311,14 +304,17 @@ class _Work:
             values = solution.to_dict()
         if raise_interrupt(solution).error:
             values["reason"] = f"{item.example.where}: {solution.reason}"
-        return {"sequence": number, **item.example.about, "tokens": list(item.all_tokens), **item.row(values)}
+        columns = item.example.named_columns
+        about = {
+            **item.example.about,
+            "tokens": list(item.all_tokens),
+            **({"columns": columns} if columns else {}),
+        }
+        return {"sequence": number, **about, **item.row(values)}
 
 
 def _solver(options: DecodeOptions) -> Solve:
     """The function that decodes many sequences; invalid options are errors before any work."""
-    from ilpinfer.core.registry import method as method_named
-    from ilpinfer.core.request import Request, deadline_for
-    from ilpinfer.core.solution import finite
     from ilpinfer.decoding.decoder import Decoder
 
     method, time_limit, top = options.method, options.time_limit, options.top
@@ -359,7 +355,6 @@ def _solver(options: DecodeOptions) -> Solve:
 
 
 def _two_phase_solver(options: DecodeOptions, tau: float) -> Solve:
-    from ilpinfer.decoding.reporting import attempt, failure
     from ilpinfer.decoding.two_phase import TwoPhaseSolution, check_method, decode_two_phase
 
     if options.option:
@@ -384,7 +379,7 @@ def _two_phase_solver(options: DecodeOptions, tau: float) -> Solve:
     def failed(error: Exception, seconds: float) -> "list[TwoPhaseSolution]":
         return [failure(error, options.method, TwoPhaseSolution, seconds=seconds)]
 
-    def solutions(trellis: Trellis, rules: RuleSet, top: int | None) -> "list[Solution]":
+    def solutions(trellis: Trellis, rules: RuleSet, top: int | None) -> list[Solution]:
         def decode() -> "list[TwoPhaseSolution]":
             result = two_phase(trellis, rules, top=top)
             return result if isinstance(result, list) else [result]

@@ -9,13 +9,13 @@ from ilpinfer.cli.command import command
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import console, print_json
 from ilpinfer.cli.show import show_comparison
+from ilpinfer.core.solution import Solution
 from ilpinfer.corpus import NEWLINE, resumes
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from ilpinfer.core.solution import Solution
     from ilpinfer.models.hmm import HMM
 
 METHODS = ("auto", "highs", "beam", "viterbi")
@@ -80,7 +80,7 @@ def _show_task(screen: "Console", items: Sequence[resumes.Item]) -> None:
 
 
 def _show_items(
-    screen: "Console", pairs: "Sequence[tuple[resumes.Item, Solution, Solution]]", model: "HMM"
+    screen: "Console", pairs: Sequence[tuple[resumes.Item, Solution, Solution]], model: "HMM"
 ) -> None:
     """The shortest items in which the optimum differs from Viterbi's labelling, side by side."""
     from rich.text import Text
@@ -102,7 +102,7 @@ def _show_items(
     screen.print(legend, "\n")
 
 
-def _change(item: resumes.Item, before: "Solution", after: "Solution", trellis: Trellis) -> "Text":
+def _change(item: resumes.Item, before: Solution, after: Solution, trellis: Trellis) -> "Text":
     from rich.text import Text
 
     names = ", ".join(

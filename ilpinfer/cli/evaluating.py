@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from formulations.messages import suggestion
 from ilpinfer.cli.arguments import AsJson, Column, Scheme, argument, output_file, value_option
 from ilpinfer.cli.command import command
-from ilpinfer.cli.inputs import about, checked_scheme
+from ilpinfer.cli.inputs import about, canonical_scheme
 from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.screen import add_row, numbers, table
 from ilpinfer.cli.streams import notice
@@ -18,6 +18,7 @@ from ilpinfer.evaluation.counts import UNITS
 from ilpinfer.evaluation.evaluation import Evaluation, measures
 from ilpinfer.evaluation.evaluation import evaluate as evaluate_pairs
 from ilpinfer.evaluation.matches import KINDS, span_matches
+from ilpinfer.evaluation.predictions import read_pairs
 from ilpinfer.evaluation.reports import field_rows, report_text
 from ilpinfer.evaluation.significance import Difference
 from ilpinfer.system.extras import require
@@ -79,9 +80,7 @@ class EvaluateOptions:
 )
 def evaluate(options: EvaluateOptions) -> None:
     """Evaluate predicted labels against gold labels: fields, tokens, whole sequences and confusions."""
-    from ilpinfer.evaluation.predictions import read_pairs
-
-    scheme = checked_scheme(options.scheme)
+    scheme = canonical_scheme(options.scheme)
     predicted, against, unit, beta = options.predicted, options.against, options.by, options.beta
     if unit not in UNITS:
         raise InputError(f"--by {unit}: no such unit{suggestion(unit, UNITS)}")

@@ -2,21 +2,19 @@
 
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from formulations import LabelSet, RuleSet
 from formulations.errors import RuleNotice
 from formulations.labels.schemes import MARKS, OUTSIDE, WRITABLE
+from formulations.programs.analysis import Analysis, analyse
 from formulations.rulefiles.schema import schema
 from ilpinfer.cli.arguments import AsJson, RuleFile, Scheme, model_option, value_option
 from ilpinfer.cli.command import command
-from ilpinfer.cli.inputs import checked_scheme, read_rules
+from ilpinfer.cli.inputs import canonical_scheme, read_rules
 from ilpinfer.cli.screen import add_row, console, numbers, print_json, table
 from ilpinfer.cli.streams import notice
 from ilpinfer.models.files import load_model
-
-if TYPE_CHECKING:
-    from formulations.programs.analysis import Analysis
 
 
 @dataclass(frozen=True)
@@ -36,9 +34,7 @@ class ExplainOptions:
 @command("ilpinfer explain citations", "ilpinfer explain rules.toml --model hmm.json --json")
 def explain(options: ExplainOptions) -> None:
     """Explain each rule: its kind (local, linear, regular, auxiliary), its size, and how searches can prune with it."""
-    from formulations.programs.analysis import analyse
-
-    scheme = checked_scheme(options.scheme)
+    scheme = canonical_scheme(options.scheme)
     rules = read_rules([options.rules])
     labels = _labels(rules, options.model, scheme)
     absent = rules.absent(labels)
@@ -83,7 +79,7 @@ _PARTIAL = {
 }
 
 
-def _show(result: "list[Analysis]", labels: LabelSet, length: int) -> None:
+def _show(result: list[Analysis], labels: LabelSet, length: int) -> None:
     screen = console()
     shown = table("rule", "form", "kind")
     numbers(shown, "states")

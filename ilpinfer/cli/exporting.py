@@ -16,11 +16,13 @@ from formulations.programs.program import FORMATS, UNITS
 from ilpinfer.cli.arguments import AsJson, First, Units, flag, output_folder, value_option
 from ilpinfer.cli.command import command
 from ilpinfer.cli.failure import Failure
-from ilpinfer.cli.inputs import Unrewarded, check_streams, prepare
+from ilpinfer.cli.inputs import ProgramInput, check_streams, prepare
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import print_json
 from ilpinfer.cli.streams import notice
+from ilpinfer.core.request import Request
 from ilpinfer.core.rule_compiler import compiler_of
+from ilpinfer.core.solution import Solution
 from ilpinfer.corpus.examples import InputError
 from ilpinfer.errors import describe, traceback_wanted
 from ilpinfer.pipelines.trellises import ScoredSequence
@@ -30,7 +32,6 @@ from ilpinfer.system.output_paths import check_folder, output_path
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ilpinfer.core.solution import Solution
     from ilpinfer.decoding.two_phase import TwoPhaseSolution
 
 PROGRAM = "Integer program"
@@ -38,8 +39,6 @@ PROGRAM = "Integer program"
 
 @dataclass(frozen=True)
 class ProgramOptions:
-    """Options of programs; see `formulations.formulate`."""
-
     program: Annotated[
         str,
         value_option(
@@ -116,7 +115,7 @@ class ProgramOptions:
 
 @dataclass(frozen=True)
 class ExportOptions:
-    input: Unrewarded
+    input: ProgramInput
     output: Annotated[
         str,
         output_folder(
@@ -198,7 +197,6 @@ def _start(options: ExportOptions) -> "Callable[..., Solution] | None":
         return None
     if options.program.program != "soft":
         raise InputError(f"--start {options.start}: is for --program soft; leave it out")
-    from ilpinfer.core.request import Request
     from ilpinfer.decoding.decode import decode
 
     Request.of(options.start, None, {}).task(None)
@@ -206,7 +204,6 @@ def _start(options: ExportOptions) -> "Callable[..., Solution] | None":
 
 
 def check_texts(format_: str, units: str) -> None:
-    """Raise InputError for a format or units that do not exist."""
     if format_ not in FORMATS:
         raise InputError(f'no format "{format_}"{suggestion(format_, FORMATS)}')
     if units not in UNITS:

@@ -25,11 +25,13 @@ from ilpinfer.cli.screen import print_json
 from ilpinfer.cli.streams import notice
 from ilpinfer.corpus.examples import InputError
 from ilpinfer.errors import describe, traceback_wanted
+from ilpinfer.references.files import number_references, write
+from ilpinfer.references.integer_programs import write_programs
+from ilpinfer.references.record import InvalidReference, Reference
 from ilpinfer.system.output_paths import check_folder
 
 if TYPE_CHECKING:
     from ilpinfer.references.generator import Instance
-    from ilpinfer.references.record import Reference
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,6 @@ def generate_references(options: GenerateOptions) -> None:
 
     If one cannot be proved, nothing is written.
     """
-    from ilpinfer.references.files import write
     from ilpinfer.references.making import make
 
     Outputs(options.as_json, [], output=options.output)
@@ -83,7 +84,7 @@ def generate_references(options: GenerateOptions) -> None:
         raise InputError(f"--output {options.output}: a JSON file holds one reference; use .jsonl")
     with progress("making references", options.count or 20) as advance:
 
-        def references() -> "Iterator[Reference]":
+        def references() -> Iterator[Reference]:
             for instance in made:
                 yield make(instance.trellis, instance.rules, name=instance.name, ties=options.ties)
                 advance()
@@ -102,10 +103,6 @@ def write_reference_programs(
     as_json: AsJson = False,
 ) -> None:
     """Write the integer program of each reference, as LP and as MPS."""
-    from ilpinfer.references.files import numbered
-    from ilpinfer.references.integer_programs import write_programs
-    from ilpinfer.references.record import InvalidReference
-
     check_texts("lp", units)
     check_streams(False, [], files)
     if not output:
@@ -113,7 +110,7 @@ def write_reference_programs(
     check_folder(output)
     failures, count, taken = list[str](), 0, set[str]()
     for path in files:
-        for number, each in numbered(path):
+        for number, each in number_references(path):
             count += 1
             try:
                 if isinstance(each, InvalidReference):

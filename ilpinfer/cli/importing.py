@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from formulations import Program, RuleSet, Trellis
 from formulations.dtypes import Integers
@@ -15,19 +15,17 @@ from formulations.programs.program import UNITS
 from ilpinfer.cli.arguments import AsJson, Limit, output_file, solution_files, value_option
 from ilpinfer.cli.command import command
 from ilpinfer.cli.exporting import PROGRAM, ProgramOptions, check_texts, known_trellis, numbers
-from ilpinfer.cli.inputs import Unrewarded, prepare
+from ilpinfer.cli.inputs import ProgramInput, prepare
 from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import add_row, console, print_json, table
 from ilpinfer.cli.screen import numbers as number_columns
+from ilpinfer.core.solution import Solution, finite
 from ilpinfer.corpus.examples import InputError
 from ilpinfer.errors import describe
 from ilpinfer.pipelines.trellises import ScoredSequence
+from ilpinfer.solvers.solution_files import SolutionFile, read_solution_file
 from ilpinfer.system.files import write_atomically
-
-if TYPE_CHECKING:
-    from ilpinfer.core.solution import Solution
-    from ilpinfer.solvers.solution_files import SolutionFile
 
 ENDS = (".sol", ".txt", ".xml")
 AGREES = 1e-6
@@ -38,7 +36,7 @@ AGREES = 1e-6
 class ImportOptions:
     """Options of `ilpinfer import-solution`; format and units are those of the column tables, else lp in nats, if not given."""
 
-    input: Unrewarded
+    input: ProgramInput
     solutions: Annotated[
         list[str],
         solution_files(
@@ -67,16 +65,15 @@ class CheckedSolution:
     """A solution of a solver, checked, with its score; objectives in nats."""
 
     file: str
-    claim: "SolutionFile"
-    worth: "Solution"  # the labelling's value under the rules by which the program counts, with the engine's bound
+    claim: SolutionFile
+    worth: (
+        Solution  # the labelling's value under the rules by which the program counts, with the engine's bound
+    )
     objective: float  # of the solver's vector
     best: float  # a proved upper bound on the objective
     agrees: bool | None  # whether the claimed objective is that of the vector; None where none is claimed
 
     def row(self, number: int, item: ScoredSequence) -> dict[str, Any]:
-        """The record as plain values."""
-        from ilpinfer.core.solution import finite
-
         return {
             "sequence": number,
             "file": self.file,
@@ -156,8 +153,6 @@ def _files(path: Path) -> list[Path]:
 
 
 def _import(file: Path, item: ScoredSequence, rules: RuleSet, options: ImportOptions) -> CheckedSolution:
-    from ilpinfer.solvers.solution_files import read_solution_file
-
     claim = read_solution_file(file)
     trellis = known_trellis(item)
     program = options.program.formulate(trellis, rules)
@@ -203,7 +198,7 @@ def _map(file: Path, program: Program) -> dict[str, str]:
 
 def _worth(
     trellis: Trellis, program: Program, x: Integers, rules: RuleSet, options: ImportOptions
-) -> "tuple[Solution, float]":
+) -> tuple[Solution, float]:
     """The score of the labelling, and a bound on the objective of the program, both proved by the engine."""
     from ilpinfer.decoding.decode import decode
     from ilpinfer.decoding.evaluation import evaluate_labelling

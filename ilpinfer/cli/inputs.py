@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from formulations import Feature, LabelSet, RuleSet, join_rules, load_rules, parse_rules
 from formulations.errors import RuleNotice
-from formulations.files import open_bytes, read_text
+from formulations.files import read_text
 from formulations.labels.schemes import ALIASES, SCHEMES, scheme_name
 from formulations.messages import suggestion
 from formulations.problem.digest import digest
@@ -32,19 +32,22 @@ from ilpinfer.cli.arguments import (
 from ilpinfer.cli.command import Without
 from ilpinfer.cli.python_rules import code_of, file_of, is_python, python_rules
 from ilpinfer.cli.streams import STDOUT, notice
+from ilpinfer.core.solution import Solution
 from ilpinfer.corpus.conversion import iob1_remark
 from ilpinfer.corpus.examples import Example, InputError
 from ilpinfer.corpus.label_names import read_label_names
 from ilpinfer.corpus.logits import LogitsOptions
+from ilpinfer.corpus.sequences import read, text_of
+from ilpinfer.decoding.reporting import OnError
 from ilpinfer.errors import describe, traceback_wanted, without_place
 from ilpinfer.models.files import BUILT_IN, load_model
 from ilpinfer.models.sequence_model import SequenceModel
+from ilpinfer.pipelines.rules_first import rules_first
 from ilpinfer.pipelines.trellises import ScoredSequence, fitting_scheme, score
+from ilpinfer.system.addresses import open_bytes
 
 if TYPE_CHECKING:
     from ilpinfer.core.methods import Method
-    from ilpinfer.core.solution import Solution
-    from ilpinfer.decoding.reporting import OnError
 
 
 @dataclass(frozen=True)
@@ -70,17 +73,14 @@ class Scoring:
 
 @dataclass(frozen=True)
 class InputOptions(Scoring):
-    """Sequences of a file, with options for reading and scoring them."""
-
     source: Input = field(kw_only=True)
 
     @property
     def files(self) -> list[str]:
-        """Files that are read."""
         return files_read(self.source, self.model, self.label_names, toml=self.rules)
 
 
-Unrewarded = Annotated[InputOptions, Without(("rewards", "rules_first"))]
+ProgramInput = Annotated[InputOptions, Without(("rewards", "rules_first"))]
 """The input of commands that have no options of decoding."""
 
 
@@ -96,8 +96,8 @@ class Job:
 
 def job_of(options: Scoring) -> Job:
     """Model and rules, read and checked."""
-    model, scheme = options.model, checked_scheme(options.scheme)
-    rules = rewarded(read_rules(options.rules), options.rewards)
+    model, scheme = options.model, canonical_scheme(options.scheme)
+    rules = with_rewards(read_rules(options.rules), options.rewards)
     with about(model):
         known = load_model(model) if model else None
         if options.rules_first:
@@ -114,23 +114,19 @@ def job_of(options: Scoring) -> Job:
 def prepare(
     options: InputOptions, reading: LogitsOptions, first: int | None = None, *, fit: bool = False
 ) -> tuple[list[ScoredSequence], RuleSet, str]:
-    """Scored sequences, rules, and a digest of model, rules and sequences; everything is checked before work begins.
-
-    With `fit`, one notice names rules that rarely apply, in place of the notice about absent fields.
-    """
-    from ilpinfer.corpus.sequences import read
+    """Scored sequences, rules, and a digest of all; with `fit`, a notice names rules that rarely apply in place of absent fields."""
     from ilpinfer.pipelines.fit import about_rules
     from ilpinfer.pipelines.scored_stream import check_rules
 
     source, model = options.source, options.model
-    checked_scheme(options.scheme)
+    canonical_scheme(options.scheme)
     with about(source):
         examples = read(source, reading, options.column, notice)[:first]
     job = job_of(options)
     with about(source):
         scored = score(examples, job.model, job.scheme)
     if model and all(example.scores is not None for example in examples):
-        notice(not_used(options))
+        notice(unused_model_notice(options))
     warnings.simplefilter("ignore", RuleNotice)
     with about(", ".join(options.rules) or None):
         notices = check_rules(scored, job.rules)
@@ -142,12 +138,12 @@ def prepare(
     return scored, job.rules, f"{job.content}{_contents(examples)}"
 
 
-def not_used(options: InputOptions) -> str:
+def unused_model_notice(options: InputOptions) -> str:
     """A notice about a model that is not used, since the input has scores."""
     return f"{options.source} has scores of its own: {options.model} is not used"
 
 
-def rewarded(rules: RuleSet, rewards: Sequence[str]) -> RuleSet:
+def with_rewards(rules: RuleSet, rewards: Sequence[str]) -> RuleSet:
     """The rules with a feature for each FIELD=NATS; InputError for an entry of another form."""
     features = []
     for entry in rewards:
@@ -162,8 +158,6 @@ def rewarded(rules: RuleSet, rewards: Sequence[str]) -> RuleSet:
 
 
 def _rules_first(model: SequenceModel | None, rules: RuleSet) -> SequenceModel:
-    from ilpinfer.pipelines.rules_first import rules_first
-
     try:
         return rules_first(model, rules)
     except ValueError as error:
@@ -184,8 +178,6 @@ def check_streams(as_json: bool, outputs: Sequence[str | None], inputs: Sequence
 
 def read_rules(sources: Sequence[str]) -> RuleSet:
     """The rules of all sources together; none where there is no source."""
-    from ilpinfer.corpus.sequences import text_of
-
     result = []
     for source in sources:
         with about(source), warnings.catch_warnings():
@@ -240,19 +232,19 @@ def _named_files(value: Any) -> Iterator[str]:
             yield from _named_files(each)
 
 
-def on_error() -> "OnError":
+def on_error() -> OnError:
     """ "row" for sequences that cannot be decoded; "raise" if tracebacks are requested."""
     return "raise" if traceback_wanted() else "row"
 
 
-def raise_interrupt(solution: "Solution") -> "Solution":
+def raise_interrupt(solution: Solution) -> Solution:
     """The solution; KeyboardInterrupt if its error was caused by an interrupt."""
     if solution.error and signals.is_interrupted():
         raise KeyboardInterrupt
     return solution
 
 
-def checked_scheme(scheme: str) -> str:
+def canonical_scheme(scheme: str) -> str:
     """The canonical name of a scheme; InputError for an unknown one."""
     if scheme and scheme_name(scheme) not in SCHEMES:
         raise InputError(f'no scheme "{scheme}"{suggestion(scheme, (*SCHEMES, *ALIASES))}')
@@ -282,6 +274,11 @@ def parameters(entries: Sequence[str]) -> dict[str, Any]:
         except ValueError:
             result[name] = text
     return result
+
+
+def with_source(rules: RuleSet, made: str) -> RuleSet:
+    """Rules that were learnt, without a name, and with how they were made in their source."""
+    return replace(rules, name="", source=f"{rules.source}; {made}" if rules.source else made)
 
 
 def comments(lines: Iterable[str]) -> str:

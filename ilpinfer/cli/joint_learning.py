@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import ilpinfer
 from formulations import RuleSet, dump_rules
 from ilpinfer.cli.command import common
-from ilpinfer.cli.outputs import Outputs, resumed
+from ilpinfer.cli.inputs import with_source
+from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import add_row, numbers, table
 from ilpinfer.cli.streams import notice, remark
 from ilpinfer.corpus.examples import InputError
+from ilpinfer.models.corrected import Base
 from ilpinfer.models.files import TrainingRecord, record_of, text_of
 from ilpinfer.models.sequences import Labelled
-from ilpinfer.system.checkpoint import Row, RowCheckpoint, RowPosition
+from ilpinfer.models.training import KINDS
 from ilpinfer.system.files import digest, write_atomically
 
 if TYPE_CHECKING:
@@ -40,8 +42,6 @@ def searcher(options: Any) -> "JointSearch":
 
 
 class Files(NamedTuple):
-    """Where rules and model are written."""
-
     rules: str
     model: str
 
@@ -53,12 +53,7 @@ def learn_all(
     rules: RuleSet,
     files: Files,
     outputs: Outputs,
-    inputs: Sequence[str],
 ) -> None:
-    """Learn from pairs by models of the record's kind."""
-    from ilpinfer.models.corrected import Base
-    from ilpinfer.models.training import KINDS
-
     if record is None or record.kind not in ("hmm", "crf"):
         raise InputError(
             "--weights all: the model has to be trained on the same sequences; add --kind hmm or crf"
@@ -69,27 +64,15 @@ def learn_all(
         assert isinstance(model, Base)
         return model
 
-    def fit(checkpoint: Any = None, resume: Sequence[Row] = ()) -> "JointChoice":
-        with progress("folds", min(search.folds, len(pairs))) as advance:
-            return search.fit(pairs, train, rules, checkpoint=checkpoint, resume=resume, advance=advance)
-
     made = {"by": "learn", "settings": asdict(search), "kind": record.kind, "data": record.data}
-    if any(place.direct for place in outputs.places):
-        with outputs.reserved():
-            result = fit()
-            write_atomically(files.model, text_of({**record_of(result.model), "made": made}), inputs)
-            write_atomically(files.rules, _text(result, search, len(pairs), record.data))
-    else:
-        job = digest(ilpinfer.__version__, made, sorted(record.options.items()), record.scheme, str(rules))
-        position = lambda row: RowPosition(int(row["part"]))  # noqa: E731
-        with resumed(RowCheckpoint(files.rules, job, position, inputs)) as checkpoint:
-            rows = list(checkpoint.rows())
-            if rows:
-                notice(f"{checkpoint.place.part}: resumed after fold {len(rows)}")
-            result = fit(lambda row: checkpoint.write([row]), rows)
-            write_atomically(files.model, text_of({**record_of(result.model), "made": made}), inputs)
-            text = _text(result, search, len(pairs), record.data)
-            checkpoint.replace_by(text.encode("utf-8", "backslashreplace"))
+    job = digest(ilpinfer.__version__, made, sorted(record.options.items()), record.scheme, str(rules))
+    with outputs.steps(files.rules, job, "part", lambda rows: f"resumed after fold {len(rows)}") as steps:
+        with progress("folds", min(search.folds, len(pairs))) as advance:
+            result = search.fit(
+                pairs, train, rules, checkpoint=steps.keep, resume=steps.rows, advance=advance
+            )
+        write_atomically(files.model, text_of({**record_of(result.model), "made": made}), outputs.inputs)
+        steps.finish(_text(result, search, len(pairs), record.data))
     outputs.show(_record(files, result), lambda screen: _show(result, screen))
     if result.unproved:
         notice(f"{result.unproved} times a sequence had no proved optimum, and was left out")
@@ -106,9 +89,7 @@ def _text(result: "JointChoice", search: "JointSearch", number: int, data: str) 
         f"learnt {_how(result)} by ilpinfer {version('ilpinfer')} from {number} sequences ({data}); "
         f"{settings}"
     )
-    own = result.rules
-    source = f"{own.source}; {made}" if own.source else made
-    return dump_rules(RuleSet(own.items, own.fields, "", own.groups, own.templates, own.title, source))
+    return dump_rules(with_source(result.rules, made))
 
 
 def _record(files: Files, result: "JointChoice") -> dict[str, Any]:

@@ -2,15 +2,15 @@
 
 import shlex
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
-from pathlib import Path
+from itertools import count
 from typing import TYPE_CHECKING, Annotated, Any
 
 import ilpinfer
-from formulations import RuleSet, dump_rules
+from formulations import dump_rules
 from formulations.errors import RuleNotice
 from ilpinfer.cli.arguments import (
     AsJson,
@@ -28,17 +28,19 @@ from ilpinfer.cli.arguments import (
 from ilpinfer.cli.command import command, common
 from ilpinfer.cli.inputs import (
     about,
-    checked_scheme,
+    canonical_scheme,
     comments,
     files_read,
     parameters,
     read_rules,
+    with_source,
 )
-from ilpinfer.cli.outputs import Outputs, resumed
+from ilpinfer.cli.outputs import Outputs, Steps
 from ilpinfer.cli.progress import progress, status
 from ilpinfer.cli.screen import add_row, numbers, table
 from ilpinfer.cli.streams import notice, remark
 from ilpinfer.corpus.examples import InputError
+from ilpinfer.corpus.sequences import read, require_labels
 from ilpinfer.models.files import (
     BUILT_IN,
     TrainingRecord,
@@ -50,9 +52,11 @@ from ilpinfer.models.files import (
 )
 from ilpinfer.models.sequence_model import SequenceModel
 from ilpinfer.models.sequences import Labelled
+from ilpinfer.models.training import KINDS, rewrite
 from ilpinfer.pipelines.trellises import score
-from ilpinfer.system.checkpoint import Row, RowCheckpoint, RowPosition
-from ilpinfer.system.files import digest, write_atomically
+from ilpinfer.system.addresses import open_bytes
+from ilpinfer.system.checkpoint import Row
+from ilpinfer.system.files import digest
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -60,7 +64,7 @@ if TYPE_CHECKING:
     from ilpinfer.learning.penalties import LearntPenalties, PenaltyLearner
     from ilpinfer.learning.training_set import ScoredExample
 
-SHOWN = 40
+MOST_ROWS = 40
 """Rules of the table on screen."""
 WEIGHTS = ("rules", "all")
 
@@ -156,7 +160,7 @@ def learn(options: LearnOptions) -> None:
     from ilpinfer.learning.penalties import PenaltyLearner
 
     _check_rules(options)
-    source, scheme = options.source, checked_scheme(options.scheme)
+    source, scheme = options.source, canonical_scheme(options.scheme)
     if options.weights not in WEIGHTS:
         raise InputError(f"--weights {options.weights}: expected {' or '.join(WEIGHTS)}")
     together = searcher(options) if options.weights == "all" else None
@@ -177,30 +181,20 @@ def learn(options: LearnOptions) -> None:
         data = read_training(options, scheme)
         if together:
             files = Files(options.output, options.output_model or "")
-            learn_all(together, data.pairs, data.record, rules, files, outputs, inputs)
+            learn_all(together, data.pairs, data.record, rules, files, outputs)
             return
 
-        def learnt(examples: "Sequence[ScoredExample]") -> "tuple[LearntPenalties, str]":
+        trained, job = data.record is not None, _job(data, learner)
+        with outputs.steps(options.output, job, "part", _resumption, kept=trained) as steps:
+            examples = data.examples or cross_fit(data, learner, steps)
             try:
                 with _count(len(examples)) as advance:
                     result = learner.fit(examples, rules, advance=advance)
             except ValueError as error:
+                if steps.checkpoint is not None:
+                    notice(f"{steps.checkpoint.place.part}: the models are kept for the next run")
                 raise InputError(f"{', '.join(options.rules)}: {error}") from None
-            return result, _text(result, learner, f"{data.digest}, {data.scores}")
-
-        if data.record is None or outputs.places[0].direct:
-            with outputs.reserved():
-                result, text = learnt(data.examples or cross_fitted(data, learner))
-                write_atomically(options.output, text)
-        else:
-            with resumed(open_checkpoint(options.output, data, learner, inputs)) as checkpoint:
-                examples = cross_fitted(data, learner, checkpoint)
-                try:
-                    result, text = learnt(examples)
-                except InputError:
-                    notice(f"{checkpoint.place.part}: the models are kept for the next run")
-                    raise
-                checkpoint.replace_by(text.encode("utf-8", "backslashreplace"))
+            steps.finish(_text(result, learner, f"{data.digest}, {data.scores}"))
     outputs.show(result.to_dict(), lambda screen: _show(result, screen))
     _remark(options, result)
 
@@ -218,13 +212,14 @@ def _check_rules(options: LearnOptions) -> None:
 
 @contextmanager
 def _count(number: int) -> Iterator[Any]:
-    """Show the number of passes over the sequences."""
+    """Passes over the sequences on a terminal, and elsewhere the sequences that were decoded."""
     done = 0
-    with status("learning") as update:
+    with status("learning") as update, progress("learning", None, bar=False) as tell:
 
         def advance() -> None:
             nonlocal done
             done += 1
+            tell()
             if update is not None and done % max(1, number) == 0:
                 update(f"learning: {done // number} passes over {number} sequences")
 
@@ -238,11 +233,7 @@ def _text(result: "LearntPenalties", learner: "PenaltyLearner", data: str) -> st
         f"penalties learnt by ilpinfer {version('ilpinfer')}: {result.algorithm}, from {result.sequences} sequences "
         f"({data}); {settings}"
     )
-    rules: RuleSet = result.rules
-    source = f"{rules.source}; {made}" if rules.source else made
-    text = dump_rules(
-        RuleSet(rules.items, rules.fields, "", rules.groups, rules.templates, rules.title, source)
-    )
+    text = dump_rules(with_source(result.rules, made))
     left = [verdict for verdict in result.verdicts if not verdict.learnt]
     return text + comments(f"left out: {verdict.name} ({verdict.reason})" for verdict in left)
 
@@ -259,11 +250,11 @@ def _show(result: "LearntPenalties", screen: "Console") -> None:
     shown = table("rule")
     numbers(shown, "given", "learnt")
     shown.add_column("why", overflow="fold")
-    for verdict in sorted(result.verdicts, key=lambda v: -abs(v.learnt))[:SHOWN]:
+    for verdict in sorted(result.verdicts, key=lambda v: -abs(v.learnt))[:MOST_ROWS]:
         add_row(shown, verdict.name, f"{verdict.given:.2f}", f"{verdict.learnt:.2f}", verdict.reason)
     screen.print(shown)
-    if len(result.verdicts) > SHOWN:
-        screen.print(f"… and {len(result.verdicts) - SHOWN} more; --json shows all", highlight=False)
+    if len(result.verdicts) > MOST_ROWS:
+        screen.print(f"… and {len(result.verdicts) - MOST_ROWS} more; --json shows all", highlight=False)
 
 
 def _remark(options: LearnOptions, result: "LearntPenalties") -> None:
@@ -288,8 +279,6 @@ def _remark(options: LearnOptions, result: "LearntPenalties") -> None:
 
 @dataclass(frozen=True)
 class TrainingScores:
-    """Labelled sequences, and the source of their scores in words."""
-
     source: str
     pairs: Sequence[Labelled]
     scores: str
@@ -302,9 +291,7 @@ class TrainingScores:
 
 def read_training(options: LearnOptions, scheme: str) -> TrainingScores:
     """Sequences with their scores, or with the models that will score them."""
-    from ilpinfer.corpus.sequences import read, require_labels
     from ilpinfer.learning.training_set import ScoredExample
-    from ilpinfer.models.training import KINDS, rewrite
 
     source = options.source
     sequences = read(source, column=options.column, notify=notice)
@@ -344,41 +331,30 @@ def read_training(options: LearnOptions, scheme: str) -> TrainingScores:
     return TrainingScores(source, pairs, scores, data, examples)
 
 
-def open_checkpoint(
-    output: str, data: TrainingScores, learner: "PenaltyLearner", inputs: Iterable[str]
-) -> RowCheckpoint:
-    """A checkpoint of the models that score the sequences, with one row for each."""
-    assert data.record is not None
-    made = (data.record.kind, sorted(data.record.options.items()), data.record.scheme)
-    job = digest(ilpinfer.__version__, data.digest, made, learner.folds, learner.seed)
-    return RowCheckpoint(output, job, lambda row: RowPosition(int(row["part"])), inputs)
+def _resumption(rows: Sequence[Row]) -> str:
+    return f"{len(rows)} models of an interrupted run are used"
 
 
-def cross_fitted(
-    data: TrainingScores, learner: "PenaltyLearner", checkpoint: RowCheckpoint | None = None
-) -> "list[ScoredExample]":
-    """Each sequence, scored by a model that was trained without its part.
+def _job(data: TrainingScores, learner: "PenaltyLearner") -> str:
+    """Digest of everything that the models which score the sequences depend on."""
+    made = data.record and (data.record.kind, sorted(data.record.options.items()), data.record.scheme)
+    return digest(ilpinfer.__version__, data.digest, made, learner.folds, learner.seed)
 
-    Models of an interrupted run are read from the checkpoint; others are trained and added to it.
-    """
+
+def cross_fit(data: TrainingScores, learner: "PenaltyLearner", steps: Steps) -> "list[ScoredExample]":
+    """Each sequence, scored by a model trained without its part; models of an interrupted run come from its rows."""
     from ilpinfer.learning.held_out import held_out_examples
-    from ilpinfer.models.training import KINDS
 
     record, pairs = data.record, data.pairs
     assert record is not None
-    left: list[Row] = []
-    if checkpoint is not None:
-        left = list(checkpoint.rows())
-        if left:
-            notice(f"{checkpoint.place.part}: {len(left)} models of an interrupted run are used")
-    waiting = iter(left)
+    parts = count()
 
     def train(some: Sequence[Labelled]) -> SequenceModel:
-        for row in waiting:
-            return model_of(row["model"], f"part {row['part']}")
+        part = next(parts)
+        if part < len(steps.rows):
+            return model_of(steps.rows[part]["model"], f"part {part}")
         model = KINDS[record.kind].make(some, record.scheme, [], None, record.options)
-        if checkpoint is not None:
-            checkpoint.write([{"part": checkpoint.groups, "model": record_of(model)}])
+        steps.keep({"part": part, "model": record_of(model)})
         return model
 
     with progress("training", min(learner.folds, len(pairs))) as advance:
@@ -400,7 +376,8 @@ def _shown(model: str | None) -> str:
     """The name of a model, or a digest of its file."""
     if model is None or model in BUILT_IN:
         return model or "no model"
-    return f"a model ({digest(Path(model).read_bytes())})"
+    with open_bytes(model) as stream:
+        return f"a model ({digest(stream.read())})"
 
 
 def _warn(options: LearnOptions, own: bool, record: TrainingRecord | None) -> None:

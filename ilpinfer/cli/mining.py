@@ -8,13 +8,15 @@ from formulations import InferenceError, dump_rules
 from ilpinfer.cli.arguments import AsJson, Column, Scheme, TrainFile, output_file, value_option
 from ilpinfer.cli.command import command, common
 from ilpinfer.cli.failure import Failure
-from ilpinfer.cli.inputs import about, checked_scheme, files_read, notice_scheme
+from ilpinfer.cli.inputs import about, canonical_scheme, files_read, notice_scheme
 from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import add_row, numbers, table
 from ilpinfer.cli.streams import notice, remark
 from ilpinfer.corpus.conversion import convert_all
 from ilpinfer.corpus.examples import InputError
+from ilpinfer.corpus.sequences import read, require_labels
+from ilpinfer.evaluation.predictions import read_pairs
 from ilpinfer.models.sequences import Labelled
 from ilpinfer.system.files import write_atomically
 
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 
     from ilpinfer.learning import MinedRules, RuleMiner
 
-SHOWN = 20
+MOST_ROWS = 20
 """Rules of the table on screen."""
 
 
@@ -136,7 +138,7 @@ def mine(options: MineOptions) -> None:
     from ilpinfer.learning import PredictionsError
 
     source = options.source
-    scheme, miner = checked_scheme(options.scheme), options.miner
+    scheme, miner = canonical_scheme(options.scheme), options.miner
     inputs = files_read(source, options.predictions)
     outputs = Outputs(options.as_json, inputs, output=options.output)
     with about(source):
@@ -158,9 +160,6 @@ def mine(options: MineOptions) -> None:
 
 def _read(options: MineOptions, scheme: str) -> tuple[list[Labelled], list[tuple[str, ...] | None] | None]:
     """Tokens and labels, and predicted labels where there are some, all in one scheme."""
-    from ilpinfer.corpus.sequences import read, require_labels
-    from ilpinfer.evaluation.predictions import read_pairs
-
     if options.predictions:
         (both,), _, remarks = read_pairs([options.predictions], options.source, scheme, options.column)
         for text in remarks:
@@ -187,14 +186,14 @@ def _tell(result: "MinedRules") -> None:
 def _show(options: MineOptions, result: "MinedRules", screen: "Console") -> None:
     shown = table("rule", "family")
     numbers(shown, "support", "held %", "lift", "penalty", "folds", "power")
-    for mined in result.rules[:SHOWN]:
+    for mined in result.rules[:MOST_ROWS]:
         folds = f"{mined.folds_held}/{mined.folds_applied}" if mined.folds_applied else "-"
         counts = str(mined.support), f"{100 * mined.confidence:.1f}", f"{mined.lift:.1f}"
         power = str(mined.discrimination) if options.pruning == "cover" else "-"
         add_row(shown, mined.rule.title, mined.family, *counts, f"{mined.cost:.2f}", folds, power)
     screen.print(shown)
-    if len(result.rules) > SHOWN:
-        screen.print(f"and {len(result.rules) - SHOWN} more")
+    if len(result.rules) > MOST_ROWS:
+        screen.print(f"and {len(result.rules) - MOST_ROWS} more")
     families = Counter(mined.family for mined in result.rules)
     screen.print(
         "families: " + ", ".join(f"{name} {n}" for name, n in families.most_common()), soft_wrap=True

@@ -2,14 +2,15 @@
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ilpinfer.cli.inputs import check_streams
 from ilpinfer.cli.screen import console_beside, print_json
 from ilpinfer.cli.signals import ContinuedBy
 from ilpinfer.cli.streams import notice
-from ilpinfer.system.checkpoint import RowCheckpoint
-from ilpinfer.system.files import reserve
+from ilpinfer.system.checkpoint import Row, RowCheckpoint, RowPosition
+from ilpinfer.system.files import reserve, write_atomically
 from ilpinfer.system.output_paths import OutputError, OutputPath, output_path
 
 if TYPE_CHECKING:
@@ -17,11 +18,30 @@ if TYPE_CHECKING:
 
 
 @contextlib.contextmanager
-def resumed(checkpoint: RowCheckpoint) -> Iterator[RowCheckpoint]:
+def resumable(checkpoint: RowCheckpoint) -> Iterator[RowCheckpoint]:
     """Rows of a run, those of an interrupted one before it among them; an interrupt prints the command that continues it."""
     with ContinuedBy(kept=not checkpoint.place.direct), checkpoint:
         notice(checkpoint.damage)
         yield checkpoint
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Steps of work before the text of a file: the rows of those that an interrupted run of the same job has finished."""
+
+    path: str
+    checkpoint: RowCheckpoint | None
+    rows: list[Row]
+
+    def keep(self, row: Row) -> None:
+        if self.checkpoint is not None:
+            self.checkpoint.write([row])
+
+    def finish(self, text: str) -> None:
+        if self.checkpoint is None:
+            write_atomically(self.path, text)
+        else:
+            self.checkpoint.replace_by(text.encode("utf-8", "backslashreplace"))
 
 
 class Outputs:
@@ -34,7 +54,8 @@ class Outputs:
     def __init__(self, as_json: bool, inputs: Sequence[str | None], **paths: str | None) -> None:
         given = {option: path for option, path in paths.items() if path is not None}
         check_streams(as_json, list(given.values()), inputs)
-        self.as_json, self.names, self.places = as_json, list(given.values()), list[OutputPath]()
+        self.as_json, self.inputs, self.names = as_json, inputs, list(given.values())
+        self.places = list[OutputPath]()
         options: dict[Any, str] = {}
         for option, path in given.items():
             place = output_path(path, inputs)
@@ -57,8 +78,23 @@ class Outputs:
                 stack.enter_context(reserve(place))
             yield
 
+    @contextlib.contextmanager
+    def steps(
+        self, path: str, job: str, number: str, said: Callable[[list[Row]], str], *, kept: bool = True
+    ) -> Iterator[Steps]:
+        """Steps, which have a number each, before the text of a file; none are kept where an output is no file. `said` is of earlier ones."""
+        if not kept or any(place.direct for place in self.places):
+            with self.reserved():
+                yield Steps(path, None, [])
+            return
+        rows_of = RowCheckpoint(path, job, lambda row: RowPosition(int(row[number])), self.inputs)
+        with resumable(rows_of) as checkpoint:
+            rows = list(checkpoint.rows())
+            if rows:
+                notice(f"{checkpoint.place.part}: {said(rows)}")
+            yield Steps(path, checkpoint, rows)
+
     def show(self, record: Any, table: "Callable[[Console], None]") -> None:
-        """Print the result: a record with `--json`, or else a table."""
         if self.as_json:
             print_json(record)
         else:

@@ -10,13 +10,15 @@ from ilpinfer import __version__
 from ilpinfer.cli.arguments import AsJson, First, Limit, flag, output_file, output_rows, value_option
 from ilpinfer.cli.command import command
 from ilpinfer.cli.failure import Findings
-from ilpinfer.cli.inputs import Unrewarded, on_error, prepare
-from ilpinfer.cli.outputs import Outputs, resumed
+from ilpinfer.cli.inputs import ProgramInput, on_error, prepare
+from ilpinfer.cli.outputs import Outputs, resumable
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import add_row, numbers, table
 from ilpinfer.cli.streams import notice
+from ilpinfer.core.request import deadline_for
 from ilpinfer.core.rule_compiler import compiler_of
 from ilpinfer.corpus.examples import InputError
+from ilpinfer.decoding.reporting import attempt
 from ilpinfer.errors import describe
 from ilpinfer.pipelines.trellises import ScoredSequence
 from ilpinfer.system.checkpoint import Row, RowCheckpoint, RowPosition
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     from ilpinfer.learning.tau import TauChoice, TauSearch
     from ilpinfer.learning.trade_off import CorpusFrontier, TradeOff
 
-SHOWN = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
+WEIGHTS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 """Weights on all penalties in the table."""
 
 
@@ -40,7 +42,7 @@ TAU = "Choice of tau"
 
 @dataclass(frozen=True)
 class ParetoOptions:
-    input: Unrewarded
+    input: ProgramInput
     output: Annotated[str, output_rows("File for the frontiers, JSON lines, one sequence a line.")]
     picture: Annotated[
         str, output_file("File for a picture, SVG: the frontier of one sequence, or the sum over several")
@@ -98,7 +100,6 @@ def pareto(options: ParetoOptions) -> None:
 
     A sequence without a feasible labelling or without a frontier has a row, and is reported at the end.
     """
-    from ilpinfer.core.request import deadline_for
     from ilpinfer.decoding.frontier import checked_weight
 
     inputs, search = options.input.files, options.search
@@ -125,7 +126,7 @@ def pareto(options: ParetoOptions) -> None:
     findings = Findings()
     with (
         outputs.reserved(),
-        resumed(RowCheckpoint(place.name, options.job(content), _position, inputs)) as checkpoint,
+        resumable(RowCheckpoint(place.name, options.job(content), _position, inputs)) as checkpoint,
     ):
         frontiers = _fill(checkpoint, scored, rules, options, findings)
         kept = [n for n, frontier in enumerate(frontiers) if frontier.points]
@@ -163,7 +164,6 @@ def _fill(
 ) -> "list[Frontier]":
     """The frontiers of all sequences; missing ones are computed and added to the checkpoint."""
     from ilpinfer.decoding.frontier import Frontier, decode_frontier
-    from ilpinfer.decoding.reporting import attempt
 
     rows = list(checkpoint.rows()) if checkpoint.groups else []
     compiler = compiler_of(rules)
@@ -209,7 +209,6 @@ def _curve(
     kept: Sequence[int],
     options: ParetoOptions,
 ) -> "CorpusFrontier | None":
-    """The trade-off over the sequences that have a frontier."""
     from ilpinfer.learning.trade_off import sum_frontiers
 
     if not kept:
@@ -286,7 +285,6 @@ def _gold(item: ScoredSequence, rules: RuleSet) -> tuple[float, float] | None:
 
 
 def _tell(curve: "CorpusFrontier", most: int | None, left_out: int) -> None:
-    """Notices about incomplete frontiers and sequences without one."""
     if not curve.complete:
         limit = "" if most is None else f" without --most {most},"
         notice(
@@ -303,7 +301,7 @@ def _show_curve(curve: "CorpusFrontier", screen: "Console") -> None:
     names = ["right tokens", "F1 of spans", "whole"] if measured else []
     numbers(shown, "loss of score", "cost", *names)
     last = curve.points[-1]
-    weights = [weight for weight in SHOWN if weight <= last.high]
+    weights = [weight for weight in WEIGHTS if weight <= last.high]
     lines = [(f"{weight:g}", curve.at(weight)) for weight in weights]
     for name, point in [*lines, (f"{last.low:g} and more", last)]:
         add_row(shown, name, *_figures(curve, point))

@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from formulations import RuleSet, parse_rules
 from formulations.errors import InferenceError
+from ilpinfer.checker import MAX_STEPS
 from ilpinfer.cli.arguments import AsJson, Limit, ReferenceFiles, Ties, output_file, value_option
 from ilpinfer.cli.command import command
 from ilpinfer.cli.failure import Failure
@@ -18,10 +19,9 @@ from ilpinfer.cli.streams import notice, show_line
 from ilpinfer.corpus.examples import InputError
 from ilpinfer.errors import describe, traceback_wanted
 from ilpinfer.pipelines.trellises import ScoredSequence
-
-if TYPE_CHECKING:
-    from ilpinfer.references.record import Reference
-    from ilpinfer.references.verification import Depth
+from ilpinfer.references.files import number_references, write
+from ilpinfer.references.record import InvalidReference, Reference
+from ilpinfer.references.verification import DEPTHS, Depth, Finding, verify
 
 
 @dataclass(frozen=True)
@@ -41,14 +41,12 @@ class MakeOptions:
 
 @dataclass(frozen=True)
 class _Work:
-    """Sequences, and the failures among them."""
-
     options: MakeOptions
     scored: list[ScoredSequence]
     rules: RuleSet
     failures: list[str] = field(default_factory=list)
 
-    def references(self) -> "Iterator[Reference]":
+    def references(self) -> Iterator[Reference]:
         from ilpinfer.references.making import make
 
         options = self.options
@@ -78,8 +76,6 @@ def make_references(options: MakeOptions) -> None:
 
     Sequences without a reference are reported at the end.
     """
-    from ilpinfer.references.files import write
-
     inputs = options.input.files
     Outputs(options.as_json, inputs, output=options.output)
     scored, rules, _ = prepare(options.input, options.input.reading, fit=True)
@@ -124,18 +120,13 @@ def verify_references(
 
     Those that are wrong, or no references, are reported.
     """
-    from ilpinfer.checker import MAX_STEPS
-    from ilpinfer.references.files import numbered
-    from ilpinfer.references.record import Reference
-    from ilpinfer.references.verification import DEPTHS, Finding, verify
-
     if depth not in DEPTHS:
         raise InputError(f"--depth {depth}: expected {' or '.join(DEPTHS)}")
     wanted: Depth = "tables" if depth == "tables" else "meaning"
     check_streams(as_json, [], files)
     faults, findings = list[str](), list[dict[str, Any]]()
     for path in files:
-        for number, each in numbered(path):
+        for number, each in number_references(path):
             if isinstance(each, Reference):
                 name, finding = each.name, verify(each, wanted, max_steps=max_steps or MAX_STEPS)
             else:
@@ -167,13 +158,10 @@ def show_references(
     as_json: AsJson = False,
 ) -> None:
     """Show labellings, scores, the margin to the next best score, rules, and the size of the proofs."""
-    from ilpinfer.references.files import numbered
-    from ilpinfer.references.record import InvalidReference
-
     check_streams(as_json, [], files)
     shown, records = 0, list[dict[str, Any]]()
     for path in files:
-        for place, each in numbered(path):
+        for place, each in number_references(path):
             if number not in (None, place):
                 continue
             if isinstance(each, InvalidReference):
@@ -198,7 +186,7 @@ def _title(number: int, name: str) -> str:
     return f"reference {number}{f' ({name})' if name else ''}"
 
 
-def _record(reference: "Reference") -> dict[str, Any]:
+def _record(reference: Reference) -> dict[str, Any]:
     """The content of `_lines` as plain values."""
     optima = [list(reference.named(labelling)) for labelling in reference.optima]
     proofs = [
@@ -219,7 +207,7 @@ def _record(reference: "Reference") -> dict[str, Any]:
     }
 
 
-def _lines(reference: "Reference") -> Iterator[str]:
+def _lines(reference: Reference) -> Iterator[str]:
     yield f"  status   {reference.status}"
     if reference.score is not None:
         others = "" if reference.complete else ", and there may be more"
@@ -239,10 +227,8 @@ def _lines(reference: "Reference") -> Iterator[str]:
     yield f"  digest   {reference.digest}"
 
 
-def _rules(reference: "Reference") -> list[str]:
+def _rules(reference: Reference) -> list[str]:
     """The names of the rules; InvalidReference if they cannot be read."""
-    from ilpinfer.references.record import InvalidReference
-
     try:
         return [item.name or item.title for item in parse_rules(reference.rules)]
     except ValueError as error:
@@ -250,7 +236,6 @@ def _rules(reference: "Reference") -> list[str]:
 
 
 def _leaves(tree: Any) -> int:
-    """The number of cases of a proof."""
     waiting, count = [tree], 0
     while waiting:
         node = waiting.pop()

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from formulations.errors import RuleNotice
@@ -31,6 +30,7 @@ from ilpinfer.cli.screen import print_json
 from ilpinfer.cli.signals import ContinuedBy
 from ilpinfer.cli.streams import notice, show_line, summary
 from ilpinfer.models.files import BUILT_IN
+from ilpinfer.system.addresses import file_size, open_bytes
 from ilpinfer.system.extras import require
 
 if TYPE_CHECKING:
@@ -51,12 +51,13 @@ class ReprocessOptions:
         list[str],
         argument(
             "INPUT",
-            "Files, folders and patterns: token<TAB>label columns, JSON lines, Parquet or Arrow; - for standard input.",
+            "Files, folders and patterns, or addresses of fsspec: token<TAB>label columns, JSON lines, Parquet or Arrow; - for standard input.",
         ),
     ]
     input: Scoring
     output: Annotated[
-        str, output_folder("Folder for the results: part-00000.parquet and so on, and manifest.json.")
+        str,
+        output_folder("Folder or address for the results: part-00000.parquet and so on, and manifest.json."),
     ]
     method: MethodName = "auto"
     time_limit: Limit = None
@@ -136,7 +137,6 @@ def reprocess(options: ReprocessOptions) -> None:
 
 
 def _check(options: ReprocessOptions) -> None:
-    """Raise ValueError for invalid options."""
     from ilpinfer.core.request import deadline_for
 
     deadline_for(options.time_limit)
@@ -148,12 +148,6 @@ def _check(options: ReprocessOptions) -> None:
         )
     if options.scheduler and options.jobs:
         raise ValueError("--jobs and --scheduler: give one of them; --jobs counts processes of this machine")
-    remote = next((path for path in (*options.sources, options.output) if "://" in path), None)
-    if remote is not None:
-        raise ValueError(
-            f"{remote}: an address, and runs read and write local files, whose lock and resumption need a file system; copy it here first, "
-            "and the output folder there at the end"
-        )
     require("reprocess", "parquet", "pyarrow")
 
 
@@ -177,7 +171,7 @@ def _files(sources: Sequence[str]) -> list[str]:
     for file in files:
         with about(file):
             if file != "-":
-                Path(file).open("rb").close()
+                open_bytes(file).close()
     twice = next((file for file, count in Counter(files).items() if count > 1), None)
     if twice is not None:
         raise ValueError(f"{twice}: is given twice; give it once")
@@ -202,12 +196,13 @@ def _manifest(options: ReprocessOptions, files: Sequence[str], job: Job) -> "Man
         "longest": options.longest,
         "part": options.part or None,
     }
-    inputs = [{"file": file, "bytes": None if file == "-" else Path(file).stat().st_size} for file in files]
+    inputs = [{"file": file, "bytes": None if file == "-" else file_size(file)} for file in files]
     return Manifest(inputs, model or "", digest(job.rules), kept, options.time_limit)
 
 
 def _sha256(path: str) -> str:
-    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    with open_bytes(path) as stream:
+        return hashlib.sha256(stream.read()).hexdigest()
 
 
 def _work(

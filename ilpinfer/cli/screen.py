@@ -1,9 +1,8 @@
 """Results on standard output: tables for people, JSON for programs."""
 
-import math
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from formulations.plain_values import plain
 from ilpinfer.cli import settings
 from ilpinfer.cli.streams import STDOUT, json_text, visible
 
@@ -18,23 +17,8 @@ def print_json(value: Any) -> None:
     print(json_text(plain(value), indent=2))
 
 
-def plain(value: Any) -> Any:
-    """The value with types of JSON: numpy's numbers as Python's, sequences as lists, non-finite numbers as None."""
-    if isinstance(value, Mapping):
-        return {str(key): plain(each) for key, each in value.items()}
-    if isinstance(value, str) or value is None:
-        return None if value is None else str(value)
-    if isinstance(value, Sequence | set | frozenset):
-        return [plain(each) for each in value]
-    value = value.item() if hasattr(value, "item") else value
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
 def console(*, stderr: bool = False) -> "Console":
-    """A console on standard output or standard error; 140 columns wide if it is no terminal, and mute among JSON lines.
-
-    Square brackets are shown as they are: texts of users are never read as markup. Control characters are escapes.
-    """
+    """A console, 140 columns wide if it is no terminal, and mute among JSON lines; texts are no markup, control characters are escapes."""
     from rich.console import Console
 
     class Screen(Console):
@@ -69,7 +53,6 @@ def table(*headings: str, padding: tuple[int, int, int, int] | tuple[int, int] =
 
 
 def numbers(table: "Table", *headings: str) -> None:
-    """Add columns of numbers."""
     from rich.text import Text
 
     for heading in headings:

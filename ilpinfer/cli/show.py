@@ -80,7 +80,6 @@ KINDS = {"heuristic": "heur.", "predictions": "file"}
 
 
 def _remarks(summary: "pd.DataFrame") -> list[str]:
-    """Remarks on the means, and on methods that fail."""
     first = summary.iloc[0]
     known, common = int(summary.optimum_known.max()), first.common
     remarks = [

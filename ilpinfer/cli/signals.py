@@ -48,10 +48,7 @@ class Interruptible:
 
 
 class ContinuedBy:
-    """A block of work that the command of this run continues after an interrupt, with the given option if there is one.
-
-    Where nothing is kept, an interrupt says that instead.
-    """
+    """A block of work that this command, with an option if there is one, continues after an interrupt; or of which nothing is kept."""
 
     def __init__(self, option: str = "", *, kept: bool = True) -> None:
         import shlex
@@ -77,7 +74,6 @@ class ContinuedBy:
 
 
 def is_interrupted() -> bool:
-    """Whether the command was interrupted."""
     return _signal is not None
 
 

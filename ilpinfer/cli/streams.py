@@ -69,7 +69,6 @@ def visible(text: str) -> str:
 
 
 def show_line(text: str) -> None:
-    """Print a line on standard output."""
     print(visible(text))
 
 
@@ -88,7 +87,6 @@ def say(text: str, event: str = "error") -> None:
 
 
 def log(event: str, **values: Any) -> None:
-    """Print an event as a line of JSON on standard error."""
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     _write(json_text({"time": now, "event": event, **values}))
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from formulations import LabelSet, RuleSet
 from formulations.errors import RuleNotice
-from formulations.files import open_bytes
 from formulations.messages import suggestion
 from ilpinfer.cli.arguments import (
     LABELS,
@@ -26,17 +25,20 @@ from ilpinfer.cli.arguments import (
     value_option,
 )
 from ilpinfer.cli.command import command
-from ilpinfer.cli.inputs import about, checked_scheme, files_read, notice_scheme, parameters, read_rules
+from ilpinfer.cli.inputs import about, canonical_scheme, files_read, notice_scheme, parameters, read_rules
 from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.progress import progress, status
 from ilpinfer.cli.screen import add_row, numbers, print_json, table
 from ilpinfer.cli.streams import notice, remark
 from ilpinfer.corpus.conversion import adapt, convert_all, shown_scheme, sound
 from ilpinfer.corpus.examples import InputError
+from ilpinfer.corpus.sequences import read, require_labels
 from ilpinfer.evaluation.evaluation import Pair, evaluate
 from ilpinfer.models.files import TrainingRecord, save_trained, training_digest
 from ilpinfer.models.sequence_model import TrainedModel
 from ilpinfer.models.sequences import Labelled
+from ilpinfer.models.training import KINDS, rewrite
+from ilpinfer.system.addresses import open_bytes
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -106,13 +108,12 @@ class TrainOptions:
 )
 def train(options: TrainOptions) -> None:
     """Train a model on labelled sequences, and evaluate it."""
-    from ilpinfer.models.training import KINDS
     from ilpinfer.pipelines.cross_validation import predict
 
     source, kind = options.source, options.kind
     if kind not in KINDS:
         raise InputError(f'no kind of model "{kind}"{suggestion(kind, KINDS)}')
-    scheme = checked_scheme(options.scheme)
+    scheme = canonical_scheme(options.scheme)
     _check_use(options)
     own = {**parameters(options.option), **_line_breaks(options)}
     inputs = files_read(source, options.held_out, options.documents, toml=[*options.rules, _template(own)])
@@ -170,15 +171,11 @@ def train(options: TrainOptions) -> None:
 
 def read_labelled(source: str, column: str, scheme: str, first: int | None = None) -> list[Labelled]:
     """The sequences to train on, with labels in the requested scheme."""
-    from ilpinfer.corpus.sequences import read, require_labels
-    from ilpinfer.models.training import rewrite
-
     examples = read(source, column=column, notify=notice)[:first]
     return rewrite(require_labels(examples), scheme)
 
 
 def _check_use(options: TrainOptions) -> None:
-    """Raise InputError for options of an evaluation that is not requested."""
     for name, value in (("documents", options.documents), ("rules", ", ".join(options.rules))):
         if value and not (options.held_out or options.folds):
             raise InputError(
@@ -188,8 +185,6 @@ def _check_use(options: TrainOptions) -> None:
 
 def _line_breaks(options: TrainOptions) -> dict[str, bool]:
     """The option of a model that ignores line breaks; empty if it does not."""
-    from ilpinfer.models.training import KINDS
-
     if options.line_breaks not in ("in", "out"):
         raise InputError(f"--line-breaks {options.line_breaks}: expected in or out")
     if options.line_breaks == "in":
@@ -202,7 +197,6 @@ def _line_breaks(options: TrainOptions) -> dict[str, bool]:
 
 
 def _template(own: dict[str, Any]) -> str | None:
-    """The file of a feature template, if options name one."""
     name = own.get("template")
     return name if isinstance(name, str) and Path(name).is_file() else None
 
@@ -244,8 +238,6 @@ def _held_out(
 
 def held_out_of_file(path: str, column: str, scheme: str, pairs: Sequence[Labelled]) -> list[Labelled]:
     """Held-out sequences of a file, their labels in the scheme of those to train on."""
-    from ilpinfer.corpus.sequences import read, require_labels
-
     examples = read(path, column=column, notify=notice)
     labels = convert_all([names for _, names in require_labels(examples)], scheme)
     source, rewrite = shown_scheme(labels), sound(labels)
@@ -307,7 +299,6 @@ def _show_folds(folds: Sequence[Sequence[Pair]], screen: "Console") -> None:
 
 
 def _measures(pairs: Sequence[Pair]) -> dict[str, Any]:
-    """Measures of predictions, as plain values."""
     return {"sequences": len(pairs), **evaluate(pairs).to_dict()}
 
 

@@ -43,7 +43,6 @@ class Command(TyperCommand):
                 formatter.write_dl([(f"--{names[name]}", _shown(value)) for name, value in values.items()])
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        """The examples, without changes of their lines."""
         write_examples(self.epilog, formatter)
 
 
@@ -54,7 +53,6 @@ class Group(TyperGroup):
         return super().parse_args(ctx, args or ([] if ctx.resilient_parsing else ["--help"]))
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """The names of the commands, in the order of the help."""
         return list(self.commands)
 
     def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
@@ -76,7 +74,6 @@ class Group(TyperGroup):
                 formatter.write_dl(rows)
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        """The examples, without changes of their lines."""
         write_examples(self.epilog, formatter)
 
     def panels(self) -> list[tuple[str, list[Any]]]:
@@ -127,7 +124,6 @@ def examples(epilog: str | None) -> list[str]:
 
 
 def write_examples(epilog: str | None, formatter: Any) -> None:
-    """Write examples into a help text, one on each line."""
     lines = examples(epilog)
     if lines:
         with formatter.section("Examples" if len(lines) > 1 else "Example"):

@@ -21,7 +21,7 @@ UNITS = {
     "ms": "ms",
 }
 """By form of a number; see `shown`."""
-SCALED = ("percent", "points", "loss", "relative")
+SHARES = ("percent", "points", "loss", "relative")
 """Forms of shares that are shown times 100."""
 LONGEST = 80
 """Characters of a name or token that are shown."""
@@ -48,14 +48,13 @@ class Column:
 
     @property
     def name(self) -> str:
-        """Title, group and unit."""
         unit = f" ({self.unit})" if self.unit else ""
         return f"{self.title}{f', {self.group}' if self.group else ''}{unit}"
 
     def values(self, lines: "pd.DataFrame", end: str = "") -> "pd.Series":
         """Its values in their unit; with an end, "_low" or "_high", that of their interval."""
         values = lines[self.field + end]
-        return 100 * values if self.form in SCALED else values
+        return 100 * values if self.form in SHARES else values
 
     def texts(self, lines: "pd.DataFrame", digits: int | None = None, *, interval: bool = False) -> list[str]:
         """Its values as people read them; with their intervals, where there are some."""
@@ -73,14 +72,7 @@ class Column:
 
 
 def readable(text: str, longest: int = LONGEST) -> str:
-    """One line of text of limited length; characters without a sign, and those that change the direction of text, are
-    escapes.
-
-    Examples
-    --------
-    >>> print(readable("two\\nlines"), readable("x" * 9, 5))
-    two\\nlines xxxx…
-    """
+    """One line of text of limited length; signs that cannot be printed, or that change the direction of text, are escapes."""
     cut = text if len(text) <= longest else text[: longest - 1] + "…"
     return "".join(_sign(character) for character in cut)
 
@@ -97,15 +89,7 @@ def missing(value: Any) -> bool:
 
 
 def shown(value: Any, form: str = "text", digits: int | None = None) -> str:
-    """A value of a table in a form: "text", "count" (with a decimal in means over seeds only), "p", or one of `DECIMALS`.
-
-    `digits` replaces the decimals of the last.
-
-    Examples
-    --------
-    >>> shown(3.0, "count"), shown(2.5, "count"), shown(0.00001, "p"), shown(None, "nats"), shown(-0.00001, "nats")
-    ('3', '2.5', '1e-05', '–', '0.0000')
-    """
+    """A value in a form: "text", "count" (with a decimal in means over seeds only), "p", or one of `DECIMALS`, which `digits` replaces."""
     if missing(value):
         return MISSING
     if form == "text":
@@ -196,7 +180,6 @@ or `stages`."""
 
 
 def _read(text: str) -> dict[str, list[Column]]:
-    """The columns of each table, in order."""
     result: dict[str, list[Column]] = {}
     for line in text.strip().splitlines()[1:]:
         field, tables, *others = (cell.strip() for cell in line.split("|"))

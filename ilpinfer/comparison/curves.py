@@ -36,20 +36,13 @@ def thin(x: Floats, y: Floats, most: int = POINTS) -> tuple[Floats, Floats]:
 
 
 def gap_shares(frame: "pd.DataFrame", methods: Iterable[str]) -> list[Curve]:
-    """The share of sequences whose gap is at most x nats; with several seeds, of sequences and seeds.
-
-    A sequence without a labelling that keeps the hard rules has no gap, so that such curves stay below 1. Failures are left out.
-    """
+    """The share of sequences and seeds whose gap is at most x nats; those without a labelling have none, and failures are left out."""
     known = frame[frame.optimum.notna() & ~frame.infeasible & (frame.error == "")]
     return _shares(known.gap, known.method, methods)
 
 
 def time_profiles(frame: "pd.DataFrame", methods: Iterable[str]) -> list[Curve]:
-    """Performance profiles of Dolan and Moré 2002, section 2: the share of sequences solved within x times the best time.
-
-    A method solves a sequence where its score reaches the proved optimum. The best time is that of the fastest method that
-    does so, with any seed. Failures are left out, and predictions, which have no times.
-    """
+    """Performance profiles (Dolan and Moré 2002, section 2): the share solved to the optimum within x times the best time of any method."""
     known = frame[frame.optimum.notna() & ~frame.infeasible & frame.seconds.notna() & (frame.error == "")]
     seconds = known.seconds.clip(lower=SHORTEST).where(known.gap == 0)
     ratio = seconds / known.sequence.map(seconds.groupby(known.sequence).min())
@@ -71,10 +64,7 @@ def _shares(values: "pd.Series", owners: "pd.Series", methods: Iterable[str]) ->
 def anytime(
     rows: Iterable[Row], optima: Mapping[int, float], cap: float, methods: Iterable[str]
 ) -> list[Curve]:
-    """The mean gap after x seconds, over the sequences with a known optimum; `cap` stands for a labelling that is missing.
-
-    Failures are left out. A first labelling with a gap above the cap makes the mean rise.
-    """
+    """The mean gap after x seconds where the optimum is known; `cap` stands for a missing labelling, and failures are left out."""
     events: dict[str, list[tuple[float, float]]] = {method: [] for method in methods}
     counts = dict.fromkeys(events, 0)
     for row in rows:
@@ -101,8 +91,7 @@ def _mean_gap(method: str, events: list[tuple[float, float]], count: int, cap: f
 
 
 def times_by_length(frame: "pd.DataFrame", methods: Iterable[str], bins: int = 8) -> list[Curve]:
-    """The median of the seconds against the median of the tokens, in bins with about as many sequences each; failures are
-    left out."""
+    """Median seconds against median tokens, in bins with about as many sequences each; failures are left out."""
     import pandas as pd
 
     timed = frame[frame.seconds.notna() & (frame.tokens > 0) & (frame.error == "")]

@@ -1,16 +1,20 @@
-"""Sequences on which two methods differ, with the scores of both labellings."""
+"""Sequences on which two methods differ: both labellings with their scores, and as paths through a trellis."""
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from string import ascii_lowercase
+from typing import Any
 
 import numpy as np
 
 from formulations import Trellis
 from formulations.errors import RuleNotice
 from formulations.grid import nats
-from ilpinfer.comparison.plan import Compared
+from ilpinfer.comparison.columns import readable
+from ilpinfer.comparison.plan import ComparisonData
+from ilpinfer.comparison.plots import COLOURS, picture
 from ilpinfer.core.rule_compiler import RuleCompiler, compiler_of
 from ilpinfer.core.solution import Solution
 from ilpinfer.decoding.evaluation import evaluate_labelling
@@ -20,6 +24,12 @@ MOST = 5
 """Number of sequences with pictures."""
 WIDTH = 26
 """Largest number of tokens in a picture."""
+TOKEN, LABEL = 16, 40
+"""Characters of a token and of a label that are drawn."""
+BEST: Mapping[str, Any] = {"color": COLOURS[0], "linestyle": "-", "marker": "o"}
+OTHER: Mapping[str, Any] = {"color": COLOURS[1], "linestyle": (0, (5, 2)), "marker": "s"}
+SHIFT = 0.09
+"""Rows by which the two paths are moved apart, so that both are seen where they agree."""
 
 
 @dataclass(frozen=True)
@@ -66,13 +76,21 @@ class PathPair:
     best: Path
     other: Path
     differing: tuple[int, ...]
-    start: int
-    end: int
+    drawn: range
+
+    @property
+    def paths(self) -> tuple[Path, Path]:
+        return self.best, self.other
+
+    @property
+    def letters(self) -> dict[str, str]:
+        """A letter for each rule that one of the two labellings breaks; a number where there are too many."""
+        names = dict.fromkeys(cost.rule for path in self.paths for cost in path.costs)
+        return {name: ascii_lowercase[i] if i < 26 else str(i + 1) for i, name in enumerate(names)}
 
 
-def disagreements(results: Compared, most: int = MOST) -> list[PathPair]:
-    """Sequences on which a method is furthest below the best one, of different methods first, and one with a typical gap; none
-    where the comparison does not hold its sequences."""
+def disagreements(results: ComparisonData, most: int = MOST) -> list[PathPair]:
+    """Sequences on which a method is furthest below the best one, of different methods first, and one with a typical gap."""
     if results.rules is None:
         return []
     chosen = choose(candidates(results.rows(), results.cap), most)
@@ -88,9 +106,9 @@ def disagreements(results: Compared, most: int = MOST) -> list[PathPair]:
         pairs = zip(best.labels, other.labels, strict=True)
         differing = tuple(t for t, (one, two) in enumerate(pairs) if one != two)
         marked = {t for path in (best, other) for cost in path.costs for t in cost.tokens}
-        start, end = window(differing, len(case.trellis), marked)
+        drawn = range(*window(differing, len(case.trellis), marked))
         result.append(
-            PathPair(candidate.sequence, case.where, reason, case.trellis, best, other, differing, start, end)
+            PathPair(candidate.sequence, case.where, reason, case.trellis, best, other, differing, drawn)
         )
     return result
 
@@ -112,8 +130,7 @@ def candidates(rows: Iterable[Row], cap: float) -> list[RowPair]:
 
 
 def choose(ordered: Sequence[RowPair], most: int = MOST) -> list[tuple[RowPair, str]]:
-    """Candidates to draw, each of another sequence, and why: the largest gaps, the first of each method before others, and the
-    median of all."""
+    """Candidates of different sequences, and why: the largest gaps, the first of each method before others, and the median."""
     chosen: list[tuple[RowPair, str]] = []
     sequences, methods = set[int](), set[str]()
     for fresh in (True, False):
@@ -137,10 +154,7 @@ def choose(ordered: Sequence[RowPair], most: int = MOST) -> list[tuple[RowPair, 
 def window(
     differing: Sequence[int], tokens: int, marked: Iterable[int] = (), width: int = WIDTH
 ) -> tuple[int, int]:
-    """The stretch of at most `width` tokens that has most of the tokens that differ, and of these the most marked ones.
-
-    Of equal stretches the middle one is taken, so that there is context on both sides.
-    """
+    """The stretch of at most `width` tokens with most that differ, of these with most that are marked, and of these the middle one."""
     if tokens <= width:
         return 0, tokens
     worth = np.zeros(tokens + 1, np.int64)
@@ -172,3 +186,67 @@ def _costs(worth: Solution, labels: Sequence[str]) -> tuple[RuleCost, ...]:
             price = float("inf") if rule.hard else nats(rule.units * count)
             costs.append(RuleCost(name, count, price, context.places(name, labels)))
     return tuple(sorted(costs, key=lambda cost: -cost.nats))
+
+
+def short(label: str) -> str:
+    """A label with its beginning and its end, which tell the labels of a hierarchy apart."""
+    text = readable(label, max(len(label), 1))
+    return text if len(text) <= LABEL else f"{text[: LABEL // 3]}…{text[-(2 * LABEL // 3) :]}"
+
+
+def trellis_picture(pair: PathPair) -> str:
+    """An image of tokens as columns, labels that the two use there as rows in the order of their use, both paths, and letters where they break rules."""
+    columns, letters = pair.drawn, pair.letters
+    names = list(dict.fromkeys(path.labels[t] for path in pair.paths for t in columns))
+    rows = {name: row for row, name in enumerate(names)}
+    tokens = [readable(pair.trellis.tokens[t], TOKEN) for t in columns]
+
+    def draw(axes: Any) -> None:
+        axes.grid(visible=False)
+        for t in pair.differing:
+            if t in columns:
+                axes.axvspan(t - 0.5, t + 0.5, color="black", alpha=0.07, linewidth=0)
+        for row in rows.values():
+            axes.plot(columns, [row] * len(columns), ".", color="black", alpha=0.3, markersize=3)
+        for path, style, side in zip(pair.paths, (BEST, OTHER), (-1, 1), strict=True):
+            y = {t: rows[path.labels[t]] + side * SHIFT for t in columns}
+            axes.plot(columns, list(y.values()), linewidth=1.8, markersize=5, label=_name(path), **style)
+            _mark(axes, path, letters, y, side, style["color"])
+        axes.set_yticks(range(len(names)), [short(name) for name in names], parse_math=False)
+        axes.set_xticks(columns, tokens, rotation=50, ha="right", rotation_mode="anchor", parse_math=False)
+        axes.set_ylim(len(names) - 0.4, -0.6)
+        axes.set_xlim(columns.start - 0.6, columns.stop - 0.4)
+        numbers = axes.secondary_xaxis("top")
+        numbers.set_xticks(columns, [str(t) for t in columns], fontsize=7)
+        for each in (axes, numbers):
+            each.tick_params(length=0)
+            each.spines[:].set_visible(False)
+
+    longest = max((len(short(name)) for name in names), default=1)
+    size = (0.38 * len(columns) + 0.085 * longest + 1.0, 0.36 * len(names) + 1.9)
+    return picture(draw, size)
+
+
+def _name(path: Path) -> str:
+    seed = "" if path.seed is None else f", seed {path.seed}"
+    return f"{readable(path.method)}{seed}{', proved optimal' if path.status == 'optimal' else ''}"
+
+
+def _mark(
+    axes: Any, path: Path, letters: Mapping[str, str], y: Mapping[int, float], side: int, colour: str
+) -> None:
+    """Letters of the rules that a path breaks at each drawn token, above or below it."""
+    for t, height in y.items():
+        text = "".join(letters[cost.rule] for cost in path.costs for at in cost.tokens if at == t)
+        if text:
+            axes.annotate(
+                text,
+                (t, height),
+                (0, -10 * side),
+                textcoords="offset points",
+                ha="center",
+                va="center",
+                fontsize=11,
+                fontweight="bold",
+                color=colour,
+            )

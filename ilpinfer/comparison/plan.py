@@ -30,7 +30,7 @@ class Case:
 
 
 @dataclass(frozen=True, repr=False)
-class Compared:
+class ComparisonData:
     """What was compared, and its rows; `ilpinfer.Comparison` has the tables and files that are made of them."""
 
     rows: Callable[[], Iterable[Row]]
@@ -94,10 +94,7 @@ def plan_of(
     options: Callable[[Method], Mapping[str, Any]] = lambda method: {},
     names: Mapping[str, str] | None = None,
 ) -> Plan:
-    """The plan of methods; `options` gives those of a method beside the ones after its name, `seeds` are for methods without their own.
-
-    `names` has other names for some.
-    """
+    """The plan of methods; `options` gives those beside the ones after a name, `seeds` are for methods without, `names` are shown."""
     chosen = _seeds(seeds)
     if isinstance(methods, str):
         methods = methods.split(",")

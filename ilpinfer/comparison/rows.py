@@ -18,7 +18,7 @@ from ilpinfer.system.checkpoint import Row
 
 ERRORS = ("search", "model", "rule", "tie")
 """Why a labelling differs from gold; see `error_of`."""
-FIRST = "compiled rules"
+FIRST_STAGE = "compiled rules"
 """The first stage of the engine, with the preparation of the sequence."""
 
 
@@ -36,10 +36,7 @@ class Contradiction(InferenceError):
 
 @dataclass(frozen=True)
 class ScoredGold:
-    """The gold labelling of a sequence, and the fields of Viterbi without rules beside its own.
-
-    Its score is -inf where it breaks a hard rule, takes a forbidden step or has an unknown label.
-    """
+    """A gold labelling, its score, -inf where it is impossible, and the fields of Viterbi without rules beside its own."""
 
     labels: tuple[str, ...]
     score: float
@@ -77,10 +74,7 @@ def error_of(predicted: Sequence[str] | None, score: float, gold: ScoredGold) ->
 
 
 def field_counts(predicted: Sequence[str] | None, gold: Sequence[str], scheme: str) -> dict[str, Any]:
-    """Tokens, those in the right field and with the right label, and fields predicted, gold and both: in all and by name.
-
-    Nothing is correct without a labelling.
-    """
+    """Tokens, those right by field and by label, and fields predicted, gold and both, in all and by name; 0 right without a labelling."""
     names = sorted({*gold, *(predicted or ())})
     counter = LabelCounter(LabelSet(tuple(names), scheme))
     counts = counter.count_names(predicted, gold)
@@ -126,14 +120,11 @@ def _stages(entry: PlannedMethod, solution: Solution) -> list[tuple[str, float]]
     if entry.request is None or entry.request.method.name != "auto" or solution.error:
         return None
     later = sum(seconds for _, seconds in solution.stages)
-    return [(FIRST, max(0.0, solution.seconds - later)), *solution.stages]
+    return [(FIRST_STAGE, max(0.0, solution.seconds - later)), *solution.stages]
 
 
 def check_agreement(rows: Sequence[Row], where: str) -> None:
-    """Raise Contradiction if a proved optimum, or a score, is above a bound that another method has proved.
-
-    Scores lie on a grid that floats hold exactly, so that this comparison needs no tolerance.
-    """
+    """Raise Contradiction if a score is above a bound that another method has proved; on the grid this needs no tolerance."""
     bounded = [row for row in rows if row["bound"] is not None or row["status"] == "infeasible"]
     for row_with_bound in bounded:
         limit = -math.inf if row_with_bound["bound"] is None else row_with_bound["bound"]

@@ -2,8 +2,9 @@
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from dataclasses import dataclass
+from itertools import islice
+from typing import Literal
 
 from formulations import Trellis
 from formulations.problem.digest import decoding_digest
@@ -27,30 +28,6 @@ ABOUT = ("length", "bare_seconds", "digest")
 """The keys of a row that tell of its sequence."""
 
 
-class Rows(Protocol):
-    """Where rows are kept; some may be there from an earlier run, the groups of whole sequences first."""
-
-    groups: int
-    unfinished: list[Row]
-
-    def rows(self) -> Iterator[Row]: ...
-
-    def write(self, rows: list[Row]) -> None: ...
-
-
-@dataclass
-class RowList:
-    kept: list[Row] = field(default_factory=list)
-    groups: int = 0
-    unfinished: list[Row] = field(default_factory=list)
-
-    def rows(self) -> Iterator[Row]:
-        return iter(self.kept)
-
-    def write(self, rows: list[Row]) -> None:
-        self.kept += rows
-
-
 @dataclass(frozen=True)
 class ComparisonRun:
     """Sequences, rules and methods; `checked` sees each solution before it becomes a row, `watch` each row, also of an earlier run."""
@@ -62,20 +39,18 @@ class ComparisonRun:
     checked: Callable[[Solution], Solution] = lambda solution: solution
     watch: Callable[[Row, Case], None] = lambda row, case: None
 
-    def fill(self, rows: Rows) -> None:
-        """Write the missing rows, sequence by sequence, in the order of the plan; rows are written before they are found to disagree."""
+    def new_rows(self, earlier: Iterable[Row] = ()) -> Iterator[Row]:
+        """The rows after those of an earlier run, sequence by sequence; a row is given before it is found to disagree with others."""
         VITERBI.warm()
-        earlier, entries = rows.rows(), self.plan.entries
+        known, entries = iter(earlier), self.plan.entries
         for number, case in enumerate(self.cases):
-            known = len(entries) if number < rows.groups else 0
-            known = len(rows.unfinished) if number == rows.groups else known
-            own = [next(earlier) for _ in range(known)]
-            if known < len(entries):
-                about = _about(case) if not own else {name: own[0][name] for name in ABOUT}
+            own = list(islice(known, len(entries)))
+            if len(own) < len(entries):
+                about = {name: own[0][name] for name in ABOUT} if own else _about(case)
                 gold = None if case.trellis is None else ScoredGold.of(case.trellis, self.rules, case.gold)
-                for entry in entries[known:]:
+                for entry in entries[len(own) :]:
                     own.append({**self._row(number, case, entry, gold), **about})
-                    rows.write(own[-1:])
+                    yield own[-1]
             for row in own:
                 self.watch(row, case)
             check_agreement(own, f"sequence {number}{f' ({case.where})' if case.where else ''}")

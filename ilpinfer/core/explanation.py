@@ -2,14 +2,15 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any, ClassVar, Self
 
 from formulations import Rule, Trellis
 from formulations.constraints.template import Trial
 from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
-from formulations.plain_values import items, of_type, record, table
+from formulations.plain_values import PlainRecord
 from formulations.problem.compiled_rules import unique_names
 from formulations.problem.problem import Problem
 from ilpinfer.core.rule_compiler import RuleCompiler
@@ -74,7 +75,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Broken:
+class Broken(PlainRecord):
     """One rule that a labelling breaks, its cost in nats, and the labelling that would be found without it, if any."""
 
     rule: str
@@ -86,6 +87,13 @@ class Broken:
     without: tuple[str, ...] | None
     changes: tuple[int, ...]
     gain: float
+    TITLE: ClassVar = "broken rule"
+    NULL: ClassVar = MappingProxyType({"cost": math.inf, "gain": math.inf})
+
+    @classmethod
+    def from_dict(cls, values: Any, what: str = "") -> Self:
+        item = super().from_dict(values, what)
+        return replace(item, gain=-math.inf) if values["gain"] is None and item.without is None else item
 
     def __str__(self) -> str:
         cost = "hard" if self.hard else f"{self.cost:.4g} nats"
@@ -103,9 +111,10 @@ class Broken:
 
 
 @dataclass(frozen=True)
-class Explanation:
+class Explanation(PlainRecord):
     broken: tuple[Broken, ...]
     overruled: dict[str, tuple[int, ...]]
+    TITLE: ClassVar = "explanation"
 
     def __str__(self) -> str:
         lines = [str(item) for item in self.broken] or ["no rule is broken"]
@@ -114,32 +123,6 @@ class Explanation:
             for rule, at in self.overruled.items()
         ]
         return "\n".join(lines)
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain values, None for infinite numbers."""
-        items = [
-            {**asdict(item), "cost": None if item.hard else item.cost, "gain": _finite(item.gain)}
-            for item in self.broken
-        ]
-        return {"broken": items, "overruled": {rule: list(at) for rule, at in self.overruled.items()}}
-
-    @classmethod
-    def from_dict(cls, values: Any) -> "Explanation":
-        what = "explanation"
-        given = table(values, ("broken", "overruled"), what)
-        broken = items(given["broken"], f"{what}: broken")
-        overruled = of_type(dict[str, tuple[int, ...]], given["overruled"], f"{what}: overruled")
-        return cls(tuple(_broken(item, f"{what}: broken[{at}]") for at, item in enumerate(broken)), overruled)
-
-
-def _broken(value: Any, what: str) -> Broken:
-    """A broken rule from plain values, where None is the cost inf of a hard rule, or the score -inf of no labelling."""
-    item = record(Broken, value, what, null={"cost": math.inf, "gain": math.inf})
-    return replace(item, gain=-math.inf) if value["gain"] is None and item.without is None else item
-
-
-def _finite(number: float) -> float | None:
-    return number if abs(number) < float("inf") else None
 
 
 def explain(

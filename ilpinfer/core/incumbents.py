@@ -2,12 +2,11 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
+from types import MappingProxyType
+from typing import ClassVar
 
 from formulations.dtypes import LabelIds
-from formulations.plain_values import number, of_type, table
+from formulations.plain_values import PlainRecord
 
 
 @dataclass(frozen=True)
@@ -20,7 +19,7 @@ class Improvement:
 
 
 @dataclass(frozen=True)
-class Incumbent:
+class Incumbent(PlainRecord):
     """A labelling that was the best so far at some time.
 
     Parameters
@@ -44,40 +43,5 @@ class Incumbent:
     seconds: float
     score: float
     violations: dict[str, int]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values; a score that is not finite becomes None.
-
-        Returns
-        -------
-        dict of str to object
-            Values for JSON.
-        """
-        score = None if np.isinf(self.score) else self.score
-        return {"seconds": self.seconds, "score": score, "violations": self.violations}
-
-    @classmethod
-    def from_dict(cls, values: Any, what: str = "incumbent") -> "Incumbent":
-        """The incumbent of the values that `to_dict` returns.
-
-        Parameters
-        ----------
-        values : object
-            A dictionary as `to_dict` returns it.
-        what : str, default "incumbent"
-            Name of the value in messages.
-
-        Returns
-        -------
-        Incumbent
-            The incumbent.
-
-        Raises
-        ------
-        ValueError
-            For other values.
-        """
-        given = table(values, ("seconds", "score", "violations"), what)
-        counts = of_type(dict[str, int], given["violations"], f"{what}: violations")
-        score = number(given["score"], f"{what}: score", -math.inf)
-        return cls(number(given["seconds"], f"{what}: seconds"), score, counts)
+    TITLE: ClassVar = "incumbent"
+    NULL: ClassVar = MappingProxyType({"score": -math.inf})

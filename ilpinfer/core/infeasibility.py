@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import ClassVar
 
-from formulations.plain_values import record
+from formulations.plain_values import PlainRecord
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Clash:
 
 
 @dataclass(frozen=True)
-class Infeasibility:
+class Infeasibility(PlainRecord):
     """A conflict and a relaxation where no labelling is feasible."""
 
     conflict: tuple[Clash, ...] = ()  # rules that cannot hold together, unless one of them is left out
@@ -28,19 +28,7 @@ class Infeasibility:
     labels: tuple[str, ...] | None = None  # the best labelling that breaks no more, where it was found
     places: dict[str, tuple[int, ...]] = field(default_factory=dict)  # the tokens at which it breaks them
     reason: str = ""  # all of it in a line
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "conflict": [{"rule": clash.rule, "tokens": list(clash.tokens)} for clash in self.conflict],
-            "relaxation": self.relaxation,
-            "labels": None if self.labels is None else list(self.labels),
-            "places": {rule: list(tokens) for rule, tokens in self.places.items()},
-            "reason": self.reason,
-        }
-
-    @classmethod
-    def from_dict(cls, values: Any, what: str = "infeasibility") -> "Infeasibility":
-        return record(cls, values, what)
+    TITLE: ClassVar = "infeasibility"
 
 
 def tokens_text(tokens: Sequence[int], texts: Sequence[str]) -> str:

@@ -9,12 +9,13 @@ from pathlib import Path
 from formulations.messages import brief
 from ilpinfer.corpus.examples import Example, InputError, Notify
 from ilpinfer.corpus.passages import Doubts, Passage, Span, labels_of, token_offsets
+from ilpinfer.system.addresses import files_beside, is_file, open_bytes
 
 TEXT, ANNOTATIONS = ".txt", ".ann"
 UNITS = ("line", "document")
 """Units of sequences: a line of the text, or the whole text."""
-GAPS = "discontinuous spans are read from their first character to their last one"
-BROKEN = "spans that go on over a line break are read as a span in each line"
+DISCONTINUOUS = "discontinuous spans are read from their first character to their last one"
+OVER_LINES = "spans that go on over a line break are read as a span in each line"
 
 MOST_DIGITS = 18
 """Digits of an offset; no text is so long."""
@@ -27,18 +28,22 @@ _LINE = re.compile(r"[^\r\n]+")
 def is_brat(path: str) -> bool:
     """Whether a file is a part of a document: annotations, or a text with annotations beside it."""
     return path.endswith(ANNOTATIONS) or (
-        path.endswith(TEXT) and os.path.isfile(path.removesuffix(TEXT) + ANNOTATIONS)
+        path.endswith(TEXT) and is_file(path.removesuffix(TEXT) + ANNOTATIONS)
     )
 
 
 def lacks_annotations(path: str) -> bool:
     """Whether a file is a text among documents without being one."""
-    return path.endswith(TEXT) and not is_brat(path) and any(Path(path).parent.glob(f"*{ANNOTATIONS}"))
+    return (
+        path.endswith(TEXT)
+        and not is_brat(path)
+        and any(each.endswith(ANNOTATIONS) for each in files_beside(path))
+    )
 
 
 def read_brat(path: str, notify: Notify, unit: str = "line") -> Iterator[Example]:
     name = path.removesuffix(TEXT).removesuffix(ANNOTATIONS)
-    if not os.path.isfile(name + TEXT):
+    if not is_file(name + TEXT):
         raise InputError(f"{path}: no {Path(name + TEXT).name} beside it, which has the text")
     text, doubts = _read(name + TEXT), Doubts(name + ANNOTATIONS)
     spans = list(_spans(_read(name + ANNOTATIONS), name + ANNOTATIONS, text, doubts))
@@ -58,7 +63,8 @@ def read_brat(path: str, notify: Notify, unit: str = "line") -> Iterator[Example
 def _read(path: str) -> str:
     """The text of a file, with its line ends as they are, since offsets count them."""
     try:
-        data = Path(path).read_bytes()
+        with open_bytes(path) as stream:
+            data = stream.read()
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
     try:
@@ -95,7 +101,7 @@ def _spans(annotations: str, path: str, text: str, doubts: Doubts) -> Iterator[S
                 )
                 raise InputError(f"{where}: {found[1]} goes from {begin} to {end}, {fault}")
         _check_text(found[4], [text[begin:end] for begin, end in parts], f"{where}: {found[1]}")
-        yield from _joined(parts, found[2], found[1], text, doubts)
+        yield from _span(parts, found[2], found[1], text, doubts)
 
 
 def _check_text(given: str | None, parts: list[str], what: str) -> None:
@@ -107,13 +113,13 @@ def _check_text(given: str | None, parts: list[str], what: str) -> None:
         )
 
 
-def _joined(parts: list[tuple[int, ...]], label: str, name: str, text: str, doubts: Doubts) -> Iterator[Span]:
+def _span(parts: list[tuple[int, ...]], label: str, name: str, text: str, doubts: Doubts) -> Iterator[Span]:
     """The span of an annotation; parts with nothing but white space between are no gap."""
     parts = sorted(parts)
     begin, end = parts[0][0], max(each[1] for each in parts)
     between = [text[one[1] : two[0]] for one, two in pairwise(parts)]
     if any(gap.strip() for gap in between):
-        doubts.add(GAPS, f"{name}: {brief(text[begin:end])} at {begin}-{end}")
+        doubts.add(DISCONTINUOUS, f"{name}: {brief(text[begin:end])} at {begin}-{end}")
     yield Span(begin, end, label, name)
 
 
@@ -121,7 +127,7 @@ def _within(spans: list[Span], begin: int, end: int, doubts: Doubts) -> Iterator
     for span in spans:
         if span.begin < end and begin < span.end:
             if span.begin < begin:
-                doubts.add(BROKEN, f"{span.where} at {span.begin}-{span.end}")
+                doubts.add(OVER_LINES, f"{span.where} at {span.begin}-{span.end}")
             yield Span(max(begin, span.begin), min(end, span.end), span.label, span.where)
 
 

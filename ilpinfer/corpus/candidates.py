@@ -14,7 +14,7 @@ from formulations.messages import brief
 from ilpinfer.corpus.passages import Passage, token_offsets
 from ilpinfer.corpus.scores import Scores
 
-CERTAIN = 1e-6
+CLIP = 1e-6
 """Probabilities are clipped to this distance from 0 and 1, so that the score of a span is finite."""
 LABEL_KEYS = ("label", "entity_group", "entity", "entity_type")
 Prior = float | Mapping[str, float]
@@ -73,15 +73,12 @@ def _of_label(prior: Prior, label: str) -> float:
 
 
 def _logit(p: float) -> float:
-    p = min(max(p, CERTAIN), 1 - CERTAIN)
+    p = min(max(p, CLIP), 1 - CLIP)
     return math.log(p) - math.log1p(-p)
 
 
 def read_candidate(value: Any, number_: int, tokens: bool = False) -> Candidate:
-    """A candidate from a dictionary, a tuple (start, end, label, score), or an object with such attributes.
-
-    With `tokens`, a dictionary may have `start_token` and `end_token`, and a span of spaCy counts its tokens.
-    """
+    """A candidate from a dictionary, a tuple (start, end, label, score) or such an object; with `tokens`, spans of spaCy count tokens."""
     where = f"candidate {number_}"
     if isinstance(value, Candidate):
         start, end, label, score = value.start, value.end, value.label, value.score
@@ -135,11 +132,7 @@ def _whole(value: Any, name: str) -> int:
 
 @dataclass(frozen=True)
 class CandidateSet:
-    """Different candidates of some tokens, each on a level of its field, on which candidates do not overlap.
-
-    A candidate of several tokens has the labels B, I and E of its level, and one of a single token has S, so that every labelling
-    that the scores allow is a set of candidates.
-    """
+    """Different candidates, each on a level of its field on which none overlap; its tokens have the labels B, I, E, or S, of that level."""
 
     tokens: tuple[str, ...]
     candidates: tuple[Candidate, ...]
@@ -158,10 +151,7 @@ class CandidateSet:
         prior: Prior = 0.5,
         given: Sequence[Candidate] | None = None,
     ) -> "CandidateSet":
-        """The candidates with the largest score of each place and label, and with them those of `given`, which have other offsets.
-
-        Labels of `fields` exist in any case.
-        """
+        """The candidates with the largest score of each place and label, with those of `given`; labels of `fields` exist in any case."""
         best = dict[tuple[int, int, str], int]()
         for n, each in enumerate(candidates):
             place = each.start, each.end, each.label
@@ -183,7 +173,6 @@ class CandidateSet:
         return cls(tuple(tokens), tuple(chosen), tuple(levels), tuple(names), prior, tuple(own), repeated)
 
     def _labels(self, number: int) -> list[str]:
-        """The labels of a candidate's tokens."""
         each, level = self.candidates[number], self.levels[number]
         size = each.end - each.start
         marks = "S" if size == 1 else f"B{'I' * (size - 2)}E"
@@ -213,7 +202,6 @@ class CandidateSet:
 
     @property
     def scores(self) -> Scores:
-        """The log odds of the candidates as scores of labels."""
         number = {name: k for k, name in enumerate(self.names)}
         emissions = np.full((len(self.tokens), len(self.names)), -np.inf)
         emissions[:, 0] = 0.0
@@ -251,7 +239,7 @@ def on_tokens(
     candidates: Sequence[Candidate], text: str, offsets: Sequence[tuple[int, int]], *, cut: bool
 ) -> tuple[list[Candidate], list[tuple[int, int]]]:
     """Candidates of characters as those of tokens, and the tokens' offsets, cut where a candidate needs it and `cut` allows it."""
-    ends = [_trimmed(each, text, n) for n, each in enumerate(candidates)]
+    ends = [_bounds(each, text, n) for n, each in enumerate(candidates)]
     if cut:
         offsets = without_overlap(offsets, (place for pair in ends for place in pair))
     first = {begin: t for t, (begin, _) in enumerate(offsets)}
@@ -267,7 +255,7 @@ def on_tokens(
     return result, list(offsets)
 
 
-def _trimmed(each: Candidate, text: str, n: int) -> tuple[int, int]:
+def _bounds(each: Candidate, text: str, n: int) -> tuple[int, int]:
     """The characters of a candidate without white space around them."""
     if each.end > len(text):
         raise CandidateError(f"candidate {n}: end {each.end}, but the text has {len(text)} characters")

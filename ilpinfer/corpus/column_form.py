@@ -101,8 +101,7 @@ class ColumnNames:
 
 @dataclass(frozen=True)
 class Places:
-    """The columns of tokens, labels, sequence numbers and known labels; None for a missing column. Names of further ones, and
-    where they are."""
+    """The columns of tokens, labels, sequence numbers and known labels, None for a missing one; names and places of further ones."""
 
     token: int
     label: int | None

@@ -7,6 +7,7 @@ from formulations.labels.schemes import OUTSIDE
 from formulations.messages import brief
 from ilpinfer.corpus.examples import Example, InputError, Notify, Rejection
 from ilpinfer.corpus.passages import Doubts, Passage, Span
+from ilpinfer.system.addresses import open_bytes
 from ilpinfer.system.extras import require
 
 SUFFIX = ".spacy"
@@ -17,7 +18,7 @@ def read_docbin(path: str, notify: Notify) -> Iterator[Example | Rejection]:
     """The documents of a file; one without any entity annotation has no labels. Tokens of white space are left out."""
     spacy, tokens = _spacy(path)
     try:
-        with open(path, "rb") as stream:
+        with open_bytes(path) as stream:
             data = stream.read()
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None

@@ -152,6 +152,13 @@ class Example:
         """Further columns by name, of T texts each, such as parts of speech."""
         return {name: tuple(column(self.tokens, name)) for name in column_names(self.tokens)}
 
+    @property
+    def named_columns(self) -> dict[str, list[str]]:
+        """Further columns that have a name, as plain values."""
+        if not self.tokens or not getattr(self.tokens[0], "columns", None):
+            return {}
+        return {name: list(cells) for name, cells in self.columns.items() if not name.isdecimal()}
+
     def trellis(self, scheme: str = "") -> Trellis:
         """The trellis of the scores of the file.
 

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from formulations.files import open_bytes
 from ilpinfer.errors import ModelError
+from ilpinfer.system.addresses import open_bytes
 
 
 def label_names(names: Mapping[Any, str] | Sequence[str]) -> tuple[str, ...]:

@@ -19,8 +19,6 @@ Offsets = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True)
 class Span:
-    """A part of a text with a label."""
-
     begin: int
     end: int
     label: str

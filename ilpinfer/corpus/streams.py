@@ -2,24 +2,36 @@
 
 import contextlib
 import json
+import os
 import sys
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, BinaryIO, Self
 
-from formulations.files import open_bytes, plain_name
+from formulations.files import plain_name
 from formulations.messages import suggestion
 from ilpinfer.corpus import brat, conllu, docbin
 from ilpinfer.corpus.archives import read_logits
 from ilpinfer.corpus.column_form import ColumnNames
-from ilpinfer.corpus.columns import AHEAD, columns
+from ilpinfer.corpus.columns import LOOK_AHEAD, columns
 from ilpinfer.corpus.examples import Example, InputError, Notify, Rejection
 from ilpinfer.corpus.lines import LONGEST, Lines
 from ilpinfer.corpus.logits import LogitsOptions
 from ilpinfer.corpus.records import EXPECTED, json_array, json_lines
 from ilpinfer.corpus.tables import PARQUET, TABLES, count_rows, read_table
 from ilpinfer.errors import ModelError
+from ilpinfer.system.addresses import (
+    file_size,
+    files_below,
+    is_file,
+    is_folder,
+    joined,
+    local_name,
+    matching_files,
+    open_bytes,
+)
 
 MARKUP = ("<?xml", "<!doctype", "<html")
 """How files of markup begin, in lower case."""
@@ -38,11 +50,9 @@ Found = Example | Rejection
 
 @dataclass(frozen=True)
 class CorpusForm:
-    """Options for reading files of sequences."""
-
     logits: LogitsOptions | None = None
     column: str = ""
-    most: int | None = AHEAD
+    most: int | None = LOOK_AHEAD
     longest: int | None = None
     longest_line: int | None = LONGEST
     unit: str = "line"
@@ -90,7 +100,7 @@ class ExampleStream:
         """Number of bytes of the files; None for standard input and pipes."""
         if "-" in self.files:
             return None
-        return sum(Path(file).stat().st_size for file in self.files) or None
+        return sum(map(file_size, self.files)) or None
 
     @property
     def taken(self) -> int:
@@ -109,7 +119,7 @@ class ExampleStream:
                 yield Rejection(file, 0, str(error))
             if file != "-":
                 with contextlib.suppress(OSError):
-                    self.done += Path(file).stat().st_size
+                    self.done += file_size(file)
             self._lines, self._of_table = None, 0
         if empty:
             yield Rejection(self.files[0], 0, f"{self.files[0]}: no sequence")
@@ -132,7 +142,7 @@ class ExampleStream:
             for number, each in enumerate(read_logits(file, form.logits or LogitsOptions()), 1):
                 yield replace(each, file=file, line=number)
         elif file.endswith(TABLES):
-            rows, size = count_rows(file) if file.endswith(PARQUET) else 0, Path(file).stat().st_size
+            rows, size = count_rows(file) if file.endswith(PARQUET) else 0, file_size(file)
             for number, row in enumerate(read_table(file, form.logits, ColumnNames.read(form.column)), 1):
                 self._of_table = size * number // rows if rows else 0
                 yield row
@@ -155,64 +165,37 @@ class ExampleStream:
 
 
 def open_stream(source: str | Path, form: CorpusForm, notify: Notify) -> ExampleStream:
-    """Open the sequences of a file, of standard input, or of all files of a folder or pattern.
-
-    Parameters
-    ----------
-    source : str or Path
-        A path, a folder, a pattern, or `-` for standard input; files are sorted by name.
-    form : CorpusForm
-        Options for reading files.
-    notify : Notify
-        Function that is called with each notice about inferred settings.
-
-    Returns
-    -------
-    ExampleStream
-        Examples and rejections in order; use it in a `with` statement.
-
-    Raises
-    ------
-    InputError
-        For a folder or a pattern without files.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder, "names.tsv")
-    ...     _ = path.write_text("Ada\\tname\\n1815\\tyear\\n")
-    ...     with open_stream(path, CorpusForm(), print) as stream:
-    ...         [example.tokens for example in stream]
-    [('Ada', '1815')]
-    """
+    """Open the sequences of a file, of standard input (`-`), or of all files of a folder or pattern by name, for a `with` statement."""
     return ExampleStream(files_of(source), form, notify)
 
 
 def files_of(source: str | Path) -> list[str]:
-    """The files of a source; InputError where it is a folder or pattern without any."""
-    name, path = str(source), Path(source)
-    if name == "-" or path.is_file():
-        return [name]
-    if path.is_dir():
-        shards = sorted(map(str, path.glob("part-*.parquet")))
-        if shards and (path / "manifest.json").is_file():  # a run of `ilpinfer reprocess`
-            return shards
-        paths = sorted(
-            str(each)
-            for each in path.rglob("*")
-            if plain_name(each.name).endswith(SUFFIXES)
-            and not any(part.startswith((".", "_")) for part in each.relative_to(path).parts)
-            and not (each.name.endswith(brat.TEXT) and brat.is_brat(str(each)))
-            and each.is_file()
-        )
+    """The files of a source; InputError where it is a folder or pattern without any, or an address that cannot be listed."""
+    name = local_name(source)
+    try:
+        return [name] if name == "-" or is_file(name) else _files_of(name)
+    except OSError as error:
+        raise InputError(f"{source}: cannot be read: {error.strerror}") from None
+
+
+def _files_of(name: str) -> list[str]:
+    if is_folder(name):
+        found = files_below(name)
+        shards = [each for each in found if "/" not in each and fnmatchcase(each, "part-*.parquet")]
+        if shards and "manifest.json" in found:  # a run of `ilpinfer reprocess`
+            return [joined(name, each) for each in shards]
+        paths = [
+            joined(name, each)
+            for each in found
+            if plain_name(each).endswith(SUFFIXES)
+            and not any(part.startswith((".", "_")) for part in each.split("/"))
+        ]
+        paths = [each for each in paths if not (each.endswith(brat.TEXT) and brat.is_brat(each))]
         if not paths:
             raise InputError(f"{name}: a folder without files to read; they end in {', '.join(SUFFIXES)}")
-        return paths
-    if any(sign in name for sign in "*?[") and not path.exists():
-        from glob import glob
-
-        paths = sorted(each for each in glob(name, recursive=True) if Path(each).is_file())
+        return sorted(paths)
+    if any(sign in name for sign in "*?[") and not os.path.lexists(name):
+        paths = matching_files(name)
         if not paths:
             raise InputError(f"{name}: no file has such a name")
         return paths

@@ -9,13 +9,16 @@ from ilpinfer.corpus.column_form import ColumnNames
 from ilpinfer.corpus.examples import Example, InputError, Rejection
 from ilpinfer.corpus.logits import LogitsOptions
 from ilpinfer.corpus.records import KEYS, mistaken, read_rows, takes
+from ilpinfer.system.addresses import open_bytes
 from ilpinfer.system.extras import require
 
 PARQUET = (".parquet",)
 ARROW = (".arrow", ".feather", ".ipc")
 TABLES = (*PARQUET, *ARROW)
 ROWS = 256
-OF_OUTPUT = (*ABOUT, "tokens", "labels", "sequence", "further")
+FURTHER = "further"
+"""The column of notes that have none of their own, as a JSON object."""
+RESULT_COLUMNS = (*ABOUT, "tokens", "labels", "sequence", FURTHER)
 """Columns that are read of files that `ilpinfer reprocess` wrote."""
 
 
@@ -24,7 +27,7 @@ def read_table(path: str, reading: LogitsOptions | None, names: ColumnNames) -> 
     begin = 1
     try:
         for rows in _batches(path, names):
-            yield from read_rows(map(_without_nulls, rows), path, begin, reading, names)
+            yield from read_rows((_without_nulls(row, path) for row in rows), path, begin, reading, names)
             begin += len(rows)
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {_words(error)}") from None
@@ -40,7 +43,8 @@ def count_rows(path: str) -> int:
     import pyarrow.parquet as pq
 
     try:
-        return int(pq.read_metadata(path).num_rows)
+        with open_bytes(path) as stream:
+            return int(pq.read_metadata(stream).num_rows)
     except (OSError, ValueError):
         return 0
 
@@ -50,10 +54,10 @@ def _batches(path: str, own: ColumnNames) -> Iterator[list[dict[str, Any]]]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    with open(path, "rb") as stream:
+    with open_bytes(path) as stream:
         if path.endswith(PARQUET):
             file = pq.ParquetFile(stream)
-            names = _checked(path, file.schema_arrow.names, own)
+            names = _columns_to_read(path, file.schema_arrow.names, own)
             batches = file.iter_batches(ROWS, columns=names)
         else:
             batches = _arrow_batches(pa, stream)
@@ -61,7 +65,7 @@ def _batches(path: str, own: ColumnNames) -> Iterator[list[dict[str, Any]]]:
         for batch in batches:
             for begin in range(0, batch.num_rows, ROWS):
                 part = batch.slice(begin, ROWS)
-                yield part.select(names or _checked(path, part.schema.names, own)).to_pylist()
+                yield part.select(names or _columns_to_read(path, part.schema.names, own)).to_pylist()
 
 
 def _arrow_batches(pa: Any, stream: Any) -> Iterator[Any]:
@@ -76,28 +80,40 @@ def _arrow_batches(pa: Any, stream: Any) -> Iterator[Any]:
         yield file.get_batch(number)
 
 
-def _checked(path: str, names: list[str], own: ColumnNames) -> list[str]:
+def _columns_to_read(path: str, names: list[str], own: ColumnNames) -> list[str]:
     """The columns to read; InputError for unknown ones."""
     if {"status", "method"} <= set(names):
-        return [name for name in OF_OUTPUT if name in names]
+        return [name for name in RESULT_COLUMNS if name in names]
     for name in names:
-        if not takes(own, name) and (mistake := mistaken(name)):
+        if name != FURTHER and not takes(own, name) and (mistake := mistaken(name)):
             raise InputError(f"{path}: no use for column {name!r}{mistake}")
     return names
 
 
-def _without_nulls(row: dict[str, Any]) -> dict[str, Any]:
-    """A row as a record; a column that is null is one that the record lacks, and a note that is NaN, too. Dates and the
-    like are texts, and known labels may be a map.
-    """
+def _without_nulls(row: dict[str, Any], path: str) -> dict[str, Any]:
+    """A row as a record, without nulls, and without notes that are NaN; dates and the like are texts, columns of maps objects."""
     cells = {name: value for name, value in row.items() if value is not None}
-    stored = json.loads(cells.pop("further", "{}"))
+    stored = _stored(cells.pop(FURTHER, "{}"), path)
     known = {name: value for name, value in cells.items() if name in KEYS}
     further = {name: value for name, value in cells.items() if name not in KEYS and value == value}
-    given = known.get("given")
-    if isinstance(given, list) and all(isinstance(each, tuple) for each in given):
-        known["given"] = {str(t): label for t, label in given}
+    for name in ("given", "columns"):
+        pairs = known.get(name)
+        if isinstance(pairs, list) and all(isinstance(each, tuple) for each in pairs):  # a map
+            known[name] = {str(key): value for key, value in pairs}
     return {**known, **json.loads(json.dumps(further, default=str)), **stored}
+
+
+def _stored(text: Any, path: str) -> dict[str, Any]:
+    """The notes of the column of further ones; InputError where it holds something else."""
+    try:
+        notes = json.loads(text)
+    except (TypeError, ValueError, RecursionError):
+        notes = None
+    if not isinstance(notes, dict):
+        raise InputError(
+            f"{path}: column {FURTHER!r} has {text!r:.60}; expected a JSON object of notes, or another name"
+        )
+    return notes
 
 
 def _words(error: Exception) -> str:

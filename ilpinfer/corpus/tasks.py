@@ -8,7 +8,6 @@ from ilpinfer.corpus.passages import Doubts, Offsets, Passage, Span, labels_of, 
 
 
 def text_value(values: Any, key: str, where: str) -> str:
-    """The text of a key; InputError where it is none."""
     value = values.get(key) if isinstance(values, dict) else None
     if not isinstance(value, str) or not value:
         raise InputError(f'{where}: "{key}" is {brief(value)}; expected a text')

@@ -5,7 +5,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -248,7 +248,7 @@ def _rows(example: Example) -> Iterator[str]:
 
 
 def _record(example: Example) -> dict[str, Any]:
-    named = {name: list(cells) for name, cells in example.columns.items() if not name.isdecimal()}
+    named = example.named_columns
     return {
         **example.about,
         "tokens": list(map(str, example.tokens)),
@@ -280,9 +280,44 @@ def _parquet(examples: list[Example], path: str) -> bytes:
 
     texts = pa.list_(pa.string())
     columns = {
-        "tokens": [list(map(str, each.tokens)) for each in examples],
-        "labels": [None if each.labels is None else list(each.labels) for each in examples],
+        "tokens": pa.array([list(map(str, each.tokens)) for each in examples], texts),
+        "labels": pa.array([None if each.labels is None else list(each.labels) for each in examples], texts),
+        "given": pa.array(
+            [list(each.given.items()) or None for each in examples], pa.map_(pa.int32(), pa.string())
+        ),
+        "columns": pa.array(
+            [list(each.named_columns.items()) or None for each in examples], pa.map_(pa.string(), texts)
+        ),
+    }
+    kept = {
+        name: each
+        for name, each in columns.items()
+        if name in ("tokens", "labels") or each.null_count < len(each)
     }
     stream = io.BytesIO()
-    pq.write_table(pa.table(columns, pa.schema([(name, texts) for name in columns])), stream)
+    pq.write_table(pa.table({**_note_columns([each.about for each in examples]), **kept}), stream)
     return stream.getvalue()
+
+
+def _note_columns(notes: list[Mapping[str, Any]]) -> dict[str, Any]:
+    """Notes with texts, numbers or booleans alone as columns of their names, all others as JSON in `further`."""
+    import pyarrow as pa
+
+    names = dict.fromkeys(name for each in notes for name in each)
+    kinds = {name: {_simple_kind(each[name]) for each in notes if name in each} for name in names}
+    plain = [
+        name for name, found in kinds.items() if len(found) == 1 and None not in found and name != "further"
+    ]
+    further = [{name: value for name, value in each.items() if name not in plain} for each in notes]
+    result = {name: pa.array([each.get(name) for each in notes]) for name in plain}
+    if any(further):
+        result["further"] = pa.array(
+            [json.dumps(each, ensure_ascii=False) if each else None for each in further]
+        )
+    return result
+
+
+def _simple_kind(value: Any) -> type | None:
+    """The kind of a value that a column holds as it is; None for others."""
+    kind = type(value)
+    return kind if kind in (str, bool, float) or (kind is int and abs(value) < 2**63) else None

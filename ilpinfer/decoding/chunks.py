@@ -12,7 +12,7 @@ from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.explanation import Context
 from ilpinfer.core.result import NOTHING_KNOWN, Start
 from ilpinfer.core.rule_compiler import RuleCompiler
-from ilpinfer.decoding.found import Found
+from ilpinfer.decoding.call_results import CallResults
 from ilpinfer.exact.calls import Call
 from ilpinfer.exact.compiled import Tables, tables_of
 from ilpinfer.exact.token_tables import token_tables_of
@@ -30,7 +30,7 @@ STEPS, BROKEN = "too many steps", "it breaks rules that the tables leave out"
 """Why a labelling of the kernels is not the answer."""
 
 
-class Declined(NamedTuple):
+class Handover(NamedTuple):
     """Why compiled rules have no answer for a sequence, what its method can begin with, and its time limit if that has begun."""
 
     reason: str = ""
@@ -41,16 +41,16 @@ class Declined(NamedTuple):
 class Place(NamedTuple):
     """The labellings of a sequence among those of a call."""
 
-    found: Found
+    results: CallResults
     n: int
 
 
-Answer = Place | Declined | Exception
+Answer = Place | Handover | Exception
 Part = tuple[int, int, "Future[None] | None"]
 """The first sequence of a part of a call, the one after the last, and the task of another thread."""
 
 
-class Begun(NamedTuple):
+class RunningCall(NamedTuple):
     """A call for the sequences at some places of a chunk."""
 
     call: Call
@@ -64,7 +64,7 @@ class Chunk(NamedTuple):
 
     items: Sequence[Item]
     answers: list[Answer]
-    begun: list[Begun]
+    calls: list[RunningCall]
     top: int | None
     warm_up: float
 
@@ -75,8 +75,8 @@ class Chunk(NamedTuple):
 
     def cancel(self) -> None:
         """Cancel the parts that other threads have not begun."""
-        for begun in self.begun:
-            for *_, future in begun.parts:
+        for call in self.calls:
+            for *_, future in call.parts:
                 if future is not None:
                     future.cancel()
 
@@ -97,15 +97,15 @@ class Caller:
         """The answer for one sequence."""
         began, tables = time.perf_counter(), self._tables(item)
         if tables is None:
-            return Declined()
+            return Handover()
         call = tables.refusal(item, self.time_limit) or tables.call((item,), top, self.time_limit)
         if isinstance(call, str):
-            return Declined(call)
+            return Handover(call)
         call.times.append(time.perf_counter() - began)
         call.run()
         if call.codes[0] == PROVED and not tables.folding.excluded and not tables.rules.notices:
-            return Place(Found(call, tables, (item,), self.context, warm_up), 0)
-        chunk = Chunk((item,), [Declined()], [], top, warm_up)
+            return Place(CallResults(call, tables, (item,), self.context, warm_up), 0)
+        chunk = Chunk((item,), [Handover()], [], top, warm_up)
         self._read(chunk, call, tables, [0])
         return chunk.answers[0]
 
@@ -118,7 +118,7 @@ class Caller:
         threads: int = 1,
     ) -> Chunk:
         """Prepare calls for sequences, and have a pool begin with them. An error of a sequence is its answer."""
-        chunk = Chunk(items, [Declined()] * len(items), [], top, warm_up)
+        chunk = Chunk(items, [Handover()] * len(items), [], top, warm_up)
         groups, known = dict[Any, list[int]](), dict[int, Tables | None]()
         for place, item in enumerate(items):
             try:
@@ -128,7 +128,7 @@ class Caller:
                 tables = known[kind]
                 reason = "" if tables is None else tables.refusal(item, None)
                 if tables is None or reason:
-                    chunk.answers[place] = Declined(reason)
+                    chunk.answers[place] = Handover(reason)
                 else:
                     groups.setdefault((tables, *tables.group(item)), []).append(place)
             except Exception as error:
@@ -141,12 +141,12 @@ class Caller:
                     chunk.set(some, error)
                     continue
                 if call is not None:
-                    chunk.begun.append(Begun(call, tables, some, _parts(call, pool, threads)))
+                    chunk.calls.append(RunningCall(call, tables, some, _parts(call, pool, threads)))
         return chunk
 
     def end(self, chunk: Chunk) -> list[Answer]:
         """The answers. An error of a call is the answer for all of its sequences."""
-        for call, tables, places, parts in chunk.begun:
+        for call, tables, places, parts in chunk.calls:
             try:
                 _finish(call, parts)
                 self._read(chunk, call, tables, places)
@@ -168,7 +168,7 @@ class Caller:
         items, began = [chunk.items[place] for place in places], time.perf_counter()
         call = tables.call(items, chunk.top, self.time_limit, meet=meet)
         if isinstance(call, str):
-            chunk.set(places, Declined(call))
+            chunk.set(places, Handover(call))
             return None
         call.times.append(time.perf_counter() - began)
         return call
@@ -177,7 +177,7 @@ class Caller:
         """Enter the answers of a call; sequences with unknown classes are decoded again when these are met."""
         rules, excluded = tables.rules, tables.folding.excluded
         items = chunk.items if len(places) == len(chunk.items) else [chunk.items[place] for place in places]
-        found = Found(call, tables, items, self.context, chunk.warm_up)
+        results = CallResults(call, tables, items, self.context, chunk.warm_up)
         if rules.notices and self._noticed is not rules:
             self._noticed = rules
             rules.warn()
@@ -187,25 +187,25 @@ class Caller:
                 unknown.append(place)
             elif not call.proves(code):
                 tried = code == TOO_MUCH_WORK
-                chunk.answers[place] = call.error(n) or Declined(
-                    STEPS if tried else "", found.start(n, tried)
+                chunk.answers[place] = call.error(n) or Handover(
+                    STEPS if tried else "", results.start(n, tried)
                 )
-            elif excluded and self._breaks(found, n):
+            elif excluded and self._breaks(results, n):
                 reason = f"{BROKEN}: {', '.join(dict.fromkeys(excluded.values()))}"
-                chunk.answers[place] = Declined(reason, found.start(n, False))
+                chunk.answers[place] = Handover(reason, results.start(n, False))
             else:
-                chunk.answers[place] = Place(found, n)
+                chunk.answers[place] = Place(results, n)
         if unknown:
             again = self._call(chunk, tables, unknown, meet=True)
             if again is not None:
                 again.run()
                 self._read(chunk, again, tables, unknown, met=True)
 
-    def _breaks(self, found: Found, n: int) -> bool:
+    def _breaks(self, results: CallResults, n: int) -> bool:
         """Whether a labelling breaks a rule that is not part of the tables."""
-        ground = self.context(found.items[n]).problem.rules
-        left = [ground[place] for place in found.tables.folding.excluded]
-        return any(rule.violations(path) for path in found.call.paths_of(n) for rule in left)
+        ground = self.context(results.items[n]).problem.rules
+        left = [ground[place] for place in results.tables.folding.excluded]
+        return any(rule.violations(path) for path in results.call.paths_of(n) for rule in left)
 
 
 def _listed(places: list[int], items: Sequence[Item], tables: Tables, top: int) -> Iterator[list[int]]:

@@ -17,8 +17,8 @@ from ilpinfer.core.options import Options
 from ilpinfer.core.request import MOST, Request
 from ilpinfer.core.rule_compiler import RuleCompiler, Rules, compiler_of, shown
 from ilpinfer.core.solution import Solution
+from ilpinfer.decoding.call_results import Labellings
 from ilpinfer.decoding.decode import check_many, decode, run_many
-from ilpinfer.decoding.found import Labellings
 from ilpinfer.decoding.given import given_to, given_to_each
 from ilpinfer.decoding.reporting import Callback, OnError, attempt
 from ilpinfer.decoding.runner import Runner

@@ -12,7 +12,7 @@ from typing import Any
 from formulations import Trellis, time_limits
 from formulations.arguments import whole
 from formulations.grid import nats
-from formulations.plain_values import flag, items, number, record, table, text
+from formulations.plain_values import PlainRecord, items, number, record
 from formulations.problem.problem import Problem
 from formulations.programs.loss_bounds import best_score
 from ilpinfer.core.explanation import Context
@@ -30,7 +30,7 @@ ROW_KEYS = ("sequence", "tokens", "status", "error", "job")
 
 
 @dataclass(frozen=True)
-class FrontierPoint:
+class FrontierPoint(PlainRecord):
     """A labelling such that no other one is at least as good in score and cost and better in one of them.
 
     Parameters
@@ -74,13 +74,6 @@ class FrontierPoint:
         return self.weights is not None
 
     def to_dict(self) -> dict[str, Any]:
-        """Every field as plain values; an infinite weight becomes None.
-
-        Returns
-        -------
-        dict of str to object
-            Values for JSON.
-        """
         weights = None if self.weights is None else [finite(weight) for weight in self.weights]
         fields = {"score": self.score, "cost": self.cost, "supported": self.supported, "weights": weights}
         return {
@@ -91,29 +84,20 @@ class FrontierPoint:
         }
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> "FrontierPoint":
-        """The point of the values that `to_dict` returns.
-
-        Parameters
-        ----------
-        values : mapping of str to object
-            A dictionary as `to_dict` returns it.
-
-        Returns
-        -------
-        FrontierPoint
-            The point.
-
-        Raises
-        ------
-        ValueError
-            For other values.
-        """
-        return _point(values, "point")
+    def from_dict(cls, values: Any, what: str = "point") -> "FrontierPoint":
+        weights = values.get("weights") if isinstance(values, Mapping) else None
+        if weights is None:
+            return record(cls, values, what, derived=("supported",))
+        low, high = (
+            number(end, f"{what}: weights[{at}]", math.inf)
+            for at, end in enumerate(items(weights, f"{what}: weights", 2))
+        )
+        point = record(cls, {**values, "weights": None}, what, derived=("supported",))
+        return replace(point, weights=(low, high))
 
 
 @dataclass(frozen=True)
-class Frontier:
+class Frontier(PlainRecord):
     """The Pareto frontier of a sequence.
 
     Parameters
@@ -202,65 +186,13 @@ class Frontier:
             raise ValueError(f"floor is {floor!r}, above the best score {self.points[-1].score!r}")
         return self.points[place]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Every field as plain values.
-
-        Returns
-        -------
-        dict of str to object
-            Values for JSON.
-        """
-        return {
-            "points": [point.to_dict() for point in self.points],
-            "complete": self.complete,
-            "seconds": self.seconds,
-            "reason": self.reason,
-        }
-
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> "Frontier":
-        """The frontier of the values that `to_dict` returns, or of a row of `ilpinfer pareto`.
-
-        Parameters
-        ----------
-        values : mapping of str to object
-            A dictionary as `to_dict` returns it.
-
-        Returns
-        -------
-        Frontier
-            The frontier.
-
-        Raises
-        ------
-        ValueError
-            For other values.
-        """
-        given = table(values, ("points", "complete", "seconds", "reason"), "the frontier", ROW_KEYS)
-        points = enumerate(items(given["points"], "points"))
-        return cls(
-            tuple(_point(each, f"points[{at}]") for at, each in points),
-            flag(given["complete"], "complete"),
-            number(given["seconds"], "seconds"),
-            text(given["reason"], "reason"),
-        )
+    def from_dict(cls, values: Any, what: str = "the frontier") -> "Frontier":
+        return record(cls, values, what, derived=ROW_KEYS)
 
     def _check(self) -> None:
         if not self.points:
             raise ValueError(f"the frontier has no points: {self.reason}")
-
-
-def _point(values: Any, what: str) -> FrontierPoint:
-    """A point from plain values, in which an infinite weight is None."""
-    weights = values.get("weights") if isinstance(values, Mapping) else None
-    if weights is None:
-        return record(FrontierPoint, values, what, derived=("supported",))
-    low, high = (
-        number(end, f"{what}: weights[{at}]", math.inf)
-        for at, end in enumerate(items(weights, f"{what}: weights", 2))
-    )
-    point = record(FrontierPoint, {**values, "weights": None}, what, derived=("supported",))
-    return replace(point, weights=(low, high))
 
 
 def decode_frontier(

@@ -11,8 +11,8 @@ from ilpinfer.core.explanation import Context
 from ilpinfer.core.request import MOST, Request, deadline_for
 from ilpinfer.core.rule_compiler import RuleCompiler
 from ilpinfer.core.solution import Solution
-from ilpinfer.decoding.chunks import Answer, Caller, Chunk, Declined, Item, Place, Source
-from ilpinfer.decoding.found import Labellings, labellings_of
+from ilpinfer.decoding.call_results import Labellings, labellings_of
+from ilpinfer.decoding.chunks import Answer, Caller, Chunk, Handover, Item, Place, Source
 from ilpinfer.decoding.reporting import Callback, OnError, attempt, context_of, failure, run_method
 from ilpinfer.exact.compiled import COMPILED, FEW
 from ilpinfer.system.threads import thread_pool
@@ -20,7 +20,7 @@ from ilpinfer.system.threads import thread_pool
 Value = TypeVar("Value")
 LARGEST, SHARED = 128, 8
 """Sequences of the largest chunk; and of that of several threads, in multiples of it, as threads wait at its end."""
-declined: Counter[str] = Counter()
+handovers: Counter[str] = Counter()
 """Number of sequences that compiled rules have left to a method, by the reason."""
 
 
@@ -70,7 +70,7 @@ class Runner:
 
         def finish(item: Item, answer: Answer, callback: Callback | None) -> Labellings:
             if isinstance(answer, Place):
-                return answer.found.labellings(answer.n)
+                return answer.results.labellings(answer.n)
             solutions = self._top(item, answer, callback, top)
             return labellings_of(solutions, len(item.tokens), item.labels.names)
 
@@ -90,17 +90,17 @@ class Runner:
 
     def _best(self, item: Item, answer: Answer, callback: Callback | None) -> Solution:
         if isinstance(answer, Place):
-            return answer.found.best(answer.n)
+            return answer.results.best(answer.n)
         return self._by_method(item, answer, callback, None)[0]
 
     def _top(self, item: Item, answer: Answer, callback: Callback | None, top: int) -> list[Solution]:
         if isinstance(answer, Place):
-            return answer.found.solutions(answer.n)
+            return answer.results.solutions(answer.n)
         solutions = self._by_method(item, answer, callback, top)
         return [solution for solution in solutions if solution.has_labelling]
 
     def _by_method(
-        self, item: Item, answer: Declined | Exception, callback: Callback | None, top: int | None
+        self, item: Item, answer: Handover | Exception, callback: Callback | None, top: int | None
     ) -> list[Solution]:
         if isinstance(answer, Exception):
             raise answer
@@ -110,7 +110,7 @@ class Runner:
         if answer.deadline is not None:
             known["deadline"] = answer.deadline
         if answer.reason:
-            declined[answer.reason] += 1
+            handovers[answer.reason] += 1
         return run_method(item, self.rules, self.request, self.again, top, callback, answer.reason, **known)
 
     def _each(
@@ -172,7 +172,7 @@ class Runner:
     def _alone(self, item: Item, top: int | None, callback: Callback | None) -> Answer:
         """The answer for one sequence, whose time limit begins now."""
         if callback is not None or not self.request.direct:
-            return Declined()
+            return Handover()
         if self.request.time_limit is None:
             return self._calls.answer(item, top, self._warm(top))
         deadline = deadline_for(self.request.time_limit)
@@ -182,8 +182,8 @@ class Runner:
             with time_limits.time_limit(lambda: deadline.passed, lambda: deadline.remaining):
                 answer = self._calls.answer(item, top, warm_up)
         except time_limits.OutOfTime:
-            answer = Declined()
-        return answer._replace(deadline=deadline) if isinstance(answer, Declined) else answer
+            answer = Handover()
+        return answer._replace(deadline=deadline) if isinstance(answer, Handover) else answer
 
     def _warm(self, top: int | None) -> float:
         """Compile or load kernels; the seconds that it took."""

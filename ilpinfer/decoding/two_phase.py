@@ -76,20 +76,6 @@ class TwoPhaseSolution(Solution):
     }
 
     def to_dict(self, *, incumbents: bool = False, certificate: bool = True) -> dict[str, Any]:
-        """Every field as plain values; numbers that are not finite become None.
-
-        Parameters
-        ----------
-        incumbents : bool, default False
-            Whether to include the incumbents.
-        certificate : bool, default True
-            Whether to include the certificate.
-
-        Returns
-        -------
-        dict of str to object
-            Values for JSON.
-        """
         own = {name: finite(getattr(self, name)) for name in ("best_score", "floor", "cost_bound")}
         return {
             **super().to_dict(incumbents=incumbents, certificate=certificate),

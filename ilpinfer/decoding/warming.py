@@ -9,6 +9,19 @@ MODULES = ("ilpinfer.exact.compiled", "ilpinfer.exact.product")
 """Modules with stages, beside those that the methods import."""
 
 
+EXACT = (*MODULES, "ilpinfer.exact.auto")
+"""Modules that import all stages of the certifying engine, of lists and of marginals."""
+SEARCHES = "ilpinfer.search."
+"""Begin of the modules of searches, which warm what they need when they begin."""
+
+
+def exact_stages() -> list[Stage]:
+    """The stages without those of searches."""
+    for name in EXACT:
+        import_module(name)
+    return [stage for stage in STAGES if not stage.module.startswith(SEARCHES)]
+
+
 def stages() -> list[Stage]:
     """The stages of all methods, of compiled rules and of marginals."""
     for name in (*MODULES, *(method.runner.partition(":")[0] for method in BUILT_IN)):

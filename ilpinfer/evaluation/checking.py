@@ -2,8 +2,8 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from formulations.automata.machine import Automaton, Machine
 from formulations.dtypes import LabelIds
 from formulations.grid import HARD
 from formulations.labels.reading import Reading
-from formulations.plain_values import record
+from formulations.plain_values import PlainRecord
 from formulations.problem.compiled_rules import unique_names
 from formulations.problem.problem import GroundRule
 from formulations.rulefiles.loading import rule_set
@@ -34,8 +34,6 @@ QUESTION_SECONDS = 2.0
 
 @dataclass(frozen=True)
 class Gold:
-    """A labelled sequence and its place."""
-
     tokens: tuple[str, ...]
     labels: tuple[str, ...]
     where: str
@@ -43,8 +41,6 @@ class Gold:
 
 @dataclass(frozen=True)
 class Breach:
-    """A place in gold where a rule is broken."""
-
     where: str
     tokens: tuple[int, ...]
     text: tuple[str, ...]
@@ -53,7 +49,7 @@ class Breach:
 
 
 @dataclass(frozen=True)
-class RuleReport:
+class RuleReport(PlainRecord):
     """Counts of one rule on gold labels, and its relations to other rules.
 
     Counts are of sequences (`sequences`, `broken`, `applicable`), of places (`applies`, `holds`, `breaks`) and of violations; `share` is
@@ -78,19 +74,12 @@ class RuleReport:
     implied_by: tuple[str, ...] = ()
     contradicts: tuple[str, ...] = ()
     overruled: int = 0
+    TITLE: ClassVar = "the report"
+    DERIVED: ClassVar = ("never_fires",)
 
     @property
     def never_fires(self) -> bool:
         return self.applies == 0
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain values."""
-        return {**asdict(self), "never_fires": self.never_fires}
-
-    @classmethod
-    def from_dict(cls, values: Any) -> "RuleReport":
-        """The report of the values that `to_dict` returns; ValueError for others."""
-        return record(cls, values, "the report", derived=("never_fires",))
 
 
 def smoothed_penalty(broken: int, applicable: int, given: float = CRUDE) -> float:
@@ -245,7 +234,6 @@ class _Relations:
         )
 
     def can_break(self, i: int) -> bool:
-        """Whether any labelling breaks the rule."""
         if self.broken_by[:, i].any() or self.rules[i].machineless:
             return True
         return any(self._possible(_breaking_rule(machine)) for machine in self.rules[i].machines)

@@ -49,7 +49,6 @@ class FieldTable:
         )
 
     def spans(self, ids: Integers) -> set[Span]:
-        """Every run."""
         inside = self.member[:, ids]
         begins = self.begins[:, np.append(0, ids[:-1] + 1), ids]
         stays = np.zeros_like(inside)
@@ -61,13 +60,7 @@ class FieldTable:
 
 
 def named_spans(names: Sequence[str], scheme: str) -> set[tuple[str, int, int]]:
-    """(field, first token, last token) of every run, `O` left out.
-
-    Examples
-    --------
-    >>> sorted(named_spans(["B-name", "I-name", "O", "B-year"], "bio"))
-    [('name', 0, 1), ('year', 3, 3)]
-    """
+    """(field, first token, last token) of every run, `O` left out."""
     labels = LabelSet(tuple(dict.fromkeys(names)), scheme)
     table = FieldTable.of(labels)
     return {(table.names[f], first, last) for f, first, last in table.spans(labels.ids(names))}
@@ -82,7 +75,6 @@ class LabelRuns:
 
     @cached_property
     def spans(self) -> set[Span]:
-        """The runs."""
         return self.table.spans(self.ids)
 
 
@@ -135,11 +127,7 @@ class LabelCounter:
     def count_units(
         self, tokens: Sequence[str], predicted: LabelRuns | None, gold: LabelRuns
     ) -> dict[str, Counts]:
-        """Counts (F, 3) of one sequence by tokens, lines and characters (Stokman 2011, section 5.1).
-
-        Tokens `@newline@` separate lines; they belong to no line and have no characters. A line is a field's where any of its
-        tokens is. Of characters only letters and digits count.
-        """
+        """Counts (F, 3) by tokens, lines (a field's where any token is) and letters or digits (Stokman 2011, section 5.1)."""
         member = self.table.member[self.kept]
         right = member[:, gold.ids]
         inside = np.zeros_like(right) if predicted is None else member[:, predicted.ids]
@@ -154,10 +142,7 @@ class LabelCounter:
 
 
 def shares(totals: Totals, sequences: int = 1, beta: float = 1.0) -> Floats:
-    """(..., 3) token accuracy, F measure of spans and share of whole sequences, of totals (..., 6) that are sums over some sequences.
-
-    The F measure is 1 where neither side has spans.
-    """
+    """(..., 3) token accuracy, F measure of spans (1 where neither side has some), share of whole sequences, of sums (..., 6) of totals."""
     accuracy = _share(totals[..., 1], totals[..., 0])
     f = f_measure(totals[..., 2:5], beta, empty=1.0)
     return np.stack([accuracy, f, totals[..., 5] / sequences], axis=-1)

@@ -32,7 +32,12 @@ class Stage:
     def __init__(self, name: str, purpose: str, example: Callable[[], object]) -> None:
         self.name, self.purpose = name, purpose
         self._example, self._ready = example, False
+        self.module = example.__module__
         STAGES.append(self)
+
+    @property
+    def is_ready(self) -> bool:
+        return self._ready
 
     def warm(self) -> float:
         """Compile or load the kernels; returns the seconds, 0 the second time.

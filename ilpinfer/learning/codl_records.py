@@ -145,7 +145,6 @@ class Settings:
 
     @property
     def plain(self) -> dict[str, Any]:
-        """All fields as plain values."""
         own = None if self.learner is None else repr(self.learner)
         return {**vars(self), "options": dict(self.options), "learner": own}
 

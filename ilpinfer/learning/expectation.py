@@ -49,8 +49,6 @@ Places = Callable[[Integers], tuple[Integers, ...]]
 
 @dataclass(frozen=True, eq=False)
 class WeightedLabellings:
-    """n labellings of a sequence, with their weights."""
-
     place: int
     paths: Integers  # (n, T)
     weights: Floats
@@ -80,8 +78,6 @@ class WeightedLabellings:
 
 @dataclass(frozen=True, eq=False)
 class Expectations:
-    """Probabilities of labels and steps."""
-
     place: int
     labels: Floats  # (T, K)
     edges: Floats

@@ -15,8 +15,6 @@ from formulations.tokens.token_pattern import TokenPattern
 
 @dataclass(frozen=True)
 class TokenIndex:
-    """The different tokens of M sequences."""
-
     words: tuple[str, ...]
     ids: Integers  # (N,)
 
@@ -53,8 +51,6 @@ class FieldRuns:
 
 @dataclass(frozen=True, eq=False)
 class LabelArrays:
-    """M labelled sequences of N tokens in all, as arrays."""
-
     labels: LabelSet
     ids: Integers  # (N,)
     lengths: Integers  # (M,)

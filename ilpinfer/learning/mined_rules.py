@@ -4,10 +4,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from formulations import Rule, RuleSet
+from formulations.plain_values import PlainValues
 
 
 @dataclass(frozen=True)
-class MinedRule:
+class MinedRule(PlainValues):
     """A mined rule with its counts.
 
     Parameters
@@ -66,13 +67,6 @@ class MinedRule:
         return float(self.rule.penalty)
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values.
-
-        Returns
-        -------
-        dict of str to object
-            Values for JSON.
-        """
         return {
             "rule": self.rule.title,
             "family": self.family,

@@ -10,6 +10,7 @@ from formulations import RuleSet
 from formulations.arguments import whole
 from formulations.dtypes import Floats
 from formulations.messages import suggestion
+from formulations.plain_values import PlainValues
 from ilpinfer.core.rule_compiler import Rules, stated
 from ilpinfer.learning.measures import check_measure, value
 from ilpinfer.learning.perceptron import LARGEST, FittedWeights, Perceptron, log_odds
@@ -38,12 +39,12 @@ ALGORITHMS: Mapping[str, str] = {
 }
 PREFERENCE = ("perceptron-given", "log-odds", "given", "perceptron", NONE)
 """Default algorithms for few labels, unless another one is clearly better: given penalties hold knowledge that few labels lack."""
-FEW = 50
+FEW_SEQUENCES = 50
 """Sequences from which on an algorithm must beat no rules by two standard errors, and be no worse by any measure."""
 
 
 @dataclass(frozen=True)
-class LearntPenalties:
+class LearntPenalties(PlainValues):
     """The result of `PenaltyLearner.fit`.
 
     Parameters
@@ -82,13 +83,6 @@ class LearntPenalties:
     unlabelled: int = 0
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything except the rules, as plain values.
-
-        Returns
-        -------
-        dict of str to object
-            Values for JSON.
-        """
         return {
             "algorithm": self.algorithm,
             "sequences": self.sequences,
@@ -265,7 +259,7 @@ class PenaltyLearner:
         if not trials:
             return (), PREFERENCE[0] if self.algorithm == "cross-validated" else self.algorithm
         none = trials[NONE]
-        few = len(none.counts) < FEW
+        few = len(none.counts) < FEW_SEQUENCES
         margin = MARGIN if few else 0.0
         candidates = [
             Candidate(name, trial.measures, "" if name == NONE else worse(trial.counts, none.counts, margin))

@@ -45,11 +45,7 @@ class FittedWeights(NamedTuple):
 
 @dataclass(frozen=True)
 class Perceptron:
-    """Inference-based training of penalties and weights (Punyakanok et al. 2005; Stokman 2011, section 7.1).
-
-    The best labelling ŷ of a pool moves the weights by rate · (activations(y) - activations(ŷ)); penalties are cut at 0. Then all examples
-    are decoded under the mean weights, and new labellings enter the pools, until there is none.
-    """
+    """Inference-based training (Punyakanok et al. 2005; Stokman 2011, section 7.1): pools of labellings grow until decoding adds none."""
 
     rate: float = 0.3
     epochs: int = 20

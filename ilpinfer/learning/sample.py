@@ -26,8 +26,6 @@ class Thresholds:
 
 @dataclass(frozen=True)
 class FoldCounts:
-    """Trials of a rule in each of F folds."""
-
     held: Integers  # (F,)
     broken: Integers  # (F,)
 
@@ -134,7 +132,6 @@ class Sample:
 
     @cached_property
     def spelled(self) -> Booleans:
-        """(N,) which tokens have a text."""
         spelled: Booleans = np.array([bool(word) for word in self.table.words.words])[self.table.words.ids]
         return spelled
 
@@ -180,10 +177,7 @@ class Sample:
         return float(member.mean()) if len(member) else 0.0
 
     def choose(self, places: Integers, keys: Integers, *among: Integers) -> dict[str, list[int]]:
-        """For each field the numbers, of those given at each place, that show it and no part of it.
-
-        They show it better than the best of some other groups of places; of all these places where there are none.
-        """
+        """For each field the numbers, of those given at each place, that show it better than in the groups of `among`, and no part of it."""
         folds = int(self.fold.max()) + 1
         every, least = places, self.thresholds.word_support * (1 if folds == 1 else (folds - 1) / folds)
         frequent, keys = np.unique(keys, return_inverse=True)

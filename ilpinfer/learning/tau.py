@@ -3,11 +3,11 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import ClassVar, get_args
 
 from formulations import Trellis
 from formulations.arguments import number, whole
-from formulations.plain_values import record
+from formulations.plain_values import PlainRecord
 from formulations.programs.formulation import score_floor
 from ilpinfer.core.rule_compiler import Rules, compiler_of
 from ilpinfer.decoding.two_phase import Floor, decode_two_phase
@@ -53,7 +53,7 @@ class TauRow:
 
 
 @dataclass(frozen=True)
-class TauChoice:
+class TauChoice(PlainRecord):
     """The chosen tau, with the measures of all candidates.
 
     Parameters
@@ -88,33 +88,7 @@ class TauChoice:
     held_out: dict[str, float]
     folds: tuple[float, ...]
     measure: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """Every field as plain values.
-
-        Returns
-        -------
-        dict of str to object
-            Values for JSON.
-        """
-        rows = [vars(row) for row in self.table]
-        return {**vars(self), "folds": list(self.folds), "table": rows}
-
-    @classmethod
-    def from_dict(cls, values: Any) -> "TauChoice":
-        """The choice of the values that `to_dict` returns; ValueError for others.
-
-        Parameters
-        ----------
-        values : object
-            A dictionary as `to_dict` returns it.
-
-        Returns
-        -------
-        TauChoice
-            The choice.
-        """
-        return record(cls, values, "the choice of tau")
+    TITLE: ClassVar = "the choice of tau"
 
 
 @dataclass(frozen=True)

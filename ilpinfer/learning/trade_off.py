@@ -19,7 +19,7 @@ from ilpinfer.learning.measures import Measures
 
 
 @dataclass(frozen=True)
-class TradeOff:
+class TradeOff(plain_values.PlainRecord):
     """The labellings of a corpus for an interval of weights on all penalties.
 
     Parameters
@@ -44,31 +44,12 @@ class TradeOff:
     measures: Measures | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Every field as plain values; an infinite weight becomes None.
-
-        Returns
-        -------
-        dict of str to object
-            Values for JSON.
-        """
         own = {"low": self.low, "high": finite(self.high), "score": self.score, "cost": self.cost}
         return own if self.measures is None else {**own, **self.measures._asdict()}
 
     @classmethod
-    def from_dict(cls, values: Any) -> "TradeOff":
-        """The choice of the values that `to_dict` returns; ValueError for others.
-
-        Parameters
-        ----------
-        values : object
-            A dictionary as `to_dict` returns it.
-
-        Returns
-        -------
-        TradeOff
-            The choice.
-        """
-        what, own = "the trade-off", ("low", "high", "score", "cost")
+    def from_dict(cls, values: Any, what: str = "the trade-off") -> "TradeOff":
+        own = "low", "high", "score", "cost"
         measured = isinstance(values, dict) and any(name in values for name in Measures._fields)
         given = plain_values.table(values, (*own, *(Measures._fields if measured else ())), what)
         measures = [

@@ -44,11 +44,7 @@ class ScoredExample:
 
 
 class TrainingSet:
-    """Scored examples and the items of a rule set whose weights are learnt; hard rules are kept.
-
-    The score of a labelling is that of the model plus weights · activations: minus the violations of a soft rule, whose weight is its
-    penalty, and the number of tokens or steps that a feature fits.
-    """
+    """Scored examples and the items whose weights are learnt; a labelling's score is the model's plus weights · activations."""
 
     def __init__(
         self, examples: Sequence[ScoredExample], rules: RuleSet, advance: Callable[[], None] = lambda: None
@@ -211,8 +207,6 @@ class TrainingSet:
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """n labellings of one example."""
-
     scores: Floats
     activations: Floats  # (n, R)
     counts: Totals
@@ -230,8 +224,6 @@ class Pool:
 
 
 class Counter:
-    """Counts items in labellings over one label set."""
-
     def __init__(self, rules: RuleSet, labels: LabelSet) -> None:
         self.items = list(rules)
         self.rules = compile_rules(replace(rules, items=tuple(rules.rules)), labels)

@@ -60,7 +60,6 @@ class Corrected(ModelFile):
 
     @property
     def size(self) -> str:
-        """How much it holds."""
         return f"{self.base.size}, corrected"
 
     def __repr__(self) -> str:

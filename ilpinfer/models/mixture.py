@@ -68,7 +68,6 @@ class Mixture(ModelFile):
 
     @property
     def size(self) -> str:
-        """How much it holds."""
         sizes = dict.fromkeys(model.size for model in self.models)
         return f"{len(self.models)} models of {' and '.join(sizes)}"
 

@@ -20,19 +20,7 @@ CRF_OPTIONS = ("template", "algorithm", "without_line_breaks")
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of model.
-
-    Parameters
-    ----------
-    title : str
-        Title of the kind, such as in messages.
-    train : callable
-        Function that makes a model from labelled sequences.
-    arguments : callable
-        Function from options by name to arguments of `train`.
-    iterative : bool, default False
-        Whether training has iterations, which are evaluated on held-out sequences.
-    """
+    """A kind of model: its title, its training with the arguments that options give, and whether this has iterations to watch."""
 
     title: str
     train: Callable[..., TrainedModel]

@@ -15,7 +15,7 @@ from ilpinfer.models.sequence_model import SequenceModel
 from ilpinfer.pipelines.fit import SAMPLE, about_rules
 from ilpinfer.pipelines.trellises import ScoredSequence, score_example
 
-TRIED = 3
+MOST_TRIALS = 3
 """Sequences of one set of labels for which rules are stated before they are said not to fit."""
 
 LabelKind = tuple[LabelSet, bool]
@@ -54,7 +54,7 @@ class RuleCheck:
         except (ValueError, MemoryError, RecursionError) as error:
             tried = self._tried.setdefault(kind, [])
             tried.append(InputError(f"{item.example.where}: {describe(error)}"))
-            if len(tried) == TRIED:
+            if len(tried) == MOST_TRIALS:
                 self.finish()
 
     def finish(self) -> None:
@@ -87,9 +87,7 @@ MOST_TOKENS = 100_000
 
 class ExampleSource(Protocol):
     @property
-    def paused(self) -> bool:
-        """Whether the next one has to be."""
-        ...
+    def paused(self) -> bool: ...
 
     def __iter__(self) -> Iterator[Example | Rejection]: ...
 
@@ -170,7 +168,6 @@ class ScoredStream:
                 self._say()
 
     def _say(self) -> None:
-        """Give the notices that are new."""
         if self._sample is None:
             texts = self._check.remarks
         else:

@@ -245,9 +245,7 @@ def _contradiction(random: Random, labels: LabelSet, T: int) -> list[Rule]:
 
 
 def _below(random: Random, end: int) -> int:
-    """A whole number from 0; of all methods of `Random`, only `random` is guaranteed to be the same in every version of
-    Python.
-    """
+    """A whole number from 0; `random` alone is the same in every version of Python."""
     return int(random.random() * end)
 
 

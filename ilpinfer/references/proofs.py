@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from formulations.automata.agreement import Agreement
+from formulations.automata.components import Agreement
 from formulations.automata.sums import Sum
 from formulations.problem.problem import Problem
 from ilpinfer.core.trees import Leaf, Split, Tree, nodes
@@ -14,10 +14,7 @@ PlainLeaf = dict[str, Any]
 
 
 def plain_trees(problem: Problem, tables: Tables, tree: Tree) -> Iterator[dict[str, Any]]:
-    """The tree in the form of references, then stronger trees, which exclude more labellings but take longer to check.
-
-    The machines of splits are always followed, so that multipliers on them are left out.
-    """
+    """The tree in the form of references, then stronger trees, which take longer to check; machines of splits are always followed."""
     alone = [n for n, machine in enumerate(tables.plain["machines"]) if machine["group"] is None]
 
     def pruned(leaf: PlainLeaf) -> PlainLeaf:

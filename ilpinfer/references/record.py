@@ -9,6 +9,7 @@ from formulations import Trellis
 from formulations.errors import InferenceError
 from formulations.grid import UNITS_PER_NAT
 from formulations.labels.label_set import LabelSet
+from formulations.plain_values import PlainRecord, PlainValues
 from ilpinfer.checker import FORMAT
 from ilpinfer.references.form import check_form
 from ilpinfer.references.tables import lattice_of
@@ -29,7 +30,7 @@ class InvalidReference(InferenceError, ValueError):
 
 
 @dataclass(frozen=True)
-class Level:
+class Level(PlainValues):
     """Labellings of equal score, with a proof that all better labellings belong to earlier levels.
 
     Parameters
@@ -52,23 +53,9 @@ class Level:
     labellings: tuple[tuple[int, ...], ...]
     proof: Mapping[str, Any] = field(repr=False)
 
-    def to_dict(self) -> dict[str, Any]:
-        """This record as plain values.
-
-        Returns
-        -------
-        dict of str to object
-            Values for JSON.
-        """
-        return {
-            "score": self.score,
-            "labellings": [list(p) for p in self.labellings],
-            "proof": dict(self.proof),
-        }
-
 
 @dataclass(frozen=True)
-class Reference:
+class Reference(PlainRecord):
     """Scores, rules and the best labellings, with the proof of their optimality.
 
     Parameters
@@ -167,13 +154,6 @@ class Reference:
         return [self.labels[k] for k in labelling]
 
     def to_dict(self) -> dict[str, Any]:
-        """This record as plain values.
-
-        Returns
-        -------
-        dict of str to object
-            Values for JSON.
-        """
         return {
             "format": FORMAT,
             "name": self.name,
@@ -190,34 +170,17 @@ class Reference:
         }
 
     @classmethod
-    def from_dict(cls, record: Any) -> Self:
-        """The reference of plain values. Only the form is checked here; `verify` checks the claims.
-
-        Parameters
-        ----------
-        record : object
-            A dictionary as `to_dict` returns it.
-
-        Returns
-        -------
-        Reference
-            The reference.
-
-        Raises
-        ------
-        InvalidReference
-            For values of another form.
-        """
+    def from_dict(cls, values: Any, what: str = "") -> Self:
         try:
-            check_form(record)
+            check_form(values)
         except ValueError as error:
             raise InvalidReference(f"no reference: {error}") from None
         levels = tuple(
             Level(level["score"], tuple(map(tuple, level["labellings"])), level["proof"])
-            for level in record["levels"]
+            for level in values["levels"]
         )
-        given = {each.name: record[each.name] for each in fields(cls)} | {"levels": levels}
-        given |= {name: tuple(record[name]) for name in ("labels", "tokens")}
+        given = {each.name: values[each.name] for each in fields(cls)} | {"levels": levels}
+        given |= {name: tuple(values[name]) for name in ("labels", "tokens")}
         return cls(**given)
 
 

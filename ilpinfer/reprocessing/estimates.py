@@ -4,13 +4,13 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 
 from ilpinfer.corpus.examples import Example, Rejection
 from ilpinfer.corpus.streams import ExampleStream
 from ilpinfer.corpus.tables import PARQUET, count_rows
 from ilpinfer.reprocessing.shards import Work, decode_examples
 from ilpinfer.reprocessing.tables import PROVED
+from ilpinfer.system.addresses import file_size
 
 SAMPLE = 400
 """Number of sequences that are decoded for an estimate, after a first one, which includes the work of the start."""
@@ -34,7 +34,6 @@ class Estimate:
 
 
 def estimate(stream: ExampleStream, work: Work) -> Estimate:
-    """Decode the first sequences, measure the time, and write nothing."""
     rejected = count = 0
 
     def good() -> Iterator[Example]:
@@ -71,4 +70,4 @@ def _total(stream: ExampleStream, count: int) -> float | None:
         return float(sum(map(count_rows, stream.files)))
     if "-" in stream.files or not stream.taken:
         return None
-    return count * sum(Path(file).stat().st_size for file in stream.files) / stream.taken
+    return count * sum(map(file_size, stream.files)) / stream.taken

@@ -60,8 +60,6 @@ class Executor(AbstractContextManager["Executor"]):
 
 
 class LocalExecutor(Executor):
-    """Decodes shards in this process."""
-
     def __init__(self, work: Work) -> None:
         self._work = work
 

@@ -1,20 +1,20 @@
-"""The output folder of a run, with a lock, and files that are written completely or not at all."""
+"""The output folder of a run, and its files."""
 
 import contextlib
 import json
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from formulations.files import new_file
 from ilpinfer.reprocessing.manifest import MANIFEST, Manifest, read_manifest
+from ilpinfer.reprocessing.storage import storage_of
 from ilpinfer.reprocessing.tables import ShardEntry, read_shard, shard_name
-from ilpinfer.system.files import lock_output
-from ilpinfer.system.output_paths import OutputError, OutputPath, check_folder, write_errors
+from ilpinfer.system.addresses import is_file, joined, local_name
+from ilpinfer.system.output_paths import OutputError, write_errors
 
 REJECTED, UNPROVED = "rejected.jsonl", "unproved.jsonl"
-PART = ".part"
 ShardContent = tuple[ShardEntry, dict[str, list[Any]]]
 """The entry of a shard, and its columns."""
 
@@ -23,27 +23,21 @@ class Folder:
     """A folder of shards, which is created if it does not exist."""
 
     def __init__(self, path: str | Path) -> None:
-        self.path = Path(path)
+        self.path = local_name(path)
+        self._storage = storage_of(self.path)
 
-    @contextlib.contextmanager
-    def locked(self) -> Iterator[None]:
-        """Lock the folder against other runs; OutputError if another run has the lock.
+    def locked(self) -> AbstractContextManager[None]:
+        """Lock the folder against other runs; OutputError if another run has the lock."""
+        return self._storage.locked()
 
-        Incomplete files of a killed run are removed.
-        """
-        check_folder(self.path)
-        if self.path.exists() and not self.path.is_dir():
-            raise OutputError(f"{self.path}: is a file; name a folder")
-        with lock_output(OutputPath(str(self.path), self.path / "run")):
-            for part in self.path.glob(f"*{PART}"):
-                with write_errors(part):
-                    part.unlink()
-            yield
+    def place(self, name: str) -> str:
+        """The path of a file, for messages."""
+        return joined(self.path, name)
 
     @property
     def is_empty(self) -> bool:
         """Whether the folder has no files."""
-        return not any(each.name != "run.lock" for each in self.path.iterdir())
+        return not self._storage.names()
 
     def manifest(self) -> Manifest:
         """The manifest of the run in the folder; OutputError if there is none."""
@@ -69,9 +63,12 @@ class Folder:
 
     def shard(self, number: int, run: str) -> ShardContent | None:
         """A shard in the folder, or None; OutputError for a damaged shard and for one of another run."""
-        path = self.path / shard_name(number)
-        if not path.exists():
-            return None
+        path = self.place(shard_name(number))
+        try:
+            if not is_file(path):
+                return None
+        except OSError as error:
+            raise OutputError(f"{path}: cannot be read: {error.strerror}") from None
         entry, columns = read_shard(path)
         if entry.run != run:
             raise OutputError(
@@ -81,29 +78,29 @@ class Folder:
 
     def write(self, name: str, data: bytes) -> None:
         """Write a file atomically and flush it to disk."""
-        with self._new_file(name) as stream, write_errors(self.path / name):
+        with self._new_file(name) as stream, write_errors(self.place(name)):
             stream.write(data)
 
     @contextlib.contextmanager
     def lines(self, name: str) -> Iterator["JsonLines"]:
         """A file of JSON lines, which appears under its name at the end; after an error it is removed."""
         with self._new_file(name) as stream:
-            yield JsonLines(self.path / name, stream)
+            yield JsonLines(self.place(name), stream)
 
     @contextlib.contextmanager
     def _new_file(self, name: str) -> Iterator[BinaryIO]:
         """A stream to a new file, whose errors of opening and of replacing are OutputError; those of the caller stay."""
-        path = self.path / name
+        path = self.place(name)
         with contextlib.ExitStack() as stack:
             with write_errors(path):
-                stream = stack.enter_context(new_file(path, path.with_name(name + PART)))
+                stream = stack.enter_context(self._storage.new_file(name))
             yield stream
             with write_errors(path):
                 stack.close()
 
 
 class JsonLines:
-    def __init__(self, path: Path, stream: Any) -> None:
+    def __init__(self, path: str, stream: Any) -> None:
         self._path, self._stream, self.count = path, stream, 0
 
     def add(self, row: dict[str, Any]) -> None:

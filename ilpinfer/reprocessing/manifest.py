@@ -10,6 +10,7 @@ from typing import Any
 
 from formulations.plain_values import items, kind_of, parse_json, record, table, text
 from ilpinfer.reprocessing.tables import ShardEntry
+from ilpinfer.system.addresses import joined, open_bytes
 from ilpinfer.system.files import digest
 from ilpinfer.system.output_paths import OutputError
 
@@ -48,7 +49,7 @@ class Manifest:
         values = {**vars(self), "run": self.run, "shards": [entry.to_dict() for entry in self.shards]}
         return (json.dumps(values, ensure_ascii=False, indent=1) + "\n").encode("utf-8", "backslashreplace")
 
-    def check_same(self, other: "Manifest", folder: Path, *, limits: bool = True) -> None:
+    def check_same(self, other: "Manifest", folder: str, *, limits: bool = True) -> None:
         """Raise OutputError if the folder belongs to another run than `other`; `limits` is whether time limits count."""
         pairs: list[tuple[str, Any, Any]] = [
             ("format", self.format, other.format),
@@ -65,7 +66,7 @@ class Manifest:
         for what, before, now in pairs:
             if before != now:
                 raise OutputError(
-                    f"{folder / MANIFEST}: the run was begun with {what} {_shown(before)}, now it is {_shown(now)}; use the "
+                    f"{joined(folder, MANIFEST)}: the run was begun with {what} {_shown(before)}, now it is {_shown(now)}; use the "
                     "first value again, or choose another output"
                 )
 
@@ -87,11 +88,12 @@ def _shown(value: Any) -> str:
     return "none" if value is None else str(value)[:80]
 
 
-def read_manifest(folder: Path) -> Manifest:
+def read_manifest(folder: str | Path) -> Manifest:
     """The manifest of a folder; OutputError if there is none, or it is not of this program."""
-    path = folder / MANIFEST
+    path = joined(str(folder), MANIFEST)
     try:
-        values = parse_json(path.read_bytes().decode("utf-8"))
+        with open_bytes(path) as stream:
+            values = parse_json(stream.read().decode("utf-8"))
         if isinstance(values, dict) and values.get("format", FORMAT) != FORMAT:
             raise OutputError(f"{path}: of format {kind_of(values['format'])}; this version reads {FORMAT}")
         return _manifest(values)

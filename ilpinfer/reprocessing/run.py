@@ -88,7 +88,7 @@ class Run:
             )
         if there is not None and not same:
             raise OutputError(
-                f"{self.folder.path / there[0].file}: has other sequences than those from {shard.examples[0].where} on; "
+                f"{self.folder.place(there[0].file)}: has other sequences than those from {shard.examples[0].where} on; "
                 "give the same input as before, or choose another output"
             )
         return there

@@ -5,7 +5,7 @@ import io
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from formulations.plain_values import parse_json, record
@@ -13,6 +13,7 @@ from ilpinfer.core.solution import Solution, finite
 from ilpinfer.core.solution_fields import ABOUT
 from ilpinfer.core.status import Status
 from ilpinfer.pipelines.trellises import ScoredSequence
+from ilpinfer.system.addresses import open_bytes
 from ilpinfer.system.output_paths import OutputError
 
 KEY = b"ilpinfer"
@@ -52,11 +53,9 @@ class ShardEntry:
 
     @property
     def unproved(self) -> int:
-        """Number of sequences without a proof."""
         return self.rows - self.proved
 
     def to_dict(self) -> dict[str, Any]:
-        """The entry as plain values, for the manifest."""
         return {**asdict(self), "unproved": self.unproved}
 
 
@@ -95,13 +94,14 @@ def shard_file(columns: dict[str, list[Any]], run: str, number: int, digest: str
     return stream.getvalue(), entry
 
 
-def read_shard(path: Path) -> tuple[ShardEntry, dict[str, list[Any]]]:
+def read_shard(path: str | Path) -> tuple[ShardEntry, dict[str, list[Any]]]:
     """The entry and the columns of a file; OutputError for one that is damaged or no shard."""
     import pyarrow.parquet as pq
 
     way_out = "delete it and continue with --resume, or choose another output"
     try:
-        table = pq.read_table(path, partitioning=None)
+        with open_bytes(path) as stream:
+            table = pq.read_table(stream)
         entry = record(
             ShardEntry, parse_json((table.schema.metadata or {})[KEY].decode("utf-8")), "the entry"
         )
@@ -113,7 +113,7 @@ def read_shard(path: Path) -> tuple[ShardEntry, dict[str, list[Any]]]:
         words = " ".join(str(error).split())[:100]
         raise OutputError(f"{path}: damaged ({words}); {way_out}") from None
     columns = table.to_pydict()
-    if content_digest(columns) != entry.sha256 or entry.file != path.name:
+    if content_digest(columns) != entry.sha256 or entry.file != PurePath(path).name:
         raise OutputError(f"{path}: damaged, its content does not match its digest; {way_out}")
     return entry, columns
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from formulations import Trellis, dump_rules
+from formulations import LabelSet, Trellis, dump_rules
 from ilpinfer.decoding.decoder import Decoder
-from ilpinfer.decoding.warming import warm_up
+from ilpinfer.decoding.warming import exact_stages
 from ilpinfer.errors import describe
 from ilpinfer.serving.decoding import Row, decode_part, decode_single, error_row, late_row
 from ilpinfer.serving.description import examples_of
@@ -145,16 +145,16 @@ class Service:
         return done
 
     def _warm(self) -> None:
+        """Load the kernels of the engine, and decode a first sequence, with which a search loads its own."""
         try:
-            warm_up()
-            labels = self.decoder.labels
-            if labels is not None:
-                K = len(labels)
-                first = Trellis(np.zeros(K), np.zeros((1, K, K)), labels, tokens=["a", "b"])
-                with contextlib.suppress(
-                    ValueError
-                ):  # of rules that read columns, which these tokens do not have
-                    self.decoder.with_time_limit(WARMING_SECONDS).decode(first)
+            for stage in exact_stages():
+                stage.warm()
+            labels = self.decoder.labels or LabelSet(("a", "b"))
+            K = len(labels)
+            first = Trellis(np.zeros(K), np.zeros((1, K, K)), labels, tokens=["a", "b"])
+            # rules may read columns, which these tokens lack, or speak of fields that these labels lack
+            with contextlib.suppress(ValueError):
+                self.decoder.with_time_limit(WARMING_SECONDS).decode(first)
         except Exception as error:
             self.failed = describe(error)
         else:

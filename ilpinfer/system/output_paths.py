@@ -10,6 +10,7 @@ from pathlib import Path
 
 from formulations.errors import InferenceError
 from formulations.files import is_packed
+from ilpinfer.system.addresses import SIGN, local_name
 
 
 class OutputError(InferenceError, ValueError):
@@ -37,6 +38,7 @@ def output_path(path: str | Path, inputs: Iterable[str | Path | None] = ()) -> O
     name = str(path)
     if not name:
         raise OutputError("--output is empty; name a file")
+    _check_local(name)
     with write_errors(name):
         target = Path(os.path.realpath(name))
         direct = descriptor(name) is not None or _is_special(target)
@@ -51,7 +53,8 @@ def output_path(path: str | Path, inputs: Iterable[str | Path | None] = ()) -> O
 
 
 def check_folder(path: str | Path) -> None:
-    """Raise OutputError for a folder whose name is that of a compressed file."""
+    """Raise OutputError for a folder whose name is that of a compressed file, or an address."""
+    _check_local(str(path))
     if is_packed(path) and not Path(path).is_dir():
         what = "is to be a folder, and its files are not compressed"
         raise OutputError(f"{path}: {what}; choose a name without .gz")
@@ -73,6 +76,13 @@ def write_errors(name: str | Path) -> Iterator[None]:
     except OSError as error:
         reason = error.strerror or error
         raise OutputError(f"{name}: cannot be written: {reason}; choose another place") from None
+
+
+def _check_local(name: str) -> None:
+    """Raise OutputError for an address, which would become a folder of this machine."""
+    if SIGN in name:
+        what = "is an address, and this command writes files of this machine"
+        raise OutputError(f"{name}: {what}; name a path, or use reprocess, whose output may be an address")
 
 
 def _is_special(target: Path) -> bool:
@@ -99,7 +109,7 @@ def descriptor(name: str) -> int | None:
 
 def _same(output: str | Path, path_read: str) -> bool:
     try:
-        one, other = os.stat(output), os.stat(0 if path_read == "-" else path_read)
+        one, other = os.stat(output), os.stat(0 if path_read == "-" else local_name(path_read))
         return stat.S_ISREG(one.st_mode) and os.path.samestat(one, other)
     except (OSError, ValueError):
         return False

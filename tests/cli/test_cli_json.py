@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from support.command_line import rows
 
-from ilpinfer.cli.screen import plain, print_json
+from formulations.plain_values import plain
+from ilpinfer.cli.screen import print_json
 
 
 @pytest.fixture

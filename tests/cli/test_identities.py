@@ -183,3 +183,79 @@ def test_a_stored_trellis_is_decoded_as_it_is(kind, cli):
 def test_a_damaged_trellis_is_one_line(change, message, cli):
     write_lines("in.jsonl", {**SCORES, **change})
     assert message in cli.refused("decode in.jsonl")
+
+
+def test_rows_repeat_the_columns_of_universal_dependencies(cli):
+    text = (
+        "1\tAda\tada\tPROPN\tNNP\tNumber=Sing\t2\tnsubj\t_\tNER=B-name|SpaceAfter=No\n"
+        "2\tslept\tsleep\tVERB\tVBD\t_\t0\troot\t_\tGloss=x\n"
+    )
+    Path("in.conllu").write_text(f"# sent_id = s-1\n{text}\n")
+    cli.done("train in.conllu --kind hmm --output hmm.json")
+    (row,) = cli.rows("decode in.conllu --model hmm.json")
+    expected = {
+        "id": ["1", "2"],
+        "lemma": ["ada", "sleep"],
+        "upos": ["PROPN", "VERB"],
+        "xpos": ["NNP", "VBD"],
+        "feats": ["Number=Sing", "_"],
+        "head": ["2", "0"],
+        "deprel": ["nsubj", "root"],
+        "deps": ["_", "_"],
+        "misc": ["SpaceAfter=No", "Gloss=x"],
+    }
+    assert row["columns"] == expected and row["labels"] == ["B-name", "O"]
+    write_lines("out.jsonl", row)
+    assert cli.rows("decode out.jsonl --model hmm.json")[0]["columns"] == expected
+    cli.done("convert out.jsonl out.conllu")
+    assert (
+        Path("out.conllu")
+        .read_text()
+        .endswith(text.replace("NER=B-name|SpaceAfter=No", "SpaceAfter=No|NER=B-name") + "\n")
+    )
+
+
+def test_a_row_without_named_columns_has_none(cli):
+    Path("in.tsv").write_text("Ada\tx\tB-name\nslept\ty\tO\n")
+    cli.done("train in.tsv --column 3 --kind hmm --output hmm.json")
+    assert "columns" not in cli.rows("decode in.tsv --column 3 --model hmm.json")[0]
+
+
+def test_parquet_keeps_notes_known_labels_and_columns(cli):
+    pytest.importorskip("pyarrow")
+    records = [
+        {
+            **ABOUT,
+            "big": 2**70,
+            "tokens": ["a", "b"],
+            "labels": ["O", "O"],
+            "given": {"1": "O"},
+        },
+        {"id": "r8", "doc_id": 6, "tokens": ["c"], "labels": ["O"], "columns": {"pos": ["X"]}, "empty": None},
+        {"tokens": ["d"], "source": "b", "share": 0.5, "seen": True},
+    ]
+    write_lines("in.jsonl", *records)
+    cli.done("convert in.jsonl in.parquet")
+    cli.done("convert in.parquet again.jsonl")
+    assert rows(Path("again.jsonl")) == records
+    schema = pytest.importorskip("pyarrow.parquet").read_schema("in.parquet")
+    types = {name: str(schema.field(name).type) for name in ("id", "doc_id", "share", "seen", "further")}
+    assert types == {
+        "id": "string",
+        "doc_id": "int64",
+        "share": "double",
+        "seen": "bool",
+        "further": "string",
+    }
+    write_lines("plain.jsonl", {"tokens": ["a"]})
+    cli.done("convert plain.jsonl plain.parquet")
+    assert pytest.importorskip("pyarrow.parquet").read_schema("plain.parquet").names == ["tokens", "labels"]
+
+
+def test_a_column_of_further_notes_is_json(cli):
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table({"tokens": [["a"]], "labels": [["O"]], "further": ["a text"]})
+    pytest.importorskip("pyarrow.parquet").write_table(table, "in.parquet")
+    assert "in.parquet: column 'further' has 'a text'; expected a JSON object" in cli.refused(
+        "convert in.parquet x.tsv"
+    )

@@ -4,6 +4,7 @@ import math
 import re
 from base64 import b64decode
 from collections import Counter
+from functools import partial
 from html import unescape
 from html.parser import HTMLParser
 from random import Random
@@ -17,7 +18,7 @@ from ilpinfer.comparison.comparison import Comparison, about_of, compare
 from ilpinfer.comparison.disagreements import RowPair, choose, disagreements, window
 from ilpinfer.comparison.plan import Case, plan_of
 from ilpinfer.comparison.report import report_of as page_of
-from ilpinfer.comparison.running import ComparisonRun, RowList
+from ilpinfer.comparison.running import ComparisonRun
 from ilpinfer.core.rule_compiler import compiler_of
 
 
@@ -170,10 +171,10 @@ def test_sequences_without_a_labelling_are_named():
 
 def test_sequences_that_could_not_be_scored_are_named():
     cases = [Case(trellises(1)[0], None, "x:1"), Case(None, None, "x:2", ValueError("no scores"))]
-    plan, rules, store = plan_of(["auto", "viterbi"]), compiler_of([]), RowList()
-    ComparisonRun(cases, rules, plan).fill(store)
+    plan, rules = plan_of(["auto", "viterbi"]), compiler_of([])
+    made = list(ComparisonRun(cases, rules, plan).new_rows())
     about = {**about_of("x", rules.rules, len(cases), plan), "version": "9"}
-    comparison = Comparison(store.rows, plan.kinds, 50.0, about, cases, rules.rules)
+    comparison = Comparison(partial(iter, made), plan.kinds, 50.0, about, cases, rules.rules)
     text = report_of(comparison)
     assert ["sequences without scores, on which every method fails", "1"] in table(text, "input")
     assert "ilpinfer 9" in text and "<bdi>x</bdi>" in text

@@ -18,8 +18,8 @@ from formulations import constraints as C
 from ilpinfer import Decoder
 from ilpinfer.core.request import Request
 from ilpinfer.decoding import chunks
-from ilpinfer.decoding.found import Found
-from ilpinfer.decoding.runner import declined
+from ilpinfer.decoding.call_results import CallResults
+from ilpinfer.decoding.runner import handovers
 from ilpinfer.exact import calls, compiled
 from ilpinfer.models.hmm import HMM
 
@@ -155,11 +155,11 @@ def test_what_the_kernel_leaves_open_is_decoded_by_the_method(monkeypatch):
     rules, given = random_rules(2), list(sequences(6, seed=5, longest=9))
     expected = [content(s) for s in Decoder(rules).decode_many(given, top=6)]
     monkeypatch.setattr(calls, "EFFORT", 0)
-    before = declined[chunks.STEPS]
+    before = handovers[chunks.STEPS]
     lists = list(Decoder(rules).decode_many(given, top=6))
     assert [content(s) for s in lists] == expected
     left = [s for s in lists if s[0].method.endswith("; not by compiled rules: too many steps")]
-    assert 0 < len(left) == declined[chunks.STEPS] - before
+    assert 0 < len(left) == handovers[chunks.STEPS] - before
 
 
 def test_rules_without_tables_and_second_order_scores_are_decoded_by_the_method():
@@ -175,7 +175,7 @@ def test_rules_without_tables_and_second_order_scores_are_decoded_by_the_method(
 
 def test_proofs_and_violations_are_made_when_they_are_asked_for(monkeypatch):
     trellis, made = next(sequences(1)), []
-    monkeypatch.setattr(Found, "certificate", lambda *a: made.append(a))
+    monkeypatch.setattr(CallResults, "certificate", lambda *a: made.append(a))
     solutions = ilpinfer.decode(trellis, [C.at_most_runs("title", 1)], top=4)
     assert [len(s.ids) for s in solutions] == [len(trellis.tokens)] * 4 and solutions[0].score
     assert not made

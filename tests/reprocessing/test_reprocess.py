@@ -363,12 +363,3 @@ def _spent(_):
 
 def _exact(rules, *, method, **options):
     return Decoder(rules, method="auto", **options)
-
-
-@pytest.mark.parametrize("place", ["s3://bucket/in.jsonl", "memory://in.jsonl", "file:///tmp/in.jsonl"])
-def test_addresses_are_no_paths(corpus, cli, place):
-    for command in (f"reprocess {place} --output out", f"{REPROCESS} --output {place}"):
-        assert cli.refused(command).startswith(
-            f"ilpinfer: {place}: an address, and runs read and write local"
-        )
-    assert not Path(place.split("/")[0]).exists()

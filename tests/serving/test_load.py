@@ -4,9 +4,11 @@ import asyncio
 import time
 
 import pytest
+from support.processes import python
 from support.service import EDGES, WaitingDecoder, service_of, talk, until
 
 from ilpinfer import Decoder
+from ilpinfer.decoding.warming import exact_stages
 from ilpinfer.serving.metrics import PERIOD, Lag
 from ilpinfer.serving.request_deadline import RequestDeadline, without_reserve
 from ilpinfer.serving.work_queue import Estimate
@@ -195,11 +197,50 @@ def test_ready_once_kernels_are_loaded(monkeypatch):
     assert [one.status_code for one in after] == [200, 200]
 
 
+@pytest.mark.parametrize(
+    "method, searches, others",
+    [
+        ("auto", set(), {"beam", "discrepancy", "population", "repair", "evolution", "annealing", "tabu"}),
+        ("beam", {"beam"}, {"population", "evolution", "annealing", "tabu"}),
+        ("tabu", {"population", "tabu"}, {"beam", "evolution", "annealing"}),
+    ],
+)
+def test_a_service_loads_the_kernels_of_its_method(method, searches, others):
+    code = f"""
+from ilpinfer import Decoder
+from ilpinfer.decoding.warming import stages
+from ilpinfer.kernels.warming import STAGES
+from ilpinfer.serving.limits import Limits
+from ilpinfer.serving.service import Service
+service = Service(Decoder([], method={method!r}), Limits(), workers=1, scheme="", warm=True)
+service._warm()
+assert service.ready, service.failed
+stages()
+print(*(stage.name for stage in STAGES if stage.is_ready))
+"""
+    ready = set(python("-c", code, check=True).stdout.split())
+    exact = {stage.name for stage in exact_stages()}
+    assert (
+        ready >= exact | searches
+        and not ready & others
+        and exact
+        >= {
+            "compiled",
+            "few",
+            "viterbi",
+            "marginals",
+            "engine",
+            "ground",
+        }
+    )
+    assert "beam" not in exact
+
+
 def test_kernels_that_cannot_be_loaded_are_told(monkeypatch):
     def broken():
         raise RuntimeError("no compiler")
 
-    monkeypatch.setattr("ilpinfer.serving.service.warm_up", broken)
+    monkeypatch.setattr("ilpinfer.serving.service.exact_stages", broken)
     service = service_of(Decoder([]), warm=True)
 
     async def conversation(client):

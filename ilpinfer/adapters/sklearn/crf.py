@@ -1,6 +1,7 @@
 """A conditional random field that is trained by CRFsuite, and decoded under rules."""
 
 from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ CRFSUITE_NAMES: Mapping[str, str] = {
 SHORT_NAMES: Mapping[str, str] = {"ap": "averaged-perceptron", "pa": "passive-aggressive"}
 
 
+@dataclass(eq=False, repr=False)
 class ConstrainedCRF(TrainedEstimator):
     """A linear-chain CRF whose predictions are the best labellings that keep the rules.
 
@@ -78,40 +80,22 @@ class ConstrainedCRF(TrainedEstimator):
     1
     """
 
-    def __init__(
-        self,
-        rules: Any = (),
-        template: str | Path | Mapping[str, Any] | None = "general",
-        *,
-        algorithm: str = "lbfgs",
-        c1: float | None = None,
-        c2: float | None = None,
-        max_iterations: int | None = None,
-        min_freq: float | None = None,
-        all_possible_states: bool | None = None,
-        all_possible_transitions: bool | None = None,
-        parameters: Mapping[str, Any] | None = None,
-        token: Token = None,
-        scheme: str = "",
-        method: str = "auto",
-        time_limit: float | None = None,
-        on_infeasible: str = "raise",
-    ) -> None:
-        self.rules = rules
-        self.template = template
-        self.algorithm = algorithm
-        self.c1 = c1
-        self.c2 = c2
-        self.max_iterations = max_iterations
-        self.min_freq = min_freq
-        self.all_possible_states = all_possible_states
-        self.all_possible_transitions = all_possible_transitions
-        self.parameters = parameters
-        self.token = token
-        self.scheme = scheme
-        self.method = method
-        self.time_limit = time_limit
-        self.on_infeasible = on_infeasible
+    rules: Any = ()
+    template: str | Path | Mapping[str, Any] | None = "general"
+    _: KW_ONLY
+    algorithm: str = "lbfgs"
+    c1: float | None = None
+    c2: float | None = None
+    max_iterations: int | None = None
+    min_freq: float | None = None
+    all_possible_states: bool | None = None
+    all_possible_transitions: bool | None = None
+    parameters: Mapping[str, Any] | None = None
+    token: Token = None
+    scheme: str = ""
+    method: str = "auto"
+    time_limit: float | None = None
+    on_infeasible: str = "raise"
 
     _instead_of_tokens = "; template=None takes features"
 

@@ -1,6 +1,7 @@
 """Rules for models of sklearn-crfsuite and python-crfsuite."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -19,6 +20,7 @@ Features = Callable[[Sequence[str]], Sequence[Item]]
 """A function from T tokens to the features of each."""
 
 
+@dataclass(eq=False, repr=False)
 class ConstrainedDecoder(ConstrainedEstimator):
     """A decoder under rules for a model of CRFsuite, in place of its own Viterbi decoding.
 
@@ -58,26 +60,15 @@ class ConstrainedDecoder(ConstrainedEstimator):
     ['name', 'name']
     """
 
-    def __init__(
-        self,
-        estimator: Any,
-        rules: Any = (),
-        *,
-        token: Token = None,
-        features: Features | None = None,
-        scheme: str = "",
-        method: str = "auto",
-        time_limit: float | None = None,
-        on_infeasible: str = "raise",
-    ) -> None:
-        self.estimator = estimator
-        self.rules = rules
-        self.token = token
-        self.features = features
-        self.scheme = scheme
-        self.method = method
-        self.time_limit = time_limit
-        self.on_infeasible = on_infeasible
+    estimator: Any
+    rules: Any = ()
+    _: KW_ONLY
+    token: Token = None
+    features: Features | None = None
+    scheme: str = ""
+    method: str = "auto"
+    time_limit: float | None = None
+    on_infeasible: str = "raise"
 
     def fit(self, X: Any = None, y: Any = None) -> Self:
         """Fit a clone of the estimator if it can be fitted, and compile the rules for its labels.

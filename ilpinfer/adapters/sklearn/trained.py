@@ -1,6 +1,7 @@
 """Estimators that train a model of ilpinfer: their base class, and hidden Markov models."""
 
 from abc import abstractmethod
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 from sklearn.utils.validation import check_is_fitted  # type: ignore[import-untyped]
@@ -63,6 +64,7 @@ class TrainedEstimator(ConstrainedEstimator):
 KINDS = {1: "hmm", 2: "hmm2"}
 
 
+@dataclass(eq=False, repr=False)
 class ConstrainedHMM(TrainedEstimator):
     """A hidden Markov model whose predictions are the best labellings that keep the rules.
 
@@ -95,34 +97,19 @@ class ConstrainedHMM(TrainedEstimator):
     ['name', 'year']
     """
 
-    def __init__(
-        self,
-        rules: Any = (),
-        *,
-        order: int = 1,
-        emissions: str | None = None,
-        transitions: str | None = None,
-        by: str = "classes",
-        singletons: bool = False,
-        alike: bool = False,
-        lower_case: bool = False,
-        scheme: str = "",
-        method: str = "auto",
-        time_limit: float | None = None,
-        on_infeasible: str = "raise",
-    ) -> None:
-        self.rules = rules
-        self.order = order
-        self.emissions = emissions
-        self.transitions = transitions
-        self.by = by
-        self.singletons = singletons
-        self.alike = alike
-        self.lower_case = lower_case
-        self.scheme = scheme
-        self.method = method
-        self.time_limit = time_limit
-        self.on_infeasible = on_infeasible
+    rules: Any = ()
+    _: KW_ONLY
+    order: int = 1
+    emissions: str | None = None
+    transitions: str | None = None
+    by: str = "classes"
+    singletons: bool = False
+    alike: bool = False
+    lower_case: bool = False
+    scheme: str = ""
+    method: str = "auto"
+    time_limit: float | None = None
+    on_infeasible: str = "raise"
 
     def _train(self, pairs: list[Labelled]) -> TrainedModel:
         if self.order not in (1, 2):

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from formulations import LabelSet
 from formulations.dtypes import Floats, Integers
-from formulations.files import open_bytes
 from formulations.labels.label_set import check_label_count
 from ilpinfer.errors import ModelError
 from ilpinfer.models import plain_values
+from ilpinfer.system.addresses import open_bytes
 
 _HEADER = struct.Struct("<4sI4s9I")
 _FEATURE = np.dtype([("kind", "<u4"), ("source", "<u4"), ("target", "<u4"), ("weight", "<f8")])

@@ -22,8 +22,6 @@ READINGS = ("printed", "first-order")
 
 @dataclass(frozen=True)
 class PairParameters:
-    """Log probabilities in nats."""
-
     start: Floats  # (K,)
     transitions: Floats  # (K+1, K, K)
     stay: Floats  # (K,)

@@ -1,4 +1,4 @@
-"""What calls of kernels have found, as solutions."""
+"""Results of calls of kernels as solutions."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations import Trellis
-from formulations.automata.windows import Window
+from formulations.automata.components import Window
 from formulations.dtypes import LabelIds
 from formulations.grid import UNITS_PER_NAT, Grid, is_forbidden
 from ilpinfer.core.certificate import Certificate, Rest
@@ -91,8 +91,8 @@ def labellings_of(solutions: list[Solution], T: int, names: tuple[str, ...]) -> 
     return Labellings(ids, scores, names, lambda: solutions)
 
 
-class Found:
-    """The labellings that a call has found, for solutions that refer to it by sequence n and labelling k."""
+class CallResults:
+    """The labellings of a call, for solutions that refer to it by sequence n and labelling k."""
 
     def __init__(
         self,
