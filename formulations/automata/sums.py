@@ -53,7 +53,7 @@ class Sum:
     def _last(self) -> int | None:
         """The token after which its machine is in its last state, where there is one."""
         values, index = self.steps.values, self.steps.index
-        weighted = values.reshape(len(values), -1).any(axis=1)
+        weighted = np.asarray(values.reshape(len(values), -1).any(axis=1))
         if not self.closes or self.low is not None or self.high is None or self.high < 0 or values.min() < 0:
             return None
         if not weighted.any() or (values != 0).all() or weighted[index[-1]]:

@@ -174,7 +174,7 @@ class Stage:
             grown.append(after)
         total = value[steps.source] + gain
         kept = total + most > self.limit
-        columns = np.stack([row[kept] for row in (*grown, *paid.values())]).astype(self.kind)
+        columns: Integers = np.stack([row[kept] for row in (*grown, *paid.values())]).astype(self.kind)
         return steps._replace(score=gain, penalty=penalty).only(kept), columns, total[kept]
 
 
