@@ -176,7 +176,18 @@ class TokenPattern:
         return self.shown()
 
     def shown(self, quotes: str = "") -> str:
-        """What matches, with each word between quotes."""
+        """What matches, with each word between quotes.
+
+        Parameters
+        ----------
+        quotes : str, optional
+            Sign before and after each word.
+
+        Returns
+        -------
+        str
+            Words, expression, class and exceptions.
+        """
         shown = [
             *([_shown(self.words, quotes)] if self.words else []),
             *([f"/{self.pattern}/"] if self.pattern else []),
