@@ -12,7 +12,7 @@ from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
 from formulations.labels.selectors import EACH_FIELD, Group, Selector, names_in, substitute
 from formulations.parameters import Words, check_parameters, kinds
-from formulations.tokens.token_pattern import TokenPattern, pattern_text
+from formulations.tokens.token_pattern import TokenPattern
 
 AnyField = Annotated[Selector, "Field, label or group."]
 CheckedField = Annotated[Selector, "The field whose runs are checked."]
@@ -264,10 +264,8 @@ def each_field(statement: Template, names: Iterable[str]) -> list[Template]:
 
 
 def _text(value: Any, quotes: str) -> str:
-    if isinstance(value, Words):
+    if isinstance(value, Words | TokenPattern):
         return value.shown(quotes)
-    if isinstance(value, TokenPattern):
-        return pattern_text(value, quotes)
     if isinstance(value, tuple | list):
         return " or ".join(_text(each, quotes) for each in value)
     return value.name if isinstance(value, Group) else str(value)

@@ -173,18 +173,28 @@ class TokenPattern:
         return not (self.words or self.token_class)
 
     def __str__(self) -> str:
-        return pattern_text(self)
+        return self.shown()
 
+    def shown(self, quotes: str = "") -> str:
+        """What matches, with each word between quotes.
 
-def pattern_text(pattern: TokenPattern, quotes: str = "") -> str:
-    """What matches, with each word between quotes."""
-    shown = [
-        *([_shown(pattern.words, quotes)] if pattern.words else []),
-        *([f"/{pattern.pattern}/"] if pattern.pattern else []),
-        *([pattern.token_class] if pattern.token_class else []),
-        *([f"not {_shown(pattern.unless, quotes)}"] if pattern.unless else []),
-    ]
-    return ", ".join(shown)
+        Parameters
+        ----------
+        quotes : str, optional
+            Sign before and after each word.
+
+        Returns
+        -------
+        str
+            Words, expression, class and exceptions.
+        """
+        shown = [
+            *([_shown(self.words, quotes)] if self.words else []),
+            *([f"/{self.pattern}/"] if self.pattern else []),
+            *([self.token_class] if self.token_class else []),
+            *([f"not {_shown(self.unless, quotes)}"] if self.unless else []),
+        ]
+        return ", ".join(shown)
 
 
 def _shown(words: Sequence[str], quotes: str) -> str:
