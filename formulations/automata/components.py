@@ -152,7 +152,6 @@ class Agreement:
 
     @property
     def kinds(self) -> int:
-        """F, the number of kinds."""
         return int(self.kind.max()) + 1
 
     @property
@@ -196,7 +195,6 @@ class FunctionCount:
     machines = None
 
     def violations(self, path: LabelIds) -> int:
-        """The number of violations of a labelling."""
         return call_count(self.count, self.name, self._names(path), self.tokens)
 
     def at_least(self, path: LabelIds) -> int:

@@ -25,7 +25,6 @@ class Axis:
         self._numbers = {kind: list[Integers]() for kind in defaults}
 
     def add(self, n: int, name: Namer, **numbers: Integers | int) -> Integers:
-        """Indices of n new ones."""
         self.names.append((n, name))
         for kind, default in self._defaults.items():
             self._numbers[kind].append(np.broadcast_to(np.asarray(numbers.get(kind, default), np.int64), n))
