@@ -125,9 +125,6 @@ class StepChoice:
     values: Integers  # (1 or 2, K+1, K), or (1 or 2, 1, K), as in `StepTable`
     condition: Condition = ()
 
-    def map(self, function: Integers) -> "StepChoice":
-        return StepChoice(function[self.values], self.condition)
-
 
 @dataclass(frozen=True)
 class UnboundComponent:
