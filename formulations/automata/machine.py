@@ -20,7 +20,11 @@ _SWEEPS = 8  # sweeps over all states before single steps
 
 
 class TooManyStates(InferenceError, ValueError):
-    """A rule whose machine would pass `MOST_STATES`."""
+    """A rule whose machine would pass `MOST_STATES`, or rules that pass a budget together; `largest` names them, the largest first."""
+
+    def __init__(self, message: str, largest: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.largest = largest
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ PROBABILITIES = ("rules", "model")
 """Kinds of scores of entities: probabilities under the rules, or probabilities of the model alone."""
 
 
-WITH_TOKENS = "give text= and offset_mapping=, or pieces="
+TOKENS_HINT = "give text= and offset_mapping=, or pieces="
 """How to give tokens to `ilpinfer.adapters.huggingface.entities`; all other adapters have tokens."""
 
 
@@ -34,7 +34,7 @@ def best_ids(trellis: Trellis, decoder: Decoder) -> Integers:
     try:
         solution = decoder.decode(trellis)
     except NoTokens as error:
-        raise AdapterError(str(NoTokens(error.rule, WITH_TOKENS))) from None
+        raise AdapterError(str(NoTokens(error.rule, TOKENS_HINT))) from None
     if not solution.has_labelling or solution.score == -np.inf:
         what, reason = "no labelling keeps the hard rules", solution.reason
         if solution.status == "unknown" and not solution.error:

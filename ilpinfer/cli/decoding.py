@@ -23,12 +23,12 @@ from ilpinfer.cli.inputs import (
     check_streams,
     job_of,
     method_options,
-    not_used,
     on_error,
     parameters,
     raise_interrupt,
+    unused_model_notice,
 )
-from ilpinfer.cli.outputs import resumed
+from ilpinfer.cli.outputs import resumable
 from ilpinfer.cli.progress import rate_progress
 from ilpinfer.cli.streams import json_text, notice
 from ilpinfer.core.configurations import configuration
@@ -39,7 +39,7 @@ from ilpinfer.corpus.examples import Example, Rejection, fingerprint
 from ilpinfer.corpus.streams import CorpusForm, ExampleStream, open_stream
 from ilpinfer.decoding.reporting import attempt, failure
 from ilpinfer.errors import traceback_wanted
-from ilpinfer.pipelines.trellises import LISTED, ScoredSequence
+from ilpinfer.pipelines.trellises import LABELLINGS, ScoredSequence
 from ilpinfer.system.checkpoint import Row, RowCheckpoint, RowPosition
 from ilpinfer.system.files import digest
 from ilpinfer.system.output_paths import output_path
@@ -108,7 +108,7 @@ class DecodeOptions:
         value_option(
             "NUMBER",
             "Add this many tokens whose labels a person should be asked for: those whose answers are expected to change most "
-            f"labels, by the best {LISTED} labellings.",
+            f"labels, by the best {LABELLINGS} labellings.",
             min=1,
         ),
     ] = None
@@ -140,14 +140,14 @@ def decode(options: DecodeOptions) -> None:
     form = CorpusForm(options.input.reading, options.input.column)
     solve = _solver(options)
     warnings.simplefilter("ignore", RuleNotice)
-    with opened(options.input, form) as examples:
+    with open_examples(options.input, form) as examples:
         job = job_of(options.input)
         work = _Work(examples, job, solve, options, Findings())
         if options.output == "-":
             work.run(0, lambda rows, _: _print(rows), bar=False)
         else:
             name = options.job(job.content)
-            with resumed(RowCheckpoint(options.output, name, _position, inputs)) as checkpoint:
+            with resumable(RowCheckpoint(options.output, name, _position, inputs)) as checkpoint:
                 work.resume(checkpoint)
     work.findings.check()
 
@@ -193,7 +193,7 @@ class Peekable:
 
 
 @contextlib.contextmanager
-def opened(options: InputOptions, form: CorpusForm) -> Iterator[Peekable]:
+def open_examples(options: InputOptions, form: CorpusForm) -> Iterator[Peekable]:
     """The examples of an input; InputError if it has none."""
     with open_stream(options.source, form, notice) as stream:
         examples = Peekable(stream, options.source)
@@ -205,7 +205,7 @@ def opened(options: InputOptions, form: CorpusForm) -> Iterator[Peekable]:
 def scored_stream(options: InputOptions, examples: Peekable, job: Job) -> "ScoredStream":
     from ilpinfer.pipelines.scored_stream import ScoredStream
 
-    beside = not_used(options) if options.model else ""
+    beside = unused_model_notice(options) if options.model else ""
     return ScoredStream(examples, job.model, job.rules, job.scheme, notice, beside)
 
 

@@ -15,7 +15,7 @@ from formulations.messages import suggestion
 from ilpinfer.corpus import brat, conllu, docbin
 from ilpinfer.corpus.archives import read_logits
 from ilpinfer.corpus.column_form import ColumnNames
-from ilpinfer.corpus.columns import AHEAD, columns
+from ilpinfer.corpus.columns import LOOK_AHEAD, columns
 from ilpinfer.corpus.examples import Example, InputError, Notify, Rejection
 from ilpinfer.corpus.lines import LONGEST, Lines
 from ilpinfer.corpus.logits import LogitsOptions
@@ -52,7 +52,7 @@ Found = Example | Rejection
 class CorpusForm:
     logits: LogitsOptions | None = None
     column: str = ""
-    most: int | None = AHEAD
+    most: int | None = LOOK_AHEAD
     longest: int | None = None
     longest_line: int | None = LONGEST
     unit: str = "line"
@@ -165,37 +165,7 @@ class ExampleStream:
 
 
 def open_stream(source: str | Path, form: CorpusForm, notify: Notify) -> ExampleStream:
-    """Open the sequences of a file, of standard input, or of all files of a folder or pattern.
-
-    Parameters
-    ----------
-    source : str or Path
-        A path, a folder, a pattern, or `-` for standard input; files are sorted by name.
-    form : CorpusForm
-        Options for reading files.
-    notify : Notify
-        Function that is called with each notice about inferred settings.
-
-    Returns
-    -------
-    ExampleStream
-        Examples and rejections in order; use it in a `with` statement.
-
-    Raises
-    ------
-    InputError
-        For a folder or a pattern without files.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder, "names.tsv")
-    ...     _ = path.write_text("Ada\\tname\\n1815\\tyear\\n")
-    ...     with open_stream(path, CorpusForm(), print) as stream:
-    ...         [example.tokens for example in stream]
-    [('Ada', '1815')]
-    """
+    """Open the sequences of a file, of standard input (`-`), or of all files of a folder or pattern by name, for a `with` statement."""
     return ExampleStream(files_of(source), form, notify)
 
 

@@ -157,7 +157,7 @@ def choose_confidence(
 ) -> float:
     """The highest confidence whose rules rank most wrong labellings of each fold below the right ones, ties a half."""
     known = _Known(samples[0].table, samples[0].fold, wrong, wrong_table)
-    ranked = [(_ranked(sample, families, smoothing, known), sample) for sample in samples]
+    ranked = [(_share_below(sample, families, smoothing, known), sample) for sample in samples]
     best = max(ranked, key=lambda pair: (round(pair[0], 6), pair[1].thresholds.confidence))
     return best[1].thresholds.confidence
 
@@ -185,7 +185,7 @@ class _Known:
         return self._more[statement]
 
 
-def _ranked(sample: Sample, families: Sequence[str], smoothing: float, known: _Known) -> float:
+def _share_below(sample: Sample, families: Sequence[str], smoothing: float, known: _Known) -> float:
     """The share of wrong labellings that cost more than the right one, held out."""
     t, folds, wrong = sample.thresholds, int(sample.fold.max()) + 1, known.wrong
     excess: Floats = np.zeros((folds, len(wrong)))

@@ -15,7 +15,7 @@ from ilpinfer.models.sequence_model import SequenceModel
 from ilpinfer.pipelines.fit import SAMPLE, about_rules
 from ilpinfer.pipelines.trellises import ScoredSequence, score_example
 
-TRIED = 3
+MOST_TRIALS = 3
 """Sequences of one set of labels for which rules are stated before they are said not to fit."""
 
 LabelKind = tuple[LabelSet, bool]
@@ -54,7 +54,7 @@ class RuleCheck:
         except (ValueError, MemoryError, RecursionError) as error:
             tried = self._tried.setdefault(kind, [])
             tried.append(InputError(f"{item.example.where}: {describe(error)}"))
-            if len(tried) == TRIED:
+            if len(tried) == MOST_TRIALS:
                 self.finish()
 
     def finish(self) -> None:

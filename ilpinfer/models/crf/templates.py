@@ -99,30 +99,7 @@ def load_template(source: str | Path | Mapping[str, Any]) -> Template:
 
 
 def with_rules(template: Template, rules: Rules, window: str = "[-1..1]") -> Template:
-    """Add features that name the rules on single tokens that apply to a token and its neighbours.
-
-    Parameters
-    ----------
-    template : Template
-        The template.
-    rules : Rules
-        Rules on single tokens.
-    window : str, default "[-1..1]"
-        Places around a token, such as "[-1..1]".
-
-    Returns
-    -------
-    Template
-        The extended template.
-
-    Examples
-    --------
-    >>> from formulations import constraints as C
-    >>> template = load_template("general")
-    >>> extended = with_rules(template, [C.tag_at("date", token_class="year")])
-    >>> sorted(set(extended.features(["in", "1998"])[1]) - set(template.features(["in", "1998"])[1]))
-    ['rule[0]=tag_at(date, year)']
-    """
+    """The template with features that name the rules on single tokens which apply to a token and to its neighbours in a window."""
     source = {**template.source, "rules": dump_rules(rules)}
     return load_template({**source, "features": [*source["features"], f"rule{window}"]})
 
