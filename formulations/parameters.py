@@ -63,11 +63,16 @@ class Words(tuple[str, ...]):
     source: str = ""
 
     def __str__(self) -> str:
+        return self.shown()
+
+    def shown(self, quotes: str = "") -> str:
+        """The words, each between quotes; of many, the first ones."""
         if self.source:
             return f"{cut(self.source, 60)} ({len(self)} words)"
+        words = [f"{quotes}{word}{quotes}" for word in self]
         if len(self) > 6:
-            return f"{' or '.join(self[:3])} or … ({len(self)} words)"
-        return " or ".join(self)
+            return f"{' or '.join(words[:3])} or … ({len(self)} words)"
+        return " or ".join(words)
 
 
 @dataclass(frozen=True)

@@ -122,7 +122,7 @@ class AtMostInWindow(Template):
             if len(window) > self.n:
                 where = np.zeros(T, np.int64)
                 where[window.start : window.stop] = 1
-                yield bounded(StepTable(values, where), None, self.n)
+                yield bounded(StepTable(values, where), None, self.n, closes=True)
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         for window in self._windows(len(reading)):

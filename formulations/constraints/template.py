@@ -12,6 +12,7 @@ from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
 from formulations.labels.selectors import EACH_FIELD, Group, Selector, names_in, substitute
 from formulations.parameters import Words, check_parameters, kinds
+from formulations.tokens.token_pattern import TokenPattern
 
 AnyField = Annotated[Selector, "Field, label or group."]
 CheckedField = Annotated[Selector, "The field whose runs are checked."]
@@ -233,8 +234,21 @@ class Template(ABC, _Common):
         str
             Name and parameters.
         """
+        return self._sentence("")
+
+    def quoted_sentence(self) -> str:
+        """The statement as text with its words in quotes, apart from fields and from the commas between parameters.
+
+        Returns
+        -------
+        str
+            Name and parameters.
+        """
+        return self._sentence('"')
+
+    def _sentence(self, quotes: str) -> str:
         shown = ", ".join(
-            _text(getattr(self, f.name))
+            _text(getattr(self, f.name), quotes)
             for f in sorted(fields(self), key=lambda f: bool(f.kw_only))
             if f.name != "groups"
             and (getattr(self, f.name) != f.default or kinds(type(self))[f.name].always_shown)
@@ -249,7 +263,9 @@ def each_field(statement: Template, names: Iterable[str]) -> list[Template]:
     return [statement.bind({EACH_FIELD: name}) for name in names]
 
 
-def _text(value: Any) -> str:
-    if isinstance(value, tuple | list) and not isinstance(value, Words):
-        return " or ".join(map(str, value))
+def _text(value: Any, quotes: str) -> str:
+    if isinstance(value, Words | TokenPattern):
+        return value.shown(quotes)
+    if isinstance(value, tuple | list):
+        return " or ".join(_text(each, quotes) for each in value)
     return value.name if isinstance(value, Group) else str(value)

@@ -14,6 +14,7 @@ from formulations.parameters import (
     KINDS,
     Kind,
     ParameterError,
+    Words,
     check_parameters,
     describe,
     described,
@@ -169,13 +170,32 @@ class TokenPattern:
         return not (self.words or self.token_class)
 
     def __str__(self) -> str:
+        return self.shown()
+
+    def shown(self, quotes: str = "") -> str:
+        """What matches, with each word between quotes.
+
+        Parameters
+        ----------
+        quotes : str, optional
+            Sign before and after each word.
+
+        Returns
+        -------
+        str
+            Words, expression, class and exceptions.
+        """
         shown = [
-            *([str(self.words)] if self.words else []),
+            *([_shown(self.words, quotes)] if self.words else []),
             *([f"/{self.pattern}/"] if self.pattern else []),
             *([self.token_class] if self.token_class else []),
-            *([f"not {self.unless}"] if self.unless else []),
+            *([f"not {_shown(self.unless, quotes)}"] if self.unless else []),
         ]
         return ", ".join(shown)
+
+
+def _shown(words: Sequence[str], quotes: str) -> str:
+    return words.shown(quotes) if isinstance(words, Words) else str(words)
 
 
 def tokens(

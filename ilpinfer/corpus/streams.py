@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import sys
+from collections import deque
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -21,7 +22,7 @@ from ilpinfer.corpus.lines import LONGEST, Lines
 from ilpinfer.corpus.logits import LogitsOptions
 from ilpinfer.corpus.records import EXPECTED, json_array, json_lines
 from ilpinfer.corpus.tables import PARQUET, TABLES, count_rows, read_table
-from ilpinfer.errors import ModelError
+from ilpinfer.errors import ModelError, describe, without_place
 from ilpinfer.system.addresses import (
     file_size,
     files_below,
@@ -69,14 +70,19 @@ class ExampleStream:
         self.files, self._form, self._notify = files, form, notify
         self._lines: Lines | None = None
         self._stack = contextlib.ExitStack()
-        self._found = self._all()
+        self._found, self._ahead = self._all(), deque[Found]()
         self.done, self._of_table = 0, 0
 
     def __iter__(self) -> Self:
         return self
 
     def __next__(self) -> Found:
-        return next(self._found)
+        return self._ahead.popleft() if self._ahead else next(self._found)
+
+    def peek(self) -> Found:
+        """What is next, and stays so; there is one at least."""
+        self._ahead.append(next(self))
+        return self._ahead[0]
 
     def __enter__(self) -> Self:
         return self
@@ -88,7 +94,7 @@ class ExampleStream:
     @property
     def paused(self) -> bool:
         """Whether the next sequence may have to be waited for, as that of a pipe."""
-        return self._lines is not None and self._lines.paused
+        return not self._ahead and self._lines is not None and self._lines.paused
 
     @property
     def size(self) -> int:
@@ -117,6 +123,11 @@ class ExampleStream:
             except (InputError, ModelError) as error:
                 empty = False
                 yield Rejection(file, 0, str(error))
+            except Exception as error:
+                if not without_place(error):
+                    raise
+                name = "standard input" if file == "-" else file
+                raise InputError(f"{name}: {describe(error)}") from error
             if file != "-":
                 with contextlib.suppress(OSError):
                     self.done += file_size(file)

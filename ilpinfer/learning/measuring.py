@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations import Rule
-from formulations.constraints.template import Template
+from formulations.constraints.template import LONGEST_NAME, Template
 from formulations.dtypes import Floats, Integers
 from formulations.labels.selectors import alternatives
+from formulations.messages import cut
 from ilpinfer.learning.labellings import LabelArrays
 from ilpinfer.learning.mined_rules import DroppedCandidates, MinedRule
 from ilpinfer.learning.rule_families import FAMILIES
@@ -51,7 +52,7 @@ class CandidateCounts:
         holds, applies = map(int, self.held_out) if several else (0, 0)
         penalty = cost(self.held, self.broken, self.smoothing)
         mined = MinedRule(
-            Rule(self.statement, round(penalty, 4)),
+            Rule(self.statement, round(penalty, 4), name=_name(self.statement)),
             self.family,
             self.held,
             self.broken,
@@ -183,6 +184,12 @@ class _Known:
             right = violations(self.table, statement)[self.wrong.sequence]
             self._more[statement] = (violations(self.wrong_table, statement) - right).astype(np.int16)
         return self._more[statement]
+
+
+def _name(statement: Template) -> str:
+    """The statement with its words in quotes; empty for one without words, which is its own name."""
+    shown = statement.quoted_sentence()
+    return "" if shown == statement.sentence() else cut(shown, LONGEST_NAME)
 
 
 def _share_below(sample: Sample, families: Sequence[str], smoothing: float, known: _Known) -> float:
