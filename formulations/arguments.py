@@ -61,7 +61,7 @@ def positive(value: Any, what: str, of: str = "a number") -> float:
     return float(value)
 
 
-def seconds(value: Any, what: str = "time_limit") -> float | None:
+def seconds(value: Any) -> float | None:
     """Seconds above 0, or None for no limit, as for a limit beyond `MOST_SECONDS`."""
     if value is None:
         return None
@@ -72,7 +72,7 @@ def seconds(value: Any, what: str = "time_limit") -> float | None:
 
 def flag(value: Any, what: str) -> bool:
     if not isinstance(value, bool | np.bool_):
-        raise ValueError(f"{what} is {brief(value)}; expected True or False")
+        raise ValueError(f"{what} is {brief(value)}; expected true or false")
     return bool(value)
 
 

@@ -45,7 +45,12 @@ def snap(values: ArrayLike, what: str = "score") -> Grid:
 
 def snap_weight(value: float, what: str, *, allow_inf: bool = False) -> int:
     """Round one weight or penalty to the grid, infinity to `HARD` where it is allowed; ValueError for a number that rounds to 0."""
-    number = _number(value, what)
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"{what} must be a number of nats, not {value!r}") from None
+    except OverflowError:
+        raise ValueError(f"{what} is beyond 2^31 nats: leave it out to make a rule hard") from None
     if allow_inf and number == math.inf:
         return HARD
     units = int(snap(number, what)) if math.isfinite(number) else 0
@@ -138,18 +143,6 @@ def _masked(values: Any) -> bool:
     if isinstance(values, list | tuple):
         return not isinstance(next(iter(values), 0.0), float) and any(map(_masked, values))
     return "numpy.ma" in sys.modules and isinstance(values, np.ma.MaskedArray)  # importing it takes time
-
-
-def _number(value: float, what: str) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise ValueError(f"{what} must be a number of nats, not {value!r}") from None
-    except OverflowError:
-        raise ValueError(f"{what} is beyond 2^31 nats: leave it out to make a rule hard") from None
-    if math.isnan(number):
-        raise ValueError(f"{what} is nan: give a number of nats")
-    return number
 
 
 def _index(mask: Booleans) -> str:

@@ -1,9 +1,10 @@
 """Types of the parameters of templates and features: how values of each are checked, and its JSON Schema."""
 
 import re
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
-from functools import reduce
+from functools import partial, reduce
 from inspect import Parameter, cleandoc, signature
 from operator import or_
 from textwrap import fill, indent
@@ -11,10 +12,8 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 from weakref import WeakKeyDictionary
 
-import numpy as np
-
 from formulations import arguments
-from formulations.arguments import text
+from formulations.arguments import text, whole
 from formulations.errors import InferenceError
 from formulations.messages import brief, cut, suggestion
 
@@ -25,11 +24,37 @@ Position = Annotated[int, "Number of the token; negative numbers count from the 
 
 
 class ParameterError(InferenceError, ValueError):
-    """An invalid value; `path` leads to the invalid part, from the record or the value that was checked."""
+    """An invalid value; `path` leads to the invalid part, from what was checked, and `offset` into its text."""
 
-    def __init__(self, message: str, *path: Any) -> None:
+    def __init__(self, message: str, *path: Any, offset: int | None = None) -> None:
         super().__init__(message)
-        self.path = path
+        self.message, self.path, self.offset = message, path, offset
+
+    @classmethod
+    def within(cls, error: ValueError, *keys: Any) -> "ParameterError":
+        """The error of what holds an invalid value at these keys."""
+        inner = error if isinstance(error, cls) else cls(str(error))
+        return cls(inner.message, *keys, *inner.path, offset=inner.offset)
+
+
+@contextmanager
+def at(*keys: Any) -> Iterator[None]:
+    """Errors inside are those of the value at these keys."""
+    try:
+        yield
+    except ValueError as error:
+        raise ParameterError.within(error, *keys) from None
+
+
+def each(values: Iterable[Any], read: Callable[[Any], Any]) -> list[Any]:
+    """What is read from each value; errors get its number."""
+    result = list[Any]()
+    try:
+        for value in values:
+            result.append(read(value))
+    except ValueError as error:
+        raise ParameterError.within(error, len(result)) from None
+    return result
 
 
 class Words(tuple[str, ...]):
@@ -38,11 +63,16 @@ class Words(tuple[str, ...]):
     source: str = ""
 
     def __str__(self) -> str:
+        return self.shown()
+
+    def shown(self, quotes: str = "") -> str:
+        """The words, each between quotes; of many, the first ones."""
         if self.source:
             return f"{cut(self.source, 60)} ({len(self)} words)"
+        words = [f"{quotes}{word}{quotes}" for word in self]
         if len(self) > 6:
-            return f"{' or '.join(self[:3])} or … ({len(self)} words)"
-        return " or ".join(self)
+            return f"{' or '.join(words[:3])} or … ({len(self)} words)"
+        return " or ".join(words)
 
 
 @dataclass(frozen=True)
@@ -56,24 +86,10 @@ class Kind:
     always_shown: bool = False
 
 
-def _count(value: Any, what: str) -> int:
-    return arguments.whole(value, what, 0, 2**31)
-
-
-def _position(value: Any, what: str) -> int:
-    return arguments.whole(value, what, -(2**31), 2**31)
-
-
 def _number(value: Any, what: str) -> Any:
     if not arguments.real(value):
         raise ParameterError(f"{what} is {brief(value)}; expected a number")
     return value
-
-
-def _boolean(value: Any, what: str) -> bool:
-    if not isinstance(value, bool | np.bool_):
-        raise ParameterError(f"{what} is {brief(value)}; expected true or false")
-    return bool(value)
 
 
 def words(value: Any, what: str) -> Words:
@@ -90,10 +106,12 @@ def words(value: Any, what: str) -> Words:
 _TEXT = {"type": "string"}
 WORDS = Kind(words, {"$ref": "#/definitions/words"}, "sequence of str")
 KINDS: dict[Any, Kind] = {
-    int: Kind(_count, {"type": "integer", "minimum": 0}, "int", always_shown=True),
-    Position: Kind(_position, {"type": "integer"}, "int", always_shown=True),
+    int: Kind(
+        partial(whole, least=0, most=2**31), {"type": "integer", "minimum": 0}, "int", always_shown=True
+    ),
+    Position: Kind(partial(whole, least=-(2**31), most=2**31), {"type": "integer"}, "int", always_shown=True),
     float: Kind(_number, {"type": "number"}, "float"),
-    bool: Kind(_boolean, {"type": "boolean"}, "bool"),
+    bool: Kind(arguments.flag, {"type": "boolean"}, "bool"),
     str: Kind(text, _TEXT, "str"),
     Sequence[str]: WORDS,
     tuple[str, ...]: WORDS,
@@ -161,14 +179,11 @@ def _kind(hint: Any) -> Kind:
     optional = get_origin(hint) in (Union, UnionType) and NoneType in get_args(hint)
     try:
         if optional and hint not in KINDS:
-            return _optional(_kind(reduce(or_, [each for each in get_args(hint) if each is not NoneType])))
+            kind = _kind(reduce(or_, [each for each in get_args(hint) if each is not NoneType]))
+            return replace(kind, check=lambda value, what: None if value is None else kind.check(value, what))
         return KINDS.get(hint, _ANYTHING)
     except TypeError:
         return _ANYTHING
-
-
-def _optional(kind: Kind) -> Kind:
-    return replace(kind, check=lambda value, what: None if value is None else kind.check(value, what))
 
 
 def _choice(options: Sequence[str]) -> Kind:
@@ -190,4 +205,4 @@ def check_parameters(record: Any) -> None:
         try:
             object.__setattr__(record, name, kind.check(getattr(record, name), key))
         except ValueError as error:
-            raise ParameterError(str(error), key, *getattr(error, "path", ())) from None
+            raise ParameterError.within(error, key) from None

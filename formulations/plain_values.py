@@ -50,12 +50,6 @@ def choice(value: Any, what: str, options: Collection[str]) -> str:
     return str(value)
 
 
-def flag(value: Any, what: str) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError(f"{what} is {kind_of(value)}; expected true or false")
-    return value
-
-
 def number(value: Any, what: str, null: float | None = None) -> float:
     """A finite number, or what null stands for where it stands for something."""
     if value is None and null is not None:
@@ -205,7 +199,7 @@ READERS: Mapping[Any, Callable[[Any, str], Any]] = {
     str: text,
     int: lambda value, what: arguments.whole(value, what, shown=kind_of),
     float: number,
-    bool: flag,
+    bool: arguments.flag,
 }
 
 

@@ -5,8 +5,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-_is_over: ContextVar[Callable[[], bool] | None] = ContextVar("is_over", default=None)
-_remaining: ContextVar[Callable[[], float | None] | None] = ContextVar("remaining", default=None)
+Limit = tuple[
+    Callable[[], bool], Callable[[], float | None]
+]  # whether it is over, and seconds left where known
+_limit: ContextVar[Limit | None] = ContextVar("limit", default=None)
 
 
 class OutOfTime(Exception):
@@ -15,26 +17,25 @@ class OutOfTime(Exception):
 
 @contextmanager
 def time_limit(
-    is_over: Callable[[], bool], remaining: Callable[[], float | None] | None = None
+    is_over: Callable[[], bool], remaining: Callable[[], float | None] = lambda: None
 ) -> Iterator[None]:
     """Work inside raises OutOfTime soon after `is_over()` becomes true, or where `remaining()` seconds cannot suffice."""
-    tokens = _is_over.set(is_over), _remaining.set(remaining)
+    before = _limit.set((is_over, remaining))
     try:
         yield
     finally:
-        _is_over.reset(tokens[0])
-        _remaining.reset(tokens[1])
+        _limit.reset(before)
 
 
 def check(needed: float = 0.0) -> None:
     """Raise OutOfTime where a limit is set, and has passed or leaves fewer seconds than needed."""
-    is_over = _is_over.get()
-    if is_over is not None and (is_over() or seconds_left() < needed):
+    limit = _limit.get()
+    if limit is not None and (limit[0]() or seconds_left() < needed):
         raise OutOfTime
 
 
 def seconds_left() -> float:
     """Seconds left of the limit; inf where no limit is set, or its end is unknown."""
-    remaining = _remaining.get()
-    seconds = None if remaining is None else remaining()
+    limit = _limit.get()
+    seconds = None if limit is None else limit[1]()
     return math.inf if seconds is None else seconds

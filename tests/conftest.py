@@ -44,7 +44,7 @@ def _has_more(item: pytest.Item) -> bool:
 @pytest.fixture(autouse=True)
 def notices(monkeypatch):
     """Each test is given notices about rules as if no other one had run in its process."""
-    monkeypatch.setattr(compiled_rules, "_given", set())
+    monkeypatch.setattr(compiled_rules, "_notices", set())
 
 
 @pytest.fixture(autouse=True)

@@ -32,33 +32,23 @@ PACKAGES = (
 MODULES = {
     "ilpinfer.adapters.frames": ("sequences_of", "with_solutions"),
     "ilpinfer.adapters.spacy": ("ConstrainedNER",),
-    "ilpinfer.corpus.archives": ("read_logits",),
-    "ilpinfer.corpus.conversion": ("convert", "iobes", "strip"),
     "ilpinfer.corpus.examples": ("Example", "InputError", "InputNotice", "Rejection"),
     "ilpinfer.corpus.passages": ("Passage",),
     "ilpinfer.corpus.resumes": ("Item", "items"),
-    "ilpinfer.corpus.scores": ("Scores",),
-    "ilpinfer.corpus.sequences": ("read", "require_labels", "text_of"),
-    "ilpinfer.corpus.streams": ("open_stream",),
-    "ilpinfer.corpus.tokens": ("with_columns",),
+    "ilpinfer.corpus.sequences": ("read", "require_labels"),
     "ilpinfer.corpus.writing": ("WriteOptions", "write"),
     "ilpinfer.evaluation.checking": ("smoothed_penalty",),
     "ilpinfer.evaluation.counts": ("f_measure",),
     "ilpinfer.evaluation.evaluation": ("Evaluation", "Pair", "evaluate"),
-    "ilpinfer.evaluation.significance": ("Difference", "compare"),
     "ilpinfer.models.combination": ("Combination", "combine"),
-    "ilpinfer.models.crf.templates": ("load_template", "with_rules"),
+    "ilpinfer.models.crf.templates": ("load_template",),
     "ilpinfer.models.files": ("load_model",),
-    "ilpinfer.models.sequence_model": ("SequenceModel", "TrainedModel"),
     "ilpinfer.models.training": ("rewrite", "train"),
-    "ilpinfer.pipelines.cross_validation": ("cross_validate", "make_folds", "predict"),
-    "ilpinfer.pipelines.fit": ("UnfitRule", "unfit", "unfit_rules"),
     "ilpinfer.pipelines.rules_first": ("RulesFirst", "RulesFirstModel", "overwrite", "rules_first"),
     "ilpinfer.pipelines.tandem": ("Level", "Segment", "SegmentedDocument", "Tandem"),
-    "ilpinfer.system.extras": ("MissingLibrary", "require"),
     "ilpinfer.testing": ("assert_optimal", "assert_within"),
 }
-"""Modules that programs import from, with their public names."""
+"""Modules of docs/api, with their public names."""
 WITHOUT_EXAMPLE = {"ilpinfer.adapters.huggingface.constrain"}
 """It needs a model of transformers; docs/how-to/hugging-face.md shows it."""
 CHECKS = {

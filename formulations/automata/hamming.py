@@ -1,6 +1,6 @@
 """The fewest tokens to relabel until a rule holds (Chang, Ratinov, Roth 2007, section 4), as a deterministic machine."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 
@@ -35,16 +35,16 @@ class HammingDistance:
 
     @property
     def possible(self) -> bool:
-        return bool(self.repairs.feasible[0])
+        return bool(self.feasible[0])
 
     @cached_property
     def classes(self) -> tuple[Integers, Integers]:
         """The class (K,) of each label, where all machines read the labels of a class alike, and a member of each class."""
         return label_classes(self.rule, self.labels)
 
-    @cached_property
-    def repairs(self) -> "Repairs":
-        return Repairs(self.rule, self.classes[1], self.length)
+    @property
+    def start(self) -> Place:
+        return (-1, *(0 for _ in self.rule))
 
     @property
     def most(self) -> int:
@@ -57,11 +57,11 @@ class HammingDistance:
         """The distance of label ids (T,), and one choice of the tokens to relabel."""
         if not self.possible:
             return self.length, list(range(self.length))
-        front: dict[Place, tuple[int, tuple[int, ...]]] = {self.repairs.start: (0, ())}
+        front: dict[Place, tuple[int, tuple[int, ...]]] = {self.start: (0, ())}
         for token, label in enumerate(path.tolist()):
             following: dict[Place, tuple[int, tuple[int, ...]]] = {}
             for place, (cost, changed) in front.items():
-                for after in self.repairs.after(token, place):
+                for after in self.repairs(token, place):
                     keeps = after[0] == self.classes[0][label]
                     new = (cost, changed) if keeps else (cost + 1, (*changed, token))
                     if after not in following or new < following[after]:
@@ -84,7 +84,7 @@ class HammingDistance:
         def read(token: int, state: Costs, symbol: int) -> tuple[Costs, int]:
             costs: dict[Place, int] = {}
             for place, cost in state:
-                for after in self.repairs.after(token, place):
+                for after in self.repairs(token, place):
                     total = cost + (after[0] != symbol)
                     if total < costs.get(after, self.length + 1):
                         costs[after] = total
@@ -99,24 +99,15 @@ class HammingDistance:
             return Machine(steps, Automaton(nothing, nothing, np.array([self.length])))
         return unroll(
             StepTable(class_of[None, None, :], everywhere),
-            frozenset([(self.repairs.start, 0)]),
+            frozenset([(self.start, 0)]),
             read,
             [range(len(members))] * self.length,
             final=lambda state: min(cost for _, cost in state),
             most=MOST_STATES,
         )
 
-
-class Repairs:
-    """Steps of labellings that keep the rule to the end."""
-
-    def __init__(self, machines: Sequence[Machine], members: Integers, length: int) -> None:
-        self.machines, self.members, self.length = machines, members, length
-        self.start: Place = (-1, *(0 for _ in machines))
-        self.after = cache(self._after)
-        self.feasible = self._feasible()
-
-    def _feasible(self) -> list[set[Place]]:
+    @cached_property
+    def feasible(self) -> list[set[Place]]:
         """For each token, the places before it from which the rule can still be kept."""
         fronts: list[set[Place]] = [{self.start}]
         for token in range(self.length):
@@ -124,7 +115,7 @@ class Repairs:
             fronts.append({after for place in fronts[-1] for after in self._steps(token, place)})
             if len(fronts[-1]) > MOST_PLACES:
                 raise TooManyStates(f"more than {MOST_PLACES} places")
-        final = [machine.final for machine in self.machines]
+        final = [machine.final for machine in self.rule]
         kept = {p for p in fronts[-1] if not any(f[q] for f, q in zip(final, p[1:], strict=True))}
         feasible = [kept]
         for token in range(self.length - 1, -1, -1):
@@ -132,15 +123,22 @@ class Repairs:
             feasible.append(kept)
         return feasible[::-1]
 
-    def _after(self, token: int, place: Place) -> list[Place]:
-        return [after for after in self._steps(token, place) if after in self.feasible[token + 1]]
+    @cached_property
+    def repairs(self) -> Callable[[int, Place], list[Place]]:
+        """The places at a token that follow a place before it in labellings that keep the rule to the end."""
+
+        @cache
+        def after(token: int, place: Place) -> list[Place]:
+            return [after for after in self._steps(token, place) if after in self.feasible[token + 1]]
+
+        return after
 
     def _steps(self, token: int, place: Place) -> list[Place]:
-        before = -1 if place[0] < 0 else int(self.members[place[0]])
+        before = -1 if place[0] < 0 else int(self.classes[1][place[0]])
         result = []
-        for c, label in enumerate(self.members.tolist()):
+        for c, label in enumerate(self.classes[1].tolist()):
             states = []
-            for machine, state in zip(self.machines, place[1:], strict=True):
+            for machine, state in zip(self.rule, place[1:], strict=True):
                 symbol = machine.steps.of(token, before, label)
                 if machine.emits[state, symbol]:
                     break

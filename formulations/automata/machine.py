@@ -20,7 +20,11 @@ _SWEEPS = 8  # sweeps over all states before single steps
 
 
 class TooManyStates(InferenceError, ValueError):
-    """A rule whose machine would pass `MOST_STATES`."""
+    """A rule whose machine would pass `MOST_STATES`, or rules that pass a budget together; `largest` names them, the largest first."""
+
+    def __init__(self, message: str, largest: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.largest = largest
 
 
 @dataclass(frozen=True)
@@ -171,17 +175,8 @@ class Machine:
         return self.automaton.is_local
 
     @property
-    def early(self) -> "Machine":
-        return Machine(self.steps, self.automaton.early)
-
-    @property
     def once(self) -> "Machine":
         return Machine(self.steps, self.automaton.once)
-
-    @property
-    def backward(self) -> "Machine | None":
-        other = self.automaton.backward
-        return None if other is None else Machine(self.steps, other)
 
     @cached_property
     def fires_at(self) -> Booleans:

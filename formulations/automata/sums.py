@@ -12,11 +12,16 @@ from formulations.dtypes import Integers, LabelIds
 
 @dataclass(frozen=True)
 class Sum:
-    """low <= Σ weights of the steps <= high, None for an open side; each unit outside is a violation."""
+    """low <= Σ weights of the steps <= high, None for an open side; each unit outside is a violation.
+
+    The machine of one that `closes` is in its last state after the last token with a weight, so that prefixes do not differ in what no
+    longer matters. The tokens are then those of the sequence.
+    """
 
     steps: StepTable
     low: int | None
     high: int | None
+    closes: bool = False
 
     is_local = False
 
@@ -35,12 +40,25 @@ class Sum:
 
     @cached_property
     def weights(self) -> Integers:
-        """The weight of each symbol of its machine."""
+        """The weight of each symbol of its machine; one that closes has those of its last token apart."""
         values = self.steps.values.reshape(-1)
         low, high = int(values.min()), int(values.max())
         if high - low < len(values):  # counting is several times as fast as sorting
-            return np.flatnonzero(np.bincount(values - low)) + low
-        return np.unique(values)
+            weights = np.flatnonzero(np.bincount(values - low)) + low
+        else:
+            weights = np.unique(values)
+        return weights if self._last is None else np.tile(weights, 2)
+
+    @cached_property
+    def _last(self) -> int | None:
+        """The token after which its machine is in its last state, where there is one."""
+        values, index = self.steps.values, self.steps.index
+        weighted = np.asarray(values.reshape(len(values), -1).any(axis=1))
+        if not self.closes or self.low is not None or self.high is None or self.high < 0 or values.min() < 0:
+            return None
+        if not weighted.any() or (values != 0).all() or weighted[index[-1]]:
+            return None
+        return int(np.flatnonzero(weighted[index])[-1])
 
     @property
     def most(self) -> int:
@@ -49,26 +67,40 @@ class Sum:
     @cached_property
     def machines(self) -> tuple[Machine, ...] | None:
         """The sum so far as a state; None where that takes too many."""
-        weights, steps = self.weights, self.steps
+        weights, steps, last = self.weights, self.steps, self._last
+        weights = weights if last is None else weights[: len(weights) // 2]
         if not np.array_equal(weights, np.arange(len(weights))):
             steps = StepTable(np.searchsorted(weights, steps.values), steps.index)
-        sides = self.low, self.high
         try:
-            return (Machine(steps, _automaton(tuple(weights.tolist()), *sides, longest(len(steps.index)))),)
+            automaton = _automaton(
+                tuple(weights.tolist()), self.low, self.high, longest(len(steps.index)), last is not None
+            )
         except TooManyStates:
             return None
+        if last is not None:
+            index = steps.index.copy()
+            closing, index[last] = steps.values[index[last]] + len(weights), len(steps.values)
+            steps = StepTable(np.concatenate([steps.values, closing[None]]), index)
+        return (Machine(steps, automaton),)
 
 
-def bounded(steps: StepTable, low: int | None, high: int | None) -> Sum | Machine:
+def bounded(steps: StepTable, low: int | None, high: int | None, *, closes: bool = False) -> Sum | Machine:
     """A sum, or a local machine where the sum must be 0 and weights are not negative."""
     if high == 0 and not low and steps.values.min() >= 0:
         return local(steps)
-    return Sum(steps, low, high)
+    return Sum(steps, low, high, closes)
 
 
 @lru_cache(maxsize=64)
-def _automaton(weights: tuple[int, ...], low: int | None, high: int | None, longest: int) -> Automaton:
-    """An automaton over the places of weights among all weights of a sum, for at most `longest` tokens."""
+def _automaton(
+    weights: tuple[int, ...], low: int | None, high: int | None, longest: int, closes: bool
+) -> Automaton:
+    """An automaton over the places of weights among all weights of a sum, for at most `longest` tokens; where it closes, then over those
+    of the last token."""
+    if closes:
+        one = _automaton(weights, low, high, longest, False)
+        full, emits = np.full_like(one.next_state, one.states - 1), np.hstack([one.emits, one.emits])
+        return Automaton(np.hstack([one.next_state, full]), emits, one.final)
     each = np.array(weights, np.int64)
     if each[-1] <= 0 and each[0] < 0:
         low, high = (None if side is None else -side for side in (high, low))

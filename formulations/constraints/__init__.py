@@ -4,7 +4,7 @@ There is a function for every template. Users can define further templates: clas
 and formulas with parameters, by `C.define`.
 """
 
-from formulations.automata.windows import Component
+from formulations.automata.components import Component
 from formulations.constraints.counting import all_different as all_different
 from formulations.constraints.counting import at_least_runs as at_least_runs
 from formulations.constraints.counting import at_least_tokens as at_least_tokens
@@ -15,13 +15,13 @@ from formulations.constraints.counting import between_runs as between_runs
 from formulations.constraints.counting import between_tokens as between_tokens
 from formulations.constraints.counting import exactly_runs as exactly_runs
 from formulations.constraints.counting import exactly_tokens as exactly_tokens
-from formulations.constraints.defining import define
+from formulations.constraints.counting import max_gap as max_gap
+from formulations.constraints.counting import max_run_length as max_run_length
+from formulations.constraints.counting import min_run_length as min_run_length
+from formulations.constraints.defining import define, predicate
 from formulations.constraints.feature import Feature, feature
 from formulations.constraints.formulas import linear as linear
 from formulations.constraints.formulas import logic as logic
-from formulations.constraints.lengths import max_gap as max_gap
-from formulations.constraints.lengths import max_run_length as max_run_length
-from formulations.constraints.lengths import min_run_length as min_run_length
 from formulations.constraints.lexical import consistent as consistent
 from formulations.constraints.lexical import contains_only as contains_only
 from formulations.constraints.lexical import numbers_continue as numbers_continue
@@ -44,7 +44,7 @@ from formulations.constraints.order import presence_precedence as presence_prece
 from formulations.constraints.order import requires_before as requires_before
 from formulations.constraints.order import state_change as state_change
 from formulations.constraints.patterns import matches as matches
-from formulations.constraints.predicates import predicate
+from formulations.constraints.patterns import valid_scheme as valid_scheme
 from formulations.constraints.presence import alternation as alternation
 from formulations.constraints.presence import begin_end as begin_end
 from formulations.constraints.presence import never_together as never_together
@@ -54,7 +54,6 @@ from formulations.constraints.presence import sequence_implies_sequence as seque
 from formulations.constraints.presence import tag_implies_tag as tag_implies_tag
 from formulations.constraints.rule import Rule
 from formulations.constraints.rule_functions import template
-from formulations.constraints.scheme import valid_scheme as valid_scheme
 from formulations.constraints.template import TEMPLATES, Template, Trial
 from formulations.labels.selectors import EACH_FIELD, Group, group, other_than
 from formulations.tokens.token_pattern import PUNCTUATION, TOKEN_CLASSES, TokenPattern, tokens

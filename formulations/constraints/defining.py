@@ -1,15 +1,20 @@
-"""Templates that users define as formulas with parameters."""
+"""Templates that users define: formulas with parameters, and Python functions of a labelling."""
 
-from collections.abc import Callable, Sequence
-from typing import Any
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, ClassVar
 
+from formulations.arguments import function as checked_function
 from formulations.arguments import instances, text, texts
+from formulations.automata.components import Count, FunctionCount, call_count
 from formulations.constraints.formulas import apply_template
 from formulations.constraints.rule import COMMON, Rule
 from formulations.constraints.rule_functions import pop_common
-from formulations.constraints.template import TEMPLATES
+from formulations.constraints.template import TEMPLATES, Template, Trial
+from formulations.labels.label_set import LabelSet
+from formulations.labels.reading import Reading
 from formulations.labels.selectors import Group, Selector
-from formulations.logic.names import POSITIONS, NamedFormula
+from formulations.logic.parser import POSITIONS, NamedFormula
 from formulations.logic.resolver import ATOMS
 from formulations.logic.syntax import check_body, check_named_formulas
 from formulations.messages import brief
@@ -18,15 +23,11 @@ RESERVED = (*ATOMS, *POSITIONS, "true", "false", "count", "runs", "tokens", "cha
 KEYS = ("template", "linear", "logic", *COMMON)  # parameters of every rule, beside a template's own
 
 
-def named_formula(
-    name: str,
-    parameters: Sequence[str],
-    formula_text: str,
-    kind: str,
-    resolve: Callable[[str], Selector],
-    named: Sequence[NamedFormula] = (),
-) -> NamedFormula:
-    """A named formula that may call others; ValueError for a name that means something already, and a text that is no formula."""
+def check_definition(
+    formula: NamedFormula, kind: str, resolve: Callable[[str], Selector], named: Sequence[NamedFormula] = ()
+) -> None:
+    """Check a named formula that may call others; ValueError for a name that means something already, and a text that is no formula."""
+    name, parameters = formula.name, formula.parameters
     for what, word in (("template", name), *(("parameter", p) for p in parameters)):
         if not isinstance(word, str) or not word.isidentifier():
             raise ValueError(f"{brief(word)} is no name for a {what}: use letters, digits and _")
@@ -34,10 +35,8 @@ def named_formula(
             raise ValueError(f"{word!r} means something already: choose another name for the {what}")
     if len(set(parameters)) < len(parameters):
         raise ValueError(f"two parameters of {name} have the same name")
-    formula = NamedFormula(name, tuple(parameters), formula_text)
     check_named_formulas([formula], "inequality" if kind == "linear" else "formula")
     check_body(formula, kind, resolve, {f.name: f for f in named})
-    return formula
 
 
 def define(
@@ -88,7 +87,8 @@ def define(
         raise ValueError(f"{name}: give either logic or linear")
     kind = "linear" if linear else "logic"
     by_name = {group.name: group for group in groups}
-    formula = named_formula(name, parameters, linear or logic, kind, lambda word: by_name.get(word, word))
+    formula = NamedFormula(name, parameters, linear or logic)
+    check_definition(formula, kind, lambda word: by_name.get(word, word))
     usage = formula.usage
 
     def make(*values: Selector, **arguments: Any) -> Rule:
@@ -104,3 +104,82 @@ def define(
     make.__name__ = make.__qualname__ = name
     make.__doc__ = f"{usage}: {linear or logic}"
     return make
+
+
+class Predicate(Template):
+    """A statement whose violations a Python function counts (Chang, Ratinov and Roth 2007, section 7); `predicate` makes its rules."""
+
+    function: Count
+    prefix: Count | None = None
+
+    rule_name: ClassVar[str] = "predicate"
+    form: ClassVar[str] = "function"
+
+    def __post_init__(self) -> None:
+        checked_function(self.function, "function", "of label names and texts")
+        if self.prefix is not None:
+            checked_function(self.prefix, "prefix", "of the label names so far and texts, or None")
+
+    def sentence(self) -> str:
+        """The name of the function."""
+        own = getattr(self.function, "__name__", "")
+        return own if own.isidentifier() else "predicate"
+
+    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[FunctionCount]:
+        texts = tokens if type(tokens) is tuple else ("",) * len(tokens)  # none where all are empty
+        return [FunctionCount(self.sentence(), self.function, self.prefix, labels.names, texts)]
+
+    def trials(self, reading: Reading) -> Iterable[Trial]:
+        labels, tokens = list(reading.names), tuple(reading.tokens)
+        yield Trial((), call_count(self.function, self.sentence(), labels, tokens))
+
+    def selectors(self) -> list[Selector]:
+        return []
+
+    def bind(self, names: Mapping[str, Selector]) -> "Predicate":
+        return self
+
+
+def predicate(
+    function: Count,
+    *,
+    penalty: float = math.inf,
+    prefix: Count | None = None,
+    name: str = "",
+    reason: str = "",
+) -> Rule:
+    """A rule whose violations a Python function counts; methods that evaluate labellings take it, and `ilpinfer.verify`.
+
+    Parameters
+    ----------
+    function : callable
+        Function of T label names and T texts that returns the number of violations, a whole number from 0. It
+        has to return the same number each time.
+    penalty : float, default inf
+        Cost of a violation, nats; positive. inf makes the rule hard.
+    prefix : callable, optional
+        Function of the label names so far and T texts that returns a lower bound on the violations of every
+        labelling that begins with these labels. It must not fall when a label is added. Searches use it.
+    name : str, optional
+        Name in `violations` and messages; that of the function if not given.
+    reason : str, optional
+        Explanation of the rule, for readers.
+
+    Returns
+    -------
+    Rule
+        The rule.
+
+    Raises
+    ------
+    ValueError
+        For an object that is no function, and for a penalty that is not positive or rounds to 0.
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> rule = C.predicate(lambda labels, tokens: labels.count("a") % 2, penalty=2.0, name="even")
+    >>> rule, rule.violations(["a", "b"])
+    (Rule('even', penalty=2), 1)
+    """
+    return Rule(Predicate(function, prefix), penalty=penalty, name=name, reason=reason)

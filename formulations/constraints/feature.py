@@ -5,7 +5,7 @@ from typing import Annotated
 
 import numpy as np
 
-from formulations.automata.windows import StepChoice, fits
+from formulations.automata.components import StepChoice, fits
 from formulations.constraints.steps import between, everywhere, only_at
 from formulations.constraints.template import LONGEST_NAME
 from formulations.grid import snap_weight

@@ -7,24 +7,22 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from formulations.automata.circuit import by_token, components_of
-from formulations.automata.gates import FALSE, Gates
+from formulations.automata.circuit import FALSE, Gates, by_token, components_of
+from formulations.automata.components import LATER, Component, StepChoice, UnboundComponent
 from formulations.automata.lattice import StepTable
 from formulations.automata.sums import bounded
-from formulations.automata.windows import LATER, Component, StepChoice, UnboundComponent
 from formulations.caches import MOST_LABEL_SETS, RecentValues
 from formulations.constraints.rule_functions import template
 from formulations.constraints.steps import sum_component
-from formulations.constraints.template import Groups, Template, Trial, bind_selector
+from formulations.constraints.template import Groups, Template, Trial
 from formulations.dtypes import Booleans, Integers
 from formulations.labels import schemes
 from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
-from formulations.labels.selectors import Group, Selector, selector
+from formulations.labels.selectors import Group, Selector, selector, substitute
 from formulations.logic import ast, semantics
 from formulations.logic.grounding import Grounder
-from formulations.logic.names import NamedFormula
-from formulations.logic.parser import FormulaError
+from formulations.logic.parser import FormulaError, NamedFormula
 from formulations.logic.syntax import mentions, read
 
 Arguments = tuple[tuple[str, Selector], ...]
@@ -68,8 +66,8 @@ class Text(Template):
         return list(dict.fromkeys([*super().names(), *words]))
 
     def bind(self, names: Mapping[str, Selector]) -> Template:
-        groups = tuple(bind_selector(group, names) for group in self.groups)
-        arguments = tuple((name, bind_selector(value, names)) for name, value in self.arguments)
+        groups = tuple(substitute(group, names) for group in self.groups)
+        arguments = tuple((name, substitute(value, names)) for name, value in self.arguments)
         free = () if self.template else names.items()
         return replace(self, groups=groups, arguments=(*arguments, *free))
 

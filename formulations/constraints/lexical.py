@@ -8,10 +8,9 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from formulations.automata.agreement import Agreement
+from formulations.automata.components import Agreement, Condition, UnboundComponent, Window, fits
 from formulations.automata.lattice import StepTable
 from formulations.automata.machine import Machine, automaton, local
-from formulations.automata.windows import Condition, UnboundComponent, Window, fits
 from formulations.constraints.rule_functions import template
 from formulations.constraints.steps import Matching, at_tokens, only_at, violations_at
 from formulations.constraints.template import AnyField, Template, Trial

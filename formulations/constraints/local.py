@@ -6,8 +6,8 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
+from formulations.automata.components import FIRST, LAST, Component, UnboundComponent, fits
 from formulations.automata.machine import local
-from formulations.automata.windows import FIRST, LAST, Component, UnboundComponent, fits
 from formulations.constraints.rule_functions import template
 from formulations.constraints.steps import Matching, at_tokens, between, everywhere, only_at, violations_at
 from formulations.constraints.template import AnyField, Template, Trial

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import numpy as np
 
+from formulations.automata.components import EARLIER, LATER, UnboundComponent, fits
 from formulations.automata.machine import Automaton, automaton
-from formulations.automata.windows import EARLIER, LATER, UnboundComponent, fits
 from formulations.constraints.rule_functions import template
 from formulations.constraints.steps import (
     Matching,

@@ -1,4 +1,4 @@
-"""Regular expressions over labels."""
+"""Forms of a whole labelling: regular expressions over labels, and the scheme of the labels."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -7,16 +7,16 @@ from typing import Annotated, Literal
 
 import numpy as np
 
+from formulations.automata.components import LAST, UnboundComponent
 from formulations.automata.machine import Automaton
-from formulations.automata.windows import UnboundComponent
 from formulations.caches import MOST_LABEL_SETS, RecentValues
 from formulations.constraints.rule_functions import template
-from formulations.constraints.steps import automaton_component, everywhere
-from formulations.constraints.template import Groups, Template, Trial, bind_selector
+from formulations.constraints.steps import automaton_component, everywhere, only_at, violations_at
+from formulations.constraints.template import Groups, Template, Trial
 from formulations.dtypes import Booleans, Integers
 from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
-from formulations.labels.selectors import Group, Selector, alternatives
+from formulations.labels.selectors import Group, Selector, alternatives, substitute
 from formulations.logic import label_regex as regular
 from formulations.logic.parser import FormulaError
 
@@ -95,7 +95,7 @@ class Matches(Template):
     def bind(self, names: Mapping[str, Selector]) -> Template:
         known = ((name, value) for name, value in names.items() if name in self._names)
         bindings = (Group(name, alternatives(value)) for name, value in known)
-        return replace(self, groups=(*(bind_selector(g, names) for g in self.groups), *bindings))
+        return replace(self, groups=(*(substitute(g, names) for g in self.groups), *bindings))
 
     def selectors(self) -> list[Selector]:
         return [*self._names.values()]
@@ -165,3 +165,76 @@ def _after_repeats(body: Callable[[Places], Places], low: int, high: int | None,
 
 
 matches = template(Matches)
+
+
+class ValidScheme(Template):
+    """The labelling follows its scheme. Each invalid step, and an entity left open at the end, is one violation.
+
+    BIO: I-x only after B-x or I-x. IOB1: B-x only after B-x or I-x, as I-x begins a run anywhere else. IOBES, BILOU,
+    BMES: an entity that begins with B continues with I (BMES: M) and ends with E (BILOU: L). Paths: BIO at every level, and
+    where a level begins anew, so do those below it. Plain: every labelling is valid.
+
+    >>> C.valid_scheme().violations(["O", "I-title", "B-title"])
+    1
+    """
+
+    def components(self, labels: LabelSet) -> list[UnboundComponent]:
+        step, last = labels.invalid
+        return [violations_at(everywhere(step)), violations_at(only_at(last[None, :], LAST))]
+
+    def trials(self, reading: Reading) -> Iterable[Trial]:
+        scheme = reading.labels.scheme
+        if scheme == "plain":
+            return
+        marks = _MARKS.get(scheme, {})
+        labels = [_levels(name, scheme, marks) for name in reading.names]
+        known = {"bio": _broken_levels, "paths": _broken_levels, "iob1": _broken_begins}
+        broken = known.get(scheme, _broken_entities)
+        where = broken(labels)
+        for t in range(len(reading) + (broken is _broken_entities)):
+            yield Trial((min(t, len(reading) - 1),), int(t in where))
+
+
+_MARKS = {"bilou": {"L": "E", "U": "S"}, "bmes": {"M": "I"}}
+"""Letters that other schemes write in place of those of IOBES."""
+
+
+def _levels(name: str, scheme: str, marks: Mapping[str, str]) -> list[tuple[str, str]]:
+    """(prefix, path) of each level, parsed from the name, independently of `labels.schemes`."""
+    if name == "O":
+        return []
+    components = name.split("/") if scheme == "paths" else [name]
+    return [
+        (marks.get(component[0], component[0]), "/".join(p[2:] for p in components[: i + 1]))
+        for i, component in enumerate(components)
+    ]
+
+
+def _broken_levels(labelling: list[list[tuple[str, str]]]) -> set[int]:
+    broken, before = set[int](), set[str]()
+    for t, label in enumerate(labelling):
+        prefixes = "".join(prefix for prefix, _ in label)
+        orphan = any(prefix == "I" and path not in before for prefix, path in label)
+        if orphan or "BI" in prefixes:
+            broken.add(t)
+        before = {path for _, path in label}
+    return broken
+
+
+def _broken_begins(labelling: list[list[tuple[str, str]]]) -> set[int]:
+    fields = ["", *(label[0][1] if label else "" for label in labelling)]
+    begins = [bool(label) and label[0][0] == "B" for label in labelling]
+    return {t for t, begins_run in enumerate(begins) if begins_run and fields[t] != fields[t + 1]}
+
+
+def _broken_entities(labelling: list[list[tuple[str, str]]]) -> set[int]:
+    broken, entity = set[int](), ""
+    for t, label in enumerate([*labelling, []]):
+        prefix, field = label[0] if label else ("O", "")
+        if entity != (field if prefix in "IE" else ""):
+            broken.add(t)
+        entity = field if prefix in "BI" else ""
+    return broken
+
+
+valid_scheme = template(ValidScheme)

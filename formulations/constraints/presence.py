@@ -6,8 +6,8 @@ from typing import Annotated
 
 import numpy as np
 
+from formulations.automata.components import LATER, UnboundComponent
 from formulations.automata.machine import Automaton, automaton
-from formulations.automata.windows import LATER, UnboundComponent
 from formulations.constraints.rule_functions import template
 from formulations.constraints.steps import automaton_component, bits, choose, everywhere
 from formulations.constraints.template import AnyField, CheckedField, Template, Trial

@@ -8,9 +8,9 @@ from itertools import permutations
 
 from formulations.arguments import items, real, text, texts
 from formulations.automata.circuit import Circuit
+from formulations.automata.components import Component, UnboundComponent
 from formulations.automata.hamming import MOST_PLACES, HammingDistance
-from formulations.automata.machine import Machine, TooManyStates
-from formulations.automata.windows import Component, UnboundComponent
+from formulations.automata.machine import TooManyStates
 from formulations.caches import MOST_LABEL_SETS, RecentValues
 from formulations.constraints.template import LONGEST_NAME, Template, Trial, each_field
 from formulations.grid import snap_weight
@@ -201,22 +201,20 @@ class Rule:
         return (self._nearest(components, len(labels), len(tokens)),)
 
     def _nearest(self, components: Sequence[Component], labels: int, length: int) -> HammingDistance:
+        machines = [component.machines for component in components]
+        if None in machines:
+            what = "rules that have a small machine, which this one has not"
+            raise ValueError(f'distance "hamming" is for {what}: use "count"')
+        regular = [machine for each in machines for machine in each or ()]
         try:
-            result = HammingDistance(self._regular(components), labels, length, self.hard)
-            result.repairs  # noqa: B018 - raises where there are too many places
+            result = HammingDistance(regular, labels, length, self.hard)
+            result.feasible  # noqa: B018 - raises where there are too many places
             return result
         except TooManyStates:
             raise ValueError(
                 f'distance "hamming" would need more than {MOST_PLACES} states for a token: use "count"'
                 + (", or a rule for one field" if self.scope or len(components) > 1 else "")
             ) from None
-
-    def _regular(self, components: Iterable[Component]) -> list[Machine]:
-        result = [component.machines for component in components]
-        if None in result:
-            what = "rules that have a small machine, which this one has not"
-            raise ValueError(f'distance "hamming" is for {what}: use "count"')
-        return [machine for machines in result for machine in machines or ()]
 
     def trials(self, reading: Reading) -> list[Trial]:
         """The places of a labelling at which the rule applies, with the violations there, by the plain checker.
@@ -234,15 +232,13 @@ class Rule:
         result = [t for s in self.statements(reading.fields) for t in s.trials(reading)]
         if self.distance != "hamming":
             return result
-        amount, changed = self._nearest_labelling(reading)
-        return [Trial(tuple(changed), amount)] if result or amount else []
-
-    def _nearest_labelling(self, reading: Reading) -> tuple[int, list[int]]:
         labels = reading.labels
         components = replace(self, distance="count").ground(labels, reading.tokens)
         if not components:
-            return 0, []
-        return self._nearest(components, len(labels), len(reading)).nearest(labels.ids(reading.names))
+            return [Trial((), 0)] if result else []
+        distance = self._nearest(components, len(labels), len(reading))
+        amount, changed = distance.nearest(labels.ids(reading.names))
+        return [Trial(tuple(changed), amount)] if result or amount else []
 
     def violations(
         self,

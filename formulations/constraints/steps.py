@@ -6,10 +6,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from formulations.automata.components import Condition, Literal, StepChoice, UnboundComponent
 from formulations.automata.lattice import StepTable
 from formulations.automata.machine import Automaton, Machine, local, longest
 from formulations.automata.sums import bounded
-from formulations.automata.windows import Condition, Literal, StepChoice, UnboundComponent
 from formulations.constraints.template import Template
 from formulations.dtypes import Booleans, Integers
 from formulations.labels.label_set import Field

@@ -7,11 +7,12 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from inspect import get_annotations
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, dataclass_transform
 
-from formulations.automata.windows import Component, Condition, UnboundComponent, Window
+from formulations.automata.components import Component, Condition, UnboundComponent, Window
 from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
-from formulations.labels.selectors import EACH_FIELD, Group, Selector, alternatives, names_in, substitute
+from formulations.labels.selectors import EACH_FIELD, Group, Selector, names_in, substitute
 from formulations.parameters import Words, check_parameters, kinds
+from formulations.tokens.token_pattern import TokenPattern
 
 AnyField = Annotated[Selector, "Field, label or group."]
 CheckedField = Annotated[Selector, "The field whose runs are checked."]
@@ -198,7 +199,7 @@ class Template(ABC, _Common):
             The statement with the placeholders replaced.
         """
         values = {
-            f.name: bind_selector(getattr(self, f.name), names)
+            f.name: substitute(getattr(self, f.name), names)
             for f in fields(self)
             if kinds(type(self))[f.name].names_fields
         }
@@ -233,8 +234,21 @@ class Template(ABC, _Common):
         str
             Name and parameters.
         """
+        return self._sentence("")
+
+    def quoted_sentence(self) -> str:
+        """The statement as text with its words in quotes, apart from fields and from the commas between parameters.
+
+        Returns
+        -------
+        str
+            Name and parameters.
+        """
+        return self._sentence('"')
+
+    def _sentence(self, quotes: str) -> str:
         shown = ", ".join(
-            _text(getattr(self, f.name))
+            _text(getattr(self, f.name), quotes)
             for f in sorted(fields(self), key=lambda f: bool(f.kw_only))
             if f.name != "groups"
             and (getattr(self, f.name) != f.default or kinds(type(self))[f.name].always_shown)
@@ -242,22 +256,16 @@ class Template(ABC, _Common):
         return f"{self.rule_name}({shown})"
 
 
-def bind_selector(value: Any, names: Mapping[str, Selector]) -> Any:
-    return None if value is None else substitute(value, names)
-
-
-def mentions(selector: Selector | None, name: str) -> bool:
-    return any(name in m.names if isinstance(m, Group) else m == name for m in alternatives(selector or ()))
-
-
 def each_field(statement: Template, names: Iterable[str]) -> list[Template]:
     """The statement once for every field, where it names EACH_FIELD."""
-    if not any(mentions(selector, EACH_FIELD) for selector in statement.selectors()):
+    if EACH_FIELD not in names_in(statement.selectors()):
         return [statement]
     return [statement.bind({EACH_FIELD: name}) for name in names]
 
 
-def _text(value: Any) -> str:
-    if isinstance(value, tuple | list) and not isinstance(value, Words):
-        return " or ".join(map(str, value))
+def _text(value: Any, quotes: str) -> str:
+    if isinstance(value, Words | TokenPattern):
+        return value.shown(quotes)
+    if isinstance(value, tuple | list):
+        return " or ".join(_text(each, quotes) for each in value)
     return value.name if isinstance(value, Group) else str(value)

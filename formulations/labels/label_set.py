@@ -114,7 +114,7 @@ class LabelSet:
         if wanted == self.optional_fields:
             return self
         same = self.names, self.scheme, wanted
-        return _extended.find(
+        return _label_sets.find(
             lambda one: (one.names, one.scheme, one.optional_fields) == same, lambda: LabelSet(*same)
         )
 
@@ -271,7 +271,7 @@ def check_label_count(labels: int) -> None:
         raise ValueError(f"{labels} labels; expected at most {MOST_LABELS}, as steps between them are tables")
 
 
-_extended = Recent[LabelSet](MOST_LABEL_SETS)  # the latest label sets with optional fields
+_label_sets = Recent[LabelSet](MOST_LABEL_SETS)  # the latest label sets with optional fields
 
 
 def _maximal(member: Booleans) -> Booleans:

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from formulations.arguments import flag, items, iterable, text
+from formulations.arguments import flag, instances, items, iterable, text
 from formulations.messages import brief
-from formulations.parameters import KINDS, Kind, ParameterError
+from formulations.parameters import KINDS, Kind, ParameterError, each
 
 EACH_FIELD = "each field"
 """Value in place of a field: one ground rule for every field but `O`."""
@@ -131,15 +131,15 @@ def holds(selector: Selector, test: Callable[[str], Any], either: Callable[[list
     return result(selector)
 
 
-def substitute(selector: Selector, names: Mapping[str, Selector]) -> Selector:
-    """The selector with names replaced; each group is built anew once."""
+def substitute(selector: Any, names: Mapping[str, Selector]) -> Any:
+    """The selector, or None, with names replaced; each group is built anew once."""
     known: dict[Group, Group] = {}
 
-    def result(value: Selector) -> Selector:
+    def result(value: Any) -> Any:
         if isinstance(value, str):
             return names.get(value, value)
         if not isinstance(value, Group):
-            return members(value)
+            return None if value is None else members(value)
         if value.names.isdisjoint(names):
             return value
         if value not in known:
@@ -191,22 +191,15 @@ def selector(value: Any, what: str) -> Selector:
     if isinstance(value, str) and value:
         return text(value, what)
     expected = "a field, a label, a group, or a list of them"
-    result: list[str | Group] = []
-    for number, member in enumerate(iterable(value, what, expected)):
-        try:
-            inner = selector(member, what)
-        except ValueError as error:
-            raise ParameterError(str(error), number, *getattr(error, "path", ())) from None
-        result += [inner] if isinstance(inner, str | Group) else inner
+    inner = each(iterable(value, what, expected), lambda member: selector(member, what))
+    result = tuple(one for member in inner for one in alternatives(member))
     if not result:
         raise ParameterError(f"{what} is an empty list; expected at least one field")
-    return tuple(result)
+    return result
 
 
 def _groups(value: Any, what: str) -> tuple[Group, ...]:
-    if not isinstance(value, list | tuple) or not all(isinstance(each, Group) for each in value):
-        raise ParameterError(f"{what} is {brief(value)}; expected a list of groups")
-    return tuple(value)
+    return tuple(instances(value, Group, what, "a group"))
 
 
 KINDS[Selector] = Kind(

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from formulations import time_limits
-from formulations.automata.gates import FALSE, TRUE, Gates
+from formulations.automata.circuit import FALSE, TRUE, Gates
 from formulations.dtypes import Booleans
 from formulations.labels import schemes
 from formulations.labels.label_set import LabelSet

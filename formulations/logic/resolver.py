@@ -5,8 +5,10 @@ from dataclasses import replace
 from typing import Any
 
 from formulations.logic import ast
-from formulations.logic.names import POSITIONS, NamedFormula, Names
 from formulations.logic.parser import (
+    POSITIONS,
+    NamedFormula,
+    Names,
     description,
     is_name,
     mirror,
@@ -19,7 +21,6 @@ from formulations.messages import suggestion
 from formulations.tokens.regular_expressions import Expression
 from formulations.tokens.token_pattern import TOKEN_CLASSES, TokenPattern
 
-DEEPEST = 100  # calls of named formulas inside one another
 LARGEST = 20_000  # subformulas, with named formulas expanded
 LABELS = ("label", "field", "edge")
 ATOMS = ("begins", "ends", "change", "token", *LABELS)
@@ -138,17 +139,11 @@ class Formulas(Names):
         return ast.Member(self._field(call.children[0]), self._position(arguments[0]))
 
     def _expand(self, call: Any, formula: NamedFormula, arguments: list[Any]) -> ast.Formula:
-        if formula.name in self.callers:
-            path = " → ".join((*self.callers[self.callers.index(formula.name) :], formula.name))
-            raise self.fail(f"a formula that calls itself: {path}", call)
-        if len(self.callers) >= DEEPEST:
-            raise self.fail(f"named formulas call each other more than {DEEPEST} deep", call)
         self._count(call, arguments, len(formula.parameters), formula.usage)
         scope = {p: self._operand(a) for p, a in zip(formula.parameters, arguments, strict=True)}
         key = (formula.name, *scope.values())
         if key not in self.instances:
-            callers = (*self.callers, formula.name)
-            inner = replace(self, text=formula.text, scope=scope, callers=callers)
+            inner = replace(self, text=formula.text, scope=scope)
             self.instances[key] = inner.formula(parse(formula.text, "formula"))
         result: ast.Formula = self.instances[key]
         if result.size > LARGEST:

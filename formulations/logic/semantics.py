@@ -6,7 +6,7 @@ from formulations import time_limits
 from formulations.labels import schemes
 from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
-from formulations.labels.selectors import Group, Selector, alternatives
+from formulations.labels.selectors import Selector, names_in
 from formulations.labels.selectors import holds as belongs
 from formulations.logic import ast
 from formulations.logic.ast import Environment, Formula, Value
@@ -94,14 +94,8 @@ def labels_as_fields(read: Formula | ast.Inequality, labels: LabelSet) -> Iterat
         visited.add(id(formula))
         stack += [child for child in formula.children() if isinstance(child, Formula)]
         if isinstance(formula, ast.Innermost) and not formula.field.variable:
-            yield from _labels_in(formula.field.selector, labels)
-
-
-def _labels_in(selector: Selector, labels: LabelSet) -> Iterator[str]:
-    named = (member.names if isinstance(member, Group) else {member} for member in alternatives(selector))
-    for name in sorted(frozenset[str]().union(*named)):
-        if name in labels.names and name not in labels.fields:
-            yield name
+            names = names_in([formula.field.selector])
+            yield from (name for name in names if name in labels.names and name not in labels.fields)
 
 
 def _same(what: str, s: int, t: int, reading: Reading) -> bool:

@@ -8,10 +8,11 @@ from typing import Any
 from formulations.labels.selectors import Selector
 from formulations.logic import ast
 from formulations.logic.ast import Formula, Inequality, Name, Position
-from formulations.logic.names import NamedFormula
-from formulations.logic.parser import FormulaError, offset_of, parse, read_call
-from formulations.logic.resolver import DEEPEST, Formulas
+from formulations.logic.parser import FormulaError, NamedFormula, offset_of, parse, read_call
+from formulations.logic.resolver import Formulas
 from formulations.messages import suggestion
+
+DEEPEST = 100  # calls of named formulas inside one another
 
 
 class Inequalities(Formulas):

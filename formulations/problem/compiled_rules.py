@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from formulations.arguments import instance
+from formulations.automata.components import Condition, StepChoice, UnboundComponent, Window
 from formulations.automata.lattice import StepTable
-from formulations.automata.windows import Condition, StepChoice, UnboundComponent, Window
 from formulations.constraints.feature import Feature
 from formulations.constraints.rule import Rule
 from formulations.constraints.rule_set import RuleSet
@@ -16,15 +16,22 @@ from formulations.constraints.template import Template
 from formulations.errors import RuleNotice, stack_level
 from formulations.labels.label_set import LabelSet
 from formulations.problem.digest import decoding_digest, digest
-from formulations.problem.missing_tokens import MissingTokens, NoTokens, guard_tokens, was_read
-from formulations.problem.priority import Demand, Priorities, mask_tokens
-from formulations.problem.problem import GroundRule, Problem, check_totals
+from formulations.problem.problem import (
+    Demand,
+    GroundRule,
+    MissingTokens,
+    NoTokens,
+    Priorities,
+    Problem,
+    check_totals,
+    mask_tokens,
+)
 from formulations.problem.trellis import Trellis
 from formulations.rulefiles.loading import rule_set
 
-_given: set[tuple[str, str]] = set()
+_notices: set[tuple[str, str]] = set()
 """Notices that were given in this process, with the digest of their rules."""
-MOST_GIVEN = 1024
+MOST_NOTICES = 1024
 
 
 def _read_tokens(conditions: Iterable[Condition]) -> bool:
@@ -143,8 +150,7 @@ class CompiledRules:
         """Scores and ground rules of one sequence, quietly where notices were given before; ValueError for input that does not fit."""
         instance(trellis, Trellis, "trellis", "a Trellis")
         self.check(trellis.labels)
-        words = guard_tokens(trellis.tokens)
-        without_tokens = isinstance(words, MissingTokens)
+        words = trellis.tokens if any(trellis.tokens) else MissingTokens(trellis.tokens)
         window, priorities = Window(words), Priorities()
         ground, tables = list[GroundRule](), list[StepTable]()
         for item in self.items:
@@ -155,7 +161,7 @@ class CompiledRules:
                     ground.append(item.ground(window, item.overruled(priorities, window)))
             except ValueError as error:
                 raise ValueError(f"{item.name}: {error}") from None
-            if was_read(words) or (without_tokens and item.reads_tokens):
+            if isinstance(words, MissingTokens) and (words.seen or item.reads_tokens):
                 raise NoTokens(item.name)
         check_totals(trellis.lattice, tables, ground)
         if not quiet:
@@ -166,10 +172,10 @@ class CompiledRules:
         """Give each notice once in a process for these rules, however often they are compiled."""
         for text in self.notices:
             key = digest(self.rule_set), text
-            if key not in _given:
-                if len(_given) >= MOST_GIVEN:
-                    _given.clear()
-                _given.add(key)
+            if key not in _notices:
+                if len(_notices) >= MOST_NOTICES:
+                    _notices.clear()
+                _notices.add(key)
                 warnings.warn(text, RuleNotice, stacklevel=stack_level())
 
     def overruled(self, tokens: Sequence[str]) -> dict[str, list[int]]:

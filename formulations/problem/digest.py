@@ -20,7 +20,7 @@ def digest(*components: Any) -> str:
     return _content(components, {}).hex()
 
 
-_begun = Recent[tuple[str, Grid, Any]](8)
+_prefixes = Recent[tuple[str, Grid, Any]](8)
 """The digest of some rules, a pool of edge scores, and the hash of both, with which the digest of a sequence begins."""
 
 
@@ -32,7 +32,7 @@ def decoding_digest(rules: str, node: Grid, pool: Grid, step: Integers, tokens: 
         made.update(np.ascontiguousarray(pool, "<i8").data)
         return rules, pool, made
 
-    result = _begun.find(lambda one: one[1] is pool and one[0] == rules, begin)[2].copy()
+    result = _prefixes.find(lambda one: one[1] is pool and one[0] == rules, begin)[2].copy()
     text = "".join(tokens).encode("utf-8", "surrogatepass")
     result.update(f"{node.shape} {len(text)} ".encode() + text)
     for numbers in (np.fromiter(map(len, tokens), "<i8", len(tokens)), step, node):
@@ -46,7 +46,7 @@ def _content(value: Any, known: dict[int, tuple[Any, bytes]]) -> bytes:
     if id(value) in known:
         return known[id(value)][1]
     if isinstance(value, np.ndarray):
-        made = _array(value)
+        made = _hash(f"array {value.shape}", np.ascontiguousarray(value, "<i8").tobytes())
     elif isinstance(value, Group):
         return _hash("group", value._key)
     elif is_dataclass(value):
@@ -67,11 +67,6 @@ def _content(value: Any, known: dict[int, tuple[Any, bytes]]) -> bytes:
         return _hash("number", str(int(value)).encode())
     known[id(value)] = value, made
     return made
-
-
-def _array(array: np.ndarray) -> bytes:
-    """The digest of whole numbers or truth values, in C order and little-endian."""
-    return _hash(f"array {array.shape}", np.ascontiguousarray(array, "<i8").tobytes())
 
 
 def _hash(kind: str, content: bytes) -> bytes:

@@ -6,15 +6,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from formulations.automata.components import FIRST, LAST, Component, Condition, StepChoice, UnboundComponent
 from formulations.automata.lattice import StepTable
 from formulations.automata.machine import Automaton, TooManyStates
 from formulations.automata.sums import Sum
-from formulations.automata.windows import FIRST, LAST, Component, Condition, StepChoice, UnboundComponent
 from formulations.dtypes import Integers
 from formulations.grid import Grid, add, is_forbidden
 from formulations.problem.compiled_rules import CompiledFeature, CompiledRule, CompiledRules
-from formulations.problem.priority import Priorities
-from formulations.problem.problem import GroundRule
+from formulations.problem.problem import GroundRule, Priorities
 from formulations.problem.vocabulary import Vocabulary
 
 NODES, EDGES, MACHINES = range(3)

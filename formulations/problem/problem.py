@@ -1,20 +1,23 @@
-"""A trellis with its rules compiled: the one form that programs, searches and reports read."""
+"""A trellis with its rules compiled: the one form that programs, searches and reports read.
+
+The order of hard token rules is their priority (Liao et al. 2009, section 3.1: "no matter what the context is").
+"""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any, SupportsIndex
 
 import numpy as np
 
 from formulations import grid
 from formulations.automata.circuit import Circuit
-from formulations.automata.functions import FunctionCount
+from formulations.automata.components import Component, Condition, FunctionCount
 from formulations.automata.hamming import HammingDistance
 from formulations.automata.lattice import Lattice, StepTable
 from formulations.automata.machine import Machine
-from formulations.automata.windows import Component
-from formulations.dtypes import Integers, LabelIds
+from formulations.dtypes import Booleans, LabelIds
 from formulations.grid import FORBIDDEN, HARD, is_forbidden, violation_costs
 from formulations.labels.label_set import LabelSet
 
@@ -76,10 +79,9 @@ class GroundRule:
 
     def as_scores(self) -> list[StepTable]:
         """The scores of the steps by which a rule folds; grid units."""
-        return [m.steps.map(self._cost(m.emits[0])) for m in self.machines]
-
-    def _cost(self, emits: Integers) -> Integers:
-        return -violation_costs(np.minimum(emits, 1) if self.binary else emits, self.penalty)
+        emits = [np.minimum(m.emits[0], 1) if self.binary else m.emits[0] for m in self.machines]
+        costs = (-violation_costs(each, self.penalty) for each in emits)
+        return [m.steps.map(cost) for m, cost in zip(self.machines, costs, strict=True)]
 
     def with_penalty(self, penalty: int) -> "GroundRule":
         """The rule with a penalty in grid units; its components then count all violations, which a hard rule need not."""
@@ -194,3 +196,64 @@ def lowest_score(problem: Problem) -> int:
     tables = (problem.lattice.node, problem.lattice.pool)
     least = (np.where(is_forbidden(x), 0, x).min(initial=0) for x in tables)
     return len(problem.lattice.node) * sum(map(int, least))
+
+
+@dataclass(frozen=True)
+class Demand:
+    """Tokens that must have one of the labels `wanted` (K,) by a hard rule."""
+
+    condition: Condition
+    wanted: Booleans
+
+
+class Priorities:
+    """The labels that hard token rules leave to each token; a later one that leaves none is overruled there."""
+
+    def __init__(self) -> None:
+        self._left: dict[int, tuple[str, Booleans]] = {}
+
+    def overruled(self, name: str, demands: Iterable[tuple[Iterable[int], Booleans]]) -> list[int]:
+        """Tokens at which an earlier rule forbids what this one demands, given tokens and the labels (K,) they must have."""
+        lost = []
+        for tokens, wanted in demands:
+            for t in tokens if wanted.any() else ():
+                whose, left = self._left.setdefault(t, (name, wanted))
+                if (left & wanted).any():
+                    self._left[t] = whose, left & wanted
+                elif whose != name:
+                    lost.append(t)
+        return lost
+
+
+def mask_tokens(component: Component, tokens: Sequence[int]) -> Component:
+    """A local machine that emits nothing at the tokens."""
+    assert isinstance(component, Machine)
+    values = np.concatenate([component.steps.values, np.zeros_like(component.steps.values[:1])])
+    index = component.steps.index.copy()
+    index[list(tokens)] = len(values) - 1
+    return replace(component, steps=StepTable(values, index))
+
+
+class NoTokens(ValueError):
+    """A rule or feature that looks at tokens, on a sequence that has none; `way` says how to give tokens."""
+
+    def __init__(self, rule: str, way: str = "give it tokens, or leave the rule out") -> None:
+        super().__init__(rule, way)
+        self.rule, self.way = rule, way
+
+    def __str__(self) -> str:
+        return f"{self.rule}: it looks at tokens, but the sequence has none; {self.way}"
+
+
+class MissingTokens(tuple[str, ...]):
+    """Empty texts in place of tokens, which record whether one was read."""
+
+    seen: bool = False
+
+    def __getitem__(self, index: SupportsIndex | slice) -> Any:
+        self.seen = True
+        return super().__getitem__(index)
+
+    def __iter__(self) -> Iterator[str]:
+        self.seen = True
+        return super().__iter__()

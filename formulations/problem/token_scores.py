@@ -35,17 +35,14 @@ class TokenScores:
         """The scores of one sequence, which are made when they are first read; ValueError where there is no token."""
         words = texts(tokens, "tokens")
         check_tokens(words)
-        return Trellis._later(self, self.labels, words)
+        return Trellis._of(token_scores=self, labels=self.labels, tokens=words)
 
     def lattice(self, tokens: Sequence[str]) -> Lattice:
         """The lattice of T tokens; all lattices share the transitions."""
         node = snap(self.emissions(tokens), "emissions")
-        return Lattice(with_ends(node, self._extra), self.pool, np.zeros(len(node) - 1, np.int64))
-
-    @cached_property
-    def _extra(self) -> dict[str, Grid]:
         ends = {name: x for name, x in zip(("start", "end"), self.ends, strict=True) if x is not None}
-        return {"transitions": self.pool[0], **ends}
+        node = with_ends(node, {"transitions": self.pool[0], **ends})
+        return Lattice(node, self.pool, np.zeros(len(node) - 1, np.int64))
 
     @cached_property
     def pool(self) -> Grid:

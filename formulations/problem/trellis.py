@@ -74,7 +74,7 @@ class Trellis:
         tokens: Sequence[str] | None = None,
         scheme: str = "",
     ) -> None:
-        self._set(arrays.dense(start, edges), labels, tokens, scheme)
+        self.__dict__.update(_attributes(arrays.dense(start, edges), labels, tokens, scheme))
 
     @classmethod
     def second_order(
@@ -227,10 +227,10 @@ class Trellis:
         if not known:
             return self
         names = self.given | {t: self.labels.names[k] for t, k in known.items()}
-        result, lattice = self.__new__(type(self)), self.lattice.only(known)
-        result.__dict__.update(lattice=lattice, labels=self.labels, tokens=self.tokens)
-        result.__dict__.update(_given=tuple(sorted(names.items())))
-        return result
+        known_names = tuple(sorted(names.items()))
+        return self._of(
+            lattice=self.lattice.only(known), labels=self.labels, tokens=self.tokens, _given=known_names
+        )
 
     def _known(self, given: Any) -> dict[int, int]:
         """Label ids of known labels; ValueError where they do not fit."""
@@ -257,14 +257,12 @@ class Trellis:
 
     @classmethod
     def _from(cls, lattice: Lattice, labels: Labels, tokens: Sequence[str] | None, scheme: str) -> "Trellis":
-        self = cls.__new__(cls)
-        self._set(lattice, labels, tokens, scheme)
-        return self
+        return cls._of(**_attributes(lattice, labels, tokens, scheme))
 
     @classmethod
-    def _later(cls, token_scores: Any, labels: LabelSet, tokens: tuple[str, ...]) -> "Trellis":
+    def _of(cls, **attributes: Any) -> "Trellis":
         self = cls.__new__(cls)
-        self.__dict__.update(token_scores=token_scores, labels=labels, tokens=tokens)
+        self.__dict__.update(attributes)
         return self
 
     if not TYPE_CHECKING:
@@ -279,23 +277,6 @@ class Trellis:
         state = {**self.__dict__, "lattice": self.lattice}
         state.pop("token_scores", None)
         return state
-
-    def _set(self, lattice: Lattice, labels: Labels, tokens: Sequence[str] | None, scheme: str) -> None:
-        T, K = lattice.shape
-        check_label_count(K)
-        known = labels if isinstance(labels, LabelSet) else None
-        if known is not None:
-            names = known.names
-        else:
-            names = tuple(map(str, range(K)) if labels is None else items(labels, "labels", f"{K} names"))
-        scheme = scheme_name(text(scheme, "scheme")) or ("" if known is None else known.scheme)
-        if len(names) != K:
-            raise ValueError(f"{len(names)} labels are named, but the scores have {K}")
-        label_set = known if known is not None and known.scheme == scheme else LabelSet(names, scheme)
-        words = ("",) * T if tokens is None else texts(tokens, "tokens", f"{T} tokens")
-        if len(words) != T:
-            raise ValueError(f"{len(words)} tokens are given, but the scores cover {T}")
-        self.__dict__.update(lattice=lattice, labels=label_set, tokens=words)
 
     def __len__(self) -> int:
         """Number of tokens, T."""
@@ -503,3 +484,26 @@ class Trellis:
             raise
         except ValueError as error:
             raise Unreadable(f"{path}: {error}") from None
+
+
+def _attributes(
+    lattice: Lattice, labels: Labels, tokens: Sequence[str] | None, scheme: str
+) -> dict[str, Any]:
+    """The attributes of a trellis; ValueError where they do not fit each other."""
+    T, K = lattice.shape
+    check_label_count(K)
+    if isinstance(labels, LabelSet):
+        names, own = labels.names, labels.scheme
+    else:
+        names, own = (
+            tuple(map(str, range(K)) if labels is None else items(labels, "labels", f"{K} names")),
+            "",
+        )
+    scheme = scheme_name(text(scheme, "scheme")) or own
+    if len(names) != K:
+        raise ValueError(f"{len(names)} labels are named, but the scores have {K}")
+    label_set = labels if isinstance(labels, LabelSet) and own == scheme else LabelSet(names, scheme)
+    words = ("",) * T if tokens is None else texts(tokens, "tokens", f"{T} tokens")
+    if len(words) != T:
+        raise ValueError(f"{len(words)} tokens are given, but the scores cover {T}")
+    return {"lattice": lattice, "labels": label_set, "tokens": words}

@@ -6,7 +6,7 @@ from sys import byteorder
 
 import numpy as np
 
-from formulations.automata.windows import Condition, Literal, Pattern
+from formulations.automata.components import Condition, Literal, Pattern
 from formulations.dtypes import Booleans, Integers, Small
 from formulations.errors import InferenceError
 

@@ -154,5 +154,5 @@ def _bound(ground: GroundRule, partial: str) -> str:
         return "0: evaluated at the end only"
     if partial == "exact":
         return "violations of the prefix"
-    early = any(machine.early.emits[machine.automaton.reachable].any() for machine in ground.machines)
+    early = any(m.automaton.early.emits[m.automaton.reachable].any() for m in ground.machines)
     return "violations that no completion avoids" if early else "0: evaluated at the end only"

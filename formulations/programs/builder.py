@@ -11,47 +11,50 @@ from formulations.automata.lattice import StepTable
 from formulations.automata.sums import Sum
 from formulations.dtypes import Integers
 from formulations.problem.problem import Problem
-from formulations.programs.names import Blocks, LabelNames, Meaning, Namer, bracketed
+from formulations.programs.names import Block, LabelNames, Meaning, Namer, Owner, bracketed
 from formulations.programs.record import UNBOUNDED, stable_order
 
 _SECONDS_AN_ENTRY = 1.2e-7  # to compress rows that memory caches do not hold
 
 
-class Columns:
-    """Columns so far: boxes from 0 to `upper`, and score and penalty of a unit of each in grid units."""
+class Axis:
+    """Columns or rows so far, in blocks with names; `defaults` are the numbers that each has, such as its sides."""
 
-    def __init__(self) -> None:
-        self.count, self.names = 0, Blocks()
-        self.upper, self.score, self.cost = list[Integers](), list[Integers](), list[Integers]()
+    def __init__(self, **defaults: int) -> None:
+        self.count, self.names, self._defaults = 0, list[Block](), defaults
+        self._numbers = {kind: list[Integers]() for kind in defaults}
 
-    def add(
-        self, upper: Integers, name: Namer, score: Integers | int = 0, cost: Integers | int = 0
-    ) -> Integers:
-        n = len(upper)
-        self.names.add(n, name)
-        for values, given in ((self.upper, upper), (self.score, score), (self.cost, cost)):
-            values.append(np.broadcast_to(np.asarray(given, np.int64), n))
+    def add(self, n: int, name: Namer, **numbers: Integers | int) -> Integers:
+        """Indices of n new ones."""
+        self.names.append((n, name))
+        for kind, default in self._defaults.items():
+            self._numbers[kind].append(np.broadcast_to(np.asarray(numbers.get(kind, default), np.int64), n))
         self.count += n
         return np.arange(self.count - n, self.count)
 
+    def numbers(self, kind: str) -> Integers:
+        return np.concatenate(self._numbers[kind])
 
-class Rows:
-    """Rows gathered so far, as coordinates."""
 
-    def __init__(self) -> None:
-        self.count, self.names = 0, Blocks()
-        self.lower, self.upper = list[Integers](), list[Integers]()
-        self.entries: tuple[list[Integers], ...] = ([], [], [])  # row, column and value of each
+class ProgramBuilder:
+    """The columns and rows of a problem's program, and indicators: columns that are 1 where a step lies in a table."""
 
-    def add(
-        self, n: int, name: Namer, lower: int | Integers = -UNBOUNDED, upper: int | Integers = UNBOUNDED
-    ) -> Integers:
-        """Indices of n new, empty rows."""
-        self.names.add(n, name)
-        for values, given in ((self.lower, lower), (self.upper, upper)):
-            values.append(np.broadcast_to(np.asarray(given, np.int64), n))
-        self.count += n
-        return np.arange(self.count - n, self.count)
+    def __init__(self, problem: Problem) -> None:
+        self.shape, self.states = problem.shape, problem.lattice.states
+        self.labels = LabelNames(problem.labels, self.states)
+        self.columns = Axis(upper=1, score=0, cost=0)  # boxes from 0 to `upper`; score and penalty of a unit
+        self.rows = Axis(lower=-UNBOUNDED, upper=UNBOUNDED)
+        self.entries: tuple[list[Integers], ...] = ([], [], [])  # row, column and value of each coefficient
+        self.uses = Counter[bytes]()
+        self._indicators: dict[tuple[int, bytes], int] = {}
+        for rule in problem.rules:
+            for component in rule.components:
+                if isinstance(component, Sum):
+                    self.uses.update({table.tobytes() for table in component.steps.values})
+
+    def sigma(self, of: Owner, most: int, penalty: int) -> int:
+        """The column of violations that each cost the penalty."""
+        return int(self.columns.add(1, of.one("sigma", "sigma"), upper=most, cost=penalty)[0])
 
     def put(self, row: Integers | int, column: Integers | int, value: Integers | int = 1) -> None:
         """Coefficients; the three are broadcast against each other."""
@@ -65,22 +68,8 @@ class Rows:
         time_limits.check()
         order = stable_order(row)
         time_limits.check()
-        indptr = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=self.count))])
+        indptr = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=self.rows.count))])
         return indptr.astype(np.int64), column[order], value[order]
-
-
-class ProgramBuilder:
-    """The columns and rows of a problem's program, and indicators: columns that are 1 where a step lies in a table."""
-
-    def __init__(self, problem: Problem) -> None:
-        self.shape, self.states = problem.shape, problem.lattice.states
-        self.columns, self.rows, self.labels = Columns(), Rows(), LabelNames(problem.labels, self.states)
-        self.uses = Counter[bytes]()
-        self._indicators: dict[tuple[int, bytes], int] = {}
-        for rule in problem.rules:
-            for component in rule.components:
-                if isinstance(component, Sum):
-                    self.uses.update({table.tobytes() for table in component.steps.values})
 
     def edges(self, token: int, table: NDArray[Any]) -> Integers:
         """Path columns into the token, some of K at token 0 and of S·K later, where the table is not 0."""
@@ -108,10 +97,10 @@ class ProgramBuilder:
             def name() -> list[Meaning]:
                 return [self.labels.steps(token, table.astype(bool))]
 
-            column = int(self.columns.add(np.ones(1, np.int64), name)[0])
-            row = self.rows.add(1, lambda: [_link(*name())], 0, 0)
-            self.rows.put(row, column, -1)
-            self.rows.put(row, self.edges(token, table))
+            column = int(self.columns.add(1, name)[0])
+            row = self.rows.add(1, lambda: [_link(*name())], lower=0, upper=0)
+            self.put(row, column, -1)
+            self.put(row, self.edges(token, table))
             self._indicators[key] = column
         return self._indicators[key]
 

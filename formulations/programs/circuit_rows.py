@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations import time_limits
-from formulations.automata.circuit import Circuit
-from formulations.automata.gates import AND, FALSE, LITERAL, TRUE
+from formulations.automata.circuit import AND, FALSE, LITERAL, TRUE, Circuit
 from formulations.problem.problem import GroundRule
 from formulations.programs.builder import ProgramBuilder
 from formulations.programs.names import Meaning, Owner
@@ -22,11 +21,10 @@ def add_circuit(
     for number, (root, times) in enumerate(roots.items()):
         if not number % 64:
             time_limits.check()
-        slack = once
+        part, slack = of.part(number, len(roots)), once
         if slack is None and not rule.hard:
-            name = of.part(number, len(roots)).one("sigma", "sigma")
-            slack = int(program.columns.add(np.ones(1, np.int64), name, cost=rule.penalty * times)[0])
-        writer.require(root, slack, of.part(number, len(roots)))
+            slack = program.sigma(part, 1, rule.penalty * times)
+        writer.require(root, slack, part)
     writer.finish()
 
 
@@ -90,8 +88,7 @@ class _Writer:
             if waiting:
                 stack += waiting
                 continue
-            name = self.of.one("gate", "gate", n)
-            z = self.column[n] = int(self.program.columns.add(np.ones(1, np.int64), name)[0])
+            z = self.column[n] = int(self.program.columns.add(1, self.of.one("gate", "gate", n))[0])
             together = np.logical_and if kind == AND else np.logical_or
             columns = [(column, 1) for column in self._columns(inputs, together)]
             for terms in [[column] for column in columns] if kind == AND else [columns]:
@@ -125,10 +122,9 @@ class _Writer:
         self.owner.append(owner)
 
     def finish(self) -> None:
-        rows = self.program.rows
-        new = rows.add(len(self.lower), self._names, lower=np.array(self.lower, np.int64))
+        new = self.program.rows.add(len(self.lower), self._names, lower=np.array(self.lower, np.int64))
         row, at, value = np.array(self.entries, np.int64).reshape(-1, 3).T
-        rows.put(new[row], at, value)
+        self.program.put(new[row], at, value)
 
     def _names(self) -> Iterator[Meaning]:
         """`rule["r",numbers,clause]` and `link["r",numbers,gate,clause]`; without the clause where there is one."""

@@ -1,10 +1,9 @@
 """The programs: one set of columns and rows, and the objectives and extra rows that make each of them."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
 from typing import Literal, get_args
 
 import numpy as np
@@ -18,7 +17,7 @@ from formulations.grid import UNITS_PER_NAT, is_forbidden
 from formulations.problem.problem import Problem
 from formulations.programs.builder import ProgramBuilder
 from formulations.programs.loss_bounds import losses
-from formulations.programs.names import END, START, Blocks, LabelNames, Meaning, bracketed
+from formulations.programs.names import END, START, Block, LabelNames, Meaning, bracketed
 from formulations.programs.record import IntegerProgram
 from formulations.programs.rule_rows import add_rule
 
@@ -41,8 +40,8 @@ class Formulation:
     score: Integers  # (n,) grid units a unit of each column
     cost: Integers  # (n,) penalty, grid units a unit of each column
     lattice: Lattice  # the scores that `score` holds
-    column_names: Blocks
-    row_names: Blocks
+    columns: Sequence[Block]
+    rows: Sequence[Block]
 
     def soft(self) -> IntegerProgram:
         """maximise score - Σ ρ·σ (Stokman 2011, eq. 57)."""
@@ -95,21 +94,21 @@ def formulate(problem: Problem) -> Formulation:
         time_limits.check()
         add_rule(rule, built)
     columns, rows = built.columns, built.rows
-    indptr, indices, data = rows.compress()
+    indptr, indices, data = built.compress()
     program = IntegerProgram(
         tokens=T,
         labels=K,
         objective=np.zeros(columns.count, np.int64),
         lower=np.zeros(columns.count, np.int64),
-        upper=np.concatenate(columns.upper),
+        upper=columns.numbers("upper"),
         indptr=indptr,
         indices=indices,
         data=data,
-        row_lower=np.concatenate(rows.lower),
-        row_upper=np.concatenate(rows.upper),
+        row_lower=rows.numbers("lower"),
+        row_upper=rows.numbers("upper"),
         order=problem.lattice.order,
     )
-    score, cost = np.concatenate(columns.score), np.concatenate(columns.cost)
+    score, cost = columns.numbers("score"), columns.numbers("cost")
     return Formulation(program, score, cost, problem.lattice, columns.names, rows.names)
 
 
@@ -120,24 +119,22 @@ def _add_path(lattice: Lattice, program: ProgramBuilder) -> None:
     (Fersini et al. 2014, eq. 12-16; Stokman 2011, eq. 39-46, where the label before token 0 is `start`).
     """
     (T, K), S = lattice.shape, lattice.states
-    columns, rows, labels = program.columns, program.rows, program.labels
+    rows, labels = program.rows, program.labels
     score = np.concatenate([lattice.node[0], lattice.edge_scores().reshape(-1), np.zeros(S, np.int64)])
     forbidden = is_forbidden(score)
-    columns.add((~forbidden).astype(np.int64), lambda: _edges(T, labels), score=np.where(forbidden, 0, score))
+    score = np.where(forbidden, 0, score)
+    program.columns.add(len(score), lambda: _edges(T, labels), upper=~forbidden, score=score)
     start, end = np.arange(S), S + (T - 1) * S * K + np.arange(S)
     step = S + np.arange((T - 1) * S * K).reshape(T - 1, S, K)
-    source, sink = (rows.add(1, partial(_end, name), 1, 1) for name in ("start", "end"))
-    node = rows.add(T * S, lambda: _nodes(T, labels), 0, 0).reshape(T, S)
-    rows.put(source, start)
-    rows.put(sink, end)
-    rows.put(node[0], start)
-    rows.put(node[:-1, :, None], step, -1)
-    rows.put(lattice.at_targets(node[1:]), step)
-    rows.put(node[-1], end, -1)
-
-
-def _end(name: str) -> list[Meaning]:
-    return [Meaning(name, "flow")]
+    source = rows.add(1, lambda: [Meaning("start", "flow")], lower=1, upper=1)
+    sink = rows.add(1, lambda: [Meaning("end", "flow")], lower=1, upper=1)
+    node = rows.add(T * S, lambda: _nodes(T, labels), lower=0, upper=0).reshape(T, S)
+    program.put(source, start)
+    program.put(sink, end)
+    program.put(node[0], start)
+    program.put(node[:-1, :, None], step, -1)
+    program.put(lattice.at_targets(node[1:]), step)
+    program.put(node[-1], end, -1)
 
 
 def _nodes(T: int, labels: LabelNames) -> Iterator[Meaning]:

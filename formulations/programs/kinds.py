@@ -1,9 +1,8 @@
 """The programs by name: from a trellis and rules to a record with named columns and rows."""
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
-from functools import partial
 from typing import Literal, get_args
 
 from formulations.arguments import flag, number
@@ -17,8 +16,8 @@ from formulations.problem.trellis import Trellis
 from formulations.programs.formulation import FloorKind, score_floor
 from formulations.programs.formulation import formulate as rows_and_columns
 from formulations.programs.loss_bounds import best_score as best_of_lattice
-from formulations.programs.names import Meaning
-from formulations.programs.program import Program
+from formulations.programs.names import Meaning, meanings
+from formulations.programs.program import Meanings, Program
 
 Kind = Literal["soft", "hard", "two-phase", "shortest-path"]
 PROGRAMS: tuple[str, ...] = get_args(Kind)
@@ -94,16 +93,20 @@ def formulate(
         raise ValueError(f"best_score is for two-phase programs; leave it out for {program}")
     score_floor(0, tau, bound)
     folded = flag(folded, "folded")
-    problem, two_phases = _problem(trellis, rules, program), program == "two-phase"
+    two_phases, rules = program == "two-phase", () if program == "shortest-path" else rules
+    compiled = rules if isinstance(rules, CompiledRules) else compile_rules(rules, trellis.labels)
+    problem = (with_hard_rules(compiled) if program == "hard" else compiled).problem(trellis)
     base = problem.fold(soft=not two_phases) if folded else problem
     formulation = rows_and_columns(base)
-    columns, rows = formulation.column_names.meanings, formulation.row_names.meanings
     floor = _floor(base, tau, bound, best_score) if two_phases else None
     integer = formulation.least_cost(floor) if two_phases else formulation.soft()
-    made = Program(integer, trellis.labels.names, program, folded, columns, rows)
-    if floor is None:
-        return made
-    return replace(made, _row_meanings=partial(_and_floor, rows), floor=floor / UNITS_PER_NAT)
+
+    def named() -> tuple[Meanings, Meanings]:
+        extra = () if floor is None else (Meaning("floor", "floor"),)
+        return meanings(formulation.columns), (*meanings(formulation.rows), *extra)
+
+    nats_of_floor = None if floor is None else floor / UNITS_PER_NAT
+    return Program(integer, trellis.labels.names, program, folded, named, floor=nats_of_floor)
 
 
 def with_hard_rules(compiled: CompiledRules) -> CompiledRules:
@@ -116,12 +119,6 @@ def with_hard_rules(compiled: CompiledRules) -> CompiledRules:
     if all(rule.rule.hard for rule in compiled.rules):
         return compiled
     return compile_rules(replace(rules, items=items), compiled.labels)
-
-
-def _problem(trellis: Trellis, rules: Iterable[Rule | Feature] | CompiledRules, program: str) -> Problem:
-    rules = () if program == "shortest-path" else rules
-    compiled = rules if isinstance(rules, CompiledRules) else compile_rules(rules, trellis.labels)
-    return (with_hard_rules(compiled) if program == "hard" else compiled).problem(trellis)
 
 
 def _floor(problem: Problem, tau: float, bound: str, best_score: float | None) -> int | None:
@@ -142,7 +139,3 @@ def _floor(problem: Problem, tau: float, bound: str, best_score: float | None) -
             "ilpinfer.decode_two_phase(...).best_score of the same trellis and rules"
         )
     return None if is_forbidden(best) else score_floor(best, tau, bound)
-
-
-def _and_floor(rows: Callable[[], tuple[Meaning, ...]]) -> tuple[Meaning, ...]:
-    return (*rows(), Meaning("floor", "floor"))

@@ -1,17 +1,17 @@
-"""Names of columns and rows, created at first access, and how files write them."""
+"""Names of columns and rows, created at first access, how files write them, and sizes of programs by them."""
 
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 from itertools import product
 
 import numpy as np
 
-from formulations.dtypes import Booleans
+from formulations.dtypes import Booleans, Integers
 from formulations.labels.label_set import LabelSet
 
 START, END = "START", "END"  # names of the states before the first token and after the last one
@@ -30,30 +30,22 @@ class Meaning:
 
 
 Namer = Callable[[], Iterable[Meaning]]  # the meanings of a block of columns or rows
+Block = tuple[int, Namer]  # its size, and the meanings in it
 
 
-@dataclass
-class Blocks:
-    """Namers of consecutive columns or rows, in order."""
-
-    namers: list[tuple[int, Namer]] = field(default_factory=list)
-
-    def add(self, count: int, namer: Namer) -> None:
-        self.namers.append((count, namer))
-
-    def meanings(self) -> tuple[Meaning, ...]:
-        """All of them; a name that occurs again gets a number."""
-        result, times = list[Meaning](), Counter[str]()
-        for count, namer in self.namers:
-            block = list(namer())
-            if len(block) != count:
-                raise ArithmeticError(f"{len(block)} names for a block of {count}")
-            for meaning in block:
-                times[meaning.name] += 1
-                if (again := times[meaning.name]) > 1:
-                    meaning = replace(meaning, name=f"{meaning.name[:-1]},#{again}]")
-                result.append(meaning)
-        return tuple(result)
+def meanings(blocks: Iterable[Block]) -> tuple[Meaning, ...]:
+    """Those of consecutive blocks; a name that occurs again gets a number."""
+    result, times = list[Meaning](), Counter[str]()
+    for count, namer in blocks:
+        block = list(namer())
+        if len(block) != count:
+            raise ArithmeticError(f"{len(block)} names for a block of {count}")
+        for meaning in block:
+            times[meaning.name] += 1
+            if (again := times[meaning.name]) > 1:
+                meaning = replace(meaning, name=f"{meaning.name[:-1]},#{again}]")
+            result.append(meaning)
+    return tuple(result)
 
 
 def bracketed(word: str, *items: str | int) -> str:
@@ -205,3 +197,50 @@ def _split(items: str) -> list[str]:
 
 def _escape(text: str) -> str:
     return "".join(s if s.isascii() and s.isalnum() else SIGNS.get(s, f"_x{ord(s):x}_") for s in text)
+
+
+@dataclass(frozen=True)
+class Part:
+    """The columns and rows of one rule and kind, and the coefficients in these rows."""
+
+    rule: str  # empty for columns and rows of no rule, or of several
+    kind: str  # as in `Meaning`
+    columns: int
+    rows: int
+    entries: int
+
+
+@dataclass(frozen=True)
+class Description:
+    """The parts of a program, those of the path first; printed as a table, its totals in the last line."""
+
+    parts: tuple[Part, ...]
+    columns: int
+    rows: int
+    entries: int
+
+    def __iter__(self) -> Iterator[Part]:
+        return iter(self.parts)
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+    def __str__(self) -> str:
+        total = Part("total", "", self.columns, self.rows, self.entries)
+        parts = ((p.rule or "-", p.kind, p.columns, p.rows, p.entries) for p in (*self.parts, total))
+        lines = [("rule", "kind", "columns", "rows", "entries"), *(tuple(map(str, part)) for part in parts)]
+        rule, kind, *numbers = (max(map(len, column)) for column in zip(*lines, strict=True))
+        widths = (f"<{rule}", f"<{kind}", *(f">{width}" for width in numbers))
+        return "\n".join("  ".join(map(format, line, widths)) for line in lines)
+
+
+def describe(columns: Iterable[Meaning], rows: Iterable[Meaning], row_lengths: Integers) -> Description:
+    """The parts that columns and rows belong to, with the entries of each row."""
+    n_columns = Counter((m.rule, m.kind) for m in columns)
+    n_rows, entries = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+    for row, length in zip(rows, row_lengths.tolist(), strict=True):
+        n_rows[row.rule, row.kind] += 1
+        entries[row.rule, row.kind] += length
+    keys = sorted(dict.fromkeys([*n_columns, *n_rows]), key=lambda key: key[0] != "")
+    parts = tuple(Part(*key, n_columns[key], n_rows[key], entries[key]) for key in keys)
+    return Description(parts, n_columns.total(), n_rows.total(), entries.total())

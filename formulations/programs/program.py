@@ -15,12 +15,9 @@ from formulations.files import plain_name, write_whole
 from formulations.grid import UNITS_PER_NAT
 from formulations.messages import brief
 from formulations.problem.digest import digest
-from formulations.programs.description import Description, describe
-from formulations.programs.names import Meaning, bracketed, file_names
-from formulations.programs.other_texts import best_objective, nl, wcsp
-from formulations.programs.record import UNBOUNDED, IntegerProgram
-from formulations.programs.text import Style, lp, mps
-from formulations.programs.values import by_column, feasible_values
+from formulations.programs.names import Description, Meaning, bracketed, describe, file_names
+from formulations.programs.record import UNBOUNDED, IntegerProgram, by_column, feasible_values
+from formulations.programs.text import Style, best_objective, lp, mps, nl, wcsp
 
 FORMATS = {"lp": lp, "mps": mps, "nl": nl, "wcsp": wcsp}
 UNITS = {"nats": UNITS_PER_NAT, "grid": 1}
@@ -62,8 +59,7 @@ class Program:
     labels: tuple[str, ...]
     program: str
     folded: bool
-    _column_meanings: Callable[[], Meanings]
-    _row_meanings: Callable[[], Meanings]
+    _meanings: Callable[[], tuple[Meanings, Meanings]]  # of columns and rows
     form: str = "general"
     floor: float | None = None
     _general: "Program | None" = field(default=None)
@@ -74,9 +70,7 @@ class Program:
         return f"Program({self.program}{folded}, {self.form} form: {self.tokens} tokens, {size})"
 
     def __getstate__(self) -> dict[str, Any]:
-        columns, rows = self.columns, self.rows
-        apart = {"_column_meanings": None, "_row_meanings": None, "columns": columns, "rows": rows}
-        return {**self.__dict__, **apart}
+        return {**self.__dict__, "_both_meanings": self._both_meanings, "_meanings": None}
 
     @property
     def tokens(self) -> int:
@@ -99,14 +93,18 @@ class Program:
         return len(self.integer.data)
 
     @cached_property
+    def _both_meanings(self) -> tuple[Meanings, Meanings]:
+        return self._meanings()
+
+    @property
     def columns(self) -> Meanings:
         """Meaning of each column: name, kind, rule, token and labels."""
-        return self._column_meanings()
+        return self._both_meanings[0]
 
-    @cached_property
+    @property
     def rows(self) -> Meanings:
         """Meaning of each row."""
-        return self._row_meanings()
+        return self._both_meanings[1]
 
     @cached_property
     def column_names(self) -> tuple[str, ...]:
@@ -350,8 +348,7 @@ class Program:
             integer=program.integer.canonical(),
             form="canonical",
             _general=program,
-            _column_meanings=lambda: program.columns,
-            _row_meanings=lambda: _halves([program.rows[r] for r in rows]),
+            _meanings=lambda: (program.columns, _halves([program.rows[r] for r in rows])),
         )
 
     def standard(self) -> "Program":
@@ -364,16 +361,12 @@ class Program:
         """
         canonical = self.canonical()
         inequalities = np.flatnonzero(canonical.integer.row_upper == UNBOUNDED).tolist()
-        return replace(
-            canonical,
-            integer=canonical.integer.standard(),
-            form="standard",
-            _column_meanings=lambda: (
-                *canonical.columns,
-                *(_surplus(canonical.rows[r]) for r in inequalities),
-            ),
-            _row_meanings=lambda: canonical.rows,
-        )
+
+        def meanings() -> tuple[Meanings, Meanings]:
+            rows = canonical.rows
+            return (*canonical.columns, *(_surplus(rows[r]) for r in inequalities)), rows
+
+        return replace(canonical, integer=canonical.integer.standard(), form="standard", _meanings=meanings)
 
 
 def check_units(units: str) -> None:

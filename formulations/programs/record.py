@@ -1,12 +1,17 @@
-"""The sparse record of an integer program that all solvers read."""
+"""The sparse record of an integer program that all solvers read, and values of its columns as they give them, checked."""
 
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from formulations.automata.lattice import states_of
-from formulations.dtypes import Booleans, Floats, Integers, LabelIds
+from formulations.dtypes import Floats, Integers, LabelIds
+from formulations.messages import brief, suggestion
+from formulations.programs.names import Meaning, file_names
 
 UNBOUNDED = 2**62  # marks a side that a row does not have: `row_upper = UNBOUNDED`, `row_lower = -UNBOUNDED`
 
@@ -84,11 +89,11 @@ class IntegerProgram:
         lower, upper = self.row_lower, self.row_upper
         return np.where(lower <= -UNBOUNDED, -np.inf, lower), np.where(upper >= UNBOUNDED, np.inf, upper)
 
-    @property
-    def _sides(self) -> tuple[Booleans, Booleans, Booleans]:
-        """(m,) each: equalities; rows with a lower side, equalities included; other rows with an upper one."""
-        equal = self.row_lower == self.row_upper
-        return equal, self.row_lower > -UNBOUNDED, (self.row_upper < UNBOUNDED) & ~equal
+    def row(self, number: int) -> tuple[Integers, Integers]:
+        """Columns and coefficients of a row, by column."""
+        entries = slice(int(self.indptr[number]), int(self.indptr[number + 1]))
+        order = np.argsort(self.indices[entries], kind="stable")
+        return self.indices[entries][order], self.data[entries][order]
 
     def columns_of(self, path: LabelIds) -> Integers:
         """(T+1,) the path columns that are 1 for label ids (T,)."""
@@ -121,24 +126,23 @@ class IntegerProgram:
     @property
     def canonical_rows(self) -> Integers:
         """The row of this program that each row of the canonical form comes from."""
-        _, above, below = self._sides
-        return np.concatenate([np.flatnonzero(above), np.flatnonzero(below)])
+        above, equal = self.row_lower > -UNBOUNDED, self.row_lower == self.row_upper
+        return np.concatenate([np.flatnonzero(above), np.flatnonzero((self.row_upper < UNBOUNDED) & ~equal)])
 
     def canonical(self) -> "IntegerProgram":
         """The same program with `>=` and `=` rows only: a row with two different sides becomes two, and `<=` is negated."""
-        equal, above, below = self._sides
-        sign = np.repeat([1, -1], [above.sum(), below.sum()])
-        entries, indptr = _gather(self.indptr, self.canonical_rows)
-        lower = np.concatenate([self.row_lower[above], -self.row_upper[below]])
-        upper = np.full(len(sign), UNBOUNDED)
-        upper[: above.sum()][equal[above]] = self.row_upper[equal]
+        rows = self.canonical_rows
+        above = np.arange(len(rows)) < np.count_nonzero(self.row_lower > -UNBOUNDED)
+        lower, upper, lengths = self.row_lower[rows], self.row_upper[rows], np.diff(self.indptr)[rows]
+        indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        entries = np.arange(indptr[-1]) + np.repeat(self.indptr[rows] - indptr[:-1], lengths)
         return replace(
             self,
             indptr=indptr,
             indices=self.indices[entries],
-            data=self.data[entries] * np.repeat(sign, np.diff(indptr)),
-            row_lower=lower,
-            row_upper=upper,
+            data=self.data[entries] * np.repeat(np.where(above, 1, -1), lengths),
+            row_lower=np.where(above, lower, -upper),
+            row_upper=np.where(lower == upper, upper, UNBOUNDED),
         )
 
     def standard(self) -> "IntegerProgram":
@@ -175,9 +179,68 @@ def stable_order(keys: Integers) -> Integers:
     return order
 
 
-def _gather(indptr: Integers, rows: Integers) -> tuple[Integers, Integers]:
-    """Entry positions of the named rows, one after the other, and their new indptr."""
-    lengths = np.diff(indptr)[rows]
-    new = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    offsets = np.repeat(indptr[rows] - new[:-1], lengths)
-    return np.arange(new[-1]) + offsets, new
+TOLERANCE = 1e-5  # how far a value may be from a whole number
+
+
+def by_column(values: Any, names: Sequence[str]) -> Floats:
+    """(n,) values of a mapping by name, or by the name in files, or of an array; NaN is let through."""
+    if not isinstance(values, Mapping):
+        return _array(values, names)
+    place = {name: c for c, name in enumerate(names)}
+    place |= {name: c for c, name in enumerate(file_names(names))}
+    result: list[float | None] = [None] * len(names)
+    for name, value in values.items():
+        c = place.get(name) if isinstance(name, str) else None
+        if c is None:
+            near = suggestion(name, names) if isinstance(name, str) and len(names) < 1000 else ""
+            what = f"{brief(name)} is no column of this program{near}"
+            raise ValueError(f"{what}: are these values of another program?")
+        if result[c] is not None:
+            raise ValueError(f"column {names[c]} has two values: by its name, and by its name in files")
+        result[c] = _number(value, names[c])
+    missing = [name for name, value in zip(names, result, strict=True) if value is None]
+    if missing:
+        more = f" and {len(missing) - 1} more columns" if len(missing) > 1 else ""
+        raise ValueError(f"no value for column {missing[0]}{more}: give each column one, 0 included")
+    return np.array(result, float)
+
+
+def _array(values: Any, names: Sequence[str]) -> Floats:
+    try:
+        array = np.asarray(values, float)
+    except (TypeError, ValueError, OverflowError):
+        expected = "a mapping from columns to numbers, or an array"
+        raise ValueError(f"values are {brief(values)}; expected {expected}") from None
+    if array.shape != (len(names),):
+        raise ValueError(f"values have the shape {array.shape}, but the program has {len(names)} columns")
+    return array
+
+
+def _number(value: Any, name: str) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        hint = ": was the program solved?" if value is None else "; expected a number"
+        raise ValueError(f"column {name} is {brief(value)}{hint}") from None
+
+
+def feasible_values(
+    values: Floats, program: IntegerProgram, columns: Sequence[str], rows: Sequence[Meaning]
+) -> Integers:
+    """Values (n,) as whole numbers in their boxes that keep every row exactly; ValueError for the first that does not."""
+    for c in np.flatnonzero(~(np.abs(values - np.rint(values)) <= TOLERANCE))[:1]:
+        value = float(values[c])
+        what = f"which is not {'whole' if math.isfinite(value) else 'finite'}"
+        raise ValueError(f"column {columns[c]} is {value:.9g}, {what}: give a solution in whole numbers")
+    low, high = program.lower, program.upper
+    for c in np.flatnonzero((values < low - 0.5) | (values > high + 0.5))[:1]:
+        raise ValueError(f"column {columns[c]} is {values[c]:.9g}, outside {low[c]} to {high[c]}")
+    x = np.rint(values).astype(np.int64)
+    activity = program.activity(x)
+    for r in np.flatnonzero((activity < program.row_lower) | (activity > program.row_upper))[:1]:
+        path = ", so that the columns x are no path" if rows[r].kind == "flow" else ""
+        least, most = int(program.row_lower[r]), int(program.row_upper[r])
+        sides = [f"at least {least}"] * (least > -UNBOUNDED) + [f"at most {most}"] * (most < UNBOUNDED)
+        expected = f"{least}" if least == most else " and ".join(sides)
+        raise ValueError(f"row {rows[r].name} is broken: its sum is {activity[r]}, expected {expected}{path}")
+    return x

@@ -4,17 +4,20 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from formulations.automata.agreement import Agreement
 from formulations.automata.circuit import Circuit
+from formulations.automata.components import Agreement, Component
 from formulations.automata.hamming import HammingDistance
 from formulations.automata.machine import Machine
 from formulations.automata.sums import Sum
-from formulations.automata.windows import Component
 from formulations.dtypes import Integers
 from formulations.problem.problem import GroundRule
 from formulations.programs.builder import ProgramBuilder, on_edges, tokens_of_edges
 from formulations.programs.circuit_rows import add_circuit
 from formulations.programs.names import Owner
+
+Emissions = tuple[
+    Integers, Integers, Integers
+]  # token, column and violations of each column that breaks a rule
 
 
 @dataclass(frozen=True)
@@ -29,9 +32,8 @@ class _Part:
 
 def add_rule(rule: GroundRule, program: ProgramBuilder) -> None:
     """Add the columns and rows of a rule; each σ costs the rule's penalty, and a hard rule has no σ."""
-    owner, count, once = Owner(rule.name), len(rule.components), None
-    if rule.once:
-        once = program.columns.add(np.ones(1, np.int64), owner.one("sigma", "sigma"), cost=rule.penalty)[0]
+    owner, count = Owner(rule.name), len(rule.components)
+    once = program.sigma(owner, 1, rule.penalty) if rule.once else None
     for number, component in enumerate(rule.components):
         of = owner.part(number, count)
         if isinstance(component, Circuit):
@@ -39,8 +41,7 @@ def add_rule(rule: GroundRule, program: ProgramBuilder) -> None:
             continue
         slack = once
         if not (rule.hard or rule.binary):
-            name = of.one("sigma", "sigma")
-            slack = program.columns.add(np.array([component.most]), name, cost=rule.penalty)[0]
+            slack = program.sigma(of, component.most, rule.penalty)
         _add_component(component, _Part(of, slack, rule.once, program))
 
 
@@ -49,56 +50,53 @@ def _add_component(component: Component, part: _Part) -> None:
         _sum(component, part)
     elif isinstance(component, Agreement):
         _emit(*_agreement(component, part), part)
+    elif isinstance(component, HammingDistance) and not component.hard:
+        _emit(*_hamming_distance(component, part), replace(part, once=False))
     elif isinstance(component, HammingDistance):
-        if not component.hard:
-            _hamming_distance(component, part)
-            return
         for number, machine in enumerate(component.rule):
             _add_component(machine, replace(part, of=part.of.part(number, len(component.rule))))
     else:
         (machine,) = component.machines or ()
-        if machine.backward is not None:
-            _emit(*_flow(machine.backward, part, backward=True), part)
+        backward = machine.automaton.backward
+        if backward is not None:
+            _emit(*_flow(Machine(machine.steps, backward), part, backward=True), part)
         else:
             _emit(*(_local(machine, part.program) if machine.is_local else _flow(machine, part)), part)
 
 
-def _hamming_distance(component: HammingDistance, part: _Part) -> None:
-    """A second path, which keeps the rule, and σ >= the number of tokens at which the two differ."""
-    of, rows, columns = part.of, part.program.rows, part.program.columns
+def _hamming_distance(component: HammingDistance, part: _Part) -> Emissions:
+    """Add a second path, which keeps the rule; the tokens at which the two differ."""
+    of, program, rows, columns = part.of, part.program, part.program.rows, part.program.columns
     if not component.possible:
         (constant,) = component.machines or ()
-        _emit(*_flow(constant, part), replace(part, once=False))
-        return
+        return _flow(constant, part)
     class_of, members = component.classes
     T = component.length
-    differs = columns.add(np.ones(T, np.int64), of.each("differ", "differ", range(T)))
-    begin = rows.add(1, of.one("state", "repairs", 0, 0, token=0), 1, 1)
-    arrived: dict[tuple[int, ...], int] = {component.repairs.start: int(begin[0])}
+    differs = columns.add(T, of.each("differ", "differ", range(T)))
+    begin = rows.add(1, of.one("state", "repairs", 0, 0, token=0), lower=1, upper=1)
+    arrived: dict[tuple[int, ...], int] = {component.start: int(begin[0])}
     for token in range(T):
-        arcs = [(p, after) for p in arrived for after in component.repairs.after(token, p)]
+        arcs = [(p, after) for p in arrived for after in component.repairs(token, p)]
         name = of.each("state", "repair", [token], range(len(arcs)))
-        column = columns.add(np.ones(len(arcs), np.int64), name)
-        rows.put(np.array([arrived[p] for p, _ in arcs]), column)
+        column = columns.add(len(arcs), name)
+        program.put(np.array([arrived[p] for p, _ in arcs]), column)
         places = list(dict.fromkeys(after for _, after in arcs))
         if token < T - 1:
             name = of.each("state", "repairs", [token + 1], range(len(places)))
-            arrived = dict(zip(places, rows.add(len(places), name, 0, 0).tolist(), strict=True))
-            rows.put(np.array([arrived[after] for _, after in arcs]), column, -1)
+            following = rows.add(len(places), name, lower=0, upper=0)
+            arrived = dict(zip(places, following.tolist(), strict=True))
+            program.put(np.array([arrived[after] for _, after in arcs]), column, -1)
         agrees = rows.add(len(members), of.each("link", "link", [token], range(len(members))), lower=0)
-        rows.put(agrees, differs[token])
-        rows.put(agrees[[after[0] for _, after in arcs]], column)
+        program.put(agrees, differs[token])
+        program.put(agrees[[after[0] for _, after in arcs]], column)
         for c, of_class in enumerate(agrees.tolist()):
-            rows.put(of_class, part.program.indicator(token, (class_of == c)[None, :]), -1)
-    row = rows.add(1, of.one("rule", "rule"), upper=0)
-    rows.put(row, differs)
-    if part.slack is not None:
-        rows.put(row, part.slack, -1)
+            program.put(of_class, program.indicator(token, (class_of == c)[None, :]), -1)
+    return np.arange(T), differs, np.ones(T, np.int64)
 
 
 def _sum(component: Sum, part: _Part) -> None:
     """low <= Σ weights <= high, each side relaxed by σ; where the rule counts once, σ weighs the largest excess."""
-    rows, (least, greatest) = part.program.rows, component.reach
+    program, (least, greatest) = part.program, component.reach
     sides: list[tuple[str, int, int]] = []
     if component.high is not None and greatest > component.high:
         sides.append(("high", component.high, greatest - component.high))
@@ -106,39 +104,39 @@ def _sum(component: Sum, part: _Part) -> None:
         sides.append(("low", component.low, component.low - least))
     if not sides:
         return
-    at, weights = part.program.weighted_columns(component.steps)
+    at, weights = program.weighted_columns(component.steps)
     for which, side, excess in sides:
         name = part.of.one("rule", "rule", *((which,) if len(sides) > 1 else ()))
-        row = rows.add(1, name, upper=side) if which == "high" else rows.add(1, name, lower=side)
-        rows.put(row, at, weights)
+        row = program.rows.add(1, name, **{"upper" if which == "high" else "lower": side})
+        program.put(row, at, weights)
         if part.slack is not None:
-            rows.put(row, part.slack, (-1 if which == "high" else 1) * (excess if part.once else 1))
+            program.put(row, part.slack, (-1 if which == "high" else 1) * (excess if part.once else 1))
 
 
-def _local(machine: Machine, program: ProgramBuilder) -> tuple[Integers, Integers, Integers]:
-    """Token, column and violations of each edge that breaks the rule."""
+def _local(machine: Machine, program: ProgramBuilder) -> Emissions:
+    """The edges that break the rule."""
     emits = machine.emits[0, on_edges(machine.steps, program.shape, program.states)]
     at = np.flatnonzero(emits)
     return tokens_of_edges(program.shape, program.states)[at], at, emits[at]
 
 
-def _agreement(component: Agreement, part: _Part) -> tuple[Integers, Integers, Integers]:
-    """Add d >= [it has the kind] - [the one before has it] for each token and kind; token, column and violations of each d."""
+def _agreement(component: Agreement, part: _Part) -> Emissions:
+    """Add d >= [it has the kind] - [the one before has it] for each token and kind."""
     program, kinds = part.program, range(component.kinds)
     tables = [(component.kind == f)[None, :] for f in kinds]
     has = np.array([[program.indicator(t, table) for table in tables] for t in component.tokens.tolist()])
     count, tokens = component.most, component.tokens[1:].tolist()
-    differ = program.columns.add(np.ones(count, np.int64), part.of.each("differ", "differ", tokens))
+    differ = program.columns.add(count, part.of.each("differ", "differ", tokens))
     row = program.rows.add(count * len(kinds), part.of.each("link", "link", tokens, kinds), lower=0)
     row = row.reshape(count, -1)
-    program.rows.put(row, differ[:, None])
-    program.rows.put(row, has[1:], -1)
-    program.rows.put(row, has[:-1])
+    program.put(row, differ[:, None])
+    program.put(row, has[1:], -1)
+    program.put(row, has[:-1])
     return component.tokens[1:], differ, np.ones(count, np.int64)
 
 
-def _flow(machine: Machine, part: _Part, *, backward: bool = False) -> tuple[Integers, Integers, Integers]:
-    """Add w[t, q, s], 1 where the machine is in state q and reads symbol s at token t; token, column and violations of those that emit.
+def _flow(machine: Machine, part: _Part, *, backward: bool = False) -> Emissions:
+    """Add w[t, q, s], 1 where the machine is in state q and reads symbol s at token t.
 
     Flow through the states, and for each symbol but one: Σ_q w[t, q, s] = Σ of the edges that carry s.
     """
@@ -146,21 +144,21 @@ def _flow(machine: Machine, part: _Part, *, backward: bool = False) -> tuple[Int
     T, (Q, S) = program.shape[0], machine.emits.shape
     read = range(T - 1, -1, -1) if backward else range(T)
     name = of.each("state", "state", range(T), range(Q), range(S))
-    w = program.columns.add(np.ones(T * Q * S, np.int64), name).reshape(T, Q, S)
+    w = program.columns.add(T * Q * S, name).reshape(T, Q, S)
     in_order = w[::-1] if backward else w
-    state = rows.add(T * Q, of.each("state", "flow", read, range(Q)), 0, 0).reshape(T, Q)
-    rows.put(state[:, :, None], in_order)
-    rows.put(state[1:][:, machine.next_state], in_order[:-1], -1)
-    rows.lower[-1] = rows.upper[-1] = (np.arange(T * Q) == 0).astype(np.int64)
+    name, first = of.each("state", "flow", read, range(Q)), np.arange(T * Q) == 0
+    state = rows.add(T * Q, name, lower=first, upper=first).reshape(T, Q)
+    program.put(state[:, :, None], in_order)
+    program.put(state[1:][:, machine.next_state], in_order[:-1], -1)
     symbol = on_edges(machine.steps, program.shape, program.states)
     common = int(np.bincount(symbol, minlength=S).argmax())
     linked = np.delete(np.arange(S), common)
     name = of.each("link", "link", range(T), linked.tolist())
     link = np.full((T, S), -1)
-    link[:, linked] = rows.add(T * (S - 1), name, 0, 0).reshape(T, S - 1)
-    rows.put(link[:, None, linked], w[:, :, linked])
+    link[:, linked] = rows.add(T * (S - 1), name, lower=0, upper=0).reshape(T, S - 1)
+    program.put(link[:, None, linked], w[:, :, linked])
     at = np.flatnonzero(symbol != common)
-    rows.put(link[tokens_of_edges(program.shape, program.states)[at], symbol[at]], at, -1)
+    program.put(link[tokens_of_edges(program.shape, program.states)[at], symbol[at]], at, -1)
     emits = np.broadcast_to(machine.emits, (T, Q, S)).copy()
     emits[-1] += machine.final[machine.next_state]
     t, q, s = np.nonzero(emits)
@@ -171,13 +169,13 @@ def _emit(token: Integers, at: Integers, amount: Integers, part: _Part) -> None:
     """Σ violations <= σ, in one row; or, where the rule counts once, a row for each token."""
     if not len(at):
         return
-    rows = part.program.rows
+    program, rows = part.program, part.program.rows
     if not part.once:
         row = rows.add(1, part.of.one("rule", "rule"), upper=0)
-        rows.put(row, at, amount)
+        program.put(row, at, amount)
     else:
         tokens, which = np.unique(token, return_inverse=True)
         row = rows.add(len(tokens), part.of.each("rule", "rule", tokens.tolist()), upper=0)
-        rows.put(row[which.reshape(-1)], at)
+        program.put(row[which.reshape(-1)], at)
     if part.slack is not None:
-        rows.put(row, part.slack, -1)
+        program.put(row, part.slack, -1)

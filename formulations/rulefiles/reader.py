@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields
 from functools import partial
 from pathlib import Path
@@ -18,10 +18,10 @@ from formulations.constraints.template import TEMPLATES, Template
 from formulations.labels.label_set import LabelSet
 from formulations.labels.schemes import OUTSIDE
 from formulations.labels.selectors import EACH_FIELD
-from formulations.logic.parser import FormulaError
+from formulations.logic.parser import FormulaError, NamedFormula
 from formulations.messages import brief, suggestion
-from formulations.parameters import KEY, WORDS, KeyPath, ParameterError, kinds
-from formulations.rulefiles.declarations import Declarations, DocumentError, check_keys, with_word_files
+from formulations.parameters import KEY, WORDS, KeyPath, ParameterError, at, each, kinds
+from formulations.rulefiles.declarations import Declarations, check_keys, names_of, text_of, with_word_files
 from formulations.rulefiles.toml_text import NotToml, loads, locate
 
 TOP = ("title", "source", "fields", "groups", "template", "rule", "feature")
@@ -37,7 +37,7 @@ def read(text: str, source: str, folder: Path | None) -> RuleSet:
         raise RuleError(f"{source}: {error}", error.place.caret() if error.place else "") from None
     try:
         return _Reader(document, source, folder).rule_set()
-    except DocumentError as error:
+    except ParameterError as error:
         place = locate(text, error.path, error.offset) if error.path else None
         where = f" (line {place.line}, column {place.column})" if place else ""
         title = _title(document, error.path)
@@ -61,155 +61,147 @@ class _Reader(Declarations):
     folder: Path | None
 
     def rule_set(self) -> RuleSet:
-        check_keys(self.document, TOP, ())
-        texts = {name: self.text(self.document.get(name, ""), name, name) for name in ("title", "source")}
-        self.fields = self.names(self.document.get("fields", []), "fields", "fields")
+        document = self.document
+        check_keys(document, TOP)
+        about = {key: text_of(document, key) for key in ("title", "source")}
+        self.fields = names_of(document, "fields")
         for number, name in enumerate(self.fields):
             if name in self.fields[:number] or name in (OUTSIDE, EACH_FIELD):
-                raise DocumentError(f"{name!r} need not be declared again", "fields", number)
-        self.read_groups(self.document.get("groups", {}))
-        for table, path in self._tables("template"):
-            self.read_template(table, path)
-        self.check_templates(self.document.get("template", []))
-        for table, path in self._tables("template"):
-            self._with_place(partial(self.check_template, table), table, path)
-        items: list[Rule | Feature] = []
-        for kind, build in (("rule", self._rule), ("feature", self._feature)):
-            for table, path in self._tables(kind):
-                items.append(self._with_place(partial(build, table, path), table, path))
-        self._check_rule_names()
+                raise ParameterError(f"{name!r} need not be declared again", "fields", number)
+        groups = document.get("groups", {})
+        if not isinstance(groups, dict):
+            raise ParameterError(f"groups is {brief(groups)}; expected a table of lists", "groups")
+        for name, members in groups.items():
+            with at("groups", name):
+                self.read_group(name, members)
+        self._tables("template", self.read_template)
+        self.check_templates(document.get("template", []))
+        self._tables("template", self.check_template)
+        items = [*self._tables("rule", self._rule), *self._tables("feature", self._feature)]
+        names = set[str]()
+        for kind in ("rule", "feature"):
+            self._tables(kind, partial(_check_name, names))
         groups, templates = tuple(self.groups.values()), tuple(self.templates.values())
-        return RuleSet(tuple(items), self.fields, self.source, groups, templates, **texts)
+        return RuleSet(tuple(items), self.fields, self.source, groups, templates, **about)
 
-    def _check_rule_names(self) -> None:
-        seen: set[str] = set()
-        for table, path in (*self._tables("rule"), *self._tables("feature")):
-            if (name := table.get("name")) in seen:
-                raise DocumentError(f"the name {name!r} is given twice: names must differ", *path, "name")
-            seen |= {name} if name else set()
-
-    def _tables(self, kind: str) -> Iterable[tuple[Mapping[str, Any], KeyPath]]:
+    def _tables(self, kind: str, read: Callable[[Mapping[str, Any]], Any]) -> list[Any]:
+        """What is read from each table of a kind."""
         tables = self.document.get(kind, [])
         if not isinstance(tables, list) or not all(isinstance(t, dict) for t in tables):
-            raise DocumentError(f"write each {kind} as a table of its own, [[{kind}]]", kind)
-        return ((table, (kind, i)) for i, table in enumerate(tables))
+            raise ParameterError(f"write each {kind} as a table of its own, [[{kind}]]", kind)
+        with at(kind):
+            return each(tables, partial(self._read_table, read))
 
-    def _with_place(self, build: Callable[[], Any], table: Mapping[str, Any], path: KeyPath) -> Any:
-        """The result of `build`; its errors get the place of the parameter that their message begins with."""
+    def _read_table(self, read: Callable[[Mapping[str, Any]], Any], table: Mapping[str, Any]) -> Any:
+        """What is read from a table; errors get the place of the parameter that their message begins with."""
         time_limits.check()
         try:
-            return build()
-        except DocumentError:
+            return read(table)
+        except ParameterError:
             raise
         except FormulaError as error:
             keys = [k for k in (*FORMS, "regex") if table.get(k) == error.text]
-            at = error.offset if keys else None
             unknown = re.match(r'no field "(.+?)"', error.message) if not self.fields else None
             message = f"{unknown[0]}{self.hint(unknown[1])}" if unknown else error.message
-            raise DocumentError(message, *path, *keys[:1], offset=at) from None
+            raise ParameterError(message, *keys[:1], offset=error.offset if keys else None) from None
         except (TypeError, ValueError) as error:
-            place = error.path if isinstance(error, ParameterError) else ()
-            words = [] if place else re.findall(r"\w+", str(error))
-            raise DocumentError(str(error), *path, *place, *[w for w in words if w in table][:1]) from None
+            keys = [word for word in re.findall(r"\w+", str(error)) if word in table]
+            raise ParameterError(str(error), *keys[:1]) from None
 
-    def _rule(self, table: Mapping[str, Any], path: KeyPath) -> Rule:
+    def _rule(self, table: Mapping[str, Any]) -> Rule:
         forms = [form for form in FORMS if form in table]
         if not forms:
             known = ", ".join(sorted(TEMPLATES))
-            raise DocumentError(f"no template; there are {known}; or write linear or logic", *path)
+            raise ParameterError(f"no template; there are {known}; or write linear or logic")
         if len(forms) > 1:
-            raise DocumentError(f"{forms[0]} and {forms[1]}: a rule has one form", *path, forms[1], KEY)
+            raise ParameterError(f"{forms[0]} and {forms[1]}: a rule has one form", forms[1], KEY)
         common = {key: table[key] for key in COMMON if key in table}
         scope = common.get("scope", "")
-        if not isinstance(scope, str) or (scope and scope not in SCOPES):
-            raise DocumentError(f"no scope {brief(scope)}; there are each label, each pair", *path, "scope")
-        penalty, placeholders = common.pop("penalty", "hard"), SCOPES.get(scope, ())
-        number = math.inf if penalty == "hard" else _number(penalty, "penalty", path)
-        rule = Rule(self._statement(table, path, forms[0], placeholders), number, **common)
-        self._check_names(rule, placeholders)
+        if scope not in list(SCOPES):
+            raise ParameterError(f"no scope {brief(scope)}; there are each label, each pair", "scope")
+        self.placeholders, penalty = SCOPES[scope], common.pop("penalty", "hard")
+        number = math.inf if penalty == "hard" else _number(penalty, "penalty")
+        rule = Rule(self._statement(table, forms[0]), number, **common)
+        self._check_names(rule.statement)
         return rule
 
-    def _statement(
-        self, table: Mapping[str, Any], path: KeyPath, form: str, placeholders: tuple[str, ...]
-    ) -> Template:
+    def _statement(self, table: Mapping[str, Any], form: str) -> Template:
         if form != "template":
-            check_keys(table, (form, *COMMON), path)
-            text = self.text(table[form], form, *path, form)
-            return (Linear if form == "linear" else Logic)(text, tuple(self.groups.values()), self.formulas())
+            check_keys(table, (form, *COMMON))
+            kind = Linear if form == "linear" else Logic
+            return kind(text_of(table, form), tuple(self.groups.values()), self.formulas())
         name = table["template"]
         if isinstance(name, str) and name in self.templates:
-            return self._user_template(table, path, name, placeholders)
+            return self._user_template(table, *self.templates[name])
         if not isinstance(name, str) or name not in TEMPLATES:
             hint = suggestion(str(name)[:100], [*TEMPLATES, *self.templates])
-            raise DocumentError(f'no template "{brief(name, quoted=False)}"{hint}', *path, "template")
+            raise ParameterError(f'no template "{brief(name, quoted=False)}"{hint}', "template")
         if issubclass(TEMPLATES[name], Text):
-            raise DocumentError(f'write {name} = "…" in place of template', *path, "template")
-        parameters = self._parameters(table, TEMPLATES[name], (*COMMON, "template"), path, placeholders)
+            raise ParameterError(f'write {name} = "…" in place of template', "template")
+        parameters = self._parameters(table, TEMPLATES[name], (*COMMON, "template"))
         if TEMPLATES[name] is Matches:
             parameters["groups"] = tuple(self.groups.values())
         return TEMPLATES[name](**parameters)
 
-    def _user_template(
-        self, table: Mapping[str, Any], path: KeyPath, name: str, placeholders: tuple[str, ...]
-    ) -> Text:
-        formula, kind = self.templates[name]
-        check_keys(table, (*formula.parameters, *COMMON, "template"), path)
+    def _user_template(self, table: Mapping[str, Any], formula: NamedFormula, kind: str) -> Text:
+        check_keys(table, (*formula.parameters, *COMMON, "template"))
         for parameter in formula.parameters:
             if parameter not in table:
-                raise DocumentError(f"{parameter} is missing", *path)
-        values = tuple(self.selector(table[p], p, (*path, p), placeholders) for p in formula.parameters)
+                raise ParameterError(f"{parameter} is missing")
+        values = [self._selector(table, parameter) for parameter in formula.parameters]
         return apply_template(formula, values, tuple(self.groups.values()), self.formulas(), kind)
 
-    def _feature(self, table: Mapping[str, Any], path: KeyPath) -> Feature:
-        parameters = self._parameters(table, Feature, (), path, ())
-        _number(parameters["weight"], "weight", path)
+    def _selector(self, table: Mapping[str, Any], key: str) -> Any:
+        with at(key):
+            return self.selector(table[key], key)
+
+    def _feature(self, table: Mapping[str, Any]) -> Feature:
+        self.placeholders = ()
+        parameters = self._parameters(table, Feature, ())
+        _number(parameters["weight"], "weight")
         return Feature(**parameters)
 
-    def _check_names(self, rule: Rule, placeholders: tuple[str, ...]) -> None:
+    def _check_names(self, statement: Template) -> None:
         """Check the names in a text, which would otherwise be noticed only with the first labelling."""
-        names = tuple(dict.fromkeys((*self.fields, OUTSIDE, *placeholders)))
+        names = tuple(dict.fromkeys((*self.fields, OUTSIDE, *self.placeholders)))
         known, model = LabelSet(names, "plain"), LabelSet((*names, _ANOTHER), "plain")
-        text = rule.statement
-        if isinstance(text, Text):
-            text.read(known)
-        if isinstance(text, Matches):
-            text.check(known)
-        if isinstance(text, Linear | Matches):
-            list(text.ground(model, ["", "", ""]))
+        if isinstance(statement, Text):
+            statement.read(known)
+        if isinstance(statement, Matches):
+            statement.check(known)
+        if isinstance(statement, Linear | Matches):
+            list(statement.ground(model, ["", "", ""]))
 
     def _parameters(
-        self,
-        table: Mapping[str, Any],
-        record: type[Any],
-        other: tuple[str, ...],
-        path: KeyPath,
-        placeholders: tuple[str, ...],
+        self, table: Mapping[str, Any], record: type[Any], other: tuple[str, ...]
     ) -> dict[str, Any]:
-        """The parameters of a template or feature, checked; the key `from` is the parameter `from_`."""
+        """The parameters of a template or feature; the key `from` is the parameter `from_`."""
         known = {f.name.rstrip("_"): f for f in fields(record) if f.name != "groups"}
-        check_keys(table, (*known, *other), path)
+        check_keys(table, (*known, *other))
         missing = [name for name, f in known.items() if f.default is MISSING and name not in table]
         if missing:
-            raise DocumentError(f"{missing[0]} is missing", *path)
+            raise ParameterError(f"{missing[0]} is missing")
         result = {}
-        for name, f in known.items():
-            if name not in table or name in other:
-                continue
-            value, at = table[name], (*path, name)
-            kind = kinds(record)[f.name]
+        for key in (key for key in known if key in table and key not in other):
+            name = known[key].name
+            kind = kinds(record)[name]
             if kind.names_fields:
-                value = self.selector(value, name, at, placeholders)
+                result[name] = self._selector(table, key)
             else:
-                value = with_word_files(value, name, at, self.folder, kind is WORDS)
-            try:
-                result[f.name] = kind.check(value, name)
-            except ValueError as error:
-                raise DocumentError(str(error), *at, *getattr(error, "path", ())) from None
+                with at(key):
+                    result[name] = with_word_files(table[key], key, self.folder, kind is WORDS)
         return result
 
 
-def _number(value: Any, what: str, path: KeyPath) -> float:
+def _check_name(names: set[str], table: Mapping[str, Any]) -> None:
+    name = table.get("name", "")
+    if name in names:
+        raise ParameterError(f"the name {name!r} is given twice: names must differ", "name")
+    names.update([name] if name else [])
+
+
+def _number(value: Any, what: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) > 2**31:
         hard = ", or hard" if what == "penalty" else ""
-        raise DocumentError(f"{what} is {brief(value)}; expected nats up to 2^31{hard}", *path, what)
+        raise ParameterError(f"{what} is {brief(value)}; expected nats up to 2^31{hard}", what)
     return float(value)

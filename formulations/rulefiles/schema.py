@@ -1,5 +1,6 @@
 """The JSON Schema of rule files, derived from the templates, for editors."""
 
+from collections.abc import Iterator
 from dataclasses import MISSING, fields
 from typing import Any
 
@@ -28,14 +29,16 @@ _COMMON: dict[str, Any] = {
 
 def schema() -> dict[str, Any]:
     names = {"type": "array", "items": {**_TEXT, "minLength": 1}}
+    template = _object(["name"], name=_TEXT, parameters=names, logic=_TEXT, linear=_TEXT, reason=_TEXT)
+    step, label = {"anyOf": [{"required": ["from"]}, {"required": ["to"]}]}, {"required": ["label"]}
     properties = {
         "title": _TEXT,
         "source": _TEXT,
         "fields": {**names, "description": "every field that rules may name"},
         "groups": {"type": "object", "additionalProperties": {"oneOf": [_SELECTORS, _not(_SELECTORS)]}},
-        "template": {"type": "array", "items": _named_template(names)},
-        "rule": {"type": "array", "items": {"oneOf": [*_templates(), *_formulas(), _user_template()]}},
-        "feature": {"type": "array", "items": _feature()},
+        "template": _array({**template, "oneOf": [{"required": ["logic"]}, {"required": ["linear"]}]}),
+        "rule": _array({"oneOf": list(_rules())}),
+        "feature": _array({**_record(Feature), "oneOf": [{**label, "not": step}, {**step, "not": label}]}),
     }
     definitions = {
         "selector": {"oneOf": [{**_TEXT, "minLength": 1}, _SELECTORS, _not({"oneOf": [_TEXT, _SELECTORS]})]},
@@ -47,6 +50,21 @@ def schema() -> dict[str, Any]:
     return {**about, **closed, "properties": properties, "definitions": definitions}
 
 
+def _rules() -> Iterator[dict[str, Any]]:
+    """A rule with each template, with a formula, and with a template that the file defines."""
+    for name, record in sorted(TEMPLATES.items()):
+        if not issubclass(record, Text):
+            yield _record(record, template={"const": name, "description": _summary(record)}, **_COMMON)
+    for form in ("linear", "logic"):
+        yield _object([form], **{form: {**_TEXT, "description": _summary(TEMPLATES[form])}}, **_COMMON)
+    own = {"allOf": [_TEXT, {"not": {"enum": sorted(TEMPLATES)}}]}
+    yield {**_object(["template"], template=own, **_COMMON), "additionalProperties": _SELECTOR}
+
+
+def _array(items: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "items": items}
+
+
 def _object(required: list[str], /, **properties: Any) -> dict[str, Any]:
     closed = {"type": "object", "required": required, "additionalProperties": False}
     return {**closed, "properties": properties}
@@ -54,36 +72,6 @@ def _object(required: list[str], /, **properties: Any) -> dict[str, Any]:
 
 def _not(members: dict[str, Any]) -> dict[str, Any]:
     return _object(["not"], **{"not": members})
-
-
-def _feature() -> dict[str, Any]:
-    step = {"anyOf": [{"required": ["from"]}, {"required": ["to"]}]}
-    label = {"required": ["label"]}
-    return {**_record(Feature), "oneOf": [{**label, "not": step}, {**step, "not": label}]}
-
-
-def _named_template(names: dict[str, Any]) -> dict[str, Any]:
-    result = _object(["name"], name=_TEXT, parameters=names, logic=_TEXT, linear=_TEXT, reason=_TEXT)
-    return {**result, "oneOf": [{"required": ["logic"]}, {"required": ["linear"]}]}
-
-
-def _templates() -> list[dict[str, Any]]:
-    return [
-        _record(record, template={"const": name, "description": _summary(record)}, **_COMMON)
-        for name, record in sorted(TEMPLATES.items())
-        if not issubclass(record, Text)
-    ]
-
-
-def _formulas() -> list[dict[str, Any]]:
-    texts = {form: {**_TEXT, "description": _summary(TEMPLATES[form])} for form in ("linear", "logic")}
-    return [_object([form], **{form: text}, **_COMMON) for form, text in texts.items()]
-
-
-def _user_template() -> dict[str, Any]:
-    """The schema of a rule with a template that the file defines."""
-    name = {"allOf": [_TEXT, {"not": {"enum": sorted(TEMPLATES)}}]}
-    return {**_object(["template"], template=name, **_COMMON), "additionalProperties": _SELECTOR}
 
 
 def _record(record: type[Any], /, **more: Any) -> dict[str, Any]:

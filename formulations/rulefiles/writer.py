@@ -4,14 +4,14 @@ from dataclasses import fields
 from numbers import Real
 from typing import Any
 
+from formulations.constraints.defining import Predicate
 from formulations.constraints.feature import Feature
 from formulations.constraints.formulas import Text
-from formulations.constraints.predicates import Predicate
 from formulations.constraints.rule import SCOPES, Rule
 from formulations.constraints.rule_set import RuleSet
 from formulations.labels.schemes import OUTSIDE
 from formulations.labels.selectors import EACH_FIELD, Group, Selector, alternatives, names_in
-from formulations.logic.names import NamedFormula
+from formulations.logic.parser import NamedFormula
 from formulations.parameters import Words
 from formulations.rulefiles.toml_text import dumps
 from formulations.tokens.token_pattern import TokenPattern

@@ -50,7 +50,9 @@ class Expression:
     def _engine(self) -> Any:
         import regex  # type: ignore[import-untyped]
 
-        return regex.compile(_literal_braces(self.pattern), regex.IGNORECASE if self.ignore_case else 0)
+        # a brace that begins no repetition gets a backslash, as `regex` interprets some of these
+        literal = _PART.sub(lambda part: "\\{" if part["brace"] else part[0], self.pattern)
+        return regex.compile(literal, regex.IGNORECASE if self.ignore_case else 0)
 
     def matches(self, token: str) -> bool:
         """Whether the whole token matches; TooSlow after `TIME_LIMIT` seconds of processor time, OutOfTime where a time limit passes."""
@@ -89,26 +91,18 @@ def _check_syntax(pattern: str) -> None:
     except (re.error, OverflowError, RecursionError, FutureWarning, DeprecationWarning) as error:
         what = "too deep" if isinstance(error, RecursionError) else brief(str(error), quoted=False)
         raise ValueError(f"pattern {brief(pattern)} is not a regular expression: {what}") from None
-    if _depth(pattern) > DEEPEST:
-        raise ValueError(f"pattern {brief(pattern)} is not a regular expression: too deep")
     without = _COMMENT.sub("", pattern) if "x" in pattern else pattern
-    if max(map(_size, {pattern, without})) > LARGEST + len(pattern):
+    (parts, depth), (parts_without, _) = _extent(pattern), _extent(without)
+    if depth > DEEPEST:
+        raise ValueError(f"pattern {brief(pattern)} is not a regular expression: too deep")
+    if max(parts, parts_without) > LARGEST + len(pattern):
         size = f"its repetitions, written out, have more than {LARGEST} parts"
         raise ValueError(f"pattern {brief(pattern)} is too large: {size}")
 
 
-def _depth(pattern: str) -> int:
-    """The most groups that lie inside one another, comments counted."""
-    depth = deepest = 0
-    for part in _PART.finditer(pattern):
-        depth += bool(part["open"]) - bool(part["close"])
-        deepest = max(deepest, depth)
-    return deepest
-
-
-def _size(pattern: str) -> int:
-    """The number of parts of an expression, with repetitions expanded to their least count."""
-    groups, last = [1], 0  # parts of each open group; of what a quantifier would repeat
+def _extent(pattern: str) -> tuple[int, int]:
+    """The number of parts of an expression, with repetitions expanded to their least count, and the most groups inside one another."""
+    groups, last, depth = [1], 0, 0  # parts of each open group; of what a quantifier would repeat
     for part in _PART.finditer(pattern):
         if part["quantifier"]:
             low = int(part["low"]) if part["low"] else int(part["quantifier"] == "+")
@@ -116,6 +110,7 @@ def _size(pattern: str) -> int:
             last *= low + 1
         elif part["open"]:
             groups.append(1)
+            depth = max(depth, len(groups) - 1)
         elif part["close"]:
             last = groups.pop() if len(groups) > 1 else 1
             groups[-1] += last
@@ -124,9 +119,4 @@ def _size(pattern: str) -> int:
             last = 1
         if groups[-1] > LARGEST + len(pattern):
             break
-    return sum(groups)
-
-
-def _literal_braces(pattern: str) -> str:
-    """The expression with a backslash before each brace that begins no repetition, as `regex` interprets some of these."""
-    return _PART.sub(lambda part: "\\{" if part["brace"] else part[0], pattern)
+    return sum(groups), depth

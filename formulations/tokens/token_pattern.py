@@ -9,7 +9,17 @@ from typing import Annotated, Any, Literal, get_args
 from formulations.arguments import iterable
 from formulations.caches import LONGEST_TEXT, make_room, remembered
 from formulations.messages import brief, suggestion
-from formulations.parameters import KEY, KINDS, Kind, ParameterError, check_parameters, describe, described
+from formulations.parameters import (
+    KEY,
+    KINDS,
+    Kind,
+    ParameterError,
+    Words,
+    check_parameters,
+    describe,
+    described,
+    each,
+)
 from formulations.tokens.regular_expressions import Expression
 
 _FRAME = re.compile(r"[(\[]?(\d+(?:\.\d+)*|[A-Za-z]+)[.)\]]?")
@@ -163,13 +173,32 @@ class TokenPattern:
         return not (self.words or self.token_class)
 
     def __str__(self) -> str:
+        return self.shown()
+
+    def shown(self, quotes: str = "") -> str:
+        """What matches, with each word between quotes.
+
+        Parameters
+        ----------
+        quotes : str, optional
+            Sign before and after each word.
+
+        Returns
+        -------
+        str
+            Words, expression, class and exceptions.
+        """
         shown = [
-            *([str(self.words)] if self.words else []),
+            *([_shown(self.words, quotes)] if self.words else []),
             *([f"/{self.pattern}/"] if self.pattern else []),
             *([self.token_class] if self.token_class else []),
-            *([f"not {self.unless}"] if self.unless else []),
+            *([f"not {_shown(self.unless, quotes)}"] if self.unless else []),
         ]
         return ", ".join(shown)
+
+
+def _shown(words: Sequence[str], quotes: str) -> str:
+    return words.shown(quotes) if isinstance(words, Words) else str(words)
 
 
 def tokens(
@@ -228,19 +257,14 @@ def as_pattern(value: Any, what: str) -> TokenPattern:
             )
     try:
         return tokens(**value)
-    except ParameterError as error:
-        raise ParameterError(f"{what}: {error}", *error.path) from None
     except ValueError as error:
-        raise ParameterError(f"{what}: {error}", *[w for w in str(error).split()[:1] if w in value]) from None
+        path = getattr(error, "path", [word for word in str(error).split()[:1] if word in value])
+        raise ParameterError(f"{what}: {error}", *path) from None
 
 
 def _patterns(value: Any, what: str) -> tuple[TokenPattern, ...]:
-    result = []
-    for number, each in enumerate(iterable(value, what, "a list of patterns, one for each token")):
-        try:
-            result.append(as_pattern(each, f"{what}[{number}]"))
-        except ParameterError as error:
-            raise ParameterError(str(error), number, *error.path) from None
+    given = enumerate(iterable(value, what, "a list of patterns, one for each token"))
+    result = each(given, lambda pair: as_pattern(pair[1], f"{what}[{pair[0]}]"))
     if not result:
         raise ParameterError(f"{what} is empty: give a pattern for each token")
     return tuple(result)

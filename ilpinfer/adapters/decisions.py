@@ -9,14 +9,14 @@ from formulations.automata.machine import TooManyStates
 from formulations.dtypes import Floats, Integers
 from formulations.errors import InferenceError
 from formulations.messages import suggestion
-from formulations.problem.missing_tokens import NoTokens
+from formulations.problem.problem import NoTokens
 from ilpinfer.decoding.decoder import Decoder
 
 PROBABILITIES = ("rules", "model")
 """Kinds of scores of entities: probabilities under the rules, or probabilities of the model alone."""
 
 
-WITH_TOKENS = "give text= and offset_mapping=, or pieces="
+TOKENS_HINT = "give text= and offset_mapping=, or pieces="
 """How to give tokens to `ilpinfer.adapters.huggingface.entities`; all other adapters have tokens."""
 
 
@@ -34,7 +34,7 @@ def best_ids(trellis: Trellis, decoder: Decoder) -> Integers:
     try:
         solution = decoder.decode(trellis)
     except NoTokens as error:
-        raise AdapterError(str(NoTokens(error.rule, WITH_TOKENS))) from None
+        raise AdapterError(str(NoTokens(error.rule, TOKENS_HINT))) from None
     if not solution.has_labelling or solution.score == -np.inf:
         what, reason = "no labelling keeps the hard rules", solution.reason
         if solution.status == "unknown" and not solution.error:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import narwhals as nw
 
 Frame = TypeVar("Frame")
-ADDED = ("label", "score", "status", "violations")
+NEW_COLUMNS = ("label", "score", "status", "violations")
 
 
 def sequences_of(
@@ -130,7 +130,7 @@ def with_solutions(
         "violations": nw.String,
     }
     added = []
-    for at, name in enumerate(ADDED[: len(ADDED) if scored else 1]):
+    for at, name in enumerate(NEW_COLUMNS[: len(NEW_COLUMNS) if scored else 1]):
         if prefix + name in table.columns:
             raise InputError(
                 f'the frame has a column "{prefix + name}" already; give another prefix, such as prefix="predicted_"'
@@ -189,7 +189,7 @@ def _parts(table: "nw.DataFrame[Any]", tokens: str, sequence: str | Sequence[str
         return [_Part(row, row + 1, _list(cell, row, tokens)) for row, cell in enumerate(cells)]
     names = [] if sequence is None else [sequence] if isinstance(sequence, str) else list(sequence)
     keys = list(
-        zip(*(_filled(_cells(table, name), name) for name in names), strict=True)
+        zip(*(_fill_down(_cells(table, name), name) for name in names), strict=True)
         if names
         else [()] * len(cells)
     )
@@ -206,7 +206,7 @@ def _parts(table: "nw.DataFrame[Any]", tokens: str, sequence: str | Sequence[str
     return [_Part(begin, end) for begin, end in pairwise([*begins, len(keys)])]
 
 
-def _filled(cells: list[Any], name: str) -> list[Any]:
+def _fill_down(cells: list[Any], name: str) -> list[Any]:
     if cells and cells[0] is None:
         raise InputError(f'column "{name}", row 0: no sequence; the first row has to say which it belongs to')
     result: list[Any] = []

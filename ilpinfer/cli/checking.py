@@ -11,7 +11,7 @@ from formulations.labels import schemes
 from formulations.problem.compiled_rules import notices, unique_names
 from ilpinfer.cli.arguments import LABELLED, AsJson, Column, RuleFile, Scheme, argument, output_file
 from ilpinfer.cli.command import command
-from ilpinfer.cli.inputs import checked_scheme, comments, files_read, read_rules
+from ilpinfer.cli.inputs import canonical_scheme, comments, files_read, read_rules
 from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import add_row, numbers, table
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from ilpinfer.evaluation.checking import Breach, RuleReport
 
-LEAST = 0.01
+SMALLEST_PENALTY = 0.01
 """Smallest suggested penalty of a rule that is kept, in nats."""
 
 
@@ -44,7 +44,7 @@ def check(options: CheckOptions) -> None:
     """Count how often each rule applies, holds and is broken in gold labels; show examples and suggest a penalty."""
     from ilpinfer.evaluation.checking import Gold, check_rules
 
-    scheme = checked_scheme(options.scheme)
+    scheme = canonical_scheme(options.scheme)
     inputs = files_read(options.gold, toml=[options.rules])
     outputs = Outputs(options.as_json, inputs, write=options.write or None)
     rule_set = read_rules([options.rules])
@@ -65,7 +65,7 @@ def check(options: CheckOptions) -> None:
         result = check_rules(rule_set, sequences, label_set, advance)
     if options.write:
         with outputs.reserved():
-            rules, left_out = suggested(rule_set, result)
+            rules, left_out = suggested_rules(rule_set, result)
             write_atomically(
                 options.write, dump_rules(rules) + comments(f"left out: {each}" for each in left_out)
             )
@@ -73,7 +73,7 @@ def check(options: CheckOptions) -> None:
     outputs.show([row.to_dict() for row in result], lambda screen: _show(result, screen))
 
 
-def suggested(rules: RuleSet, reports: "Sequence[RuleReport]") -> tuple[RuleSet, list[str]]:
+def suggested_rules(rules: RuleSet, reports: "Sequence[RuleReport]") -> tuple[RuleSet, list[str]]:
     """The rules with suggested penalties, and the names of those left out, with the reason; hard rules that gold keeps stay as they are."""
     by_name = {report.rule: report for report in reports}
     items: list[Rule | Feature] = []
@@ -86,7 +86,7 @@ def suggested(rules: RuleSet, reports: "Sequence[RuleReport]") -> tuple[RuleSet,
                 items.append(item)
                 continue
             counts = f"broken in {report.broken} of the {report.applicable} sequences to which it applies"
-            if penalty < LEAST:
+            if penalty < SMALLEST_PENALTY:
                 left_out.append(f"{name} ({counts})")
                 continue
             item = replace(
@@ -113,9 +113,9 @@ def _show(result: "Sequence[RuleReport]", screen: "Console") -> None:
     for row in result:
         held = f"{row.holds / row.applies:.1%}" if row.applies else "-"
         penalty = "hard" if row.penalty is None else f"{row.penalty:.2f}"
-        suggested = "-" if row.suggested_penalty is None else f"{row.suggested_penalty:.2f}"
+        suggested_rules = "-" if row.suggested_penalty is None else f"{row.suggested_penalty:.2f}"
         counts = str(row.broken), f"{row.share:.1%}", str(row.applies), held, str(row.breaks)
-        add_row(shown, row.rule, *counts, penalty, suggested)
+        add_row(shown, row.rule, *counts, penalty, suggested_rules)
     screen.print(shown)
     for row in result:
         for line in _remarks(row):

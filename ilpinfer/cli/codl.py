@@ -26,7 +26,7 @@ from ilpinfer.cli.arguments import (
     value_option,
 )
 from ilpinfer.cli.command import command
-from ilpinfer.cli.inputs import about, checked_scheme, files_read, notice_scheme, parameters, read_rules
+from ilpinfer.cli.inputs import about, canonical_scheme, files_read, notice_scheme, parameters, read_rules
 from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import add_row, numbers, table
@@ -185,7 +185,7 @@ class CodlOptions:
 )
 def codl(options: CodlOptions) -> None:
     """Train a model on few labelled sequences, many unlabelled sequences, and rules (constraint-driven learning)."""
-    scheme = checked_scheme(options.scheme)
+    scheme = canonical_scheme(options.scheme)
     method = options.method
     inputs = files_read(options.labelled, options.pool, options.held_out, toml=options.rules)
     outputs = Outputs(options.as_json, inputs, output=options.output)
@@ -215,7 +215,7 @@ def codl(options: CodlOptions) -> None:
         scheme,
         held_out,
     )
-    with outputs.steps(options.output, job, "number", _resumed, kept=bool(method.cycles)) as steps:
+    with outputs.steps(options.output, job, "number", _resumption, kept=bool(method.cycles)) as steps:
         with _bars(method.cycles) as watch, about(options.labelled):
             result = method.fit(
                 labelled,
@@ -232,7 +232,7 @@ def codl(options: CodlOptions) -> None:
     _remark(options, result, len(pool))
 
 
-def _resumed(rows: Sequence[Row]) -> str:
+def _resumption(rows: Sequence[Row]) -> str:
     last = rows[-1].get("cycle")
     place = f"cycle {last['number']}" if last else f"trial {len(rows)} of settings"
     return f"resumed after {place}"

@@ -19,7 +19,7 @@ from ilpinfer.cli.inputs import (
     prepare,
     raise_interrupt,
 )
-from ilpinfer.cli.outputs import resumed
+from ilpinfer.cli.outputs import resumable
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import print_json
 from ilpinfer.cli.show import show_comparison
@@ -49,7 +49,18 @@ FILES = ("results.jsonl", "summary.json", "report.html")
 """Files of every comparison."""
 
 
-OF_RUNS = ("name", "join", "support", "tables", "preset", "columns", "digits", "caption", "plots", "as_json")
+TABLE_OPTIONS = (
+    "name",
+    "join",
+    "support",
+    "tables",
+    "preset",
+    "columns",
+    "digits",
+    "caption",
+    "plots",
+    "as_json",
+)
 """Options for what is written of a comparison, which folders of results have, too."""
 METHODS, PAPER = "Methods", "Tables and plots"
 
@@ -153,7 +164,7 @@ def compare(options: CompareOptions) -> None:
     positive(options.cap, "cap", "nats")
     files, findings = Files(options, layout, inputs, _report_possible()), Findings()
     if Path(options.input.source).is_dir():
-        comparison = _joined(options)
+        comparison = _join_folders(options)
         save_rows(comparison, options.output, inputs)
         summary, record = files.write(comparison)
     elif options.join:
@@ -161,7 +172,7 @@ def compare(options: CompareOptions) -> None:
             f"--join: {options.input.source} is no folder that compare has written; compare it first"
         )
     else:
-        summary, record = _compared(options, files, findings)
+        summary, record = _compare_sequences(options, files, findings)
     if options.as_json:
         print_json(record)
     else:
@@ -204,14 +215,18 @@ def _inputs(options: CompareOptions) -> list[str]:
     return [*files, *(str(Path(folder, name)) for folder in folders for name in FILES)]
 
 
-def _joined(options: CompareOptions) -> "Comparison":
+def _join_folders(options: CompareOptions) -> "Comparison":
     """The comparison of folders that are there already; InputError for options of sequences."""
     from ilpinfer.comparison.comparison import Comparison
 
     for record in (options.input, options):
         for each in fields(record):
             given = getattr(record, each.name) or None
-            if each.default is not MISSING and each.name not in OF_RUNS and given != (each.default or None):
+            if (
+                each.default is not MISSING
+                and each.name not in TABLE_OPTIONS
+                and given != (each.default or None)
+            ):
                 option = each.name.replace("rewards", "reward").replace("_", "-")
                 what = f"an option for sequences, and {options.input.source} is a folder of results"
                 raise InputError(f"--{option}: {what}; leave it out")
@@ -219,7 +234,9 @@ def _joined(options: CompareOptions) -> "Comparison":
     return sum(others, first).renamed(_names(options))
 
 
-def _compared(options: CompareOptions, written: Files, findings: Findings) -> tuple["pd.DataFrame", Row]:
+def _compare_sequences(
+    options: CompareOptions, written: Files, findings: Findings
+) -> tuple["pd.DataFrame", Row]:
     """The comparison of the sequences of a file."""
     from ilpinfer.comparison.comparison import Comparison, about_of, check_predictions
     from ilpinfer.comparison.rows import Contradiction
@@ -238,7 +255,7 @@ def _compared(options: CompareOptions, written: Files, findings: Findings) -> tu
     about = about_of(options.input.source, rules, len(scored), plan)
     job = digest(about["version"], content, plan.to_dict(), predictions)
     rows = RowCheckpoint(Path(options.output, FILES[0]), job, _positions(plan), written.inputs)
-    with resumed(rows) as checkpoint:
+    with resumable(rows) as checkpoint:
         with progress("comparing", len(cases) * len(plan.entries)) as advance:
 
             def watch(row: Row, case: Case) -> None:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from ilpinfer.cli.arguments import Scheme, argument, value_option
 from ilpinfer.cli.command import command
-from ilpinfer.cli.inputs import about, checked_scheme
+from ilpinfer.cli.inputs import about, canonical_scheme
 from ilpinfer.cli.streams import notice
 from ilpinfer.corpus import brat
 from ilpinfer.corpus.examples import Example
@@ -77,7 +77,7 @@ def convert(options: ConvertOptions) -> None:
     """Convert labelled sequences, or write predicted labels into the documents that they are about."""
     predicted = bool(options.labels)
     how = WriteOptions(
-        options.to, checked_scheme(options.scheme), options.into, options.unit, predicted=predicted
+        options.to, canonical_scheme(options.scheme), options.into, options.unit, predicted=predicted
     )
     inputs, format_ = options.files, how.format_of(options.output)
     if format_ != "brat" and options.output != "-":

@@ -2,12 +2,11 @@
 
 import contextlib
 import warnings
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
-from typing import TYPE_CHECKING, Annotated, Self
+from typing import TYPE_CHECKING, Annotated
 
 from formulations import RuleSet, Trellis
 from formulations.errors import RuleNotice
@@ -19,16 +18,15 @@ from ilpinfer.cli.failure import Findings
 from ilpinfer.cli.inputs import (
     InputOptions,
     Job,
-    about,
     check_streams,
     job_of,
     method_options,
-    not_used,
     on_error,
     parameters,
     raise_interrupt,
+    unused_model_notice,
 )
-from ilpinfer.cli.outputs import resumed
+from ilpinfer.cli.outputs import resumable
 from ilpinfer.cli.progress import rate_progress
 from ilpinfer.cli.streams import json_text, notice
 from ilpinfer.core.configurations import configuration
@@ -39,7 +37,7 @@ from ilpinfer.corpus.examples import Example, Rejection, fingerprint
 from ilpinfer.corpus.streams import CorpusForm, ExampleStream, open_stream
 from ilpinfer.decoding.reporting import attempt, failure
 from ilpinfer.errors import traceback_wanted
-from ilpinfer.pipelines.trellises import LISTED, ScoredSequence
+from ilpinfer.pipelines.trellises import LABELLINGS, ScoredSequence
 from ilpinfer.system.checkpoint import Row, RowCheckpoint, RowPosition
 from ilpinfer.system.files import digest
 from ilpinfer.system.output_paths import output_path
@@ -108,7 +106,7 @@ class DecodeOptions:
         value_option(
             "NUMBER",
             "Add this many tokens whose labels a person should be asked for: those whose answers are expected to change most "
-            f"labels, by the best {LISTED} labellings.",
+            f"labels, by the best {LABELLINGS} labellings.",
             min=1,
         ),
     ] = None
@@ -140,72 +138,31 @@ def decode(options: DecodeOptions) -> None:
     form = CorpusForm(options.input.reading, options.input.column)
     solve = _solver(options)
     warnings.simplefilter("ignore", RuleNotice)
-    with opened(options.input, form) as examples:
+    with open_examples(options.input, form) as examples:
         job = job_of(options.input)
         work = _Work(examples, job, solve, options, Findings())
         if options.output == "-":
             work.run(0, lambda rows, _: _print(rows), bar=False)
         else:
             name = options.job(job.content)
-            with resumed(RowCheckpoint(options.output, name, _position, inputs)) as checkpoint:
+            with resumable(RowCheckpoint(options.output, name, _position, inputs)) as checkpoint:
                 work.resume(checkpoint)
     work.findings.check()
 
 
-class Peekable:
-    """A stream of examples and rejections that has read the first one, so that an empty input is an error at once."""
-
-    def __init__(self, stream: ExampleStream, source: str) -> None:
-        self._stream, self._source = stream, source
-        with about(source):
-            self._first: deque[Example | Rejection] = deque(islice(stream, 1))
-
-    @property
-    def first(self) -> Example | Rejection:
-        """The first example, until it is yielded."""
-        return self._first[0]
-
-    @property
-    def size(self) -> int:
-        return self._stream.size
-
-    @property
-    def total(self) -> int | None:
-        """Number of bytes of the input; None if it is not known."""
-        return self._stream.total
-
-    @property
-    def paused(self) -> bool:
-        """Whether the next example has to be waited for."""
-        return not self._first and self._stream.paused
-
-    def __iter__(self) -> Self:
-        return self
-
-    def __next__(self) -> Example | Rejection:
-        if self._first:
-            return self._first.popleft()
-        with about(self._source):
-            found = next(self._stream, None)
-        if found is None:
-            raise StopIteration
-        return found
-
-
 @contextlib.contextmanager
-def opened(options: InputOptions, form: CorpusForm) -> Iterator[Peekable]:
-    """The examples of an input; InputError if it has none."""
+def open_examples(options: InputOptions, form: CorpusForm) -> Iterator[ExampleStream]:
+    """The examples of an input; InputError at once if it has none."""
     with open_stream(options.source, form, notice) as stream:
-        examples = Peekable(stream, options.source)
-        if isinstance(examples.first, Rejection):
-            raise examples.first.error
-        yield examples
+        if isinstance(first := stream.peek(), Rejection):
+            raise first.error
+        yield stream
 
 
-def scored_stream(options: InputOptions, examples: Peekable, job: Job) -> "ScoredStream":
+def scored_stream(options: InputOptions, examples: ExampleStream, job: Job) -> "ScoredStream":
     from ilpinfer.pipelines.scored_stream import ScoredStream
 
-    beside = not_used(options) if options.model else ""
+    beside = unused_model_notice(options) if options.model else ""
     return ScoredStream(examples, job.model, job.rules, job.scheme, notice, beside)
 
 
@@ -227,7 +184,7 @@ Write = Callable[[list[Row], Example], None]
 
 @dataclass(frozen=True)
 class _Work:
-    examples: Peekable
+    examples: ExampleStream
     job: Job
     solve: Solve
     options: DecodeOptions

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from formulations.messages import suggestion
 from ilpinfer.cli.arguments import AsJson, Column, Scheme, argument, output_file, value_option
 from ilpinfer.cli.command import command
-from ilpinfer.cli.inputs import about, checked_scheme
+from ilpinfer.cli.inputs import about, canonical_scheme
 from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.screen import add_row, numbers, table
 from ilpinfer.cli.streams import notice
@@ -80,7 +80,7 @@ class EvaluateOptions:
 )
 def evaluate(options: EvaluateOptions) -> None:
     """Evaluate predicted labels against gold labels: fields, tokens, whole sequences and confusions."""
-    scheme = checked_scheme(options.scheme)
+    scheme = canonical_scheme(options.scheme)
     predicted, against, unit, beta = options.predicted, options.against, options.by, options.beta
     if unit not in UNITS:
         raise InputError(f"--by {unit}: no such unit{suggestion(unit, UNITS)}")

@@ -11,7 +11,7 @@ from formulations.programs.analysis import Analysis, analyse
 from formulations.rulefiles.schema import schema
 from ilpinfer.cli.arguments import AsJson, RuleFile, Scheme, model_option, value_option
 from ilpinfer.cli.command import command
-from ilpinfer.cli.inputs import checked_scheme, read_rules
+from ilpinfer.cli.inputs import canonical_scheme, read_rules
 from ilpinfer.cli.screen import add_row, console, numbers, print_json, table
 from ilpinfer.cli.streams import notice
 from ilpinfer.models.files import load_model
@@ -34,7 +34,7 @@ class ExplainOptions:
 @command("ilpinfer explain citations", "ilpinfer explain rules.toml --model hmm.json --json")
 def explain(options: ExplainOptions) -> None:
     """Explain each rule: its kind (local, linear, regular, auxiliary), its size, and how searches can prune with it."""
-    scheme = checked_scheme(options.scheme)
+    scheme = canonical_scheme(options.scheme)
     rules = read_rules([options.rules])
     labels = _labels(rules, options.model, scheme)
     absent = rules.absent(labels)

@@ -16,7 +16,7 @@ from formulations.programs.program import FORMATS, UNITS
 from ilpinfer.cli.arguments import AsJson, First, Units, flag, output_folder, value_option
 from ilpinfer.cli.command import command
 from ilpinfer.cli.failure import Failure
-from ilpinfer.cli.inputs import Unrewarded, check_streams, prepare
+from ilpinfer.cli.inputs import ProgramInput, check_streams, prepare
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import print_json
 from ilpinfer.cli.streams import notice
@@ -115,7 +115,7 @@ class ProgramOptions:
 
 @dataclass(frozen=True)
 class ExportOptions:
-    input: Unrewarded
+    input: ProgramInput
     output: Annotated[
         str,
         output_folder(

@@ -25,7 +25,7 @@ from ilpinfer.cli.screen import print_json
 from ilpinfer.cli.streams import notice
 from ilpinfer.corpus.examples import InputError
 from ilpinfer.errors import describe, traceback_wanted
-from ilpinfer.references.files import numbered, write
+from ilpinfer.references.files import number_references, write
 from ilpinfer.references.integer_programs import write_programs
 from ilpinfer.references.record import InvalidReference, Reference
 from ilpinfer.system.output_paths import check_folder
@@ -110,7 +110,7 @@ def write_reference_programs(
     check_folder(output)
     failures, count, taken = list[str](), 0, set[str]()
     for path in files:
-        for number, each in numbered(path):
+        for number, each in number_references(path):
             count += 1
             try:
                 if isinstance(each, InvalidReference):

@@ -15,7 +15,7 @@ from formulations.programs.program import UNITS
 from ilpinfer.cli.arguments import AsJson, Limit, output_file, solution_files, value_option
 from ilpinfer.cli.command import command
 from ilpinfer.cli.exporting import PROGRAM, ProgramOptions, check_texts, known_trellis, numbers
-from ilpinfer.cli.inputs import Unrewarded, prepare
+from ilpinfer.cli.inputs import ProgramInput, prepare
 from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import add_row, console, print_json, table
@@ -36,7 +36,7 @@ AGREES = 1e-6
 class ImportOptions:
     """Options of `ilpinfer import-solution`; format and units are those of the column tables, else lp in nats, if not given."""
 
-    input: Unrewarded
+    input: ProgramInput
     solutions: Annotated[
         list[str],
         solution_files(

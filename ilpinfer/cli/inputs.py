@@ -80,7 +80,7 @@ class InputOptions(Scoring):
         return files_read(self.source, self.model, self.label_names, toml=self.rules)
 
 
-Unrewarded = Annotated[InputOptions, Without(("rewards", "rules_first"))]
+ProgramInput = Annotated[InputOptions, Without(("rewards", "rules_first"))]
 """The input of commands that have no options of decoding."""
 
 
@@ -96,8 +96,8 @@ class Job:
 
 def job_of(options: Scoring) -> Job:
     """Model and rules, read and checked."""
-    model, scheme = options.model, checked_scheme(options.scheme)
-    rules = rewarded(read_rules(options.rules), options.rewards)
+    model, scheme = options.model, canonical_scheme(options.scheme)
+    rules = with_rewards(read_rules(options.rules), options.rewards)
     with about(model):
         known = load_model(model) if model else None
         if options.rules_first:
@@ -119,14 +119,14 @@ def prepare(
     from ilpinfer.pipelines.scored_stream import check_rules
 
     source, model = options.source, options.model
-    checked_scheme(options.scheme)
+    canonical_scheme(options.scheme)
     with about(source):
         examples = read(source, reading, options.column, notice)[:first]
     job = job_of(options)
     with about(source):
         scored = score(examples, job.model, job.scheme)
     if model and all(example.scores is not None for example in examples):
-        notice(not_used(options))
+        notice(unused_model_notice(options))
     warnings.simplefilter("ignore", RuleNotice)
     with about(", ".join(options.rules) or None):
         notices = check_rules(scored, job.rules)
@@ -138,12 +138,12 @@ def prepare(
     return scored, job.rules, f"{job.content}{_contents(examples)}"
 
 
-def not_used(options: InputOptions) -> str:
+def unused_model_notice(options: InputOptions) -> str:
     """A notice about a model that is not used, since the input has scores."""
     return f"{options.source} has scores of its own: {options.model} is not used"
 
 
-def rewarded(rules: RuleSet, rewards: Sequence[str]) -> RuleSet:
+def with_rewards(rules: RuleSet, rewards: Sequence[str]) -> RuleSet:
     """The rules with a feature for each FIELD=NATS; InputError for an entry of another form."""
     features = []
     for entry in rewards:
@@ -244,7 +244,7 @@ def raise_interrupt(solution: Solution) -> Solution:
     return solution
 
 
-def checked_scheme(scheme: str) -> str:
+def canonical_scheme(scheme: str) -> str:
     """The canonical name of a scheme; InputError for an unknown one."""
     if scheme and scheme_name(scheme) not in SCHEMES:
         raise InputError(f'no scheme "{scheme}"{suggestion(scheme, (*SCHEMES, *ALIASES))}')

@@ -28,7 +28,7 @@ from ilpinfer.cli.arguments import (
 from ilpinfer.cli.command import command, common
 from ilpinfer.cli.inputs import (
     about,
-    checked_scheme,
+    canonical_scheme,
     comments,
     files_read,
     parameters,
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from ilpinfer.learning.penalties import LearntPenalties, PenaltyLearner
     from ilpinfer.learning.training_set import ScoredExample
 
-SHOWN = 40
+MOST_ROWS = 40
 """Rules of the table on screen."""
 WEIGHTS = ("rules", "all")
 
@@ -160,7 +160,7 @@ def learn(options: LearnOptions) -> None:
     from ilpinfer.learning.penalties import PenaltyLearner
 
     _check_rules(options)
-    source, scheme = options.source, checked_scheme(options.scheme)
+    source, scheme = options.source, canonical_scheme(options.scheme)
     if options.weights not in WEIGHTS:
         raise InputError(f"--weights {options.weights}: expected {' or '.join(WEIGHTS)}")
     together = searcher(options) if options.weights == "all" else None
@@ -185,8 +185,8 @@ def learn(options: LearnOptions) -> None:
             return
 
         trained, job = data.record is not None, _job(data, learner)
-        with outputs.steps(options.output, job, "part", _resumed, kept=trained) as steps:
-            examples = data.examples or cross_fitted(data, learner, steps)
+        with outputs.steps(options.output, job, "part", _resumption, kept=trained) as steps:
+            examples = data.examples or cross_fit(data, learner, steps)
             try:
                 with _count(len(examples)) as advance:
                     result = learner.fit(examples, rules, advance=advance)
@@ -212,12 +212,14 @@ def _check_rules(options: LearnOptions) -> None:
 
 @contextmanager
 def _count(number: int) -> Iterator[Any]:
+    """Passes over the sequences on a terminal, and elsewhere the sequences that were decoded."""
     done = 0
-    with status("learning") as update:
+    with status("learning") as update, progress("learning", None, bar=False) as tell:
 
         def advance() -> None:
             nonlocal done
             done += 1
+            tell()
             if update is not None and done % max(1, number) == 0:
                 update(f"learning: {done // number} passes over {number} sequences")
 
@@ -248,11 +250,11 @@ def _show(result: "LearntPenalties", screen: "Console") -> None:
     shown = table("rule")
     numbers(shown, "given", "learnt")
     shown.add_column("why", overflow="fold")
-    for verdict in sorted(result.verdicts, key=lambda v: -abs(v.learnt))[:SHOWN]:
+    for verdict in sorted(result.verdicts, key=lambda v: -abs(v.learnt))[:MOST_ROWS]:
         add_row(shown, verdict.name, f"{verdict.given:.2f}", f"{verdict.learnt:.2f}", verdict.reason)
     screen.print(shown)
-    if len(result.verdicts) > SHOWN:
-        screen.print(f"… and {len(result.verdicts) - SHOWN} more; --json shows all", highlight=False)
+    if len(result.verdicts) > MOST_ROWS:
+        screen.print(f"… and {len(result.verdicts) - MOST_ROWS} more; --json shows all", highlight=False)
 
 
 def _remark(options: LearnOptions, result: "LearntPenalties") -> None:
@@ -329,7 +331,7 @@ def read_training(options: LearnOptions, scheme: str) -> TrainingScores:
     return TrainingScores(source, pairs, scores, data, examples)
 
 
-def _resumed(rows: Sequence[Row]) -> str:
+def _resumption(rows: Sequence[Row]) -> str:
     return f"{len(rows)} models of an interrupted run are used"
 
 
@@ -339,7 +341,7 @@ def _job(data: TrainingScores, learner: "PenaltyLearner") -> str:
     return digest(ilpinfer.__version__, data.digest, made, learner.folds, learner.seed)
 
 
-def cross_fitted(data: TrainingScores, learner: "PenaltyLearner", steps: Steps) -> "list[ScoredExample]":
+def cross_fit(data: TrainingScores, learner: "PenaltyLearner", steps: Steps) -> "list[ScoredExample]":
     """Each sequence, scored by a model trained without its part; models of an interrupted run come from its rows."""
     from ilpinfer.learning.held_out import held_out_examples
 

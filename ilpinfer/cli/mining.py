@@ -8,7 +8,7 @@ from formulations import InferenceError, dump_rules
 from ilpinfer.cli.arguments import AsJson, Column, Scheme, TrainFile, output_file, value_option
 from ilpinfer.cli.command import command, common
 from ilpinfer.cli.failure import Failure
-from ilpinfer.cli.inputs import about, checked_scheme, files_read, notice_scheme
+from ilpinfer.cli.inputs import about, canonical_scheme, files_read, notice_scheme
 from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import add_row, numbers, table
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from ilpinfer.learning import MinedRules, RuleMiner
 
-SHOWN = 20
+MOST_ROWS = 20
 """Rules of the table on screen."""
 
 
@@ -138,7 +138,7 @@ def mine(options: MineOptions) -> None:
     from ilpinfer.learning import PredictionsError
 
     source = options.source
-    scheme, miner = checked_scheme(options.scheme), options.miner
+    scheme, miner = canonical_scheme(options.scheme), options.miner
     inputs = files_read(source, options.predictions)
     outputs = Outputs(options.as_json, inputs, output=options.output)
     with about(source):
@@ -186,14 +186,14 @@ def _tell(result: "MinedRules") -> None:
 def _show(options: MineOptions, result: "MinedRules", screen: "Console") -> None:
     shown = table("rule", "family")
     numbers(shown, "support", "held %", "lift", "penalty", "folds", "power")
-    for mined in result.rules[:SHOWN]:
+    for mined in result.rules[:MOST_ROWS]:
         folds = f"{mined.folds_held}/{mined.folds_applied}" if mined.folds_applied else "-"
         counts = str(mined.support), f"{100 * mined.confidence:.1f}", f"{mined.lift:.1f}"
         power = str(mined.discrimination) if options.pruning == "cover" else "-"
         add_row(shown, mined.rule.title, mined.family, *counts, f"{mined.cost:.2f}", folds, power)
     screen.print(shown)
-    if len(result.rules) > SHOWN:
-        screen.print(f"and {len(result.rules) - SHOWN} more")
+    if len(result.rules) > MOST_ROWS:
+        screen.print(f"and {len(result.rules) - MOST_ROWS} more")
     families = Counter(mined.family for mined in result.rules)
     screen.print(
         "families: " + ", ".join(f"{name} {n}" for name, n in families.most_common()), soft_wrap=True

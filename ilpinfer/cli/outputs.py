@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @contextlib.contextmanager
-def resumed(checkpoint: RowCheckpoint) -> Iterator[RowCheckpoint]:
+def resumable(checkpoint: RowCheckpoint) -> Iterator[RowCheckpoint]:
     """Rows of a run, those of an interrupted one before it among them; an interrupt prints the command that continues it."""
     with ContinuedBy(kept=not checkpoint.place.direct), checkpoint:
         notice(checkpoint.damage)
@@ -88,7 +88,7 @@ class Outputs:
                 yield Steps(path, None, [])
             return
         rows_of = RowCheckpoint(path, job, lambda row: RowPosition(int(row[number])), self.inputs)
-        with resumed(rows_of) as checkpoint:
+        with resumable(rows_of) as checkpoint:
             rows = list(checkpoint.rows())
             if rows:
                 notice(f"{checkpoint.place.part}: {said(rows)}")

@@ -10,8 +10,8 @@ from ilpinfer import __version__
 from ilpinfer.cli.arguments import AsJson, First, Limit, flag, output_file, output_rows, value_option
 from ilpinfer.cli.command import command
 from ilpinfer.cli.failure import Findings
-from ilpinfer.cli.inputs import Unrewarded, on_error, prepare
-from ilpinfer.cli.outputs import Outputs, resumed
+from ilpinfer.cli.inputs import ProgramInput, on_error, prepare
+from ilpinfer.cli.outputs import Outputs, resumable
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import add_row, numbers, table
 from ilpinfer.cli.streams import notice
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ilpinfer.learning.tau import TauChoice, TauSearch
     from ilpinfer.learning.trade_off import CorpusFrontier, TradeOff
 
-SHOWN = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
+WEIGHTS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 """Weights on all penalties in the table."""
 
 
@@ -42,7 +42,7 @@ TAU = "Choice of tau"
 
 @dataclass(frozen=True)
 class ParetoOptions:
-    input: Unrewarded
+    input: ProgramInput
     output: Annotated[str, output_rows("File for the frontiers, JSON lines, one sequence a line.")]
     picture: Annotated[
         str, output_file("File for a picture, SVG: the frontier of one sequence, or the sum over several")
@@ -126,7 +126,7 @@ def pareto(options: ParetoOptions) -> None:
     findings = Findings()
     with (
         outputs.reserved(),
-        resumed(RowCheckpoint(place.name, options.job(content), _position, inputs)) as checkpoint,
+        resumable(RowCheckpoint(place.name, options.job(content), _position, inputs)) as checkpoint,
     ):
         frontiers = _fill(checkpoint, scored, rules, options, findings)
         kept = [n for n, frontier in enumerate(frontiers) if frontier.points]
@@ -301,7 +301,7 @@ def _show_curve(curve: "CorpusFrontier", screen: "Console") -> None:
     names = ["right tokens", "F1 of spans", "whole"] if measured else []
     numbers(shown, "loss of score", "cost", *names)
     last = curve.points[-1]
-    weights = [weight for weight in SHOWN if weight <= last.high]
+    weights = [weight for weight in WEIGHTS if weight <= last.high]
     lines = [(f"{weight:g}", curve.at(weight)) for weight in weights]
     for name, point in [*lines, (f"{last.low:g} and more", last)]:
         add_row(shown, name, *_figures(curve, point))

@@ -66,15 +66,24 @@ def shown() -> bool:
     return sys.stderr.isatty() and not settings.quiet and not settings.log_json
 
 
+def _by_lines() -> bool:
+    return not settings.quiet and (settings.log_json or not sys.stderr.isatty())
+
+
 @contextlib.contextmanager
-def progress(task: str, total: int | None, done: int = 0) -> Iterator[Callable[[], None]]:
-    """A progress bar that is removed at the end; call the value after each step. `total` is None if it is not known."""
-    if settings.log_json and not settings.quiet:
+def progress(
+    task: str, total: int | None, done: int = 0, *, bar: bool = True
+) -> Iterator[Callable[[], None]]:
+    """A progress bar that is removed at the end, or a line each minute elsewhere; call the value after each step.
+
+    `total` is None if it is not known. Without `bar`, a terminal shows nothing.
+    """
+    if _by_lines():
         with _told(task, total, _Done(done, done, None)) as tell:
             steps = itertools.count(done + 1)
             yield lambda: tell(step := next(steps), step, None)
         return
-    if not shown():
+    if not (shown() and bar):
         yield lambda: None
         return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -82,8 +91,8 @@ def progress(task: str, total: int | None, done: int = 0) -> Iterator[Callable[[
     from ilpinfer.cli.screen import console
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console(stderr=True), transient=True) as bar:
-        count = _Count(bar, bar.add_task(task, total=total, completed=done), total, done)
+    with Progress(*columns, console=console(stderr=True), transient=True) as screen:
+        count = _Count(screen, screen.add_task(task, total=total, completed=done), total, done)
         with _on_screen(_Line(task, count.show)):
             yield lambda: count.set(count.done + 1)
 
@@ -93,7 +102,7 @@ def rate_progress(
     task: str, total: int | None, *, bar: bool = True
 ) -> Iterator[Callable[[int, int, int], None]]:
     """A progress bar over bytes, or a line each minute elsewhere; call the value with bytes read, rows written, and rows proved."""
-    if not settings.quiet and (settings.log_json or not sys.stderr.isatty()):
+    if _by_lines():
         with _told(task, total, _Done(0, 0, 0)) as tell:
             yield tell
         return
@@ -122,9 +131,12 @@ def rate_progress(
             yield show
 
 
+def _pace(rate: float) -> str:
+    return f"{rate:.0f}" if rate >= 10 else f"{rate:.2g}"
+
+
 def _rate(rows: int, proved: int, rate: float) -> str:
-    pace = f"{rate:.0f}" if rate >= 10 else f"{rate:.2g}"
-    return f"{rows} sequences, {pace}/s, {100 * proved / max(rows, 1):.1f} % proved"
+    return f"{rows} sequences, {_pace(rate)}/s, {100 * proved / max(rows, 1):.1f} % proved"
 
 
 @contextlib.contextmanager
@@ -174,12 +186,15 @@ class _Done(NamedTuple):
 
 
 def _say(task: str, now: _Done, before: _Done, total: int | None, seconds: float) -> None:
-    text = f"{task}: {_rate(now.number, now.proved or 0, (now.number - before.number) / seconds)}"
-    if total:
-        text += f", {100 * min(now.size / total, 1):.0f} % of the input read"
-        left = now.left(before, total, seconds)
-        text += f", about {duration(left)} left" if left else ""
-    remark(f"ilpinfer: {text}")
+    rate = (now.number - before.number) / seconds
+    if now.proved is None:
+        text = f"{now.number} of {total} steps done" if total else f"{now.number} steps done, {_pace(rate)}/s"
+    else:
+        text = _rate(now.number, now.proved, rate)
+        text += f", {100 * min(now.size / total, 1):.0f} % of the input read" if total else ""
+    left = now.left(before, total, seconds)
+    text += f", about {duration(left)} left" if left else ""
+    remark(f"ilpinfer: {task}: {text}")
 
 
 def _log(task: str, now: _Done, before: _Done, total: int | None, seconds: float) -> None:

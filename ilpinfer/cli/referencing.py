@@ -19,7 +19,7 @@ from ilpinfer.cli.streams import notice, show_line
 from ilpinfer.corpus.examples import InputError
 from ilpinfer.errors import describe, traceback_wanted
 from ilpinfer.pipelines.trellises import ScoredSequence
-from ilpinfer.references.files import numbered, write
+from ilpinfer.references.files import number_references, write
 from ilpinfer.references.record import InvalidReference, Reference
 from ilpinfer.references.verification import DEPTHS, Depth, Finding, verify
 
@@ -126,7 +126,7 @@ def verify_references(
     check_streams(as_json, [], files)
     faults, findings = list[str](), list[dict[str, Any]]()
     for path in files:
-        for number, each in numbered(path):
+        for number, each in number_references(path):
             if isinstance(each, Reference):
                 name, finding = each.name, verify(each, wanted, max_steps=max_steps or MAX_STEPS)
             else:
@@ -161,7 +161,7 @@ def show_references(
     check_streams(as_json, [], files)
     shown, records = 0, list[dict[str, Any]]()
     for path in files:
-        for place, each in numbered(path):
+        for place, each in number_references(path):
             if number not in (None, place):
                 continue
             if isinstance(each, InvalidReference):

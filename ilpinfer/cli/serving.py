@@ -18,7 +18,7 @@ from formulations.rulefiles.reader import read as read_rule_text
 from ilpinfer.cli.arguments import MethodName, MethodOption, Reward, Rules, Scheme, model_option, value_option
 from ilpinfer.cli.command import command, common
 from ilpinfer.cli.failure import Failure
-from ilpinfer.cli.inputs import about, checked_scheme, parameters, read_rules, rewarded
+from ilpinfer.cli.inputs import about, canonical_scheme, parameters, read_rules, with_rewards
 from ilpinfer.cli.python_rules import is_python
 from ilpinfer.cli.streams import notice, remark
 from ilpinfer.corpus.examples import InputError
@@ -132,13 +132,13 @@ def application(options: ServeOptions) -> "FastAPI":
     from ilpinfer.decoding.decoder import Decoder
 
     limits = options.limits
-    scheme = checked_scheme(options.scheme)
+    scheme = canonical_scheme(options.scheme)
     own = parameters(options.option)
     for source in filter(is_python, options.rules):
         raise InputError(
             f"--rules {source}: the service takes no rules from Python; write them as a rule file"
         )
-    rules = rewarded(read_rules(options.rules), options.rewards)
+    rules = with_rewards(read_rules(options.rules), options.rewards)
     with about(options.model):
         model = load_model(options.model) if options.model else None
     if model is not None and scheme and scheme != model.labels.scheme:

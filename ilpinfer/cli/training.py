@@ -25,7 +25,7 @@ from ilpinfer.cli.arguments import (
     value_option,
 )
 from ilpinfer.cli.command import command
-from ilpinfer.cli.inputs import about, checked_scheme, files_read, notice_scheme, parameters, read_rules
+from ilpinfer.cli.inputs import about, canonical_scheme, files_read, notice_scheme, parameters, read_rules
 from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.progress import progress, status
 from ilpinfer.cli.screen import add_row, numbers, print_json, table
@@ -113,7 +113,7 @@ def train(options: TrainOptions) -> None:
     source, kind = options.source, options.kind
     if kind not in KINDS:
         raise InputError(f'no kind of model "{kind}"{suggestion(kind, KINDS)}')
-    scheme = checked_scheme(options.scheme)
+    scheme = canonical_scheme(options.scheme)
     _check_use(options)
     own = {**parameters(options.option), **_line_breaks(options)}
     inputs = files_read(source, options.held_out, options.documents, toml=[*options.rules, _template(own)])

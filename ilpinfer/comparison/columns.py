@@ -21,7 +21,7 @@ UNITS = {
     "ms": "ms",
 }
 """By form of a number; see `shown`."""
-SCALED = ("percent", "points", "loss", "relative")
+SHARES = ("percent", "points", "loss", "relative")
 """Forms of shares that are shown times 100."""
 LONGEST = 80
 """Characters of a name or token that are shown."""
@@ -54,7 +54,7 @@ class Column:
     def values(self, lines: "pd.DataFrame", end: str = "") -> "pd.Series":
         """Its values in their unit; with an end, "_low" or "_high", that of their interval."""
         values = lines[self.field + end]
-        return 100 * values if self.form in SCALED else values
+        return 100 * values if self.form in SHARES else values
 
     def texts(self, lines: "pd.DataFrame", digits: int | None = None, *, interval: bool = False) -> list[str]:
         """Its values as people read them; with their intervals, where there are some."""

@@ -15,13 +15,13 @@ from formulations.problem.trellis import Given
 from ilpinfer.comparison import statistics
 from ilpinfer.comparison.columns import COLUMNS
 from ilpinfer.comparison.frame import frame_of
-from ilpinfer.comparison.joining import RESULTS, SUMMARY, joined_rows, read_run, under_names
-from ilpinfer.comparison.plan import Case, Compared, Labelling, Plan, plan_of, shown_names
+from ilpinfer.comparison.joining import RESULTS, SUMMARY, join_rows, read_run, under_names
+from ilpinfer.comparison.plan import Case, ComparisonData, Labelling, Plan, plan_of, shown_names
 from ilpinfer.comparison.plots import write_plots
 from ilpinfer.comparison.report import SUPPORT, html_of, report_of
 from ilpinfer.comparison.running import ComparisonRun, OnError, cases_of
 from ilpinfer.comparison.statistics import CAP
-from ilpinfer.comparison.tables import Layout, titled, write_tables
+from ilpinfer.comparison.tables import Layout, with_titles, write_tables
 from ilpinfer.core.rule_compiler import Rules, compiler_of
 from ilpinfer.decoding.given import given_to_each
 from ilpinfer.system.checkpoint import Row
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison(Compared):
+class Comparison(ComparisonData):
     """Methods compared on N sequences; two comparisons of the same sequences are joined by `+`.
 
     Parameters
@@ -94,7 +94,7 @@ class Comparison(Compared):
         about = {**other.about, **self.about, "limits": {**other.about["limits"], **self.about["limits"]}}
         return replace(
             self,
-            rows=joined_rows(self, other),
+            rows=join_rows(self, other),
             kinds={**self.kinds, **other.kinds},
             about=about,
             cases=self.cases or other.cases,
@@ -226,7 +226,7 @@ class Comparison(Compared):
         """
         if name not in COLUMNS:
             raise ValueError(f"table is {name!r}; expected one of {', '.join(COLUMNS)}")
-        return titled(self.lines()[name], COLUMNS[name])
+        return with_titles(self.lines()[name], COLUMNS[name])
 
     def write_tables(
         self,

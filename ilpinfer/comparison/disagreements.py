@@ -13,7 +13,7 @@ from formulations import Trellis
 from formulations.errors import RuleNotice
 from formulations.grid import nats
 from ilpinfer.comparison.columns import readable
-from ilpinfer.comparison.plan import Compared
+from ilpinfer.comparison.plan import ComparisonData
 from ilpinfer.comparison.plots import COLOURS, picture
 from ilpinfer.core.rule_compiler import RuleCompiler, compiler_of
 from ilpinfer.core.solution import Solution
@@ -89,7 +89,7 @@ class PathPair:
         return {name: ascii_lowercase[i] if i < 26 else str(i + 1) for i, name in enumerate(names)}
 
 
-def disagreements(results: Compared, most: int = MOST) -> list[PathPair]:
+def disagreements(results: ComparisonData, most: int = MOST) -> list[PathPair]:
     """Sequences on which a method is furthest below the best one, of different methods first, and one with a typical gap."""
     if results.rules is None:
         return []

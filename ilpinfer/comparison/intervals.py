@@ -22,7 +22,7 @@ MEASURES = ("accuracy", "f1")
 
 def gap_intervals(gaps: "pd.DataFrame") -> "pd.DataFrame":
     """Intervals of the mean of gaps (sequence, method), NaN where the method failed: `mean_gap_low` and `mean_gap_high` by method."""
-    sums = resampled(np.stack([gaps.fillna(0.0), gaps.notna()], axis=-1))
+    sums = resample(np.stack([gaps.fillna(0.0), gaps.notna()], axis=-1))
     low, high = _ends(_ratio(sums[..., 0], sums[..., 1]))
     return type(gaps)({"mean_gap_low": low, "mean_gap_high": high}, index=gaps.columns)
 
@@ -42,7 +42,7 @@ def gold_intervals(lines: "pd.DataFrame", reference: str | None) -> "pd.DataFram
     place = methods.index(reference) if reference in methods else 0
     both = there & there[:, [place]]
     values = np.stack([counts, counts[:, [place]] * both, counts * both], axis=1)  # (N, 3, M, 5)
-    known, drawn = _shares(values.sum(axis=0)), _shares(resampled(values))
+    known, drawn = _shares(values.sum(axis=0)), _shares(resample(values))
     result = dict[str, Floats]()
     for name, value, draws in zip(MEASURES, known, drawn, strict=True):
         result.update(zip(_names(name), (value[0], *_ends(draws[:, 0])), strict=True))
@@ -53,7 +53,7 @@ def gold_intervals(lines: "pd.DataFrame", reference: str | None) -> "pd.DataFram
     return pd.DataFrame(result, index=methods)
 
 
-def resampled(values: Floats) -> Floats:
+def resample(values: Floats) -> Floats:
     """Sums (R, ...) of values (N, ...) over N sequences that are drawn with replacement; equal N have equal draws."""
     N, rng = len(values), np.random.default_rng(SEED)
     if not N:

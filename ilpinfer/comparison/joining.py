@@ -9,14 +9,14 @@ from typing import Any
 
 from formulations.errors import InferenceError
 from ilpinfer.comparison.frame import line_of
-from ilpinfer.comparison.plan import Compared
+from ilpinfer.comparison.plan import ComparisonData
 from ilpinfer.comparison.rows import check_agreement
 from ilpinfer.comparison.statistics import reference_of
 from ilpinfer.system.checkpoint import Row
 
 RESULTS, SUMMARY = "results.jsonl", "summary.json"
 """Files of a comparison that it can be read from."""
-AGAIN = "expected a folder that `ilpinfer compare --output` of this version has written"
+REMEDY = "expected a folder that `ilpinfer compare --output` of this version has written"
 
 
 class RunError(InferenceError, ValueError):
@@ -31,9 +31,9 @@ def read_run(path: str | Path, keys: Iterable[str]) -> tuple[Callable[[], Iterat
         missing = [name for name in keys if name not in record]
         methods = {line["method"] for line in record["methods"]}
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise RunError(f"{folder / SUMMARY}: cannot be read ({error}); {AGAIN}") from None
+        raise RunError(f"{folder / SUMMARY}: cannot be read ({error}); {REMEDY}") from None
     if missing:
-        raise RunError(f"{folder / SUMMARY}: has no {missing[0]}; {AGAIN}")
+        raise RunError(f"{folder / SUMMARY}: has no {missing[0]}; {REMEDY}")
     rows, number, last = partial(_rows_in, folder / RESULTS), 0, -1
     try:
         for row in rows():
@@ -48,7 +48,7 @@ def read_run(path: str | Path, keys: Iterable[str]) -> tuple[Callable[[], Iterat
         if last + 1 != record["sequences"]:
             raise ValueError("rows are missing")
     except (OSError, ValueError, KeyError, TypeError):
-        raise RunError(f"{folder / RESULTS}: damaged after line {number}; {AGAIN}") from None
+        raise RunError(f"{folder / RESULTS}: damaged after line {number}; {REMEDY}") from None
     return rows, record
 
 
@@ -62,7 +62,7 @@ def under_names(rows: Callable[[], Iterable[Row]], names: Mapping[str, str]) -> 
         yield {**row, "method": names[row["method"]]}
 
 
-def joined_rows(one: Compared, other: Compared) -> Callable[[], Iterator[Row]]:
+def join_rows(one: ComparisonData, other: ComparisonData) -> Callable[[], Iterator[Row]]:
     """The rows of both, without those of a reference that the second has, too; RunError where they cannot be joined."""
     for name, words in (("rules_digest", "rules"), ("sequences", "numbers of sequences")):
         if one.about[name] != other.about[name]:
@@ -85,16 +85,16 @@ def joined_rows(one: Compared, other: Compared) -> Callable[[], Iterator[Row]]:
         if found[0] != found[1]:
             raise RunError(f"sequence {sequence}: {reference} has another result in the second comparison")
         check_agreement([*own, *more], f"sequence {sequence}")
-    return partial(_joined, one, other, shared)
+    return partial(_merge, one, other, shared)
 
 
-def _joined(one: Compared, other: Compared, shared: set[str]) -> Iterator[Row]:
+def _merge(one: ComparisonData, other: ComparisonData, shared: set[str]) -> Iterator[Row]:
     for _, own, more in _pairs(one, other):
         yield from own
         yield from (row for row in more if row["method"] not in shared)
 
 
-def _pairs(one: Compared, other: Compared) -> Iterator[tuple[int, list[Row], list[Row]]]:
+def _pairs(one: ComparisonData, other: ComparisonData) -> Iterator[tuple[int, list[Row], list[Row]]]:
     groups = (groupby(each.rows(), lambda row: row["sequence"]) for each in (one, other))
     for (sequence, own), (_, more) in zip(*groups, strict=True):
         yield sequence, list(own), list(more)

@@ -30,7 +30,7 @@ class Case:
 
 
 @dataclass(frozen=True, repr=False)
-class Compared:
+class ComparisonData:
     """What was compared, and its rows; `ilpinfer.Comparison` has the tables and files that are made of them."""
 
     rows: Callable[[], Iterable[Row]]

@@ -10,13 +10,16 @@ from typing import Any
 from ilpinfer.comparison.columns import readable
 from ilpinfer.comparison.curves import Curve, anytime, gap_shares, time_profiles, times_by_length
 from ilpinfer.comparison.frame import frame_of
-from ilpinfer.comparison.plan import Compared
+from ilpinfer.comparison.plan import ComparisonData
 from ilpinfer.evaluation.pictures import silent_figures
 from ilpinfer.system.extras import require
 from ilpinfer.system.files import write_atomically
 from ilpinfer.system.output_paths import check_folder, output_path
 
-COLOURS = ("#0f5fa8", "#c2481a", "#0b7a4f", "#94357f", "#8a6a00", "#1581a3", "#3d4450")
+COLOURS = (
+    *("#0f5fa8", "#c2481a", "#0b7a4f", "#94357f", "#8a6a00", "#1581a3", "#3d4450"),
+    *("#e2589a", "#6fae1f", "#6f42c1", "#7a4a2b"),
+)
 DASHES: Sequence[Any] = ("-", (0, (6, 2.5)), (0, (2, 2)), (0, (7, 2, 1.5, 2)))
 MARKERS = "os^Dv"
 SIZE = (5.2, 3.2)
@@ -43,7 +46,7 @@ Drawing = Callable[[Any], None]
 """It draws on axes."""
 
 
-def drawings(comparison: Compared) -> dict[str, Drawing]:
+def drawings(comparison: ComparisonData) -> dict[str, Drawing]:
     """The plots of a comparison, in the order of `PLOTS`; those without data are left out."""
     frame, methods = frame_of(comparison.rows()), list(comparison.kinds)
     known = frame.loc[~frame.infeasible].dropna(subset="optimum")
@@ -66,7 +69,7 @@ def check_plots(kind: str) -> None:
 
 
 def write_plots(
-    comparison: Compared, folder: str | Path, kind: str, inputs: Iterable[str | Path | None] = ()
+    comparison: ComparisonData, folder: str | Path, kind: str, inputs: Iterable[str | Path | None] = ()
 ) -> list[Path]:
     """Write each plot into a folder, but over none of the inputs."""
     check_plots(kind)
@@ -81,7 +84,7 @@ def write_plots(
 
 
 def styles(methods: Sequence[str]) -> dict[str, Style]:
-    """How the curves of each method look: no two of the first 28 methods share colour and dash."""
+    """How the curves of each method look: no two of the first 11 methods share a colour, of the first 44 colour and dash."""
     return {
         method: {
             "color": COLOURS[number % len(COLOURS)],

@@ -11,7 +11,7 @@ from ilpinfer.comparison.columns import ALL, COLUMNS, COMMON, SOLVED, Column, mi
 from ilpinfer.comparison.disagreements import disagreements, trellis_picture
 from ilpinfer.comparison.frame import frame_of
 from ilpinfer.comparison.intervals import RESAMPLES, SEED
-from ilpinfer.comparison.plan import Compared
+from ilpinfer.comparison.plan import ComparisonData
 from ilpinfer.comparison.plots import drawings, picture
 from ilpinfer.comparison.statistics import f1_without_rules, reference_of, summarise
 from ilpinfer.system.extras import require
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 SUPPORT = 20
 """Gold fields with which a sentence names a field."""
-FIRST = (
+HEAD_COLUMNS = (
     *("method", "rank", "failed", "solved", "reaches", "mean_gap", "solved_gap", "accuracy", "f1", "f1_loss"),
     *("median_ms", "bare_passes"),
 )
 """Columns of the summary at the head of the page; the others unfold."""
-ELSEWHERE = ("seeds", "missed", "cap", "common", "breaking")
+OMITTED_COLUMNS = ("seeds", "missed", "cap", "common", "breaking")
 """Columns that the page shows as text, or that only the files of tables have."""
-LOST = {
+LOSSES = {
     "f1_loss": ("loss", "points of F1"),
     "accuracy_loss": ("loss", "points of token accuracy"),
     "mean_gap": ("nats", "nats a sequence"),
@@ -37,17 +37,19 @@ LOST = {
 """What a method may lose or gain, with its form and its words."""
 
 
-def report_of(comparison: Compared, lines: Mapping[str, "pd.DataFrame"], support: int = SUPPORT) -> str:
+def report_of(comparison: ComparisonData, lines: Mapping[str, "pd.DataFrame"], support: int = SUPPORT) -> str:
     """The HTML of `report.html`, a page that refers to nothing outside itself; MissingLibrary without the extra `compare`."""
     check_report()
     frame, summary = frame_of(comparison.rows()), lines["summary"]
     page = _environment().get_template("report.html")
     alike = [
-        column for column in COLUMNS["summary"] if column.field not in ELSEWHERE and _alike(column, summary)
+        column
+        for column in COLUMNS["summary"]
+        if column.field not in OMITTED_COLUMNS and _alike(column, summary)
     ]
     varied = [column for column in COLUMNS["summary"] if column not in alike]
-    first = [column for column in varied if column.field in FIRST]
-    more = [column for column in varied if column.field not in FIRST[1:]]
+    first = [column for column in varied if column.field in HEAD_COLUMNS]
+    more = [column for column in varied if column.field not in HEAD_COLUMNS[1:]]
     text: str = page.render(
         about=_about(comparison),
         input=_input(comparison, frame, summary),
@@ -82,7 +84,7 @@ def check_report() -> None:
     require("report.html", "compare", "jinja2", "matplotlib")
 
 
-def html_of(comparison: Compared) -> str:
+def html_of(comparison: ComparisonData) -> str:
     """Only the table of the summary, for notebooks."""
     summary = summarise(frame_of(comparison.rows()), comparison.kinds, comparison.cap)
     table = _table(summary, COLUMNS["summary"], summary)
@@ -106,7 +108,7 @@ def _environment() -> Any:
     return made
 
 
-def _input(comparison: Compared, frame: "pd.DataFrame", summary: "pd.DataFrame") -> dict[str, str]:
+def _input(comparison: ComparisonData, frame: "pd.DataFrame", summary: "pd.DataFrame") -> dict[str, str]:
     """What was compared, and what is known of it, by name."""
     tokens = frame.drop_duplicates("sequence").tokens
     lengths, impossible = tokens[tokens > 0].tolist(), int(summary.infeasible[0])
@@ -131,7 +133,7 @@ def _range(lengths: Sequence[int]) -> str:
 
 
 def _sentences(
-    comparison: Compared, lines: Mapping[str, "pd.DataFrame"], support: int
+    comparison: ComparisonData, lines: Mapping[str, "pd.DataFrame"], support: int
 ) -> list[dict[str, Any]]:
     """What each method loses in F1, tokens and nats, with intervals, and the field on which it loses most."""
     reference, fields = reference_of(comparison.kinds), lines["fields"].set_index(["field", "method"])
@@ -156,7 +158,7 @@ def _sentences(
 def _parts(line: Mapping[str, Any]) -> list[str]:
     """What a sentence says of a method: its loss and gain, or accuracy and F1 where there is no reference."""
     changes: dict[str, list[str]] = {"loses": [], "gains": []}
-    for name, (form, what) in LOST.items():
+    for name, (form, what) in LOSSES.items():
         values = [line[f"{name}{end}"] * (100 if form == "loss" else 1) for end in ("", "_low", "_high")]
         if missing(values[0]) or not any(values):
             continue
@@ -172,7 +174,7 @@ def _parts(line: Mapping[str, Any]) -> list[str]:
             for name in ("f1", "accuracy")
         )
         parts = [f"has an F1 of {f1} and the right field on {accuracy} of the tokens"]
-    parts += [f"{verb} {_listed(some)}" for verb, some in changes.items() if some]
+    parts += [f"{verb} {_enumeration(some)}" for verb, some in changes.items() if some]
     if line["mean_gap"] == 0:
         parts.append("reaches the optimum on every sequence")
     if line["solved"] < 1:
@@ -180,7 +182,7 @@ def _parts(line: Mapping[str, Any]) -> list[str]:
     return parts
 
 
-def _listed(texts: Sequence[str]) -> str:
+def _enumeration(texts: Sequence[str]) -> str:
     return " and ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
 
 
@@ -198,7 +200,7 @@ def _table(
     lines: "pd.DataFrame", columns: Sequence[Column], summary: "pd.DataFrame", *, interval: bool = False
 ) -> dict[str, Any]:
     """Heads and cells of a table; columns without any value are left out."""
-    hidden = (*ELSEWHERE, *(() if summary.failed.any() else ("failed", "optimum_known")))
+    hidden = (*OMITTED_COLUMNS, *(() if summary.failed.any() else ("failed", "optimum_known")))
     kept = [column for column in columns if column.field not in hidden and lines[column.field].notna().any()]
     values = []
     for column in kept:
@@ -235,7 +237,7 @@ def _groups(columns: Sequence[Column], summary: "pd.DataFrame") -> list[dict[str
     return groups
 
 
-def _about(comparison: Compared) -> dict[str, Any]:
+def _about(comparison: ComparisonData) -> dict[str, Any]:
     about, methods = comparison.about, {}
     for name, values in about["limits"].items():
         hidden = ("name", "seed", "seeds", "predictions")

@@ -18,7 +18,7 @@ from ilpinfer.system.checkpoint import Row
 
 ERRORS = ("search", "model", "rule", "tie")
 """Why a labelling differs from gold; see `error_of`."""
-FIRST = "compiled rules"
+FIRST_STAGE = "compiled rules"
 """The first stage of the engine, with the preparation of the sequence."""
 
 
@@ -120,7 +120,7 @@ def _stages(entry: PlannedMethod, solution: Solution) -> list[tuple[str, float]]
     if entry.request is None or entry.request.method.name != "auto" or solution.error:
         return None
     later = sum(seconds for _, seconds in solution.stages)
-    return [(FIRST, max(0.0, solution.seconds - later)), *solution.stages]
+    return [(FIRST_STAGE, max(0.0, solution.seconds - later)), *solution.stages]
 
 
 def check_agreement(rows: Sequence[Row], where: str) -> None:

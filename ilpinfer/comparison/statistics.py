@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 CAP = 50.0
 """Gap in nats that stands for a missing labelling in means over all sequences."""
-WHOLE = ["rank", "seeds", "sequences", "infeasible", "optimum_known", "common"]
+WHOLE_NUMBERS = ["rank", "seeds", "sequences", "infeasible", "optimum_known", "common"]
 """Columns of whole numbers."""
-COUNTED = ["failed", "solved", "missed", "violations", "breaking"]
+COUNT_COLUMNS = ["failed", "solved", "missed", "violations", "breaking"]
 """Columns that are 0 where nothing is known."""
 MEASURES = {"precision": precision, "recall": recall, "f1": f_measure}
 COUNTS, BEFORE = ["predicted", "gold", "both"], ["predicted_before", "gold_before", "both_before"]
 """Of a field, with the rules and without."""
-NONE = (0, 0, 0)
+NO_COUNTS = (0, 0, 0)
 
 
 def reference_of(kinds: Mapping[str, str]) -> str | None:
@@ -95,11 +95,11 @@ def summarise(frame: "pd.DataFrame", kinds: Mapping[str, str], cap: float = CAP)
         "bare_passes": timed.passes.median(),
     }
     summary = pd.DataFrame(columns).reindex(list(kinds)).rename_axis("method")
-    summary[COUNTED] = summary[COUNTED].fillna(0.0)
+    summary[COUNT_COLUMNS] = summary[COUNT_COLUMNS].fillna(0.0)
     summary.insert(0, "kind", list(kinds.values()))
     merits = list(zip(-summary.solved, summary.mean_gap.round(9).fillna(np.inf), strict=True))
     summary.insert(1, "rank", [1 + sum(other < own for other in merits) for own in merits])
-    summary[WHOLE] = summary[WHOLE].fillna(0).astype(int)
+    summary[WHOLE_NUMBERS] = summary[WHOLE_NUMBERS].fillna(0).astype(int)
     return summary.reset_index()
 
 
@@ -153,7 +153,7 @@ def field_gains(rows: Iterable[Row], methods: Iterable[str]) -> "pd.DataFrame":
         if row["gold"] is not None:
             own, before = row["gold"]["fields"], row["gold"]["without_rules"]
             for name in {**own, **before}:
-                counts = *own.get(name, NONE), *before.get(name, NONE)
+                counts = *own.get(name, NO_COUNTS), *before.get(name, NO_COUNTS)
                 lines.append((method, name, row["sequence"], name in own, *counts))
     frame = pd.DataFrame(lines, columns=["method", "field", "sequence", "counted", *COUNTS, *BEFORE])
     keys = ["method", "field"]

@@ -29,7 +29,7 @@ LIBRARIES = {
     "parquet": ("parquet", "pyarrow"),
 }
 """Extra and library of a format, as `require` takes them."""
-READ = ("markdown", "latex")
+TEXT_FORMATS = ("markdown", "latex")
 """Formats with values as people read them, in which columns without any value are left out."""
 PAPER = {
     True: {"method": "Method", "f1": "F1", "f1_loss": "F1 loss [95 %]", "mean_gap": "Gap", "median_ms": "ms"},
@@ -49,7 +49,7 @@ CAPTIONS = {
     False: "Sequences solved, and solved to the proved optimum (per cent), mean gap to the optimum (nats), and median time of a "
     "sequence. Brackets: 95 per cent intervals by the bootstrap over sequences.",
 }
-SMALL = "\\footnotesize\n\\setlength{\\tabcolsep}{3pt}\n"
+SMALL_TYPE = "\\footnotesize\n\\setlength{\\tabcolsep}{3pt}\n"
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Layout:
             raise ValueError(f"format is {kind!r}; expected one of {', '.join(SUFFIXES)}")
         if self.preset not in ("", "paper"):
             raise ValueError(f"preset is {self.preset!r}; expected 'paper'")
-        if kind not in READ and (self.caption or self.preset):
+        if kind not in TEXT_FORMATS and (self.caption or self.preset):
             raise ValueError(
                 f"format {kind} has no {'preset' if self.preset else 'caption'}; choose latex or markdown"
             )
@@ -105,7 +105,7 @@ def columns_of_methods() -> dict[str, Column]:
     return {column.field: column for table in OF_METHODS for column in COLUMNS[table]}
 
 
-def titled(lines: "pd.DataFrame", columns: Sequence[Column]) -> "pd.DataFrame":
+def with_titles(lines: "pd.DataFrame", columns: Sequence[Column]) -> "pd.DataFrame":
     """A table with names and units in its columns, shares in percent and times in milliseconds."""
     import pandas as pd
 
@@ -138,14 +138,14 @@ def content(
     lines: "pd.DataFrame", columns: Sequence[Column], kind: str, layout: Layout, name: str
 ) -> str | bytes:
     """A table as a file holds it: CSV and Parquet have numbers as they are, Markdown and LaTeX texts."""
-    if kind in READ:
+    if kind in TEXT_FORMATS:
         kept = [column for column in columns if lines[column.field].notna().any() or not len(lines)]
         return (_markdown if kind == "markdown" else _latex)(lines, kept, layout, name)
-    frame = titled(lines, columns)
+    frame = with_titles(lines, columns)
     if layout.digits is not None:
         frame = frame.round(layout.digits)
     if kind == "csv":
-        texts = {key: [_guarded(text) for text in frame[key]] for key in _texts(columns)}
+        texts = {key: [_without_formula(text) for text in frame[key]] for key in _texts(columns)}
         return str(frame.assign(**texts).to_csv(index=False, lineterminator="\n"))
     stream = io.BytesIO()
     frame.to_parquet(stream, engine="pyarrow", index=False)
@@ -156,12 +156,12 @@ def _texts(columns: Sequence[Column]) -> list[str]:
     return [column.name for column in columns if column.form == "text"]
 
 
-def _guarded(text: str) -> str:
+def _without_formula(text: str) -> str:
     """A name that no program takes for a formula or for the end of a line."""
     return FORMULA.sub(r"'\g<0>", readable(text, len(text)))
 
 
-def _rounded(lines: "pd.DataFrame", columns: Sequence[Column], layout: Layout) -> "pd.DataFrame":
+def _texts_of_columns(lines: "pd.DataFrame", columns: Sequence[Column], layout: Layout) -> "pd.DataFrame":
     texts = {}
     for column in columns:
         digits = layout.digits
@@ -173,13 +173,13 @@ def _rounded(lines: "pd.DataFrame", columns: Sequence[Column], layout: Layout) -
 
 
 def _markdown(lines: "pd.DataFrame", columns: Sequence[Column], layout: Layout, name: str) -> str:
-    rounded = _rounded(lines, columns, layout).map(_unmarked)
+    rounded = _texts_of_columns(lines, columns, layout).map(_escaped_markdown)
     align = ["left" if column.form == "text" else "right" for column in columns]
     text = str(rounded.to_markdown(index=False, disable_numparse=True, colalign=align)) + "\n"
     return f"{text}\n: {layout.caption}\n" if layout.caption else text
 
 
-def _unmarked(text: str) -> str:
+def _escaped_markdown(text: str) -> str:
     """Without a meaning in Markdown."""
     return "".join("\\" + each if each in MARKDOWN else each for each in text)
 
@@ -188,7 +188,7 @@ def _latex(lines: "pd.DataFrame", columns: Sequence[Column], layout: Layout, nam
     """A table of booktabs; with a caption, which is LaTeX itself, it floats and has a label."""
     caption = layout.caption or (CAPTIONS[_golden(lines)] if layout.preset else "")
     sides = "".join("l" if column.form == "text" else "r" for column in columns)
-    style = _rounded(lines, columns, layout).style.hide(axis="index").format(escape="latex")
+    style = _texts_of_columns(lines, columns, layout).style.hide(axis="index").format(escape="latex")
     text = style.format_index(escape="latex", axis="columns").to_latex(
         column_format=f"@{{}}{sides}@{{}}" if layout.preset else sides, hrules=True
     )
@@ -203,7 +203,7 @@ def _latex(lines: "pd.DataFrame", columns: Sequence[Column], layout: Layout, nam
         .replace('"', r"\char34{}")
     )
     if caption:
-        small = SMALL if layout.preset else ""
+        small = SMALL_TYPE if layout.preset else ""
         begin = f"\\begin{{table}}[t]\n\\centering\n{small}\\caption{{{caption}}}\n\\label{{tab:{name}}}\n"
         text = f"{begin}{text}\\end{{table}}\n"
     return f"% \\usepackage{{booktabs}} in the preamble\n{text}"

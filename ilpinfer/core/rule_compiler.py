@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from formulations import Feature, Rule, RuleSet, Trellis
 from formulations.caches import MOST_LABEL_SETS, Recent
-from formulations.constraints.predicates import Predicate
+from formulations.constraints.defining import Predicate
 from formulations.labels.label_set import LabelSet
 from formulations.problem.compiled_rules import CompiledRules, compile_rules, unique_names
 from formulations.problem.problem import Problem

@@ -130,58 +130,33 @@ def _array(data: bytes, what: str) -> NDArray[Any]:
     return array.reshape(shape, order="F" if by_columns else "C")
 
 
-OF_A_SEQUENCE = ("logits", "word_ids", "tokens", "labels")
-OF_ALL = ("label_names", "transitions", "start", "end", "start_transitions", "end_transitions")
+SEQUENCE_ARRAYS = ("logits", "word_ids", "tokens", "labels")
+SHARED_ARRAYS = ("label_names", "transitions", "start", "end", "start_transitions", "end_transitions")
 
 
 def read_logits(path: str | Path, reading: LogitsOptions) -> Iterator[Example]:
-    """Read the sequences of an `.npz` file of logits.
+    """Read the sequences of an `.npz` file of logits; InputError names file and key of missing, unknown or inconsistent arrays.
 
     `logits_0` (T, K), `logits_1`, … are the sequences; `logits` alone is a single one. `tokens_0` and `labels_0` (T,) are texts.
     If there is `word_ids_0` (S,), the number of the word of each piece or -1, `logits_0` is (S, K). The file also has
     `label_names` (K,), and may have `transitions` (K, K) with `start` and `end` (K,), also under the names of pytorch-crf.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file.
-    reading : LogitsOptions
-        Label names, and conversion of pieces to words.
-
-    Yields
-    ------
-    Example
-        The sequences in order.
-
-    Raises
-    ------
-    InputError
-        For missing, unknown or inconsistent arrays; the message names file and key.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> import numpy as np
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder, "scores.npz")
-    ...     np.savez(path, logits=np.zeros((2, 3)), label_names=["a", "b", "O"], tokens=["x", "y"])
-    ...     [example.tokens for example in read_logits(path, LogitsOptions())]
-    [('x', 'y')]
     """
     arrays = read_archive(path)
     shared: dict[str, Any] = {}
     sequences: dict[int, dict[str, Any]] = {}
     for key, array in arrays.items():
-        match = re.fullmatch(rf"({'|'.join(OF_A_SEQUENCE)})(?:_([0-9]{{1,9}}))?", key)
+        match = re.fullmatch(rf"({'|'.join(SEQUENCE_ARRAYS)})(?:_([0-9]{{1,9}}))?", key)
         if match:
             own = sequences.setdefault(int(match[2] or 0), {})
             if match[1] in own:
                 raise InputError(f"{path}: has both {match[1]} and {match[1]}_0; give one of them")
             own[match[1]] = array
-        elif key in OF_ALL or key.rpartition(".")[2] in KEYS:
+        elif key in SHARED_ARRAYS or key.rpartition(".")[2] in KEYS:
             shared[key] = array
         else:
-            raise InputError(f"{path}: no use for {key!r}{suggestion(key, (*OF_A_SEQUENCE, *OF_ALL))}")
+            raise InputError(
+                f"{path}: no use for {key!r}{suggestion(key, (*SEQUENCE_ARRAYS, *SHARED_ARRAYS))}"
+            )
     if not sequences:
         raise InputError(f"{path}: no logits_0; expected arrays logits_0, logits_1, … of shape (T, K)")
     for number in range(len(sequences)):

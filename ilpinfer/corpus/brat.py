@@ -14,8 +14,8 @@ from ilpinfer.system.addresses import files_beside, is_file, open_bytes
 TEXT, ANNOTATIONS = ".txt", ".ann"
 UNITS = ("line", "document")
 """Units of sequences: a line of the text, or the whole text."""
-GAPS = "discontinuous spans are read from their first character to their last one"
-BROKEN = "spans that go on over a line break are read as a span in each line"
+DISCONTINUOUS = "discontinuous spans are read from their first character to their last one"
+OVER_LINES = "spans that go on over a line break are read as a span in each line"
 
 MOST_DIGITS = 18
 """Digits of an offset; no text is so long."""
@@ -101,7 +101,7 @@ def _spans(annotations: str, path: str, text: str, doubts: Doubts) -> Iterator[S
                 )
                 raise InputError(f"{where}: {found[1]} goes from {begin} to {end}, {fault}")
         _check_text(found[4], [text[begin:end] for begin, end in parts], f"{where}: {found[1]}")
-        yield from _joined(parts, found[2], found[1], text, doubts)
+        yield from _span(parts, found[2], found[1], text, doubts)
 
 
 def _check_text(given: str | None, parts: list[str], what: str) -> None:
@@ -113,13 +113,13 @@ def _check_text(given: str | None, parts: list[str], what: str) -> None:
         )
 
 
-def _joined(parts: list[tuple[int, ...]], label: str, name: str, text: str, doubts: Doubts) -> Iterator[Span]:
+def _span(parts: list[tuple[int, ...]], label: str, name: str, text: str, doubts: Doubts) -> Iterator[Span]:
     """The span of an annotation; parts with nothing but white space between are no gap."""
     parts = sorted(parts)
     begin, end = parts[0][0], max(each[1] for each in parts)
     between = [text[one[1] : two[0]] for one, two in pairwise(parts)]
     if any(gap.strip() for gap in between):
-        doubts.add(GAPS, f"{name}: {brief(text[begin:end])} at {begin}-{end}")
+        doubts.add(DISCONTINUOUS, f"{name}: {brief(text[begin:end])} at {begin}-{end}")
     yield Span(begin, end, label, name)
 
 
@@ -127,7 +127,7 @@ def _within(spans: list[Span], begin: int, end: int, doubts: Doubts) -> Iterator
     for span in spans:
         if span.begin < end and begin < span.end:
             if span.begin < begin:
-                doubts.add(BROKEN, f"{span.where} at {span.begin}-{span.end}")
+                doubts.add(OVER_LINES, f"{span.where} at {span.begin}-{span.end}")
             yield Span(max(begin, span.begin), min(end, span.end), span.label, span.where)
 
 

@@ -14,7 +14,7 @@ from formulations.messages import brief
 from ilpinfer.corpus.passages import Passage, token_offsets
 from ilpinfer.corpus.scores import Scores
 
-CERTAIN = 1e-6
+CLIP = 1e-6
 """Probabilities are clipped to this distance from 0 and 1, so that the score of a span is finite."""
 LABEL_KEYS = ("label", "entity_group", "entity", "entity_type")
 Prior = float | Mapping[str, float]
@@ -73,7 +73,7 @@ def _of_label(prior: Prior, label: str) -> float:
 
 
 def _logit(p: float) -> float:
-    p = min(max(p, CERTAIN), 1 - CERTAIN)
+    p = min(max(p, CLIP), 1 - CLIP)
     return math.log(p) - math.log1p(-p)
 
 
@@ -239,7 +239,7 @@ def on_tokens(
     candidates: Sequence[Candidate], text: str, offsets: Sequence[tuple[int, int]], *, cut: bool
 ) -> tuple[list[Candidate], list[tuple[int, int]]]:
     """Candidates of characters as those of tokens, and the tokens' offsets, cut where a candidate needs it and `cut` allows it."""
-    ends = [_trimmed(each, text, n) for n, each in enumerate(candidates)]
+    ends = [_bounds(each, text, n) for n, each in enumerate(candidates)]
     if cut:
         offsets = without_overlap(offsets, (place for pair in ends for place in pair))
     first = {begin: t for t, (begin, _) in enumerate(offsets)}
@@ -255,7 +255,7 @@ def on_tokens(
     return result, list(offsets)
 
 
-def _trimmed(each: Candidate, text: str, n: int) -> tuple[int, int]:
+def _bounds(each: Candidate, text: str, n: int) -> tuple[int, int]:
     """The characters of a candidate without white space around them."""
     if each.end > len(text):
         raise CandidateError(f"candidate {n}: end {each.end}, but the text has {len(text)} characters")

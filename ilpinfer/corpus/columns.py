@@ -23,12 +23,12 @@ from ilpinfer.corpus.examples import Example, InputError, Notify, Rejection
 from ilpinfer.corpus.lines import Lines
 from ilpinfer.corpus.tokens import with_columns
 
-AHEAD = 2**20
+LOOK_AHEAD = 2**20
 """Bytes of a stream that separators and headers are inferred from."""
 
 
 def columns(
-    lines: Lines, column: str, notify: Notify, most: int | None = AHEAD, longest: int | None = None
+    lines: Lines, column: str, notify: Notify, most: int | None = LOOK_AHEAD, longest: int | None = None
 ) -> Iterator[Example | Rejection]:
     """Read sequences from lines of columns. A sequence with an unreadable line is rejected as a whole."""
     names, name = ColumnNames.read(column), lines.name

@@ -17,7 +17,7 @@ COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "de
 NAMED_ENTITIES = "misc.NER"
 """The place of labels of fields: the key NER of the last column."""
 EMPTY = "_"
-GLOBAL = "# global.columns ="
+COLUMNS_COMMENT = "# global.columns ="
 """Begin of the line that names the columns of CoNLL-U Plus."""
 
 
@@ -91,7 +91,7 @@ def read_conllu(lines: Lines, column: str, notify: Notify, most: int | None) -> 
     """The sentences of a file; one with a line that cannot be read is rejected as a whole."""
     names = ColumnNames.read(column)
     head = lines.ahead(most, lambda texts: any("\t" in each for each in texts))
-    named = (line.removeprefix(GLOBAL) for line in head if line.startswith(GLOBAL))
+    named = (line.removeprefix(COLUMNS_COMMENT) for line in head if line.startswith(COLUMNS_COMMENT))
     columns = next((tuple(line.split()) for line in named), COLUMNS)
     token = Cell.named(names.token or "form", columns, lines.name)
     label = (
@@ -192,7 +192,7 @@ def _about(lines: Iterable[str]) -> dict[str, Any]:
     for line in lines:
         if found := _COMMENT.fullmatch(line):
             notes.setdefault(found["key"] or found["alone"], found["value"] or "")
-    notes.pop(GLOBAL.strip("# ="), None)
+    notes.pop(COLUMNS_COMMENT.strip("# ="), None)
     about: dict[str, Any] = {"id": notes.pop("sent_id")} if "sent_id" in notes else {}
     return about | ({"metadata": notes} if notes else {})
 
@@ -240,15 +240,19 @@ def conllu_text(examples: Sequence[Example], column: str, scheme: str) -> Iterat
     for example in examples:
         assert example.passage is not None
         sentence = example.passage.record if example.passage.format == "conllu" else _new(example)
-        if sentence.columns != before and not any(line.startswith(GLOBAL) for line in sentence.lines):
-            yield f"{GLOBAL} {' '.join(sentence.columns)}\n"
+        if sentence.columns != before and not any(
+            line.startswith(COLUMNS_COMMENT) for line in sentence.lines
+        ):
+            yield f"{COLUMNS_COMMENT} {' '.join(sentence.columns)}\n"
         before = sentence.columns
         name = named or usual(sentence.columns, entities=scheme != "plain")
-        yield "\n".join(_labelled(sentence, example, Cell.named(name, sentence.columns, example.where)))
+        yield "\n".join(
+            _lines_with_labels(sentence, example, Cell.named(name, sentence.columns, example.where))
+        )
         yield "\n\n"
 
 
-def _labelled(sentence: Sentence, example: Example, place: Cell) -> list[str]:
+def _lines_with_labels(sentence: Sentence, example: Example, place: Cell) -> list[str]:
     result = list(sentence.lines)
     for at, label in zip(sentence.words, example.labels or ("",) * len(sentence.words), strict=True):
         cells = result[at].split("\t")

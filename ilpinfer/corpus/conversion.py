@@ -8,33 +8,7 @@ from formulations.labels.schemes import CLOSED, WRITABLE, remark
 
 
 def convert(labels: Sequence[str], source: str, target: str) -> tuple[str, ...]:
-    """Convert the labels of a sequence from one scheme to another.
-
-    The runs stay the same. As for rules, `I-x` after another field begins a run, even if the scheme does not allow it.
-
-    Parameters
-    ----------
-    labels : sequence of str
-        T label names.
-    source, target : str
-        Scheme of the labels, and new scheme; "plain" removes prefixes.
-
-    Returns
-    -------
-    tuple of str
-        T label names.
-
-    Raises
-    ------
-    ValueError
-        For a label that does not fit the source, and for schemes with several levels or without prefixes to
-        write.
-
-    Examples
-    --------
-    >>> convert(["B-name", "I-name", "O"], "bio", "iobes")
-    ('B-name', 'E-name', 'O')
-    """
+    """Labels in another scheme, with the same runs; `I-x` after another field begins one, and ValueError is for labels without a form."""
     schemes.check(labels, source)
     if target in ("plain", source):
         return tuple(labels) if target == source else tuple(schemes.strip(name, source) for name in labels)
@@ -45,30 +19,7 @@ def convert(labels: Sequence[str], source: str, target: str) -> tuple[str, ...]:
 
 
 def iobes(labels: Sequence[str]) -> tuple[str, ...]:
-    """Convert BIO labels to IOBES: a run of one token is S; a longer one begins with B and ends with E.
-
-    A model of such labels can learn how fields end, for example with a full stop.
-
-    Parameters
-    ----------
-    labels : sequence of str
-        T BIO labels.
-
-    Returns
-    -------
-    tuple of str
-        T IOBES labels.
-
-    Raises
-    ------
-    ValueError
-        For a label that is not BIO.
-
-    Examples
-    --------
-    >>> iobes(["B-name", "I-name", "B-year"])
-    ('B-name', 'E-name', 'S-year')
-    """
+    """BIO labels as IOBES: a run of one token is S; a longer one begins with B and ends with E."""
     return convert(labels, "bio", "iobes")
 
 
@@ -90,23 +41,7 @@ def shown_scheme(labellings: Iterable[Sequence[str]]) -> str:
 
 
 def strip(labellings: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
-    """Remove the prefixes of a scheme, which is inferred from all labellings.
-
-    Parameters
-    ----------
-    labellings : sequence of sequence of str
-        Label names of each sequence.
-
-    Returns
-    -------
-    list of tuple of str
-        The labellings without prefixes.
-
-    Examples
-    --------
-    >>> strip([["B-name", "I-name", "O"]])
-    [('name', 'name', 'O')]
-    """
+    """Labellings without the prefixes of their scheme, which is inferred from all of them."""
     scheme = shown_scheme(labellings)
     return [tuple(schemes.strip(label, scheme) for label in labels) for labels in labellings]
 

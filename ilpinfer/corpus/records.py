@@ -16,7 +16,7 @@ from formulations.plain_values import positions, repeated
 from formulations.plain_values import text as plain_text
 from ilpinfer.core.solution_fields import ABOUT, OWN
 from ilpinfer.corpus import label_studio, prodigy
-from ilpinfer.corpus.archives import OF_ALL, scores_of
+from ilpinfer.corpus.archives import SHARED_ARRAYS, scores_of
 from ilpinfer.corpus.candidates import EXAMPLE, read_candidates
 from ilpinfer.corpus.column_form import ColumnNames
 from ilpinfer.corpus.examples import Example, InputError, Notify, Rejection
@@ -32,7 +32,7 @@ DENSE_KEYS = ("start", "first", "edges")
 """Keys of scores for each edge; `first` belongs to models of second order."""
 FACTORED_KEYS = ("emissions", "transitions", "start", "first", "end")
 """Keys of scores for tokens and transitions."""
-LOGITS_KEYS = ("logits", "word_ids", *(key for key in OF_ALL if key != "label_names"))
+LOGITS_KEYS = ("logits", "word_ids", *(key for key in SHARED_ARRAYS if key != "label_names"))
 TRELLIS_KEYS = ("scheme", "optional_fields")
 """Keys that `Trellis.to_dict` has beside tokens, names of labels and scores."""
 CANDIDATE_KEYS = ("candidates", "offsets", "threshold", "prior", "fields")
@@ -337,14 +337,14 @@ def _scores(record: dict[str, Any], where: str, reading: LogitsOptions | None) -
         own = {"scheme": scheme, "optional_fields": fields}
     try:
         if "node" in record:
-            return _joined(names, record, own)
+            return _step_scores(names, record, own)
         arrays: dict[str, Any] = {key: _array(value, key) for key, value in values.items()}
         return Scores(names, **arrays, **own)
     except ValueError as error:
         raise InputError(f"{where}: {error}") from None
 
 
-def _joined(names: tuple[str, ...] | None, record: dict[str, Any], own: dict[str, Any]) -> Scores:
+def _step_scores(names: tuple[str, ...] | None, record: dict[str, Any], own: dict[str, Any]) -> Scores:
     """Scores of each step, of a trellis that was joined."""
     known = {"tokens": [""] * len(record["node"]), "label_names": names, "scheme": "plain"}
     scores = {key: record[key] for key in GENERAL_KEYS}

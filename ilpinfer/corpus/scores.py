@@ -12,68 +12,22 @@ from formulations.dtypes import Floats
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Scores of T tokens and K labels: `emissions` and `transitions`, or `start` and `edges`.
+    """Scores of T tokens and K labels, nats: `emissions` and `transitions`, or `start` and `edges`."""
 
-    Parameters
-    ----------
-    label_names : tuple of str, optional
-        K names, or None where they have none.
-    emissions : ndarray of float, shape (T, K), optional
-        Scores of labels at tokens, nats.
-    transitions : ndarray of float, shape (K, K), optional
-        Scores of steps [from, to] in nats, or (K, K, K) for second order.
-    edges : ndarray of float, shape (T-1, K, K), optional
-        Scores of steps [t-1, from, to] in nats, or (T-2, K, K, K) for second order.
-    start, end : ndarray of float, shape (K,), optional
-        Scores of the first and of the last label, nats.
-    first : ndarray of float, shape (K, K), optional
-        Scores of the first step in second order, nats.
-    scheme : str, optional
-        Scheme of the labels; inferred from their names where empty.
-    optional_fields : tuple of str, optional
-        Fields that the labels may lack.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> Scores(("a", "b"), np.zeros((3, 2)), np.zeros((2, 2))).length
-    3
-    """
-
-    label_names: tuple[str, ...] | None = None
-    emissions: Floats | None = None
-    transitions: Floats | None = None
-    edges: Floats | None = None
-    start: Floats | None = None
-    end: Floats | None = None
-    first: Floats | None = None
-    scheme: str = ""
-    optional_fields: tuple[str, ...] = ()
+    label_names: tuple[str, ...] | None = None  # K names
+    emissions: Floats | None = None  # (T, K)
+    transitions: Floats | None = None  # (K, K) [from, to], or (K, K, K) for second order
+    edges: Floats | None = None  # (T-1, K, K) [t-1, from, to], or (T-2, K, K, K) for second order
+    start: Floats | None = None  # (K,)
+    end: Floats | None = None  # (K,)
+    first: Floats | None = None  # (K, K) of the first step, in second order
+    scheme: str = ""  # inferred from the names where empty
+    optional_fields: tuple[str, ...] = ()  # fields that the labels may lack
 
     def trellis(
         self, labels: LabelSet | Sequence[str] | None, tokens: Sequence[str] | None, scheme: str = ""
     ) -> Trellis:
-        """The trellis of these scores.
-
-        Parameters
-        ----------
-        labels : LabelSet, sequence of str or None
-            K names, or a label set; the scores' own names if None.
-        tokens : sequence of str or None
-            T texts that rules may look at.
-        scheme : str, optional
-            Scheme of the labels; inferred where not given.
-
-        Returns
-        -------
-        Trellis
-            The trellis.
-
-        Raises
-        ------
-        ValueError
-            If the shapes do not fit together.
-        """
+        """The trellis of these scores, with their own labels if None are given; ValueError if shapes do not fit together."""
         scheme = scheme or self.scheme
         if self.edges is None:
             assert self.emissions is not None
@@ -103,13 +57,7 @@ class Scores:
         return len(self.edges) + (1 if self.first is None else 2)
 
     def to_plain(self) -> dict[str, Any]:
-        """Names and scores as plain values.
-
-        Returns
-        -------
-        dict of str to object
-            Values for JSON.
-        """
+        """Names and scores as plain values."""
         return {name: x.tolist() if isinstance(x, np.ndarray) else x for name, x in vars(self).items()}
 
     def __repr__(self) -> str:

@@ -112,32 +112,7 @@ def require_labels(
 
 
 def text_of(source: str | Path) -> str:
-    """The text of a file, or of standard input if the source is `-`.
-
-    Parameters
-    ----------
-    source : str or Path
-        A path, or `-`.
-
-    Returns
-    -------
-    str
-        The text.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder, "names.txt")
-    ...     _ = path.write_text("Ada")
-    ...     text_of(path)
-    'Ada'
-    """
+    """The text of a file, or of standard input if the source is `-`; InputError if it cannot be read."""
     with opened_lines(source, longest=None) as lines:
         return lines.text()
 

@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import sys
+from collections import deque
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -15,13 +16,13 @@ from formulations.messages import suggestion
 from ilpinfer.corpus import brat, conllu, docbin
 from ilpinfer.corpus.archives import read_logits
 from ilpinfer.corpus.column_form import ColumnNames
-from ilpinfer.corpus.columns import AHEAD, columns
+from ilpinfer.corpus.columns import LOOK_AHEAD, columns
 from ilpinfer.corpus.examples import Example, InputError, Notify, Rejection
 from ilpinfer.corpus.lines import LONGEST, Lines
 from ilpinfer.corpus.logits import LogitsOptions
 from ilpinfer.corpus.records import EXPECTED, json_array, json_lines
 from ilpinfer.corpus.tables import PARQUET, TABLES, count_rows, read_table
-from ilpinfer.errors import ModelError
+from ilpinfer.errors import ModelError, describe, without_place
 from ilpinfer.system.addresses import (
     file_size,
     files_below,
@@ -52,7 +53,7 @@ Found = Example | Rejection
 class CorpusForm:
     logits: LogitsOptions | None = None
     column: str = ""
-    most: int | None = AHEAD
+    most: int | None = LOOK_AHEAD
     longest: int | None = None
     longest_line: int | None = LONGEST
     unit: str = "line"
@@ -69,14 +70,19 @@ class ExampleStream:
         self.files, self._form, self._notify = files, form, notify
         self._lines: Lines | None = None
         self._stack = contextlib.ExitStack()
-        self._found = self._all()
+        self._found, self._ahead = self._all(), deque[Found]()
         self.done, self._of_table = 0, 0
 
     def __iter__(self) -> Self:
         return self
 
     def __next__(self) -> Found:
-        return next(self._found)
+        return self._ahead.popleft() if self._ahead else next(self._found)
+
+    def peek(self) -> Found:
+        """What is next, and stays so; there is one at least."""
+        self._ahead.append(next(self))
+        return self._ahead[0]
 
     def __enter__(self) -> Self:
         return self
@@ -88,7 +94,7 @@ class ExampleStream:
     @property
     def paused(self) -> bool:
         """Whether the next sequence may have to be waited for, as that of a pipe."""
-        return self._lines is not None and self._lines.paused
+        return not self._ahead and self._lines is not None and self._lines.paused
 
     @property
     def size(self) -> int:
@@ -117,6 +123,11 @@ class ExampleStream:
             except (InputError, ModelError) as error:
                 empty = False
                 yield Rejection(file, 0, str(error))
+            except Exception as error:
+                if not without_place(error):
+                    raise
+                name = "standard input" if file == "-" else file
+                raise InputError(f"{name}: {describe(error)}") from error
             if file != "-":
                 with contextlib.suppress(OSError):
                     self.done += file_size(file)
@@ -165,37 +176,7 @@ class ExampleStream:
 
 
 def open_stream(source: str | Path, form: CorpusForm, notify: Notify) -> ExampleStream:
-    """Open the sequences of a file, of standard input, or of all files of a folder or pattern.
-
-    Parameters
-    ----------
-    source : str or Path
-        A path, a folder, a pattern, or `-` for standard input; files are sorted by name.
-    form : CorpusForm
-        Options for reading files.
-    notify : Notify
-        Function that is called with each notice about inferred settings.
-
-    Returns
-    -------
-    ExampleStream
-        Examples and rejections in order; use it in a `with` statement.
-
-    Raises
-    ------
-    InputError
-        For a folder or a pattern without files.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder, "names.tsv")
-    ...     _ = path.write_text("Ada\\tname\\n1815\\tyear\\n")
-    ...     with open_stream(path, CorpusForm(), print) as stream:
-    ...         [example.tokens for example in stream]
-    [('Ada', '1815')]
-    """
+    """Open the sequences of a file, of standard input (`-`), or of all files of a folder or pattern by name, for a `with` statement."""
     return ExampleStream(files_of(source), form, notify)
 
 

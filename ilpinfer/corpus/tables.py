@@ -18,7 +18,7 @@ TABLES = (*PARQUET, *ARROW)
 ROWS = 256
 FURTHER = "further"
 """The column of notes that have none of their own, as a JSON object."""
-OF_OUTPUT = (*ABOUT, "tokens", "labels", "sequence", FURTHER)
+RESULT_COLUMNS = (*ABOUT, "tokens", "labels", "sequence", FURTHER)
 """Columns that are read of files that `ilpinfer reprocess` wrote."""
 
 
@@ -57,7 +57,7 @@ def _batches(path: str, own: ColumnNames) -> Iterator[list[dict[str, Any]]]:
     with open_bytes(path) as stream:
         if path.endswith(PARQUET):
             file = pq.ParquetFile(stream)
-            names = _checked(path, file.schema_arrow.names, own)
+            names = _columns_to_read(path, file.schema_arrow.names, own)
             batches = file.iter_batches(ROWS, columns=names)
         else:
             batches = _arrow_batches(pa, stream)
@@ -65,7 +65,7 @@ def _batches(path: str, own: ColumnNames) -> Iterator[list[dict[str, Any]]]:
         for batch in batches:
             for begin in range(0, batch.num_rows, ROWS):
                 part = batch.slice(begin, ROWS)
-                yield part.select(names or _checked(path, part.schema.names, own)).to_pylist()
+                yield part.select(names or _columns_to_read(path, part.schema.names, own)).to_pylist()
 
 
 def _arrow_batches(pa: Any, stream: Any) -> Iterator[Any]:
@@ -80,10 +80,10 @@ def _arrow_batches(pa: Any, stream: Any) -> Iterator[Any]:
         yield file.get_batch(number)
 
 
-def _checked(path: str, names: list[str], own: ColumnNames) -> list[str]:
+def _columns_to_read(path: str, names: list[str], own: ColumnNames) -> list[str]:
     """The columns to read; InputError for unknown ones."""
     if {"status", "method"} <= set(names):
-        return [name for name in OF_OUTPUT if name in names]
+        return [name for name in RESULT_COLUMNS if name in names]
     for name in names:
         if name != FURTHER and not takes(own, name) and (mistake := mistaken(name)):
             raise InputError(f"{path}: no use for column {name!r}{mistake}")

@@ -20,30 +20,7 @@ class Token(str):
 
 
 def with_columns(tokens: Sequence[str], columns: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    """Add further columns to tokens, for models whose template reads them.
-
-    Parameters
-    ----------
-    tokens : sequence of str
-        T texts.
-    columns : mapping of str to sequence of str
-        T texts of each column, by name.
-
-    Returns
-    -------
-    tuple of str
-        T tokens.
-
-    Raises
-    ------
-    ValueError
-        For a column of another length, and for a cell that is not a text.
-
-    Examples
-    --------
-    >>> [token.columns for token in with_columns(["Ada", "slept"], {"pos": ["NNP", "VBD"]})]
-    [{'pos': 'NNP'}, {'pos': 'VBD'}]
-    """
+    """The tokens with the cells of further columns, for models whose template reads them; ValueError for cells that do not fit."""
     for name, cells in columns.items():
         if isinstance(cells, str) or len(cells) != len(tokens):
             shown = repr(cells) if isinstance(cells, str) else f"{len(cells)} texts"

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations import Trellis
-from formulations.automata.windows import Window
+from formulations.automata.components import Window
 from formulations.dtypes import LabelIds
 from formulations.grid import UNITS_PER_NAT, Grid, is_forbidden
 from ilpinfer.core.certificate import Certificate, Rest

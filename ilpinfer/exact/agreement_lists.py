@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from formulations.automata.agreement import Agreement
+from formulations.automata.components import Agreement
 from formulations.automata.lattice import Lattice
 from formulations.dtypes import Integers
 from formulations.grid import is_forbidden

@@ -33,6 +33,8 @@ from ilpinfer.system.posix import missing_posix, require_posix
 MORE_TIES = 50
 """Labellings beyond the wanted number that are compared where scores are equal, so that label ids decide."""
 
+SUMS_INSIDE = 1024
+"""Joint states of a product with sums that have multipliers."""
 COUNTED_CASES = 64
 """Cases of a problem with sums before it goes to a solver."""
 
@@ -104,6 +106,10 @@ def _best_with_sums(problem: Problem, known: Known, end: SearchResult) -> Search
         return refuted
     with known.stage("sums"):
         relaxed = sum_relaxation.bound(problem, known)
+    with known.stage("products"):
+        product = by_products(known, SUMS_INSIDE)
+    if product is not None:
+        return product
     if not sum_relaxation.divided(relaxed):
         end = solve(known, most=min(refinement.FEW * refinement.GROWTH, stages.MOST_STEPS))
         has_labelling = not is_forbidden(known.value)

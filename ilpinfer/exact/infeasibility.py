@@ -10,8 +10,7 @@ from formulations.automata.lattice import Lattice
 from formulations.automata.machine import Machine
 from formulations.dtypes import LabelIds
 from formulations.grid import LIMIT, UNITS_PER_NAT, add, is_forbidden
-from formulations.problem.priority import mask_tokens
-from formulations.problem.problem import GroundRule, Problem
+from formulations.problem.problem import GroundRule, Problem, mask_tokens
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.explanation import Context
 from ilpinfer.core.infeasibility import Clash, Infeasibility, tokens_text

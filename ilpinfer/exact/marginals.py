@@ -8,7 +8,7 @@ import numpy as np
 
 from formulations import Trellis
 from formulations.arguments import instance, whole
-from formulations.automata.machine import Machine
+from formulations.automata.machine import Machine, TooManyStates
 from formulations.dtypes import Floats, Integers
 from formulations.errors import InferenceError
 from formulations.grid import HARD, nats
@@ -173,13 +173,35 @@ def marginals(
     """
     budget = whole(budget, "budget", 1, MOST["budget"])
     trellis = instance(trellis, Trellis, "trellis", "a Trellis").with_given(given)
+    _check(trellis)
+    return _of(compiler_of(rules).problem(trellis), budget)
+
+
+def marginals_within(trellis: Trellis, rules: Rules, budget: int) -> tuple[Marginals, dict[str, str]]:
+    """Probabilities under as many rules as the budget allows, and the rules left out, the largest first, with the reason."""
+    _check(trellis)
+    problem, left_out = compiler_of(rules).problem(trellis), dict[str, str]()
+    while True:
+        try:
+            return _of(problem, budget), left_out
+        except TooManyStates as error:
+            if not error.largest:
+                raise
+            largest = error.largest[0]
+            left_out[largest] = str(error).partition(";")[0]
+            problem = replace(problem, rules=tuple(each for each in problem.rules if each.name != largest))
+
+
+def _check(trellis: Trellis) -> None:
     VITERBI.warm()
     MARGINALS.warm()
     if trellis.order > 1:
         raise ValueError(
             "marginals are for first-order trellises: this one's scores look at two labels before; decode takes it"
         )
-    problem = compiler_of(rules).problem(trellis)
+
+
+def _of(problem: Problem, budget: int) -> Marginals:
     folded = problem.fold()
     product = product_of(folded, budget)
     if product.log_sum == -math.inf:

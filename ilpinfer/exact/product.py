@@ -66,7 +66,8 @@ def product_of(problem: Problem, budget: int) -> Product:
             why = "is a Python function" if rule.functions else "has no machine that is small enough"
             raise TooManyStates(
                 f"rule {rule.name!r} {why}, so that nothing can be summed over exactly: leave it out, or state it with a "
-                "simpler template"
+                "simpler template",
+                (rule.name,),
             )
     problem = replace(problem, rules=tuple(_without_forcing(rule) for rule in problem.rules))
     lattice, one = problem.lattice, ground(problem)
@@ -76,7 +77,7 @@ def product_of(problem: Problem, budget: int) -> Product:
     shape = vector_size(one.rules), readings, groups, possible
     joint = product.Product(*product.expand(one.rules, *shape, lattice.pool, budget))
     if joint.passed < len(node):
-        raise TooManyStates(_refusal(problem, one, joint, budget))
+        raise _refusal(problem, one, joint, budget)
     scores = marginals.Nats(node, pool, np.empty_like(pool), np.empty(pool.shape[:2]))
     marginals.scale(pool, scores.scaled, scores.largest)
     tail = np.empty(joint.labels.shape)
@@ -116,8 +117,8 @@ def _distinct(columns: Integers, count: int) -> tuple[Integers, Integers]:
     return np.ascontiguousarray(distinct), which.reshape(-1).astype(np.int64)
 
 
-def _refusal(problem: Problem, one: Ground, joint: product.Product, budget: int) -> str:
-    """Which rules make the product large."""
+def _refusal(problem: Problem, one: Ground, joint: product.Product, budget: int) -> TooManyStates:
+    """The error that names the rules that make the product large."""
     T, _ = problem.shape
     owner, sizes = _owners(problem), dict[str, int]()
     for r, rule in enumerate(problem.rules):
@@ -127,9 +128,10 @@ def _refusal(problem: Problem, one: Ground, joint: product.Product, budget: int)
         sizes[rule.name] = len(np.unique(states, axis=0))
     largest = sorted(sizes, key=lambda name: -sizes[name])[:_NAMED]
     named = ", ".join(f"{name!r} with {sizes[name]}" for name in largest) or "none, only labels"
-    return (
+    return TooManyStates(
         f"labels and rules take more than {budget} joint states within {joint.passed + 1} of {T} tokens; rules with "
-        f"the most states so far: {named}. Leave out rules, or give a larger budget"
+        f"the most states so far: {named}. Leave out rules, or give a larger budget",
+        tuple(largest),
     )
 
 

@@ -36,6 +36,8 @@ class Prefixes:
     left_out: int
     complete: bool = True
     costs: Sequence[int] = ()
+    left: Sequence[int] = ()
+    """By token, the number of prefixes that a proof of the best value, or of what was left out, has to tell apart."""
 
     def exact(self, floor: int) -> bool:
         """Whether the first labelling is the best one that reaches the floor, or there is none."""
@@ -135,7 +137,10 @@ class Relaxation:
         paths = np.empty((len(ends), T), np.int64)
         spell_all(p, ends, paths)
         labels = [one.lattice.labels_of(path) for path in paths]
-        return Prefixes(labels, p.reach[ends].tolist(), int(at[CUT]), costs=costs.tolist())
+        values, claim = p.reach[ends].tolist(), int(at[CUT])
+        before = np.append(0, np.cumsum(p.reach[: p.level[T + 1]] > max([claim, *values[:1]])))
+        left = np.diff(before[p.level]).tolist()
+        return Prefixes(labels, values, claim, costs=costs.tolist(), left=left)
 
 
 def price_sums(known: Known) -> None:

@@ -10,7 +10,7 @@ from ilpinfer.exact.calls import limits_within
 from ilpinfer.exact.diagram import MOST_STEPS as MOST_STEPS
 from ilpinfer.exact.known import Known, SearchResult
 from ilpinfer.exact.refinement import Refinement
-from ilpinfer.exact.relaxation import LABEL_SETTING, Bounds, Relaxation
+from ilpinfer.exact.relaxation import LABEL_SETTING, Bounds, Prefixes, Relaxation
 from ilpinfer.kernels.decoding import DIRECT, INSIDE, MOST_JOINT, VECTOR, decode_ground
 from ilpinfer.kernels.few import FIRST_SHARE, NUMBER, decode_few_ground
 from ilpinfer.kernels.label_setting import FIRST_STEP
@@ -29,6 +29,11 @@ LARGEST_PRODUCT, LARGEST_SEARCH = 2**24, 2**22
 """Values of the recursion over a large product, and prefixes of a search that it bounds."""
 STEPS_OF_TOKEN, STEPS_OF_CHECK = 2**24, 2**29
 """Steps through a large product into one token, and into all: the checker of certificates refuses more."""
+KEYS_OF_TOKEN, KEYS_OF_CHECK = 2**24, 2**27
+"""States of machines of all prefixes that a search tells apart at one token, and at all, as before."""
+GROWTH, MOST_SEARCHES = 2, 16
+"""Factor to the next distance of the floor from the bound, and searches at most; one that is too large makes the distance smaller for
+good."""
 BEAM, BEAMS = 30, 6
 """Width of a beam before diagrams, and number of beams; each one includes the rules that the last one broke."""
 
@@ -100,38 +105,53 @@ def how(known: Known) -> str:
     return ", ".join(words) or "viterbi"
 
 
-def by_products(known: Known) -> SearchResult | None:
+def by_products(known: Known, most: int | None = None) -> SearchResult | None:
     """The best labelling by a large product of machines, and label setting over the others; None where that leaves it open.
 
-    Rules on the presence or the order of the same fields share joint states: there are few more than sets of fields.
+    Rules on the presence or the order of the same fields share joint states: there are few more than sets of fields. With `most`,
+    the product also has sums with multipliers, which are exact there, as far as it has at most so many joint states.
     """
     known.deadline.excuse(LABEL_SETTING.warm())
-    before = known.active, known.inside
-    relaxation, one = Relaxation(known), known.ground
+    before, one = (known.active, known.inside, known.multipliers), known.ground
+    first = [] if most is None else _largest_sums(known, most)
+    exact = {one.components[m] for m in first}
+    known.multipliers = {c: price for c, price in known.multipliers.items() if c not in exact}
+    relaxation = Relaxation(known)
     relaxation.prune(known.value)
     T, S = relaxation.emission.shape
     work = 0, LARGEST_PRODUCT * S // VECTOR, DIRECT
     cells = limits_within(work, T, known.deadline.remaining)[1] * VECTOR // S
     steps = S * one.scores.labels
-    most = min(STEPS_OF_TOKEN // steps, STEPS_OF_CHECK // (T * steps))
-    order = sorted(range(len(one.plain)), key=lambda m: m not in before[0])
-    bounds = relaxation.multiply(order, most, cells)
-    if bounds.recursion[2] < known.bound:
+    checked = min(STEPS_OF_TOKEN // steps, STEPS_OF_CHECK // (T * steps))
+    others = sorted(set(range(len(one.plain))) - {*first}, key=lambda m: m not in before[0])
+    bounds = relaxation.multiply([*first, *others], min(checked, most or checked), cells)
+    if most is not None or bounds.recursion[2] < known.bound:
         known.inside = frozenset(bounds.within)
         path = _search(known, relaxation, bounds)
         if path is not None:
-            return SearchResult(
-                [path], f"a product of {len(known.inside)} machines, {how(known)}", True, known.tree
-            )
+            words = f"a product of {len(known.inside)} machines, " * bool(known.inside) + how(known)
+            return SearchResult([path], words, True, known.tree)
         if is_forbidden(known.bound):
             return SearchResult([], "no labelling is possible", True, known.tree)
-    known.active, known.inside = before
+    known.active, known.inside, known.multipliers = before
     return None
+
+
+def _largest_sums(known: Known, most: int) -> list[int]:
+    """The sums with multipliers, those of most states first, as far as their product has at most so many joint states."""
+    chosen, joint, one = list[int](), 1, known.ground
+    priced = [m for m, component in enumerate(one.components) if known.multipliers.get(component)]
+    for m in sorted(priced, key=lambda m: -one.plain[m].automaton.states):
+        states = one.plain[m].automaton.states
+        if one.plain[m].symbols.shape[1] == 1 and joint * states <= most:
+            chosen.append(m)
+            joint *= states
+    return chosen
 
 
 def _search(known: Known, relaxation: Relaxation, bounds: Bounds) -> LabelIds | None:
     """The best labelling by label setting over the machines that are not in a product; None where it stays open."""
-    bound, followed, step = int(bounds.recursion[2]), list[int](), FIRST_STEP
+    bound, followed, step, growth = int(bounds.recursion[2]), list[int](), FIRST_STEP, GROWTH
     for _ in range(BEAMS):
         beam = relaxation.prefixes(followed, known.deadline, floor=known.value, width=BEAM, bounds=bounds)
         done = [*followed, *bounds.within]
@@ -139,14 +159,19 @@ def _search(known: Known, relaxation: Relaxation, bounds: Bounds) -> LabelIds | 
         followed += new
         if not new:
             break
-    while bound >= known.value and not is_forbidden(bound):
+    for _ in range(MOST_SEARCHES):
+        if bound < known.value or is_forbidden(bound):
+            break
         known.active = sorted([*followed, *bounds.within])
         known.prove(bound, known.leaf(known.active))
         floor = max(bound - step, known.value)
         found = relaxation.prefixes(followed, known.deadline, floor=floor, most=LARGEST_SEARCH, bounds=bounds)
-        if not found.complete:
-            break
-        bound, step = (found.values or [found.left_out])[0], step * 5 // 2
+        if not found.complete or _too_large(found, len(followed)):
+            if step < FIRST_STEP or known.deadline.passed:
+                break
+            step, growth = step // (2 * GROWTH), 1
+            continue
+        bound, step = (found.values or [found.left_out])[0], step * growth
         for path in found.paths[:1]:
             known.relaxed, evaluation = path, known.evaluate(path)
             if evaluation.value == bound:
@@ -160,6 +185,12 @@ def _search(known: Known, relaxation: Relaxation, bounds: Bounds) -> LabelIds | 
         known.active = sorted([*followed, *bounds.within])
         known.prove(FORBIDDEN, known.impossible(known.active))
     return None
+
+
+def _too_large(found: Prefixes, machines: int) -> bool:
+    """Whether a search tells more apart than the checker of certificates does."""
+    size = machines + 2
+    return size * max(found.left) > KEYS_OF_TOKEN or size * sum(found.left) > KEYS_OF_CHECK
 
 
 def by_diagrams(known: Known, most: int) -> SearchResult:

@@ -19,7 +19,7 @@ from ilpinfer.exact.tree import Bound, divide, search
 
 FEW_CASES, MOST_CASES = 20, 400
 """Cases of a contradiction before another search takes over, at first and at last."""
-MOST_SUMS = 100
+MOST_SUMS = 400
 """Sums of a linear program, at most."""
 
 

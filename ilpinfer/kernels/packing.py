@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from formulations.automata.components import StepChoice
 from formulations.automata.lattice import Lattice
 from formulations.automata.machine import Automaton
 from formulations.automata.sums import Sum
-from formulations.automata.windows import StepChoice
 from formulations.dtypes import Integers, Small
 from formulations.grid import FORBIDDEN, Grid, add, violation_costs
 from formulations.problem.folding import EDGES, MACHINES, NODES, Folding, MachineTemplate

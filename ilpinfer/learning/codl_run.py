@@ -11,8 +11,7 @@ from formulations import LabelSet, Rule, RuleSet
 from formulations import constraints as C
 from formulations.dtypes import Integers
 from formulations.labels.schemes import CLOSED
-from ilpinfer.core.rule_compiler import RuleCompiler, Rules, compiler_of
-from ilpinfer.decoding.decoder import Decoder
+from ilpinfer.core.rule_compiler import RuleCompiler, compiler_of
 from ilpinfer.evaluation.evaluation import Pair, evaluate
 from ilpinfer.learning.codl_records import Cycle, Progress, Row, Settings, measures_of
 from ilpinfer.learning.expectation import (
@@ -25,8 +24,8 @@ from ilpinfer.learning.expectation import (
 from ilpinfer.learning.measures import Measures
 from ilpinfer.models.files import model_of, record_of
 from ilpinfer.models.mixture import Mixture, Part
-from ilpinfer.models.sequence_model import SequenceModel
 from ilpinfer.models.sequences import Labelled
+from ilpinfer.pipelines.cross_validation import predict
 
 
 class Data(NamedTuple):
@@ -55,7 +54,7 @@ class CODLState:
         self.model: Part | Mixture = self.supervised
         self.pool_model: Part | None = None
         own = (C.valid_scheme(name="labels keep to their scheme"),) if labels.scheme in CLOSED else ()
-        used = _weighted(rules.rules, codl.penalty_weight or 1.0) if codl.constrained else RuleSet(())
+        used = _with_weight(rules.rules, codl.penalty_weight or 1.0) if codl.constrained else RuleSet(())
         self.scheme = RuleSet(own)
         self.used = compiler_of(RuleSet((*used.items, *own), used.fields, used.name))
         self.best = dict[int, Integers]()
@@ -145,7 +144,7 @@ class CODLState:
         if self.rules.rules.items:
             known = self.rules.rules
             rules["with rules"] = RuleSet((*known.items, *self.scheme.items), known.fields, known.name)
-        return {name: predicted(self.model, held_out, each) for name, each in rules.items()}
+        return {name: predict(self.model, held_out, each) for name, each in rules.items()}
 
     def _advance(self, number: int, total: int) -> Callable[[], None]:
         done = count(1)
@@ -176,16 +175,7 @@ class CODLState:
         self._mix()
 
 
-def predicted(model: SequenceModel, held_out: Sequence[Labelled], rules: Rules) -> list[Pair]:
-    """Labellings of held-out sequences under rules."""
-    solutions = Decoder(rules, model=model).decode_texts(tokens for tokens, _ in held_out)
-    return [
-        Pair(tuple(tokens), tuple(solution.labels) if solution.has_labelling else None, tuple(gold))
-        for (tokens, gold), solution in zip(held_out, solutions, strict=True)
-    ]
-
-
-def _weighted(rules: RuleSet, weight: float) -> RuleSet:
+def _with_weight(rules: RuleSet, weight: float) -> RuleSet:
     items = (
         replace(item, penalty=weight * item.penalty) if isinstance(item, Rule) else item
         for item in rules.items

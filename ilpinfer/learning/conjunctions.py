@@ -12,11 +12,11 @@ from formulations import constraints as C
 from formulations.dtypes import Booleans
 from ilpinfer.learning.sample import SHAPES, Candidates, Sample
 
-NEAR = (0, -1, 1)
+OFFSETS = (0, -1, 1)
 """Places of literals: the token, the one before it, the one after it."""
 WORDS = "words"
 Literal = tuple[int, str]
-"""A place of `NEAR`, and a class of tokens, or `WORDS` for one of several words."""
+"""A place of `OFFSETS`, and a class of tokens, or `WORDS` for one of several words."""
 Clause = tuple[Literal, ...]
 RIGHT_BEFORE: Clause = ((1, WORDS),)
 NEXT_WORDS: Sequence[Clause] = [RIGHT_BEFORE, *(((0, shape), (1, WORDS)) for shape in SHAPES)]
@@ -26,8 +26,8 @@ NEXT_WORDS: Sequence[Clause] = [RIGHT_BEFORE, *(((0, shape), (1, WORDS)) for sha
 def clauses() -> Iterator[Clause]:
     """The clauses of one to three literals that families state, at most one of them of words, the shorter ones first."""
     yield RIGHT_BEFORE
-    for number in range(1, len(NEAR) + 1):
-        for places in (each for each in combinations(NEAR, number) if each[0] == NEAR[0]):
+    for number in range(1, len(OFFSETS) + 1):
+        for places in (each for each in combinations(OFFSETS, number) if each[0] == OFFSETS[0]):
             for kinds in product((WORDS, *C.TOKEN_CLASSES), repeat=number):
                 if kinds.count(WORDS) <= 1:
                     yield tuple(zip(places, kinds, strict=True))

@@ -12,7 +12,7 @@ from ilpinfer.learning.trade_off import CorpusFrontier
 STYLE: dict[Any, Any] = {"svg.fonttype": "none", "svg.hashsalt": "ilpinfer", "font.size": 10}
 INK, SUPPORTED, UNSUPPORTED, GOLD = "#4d4d4d", "#0072b2", "#d55e00", "#b8860b"
 MEASURES = {"accuracy": "right tokens", "f1": "F1 of spans", "whole": "whole sequences"}
-MARKED = (0.25, 0.5, 1.0, 2.0, 4.0)
+NAMED_WEIGHTS = (0.25, 0.5, 1.0, 2.0, 4.0)
 """Weights that are written beside the curve of a corpus."""
 
 
@@ -71,7 +71,7 @@ def _draw_curve(axes: Any, curve: CorpusFrontier) -> None:
     loss = [(best - point.score) / number for point in curve.points]
     axes.plot(cost, loss, "o-", color=SUPPORTED, markersize=3, linewidth=1.2)
     marked: dict[tuple[float, float], list[str]] = {}
-    for weight in (weight for weight in MARKED if weight <= curve.points[-1].high):
+    for weight in (weight for weight in NAMED_WEIGHTS if weight <= curve.points[-1].high):
         point = curve.at(weight)
         marked.setdefault((point.cost / number, (best - point.score) / number), []).append(f"{weight:g}")
     for at, weights in marked.items():

@@ -11,15 +11,13 @@ from formulations import LabelSet, RuleSet
 from formulations.arguments import whole
 from formulations.rulefiles.loading import rule_set
 from ilpinfer.core.rule_compiler import Rules
-from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.evaluation.counts import LabelCounter
 from ilpinfer.learning.joint import UPDATES, JointLearner
 from ilpinfer.learning.measures import MEASURES, Measures, beta_of, check_measure
 from ilpinfer.learning.verdicts import Candidate
 from ilpinfer.models.corrected import Base, Corrected
-from ilpinfer.models.sequence_model import SequenceModel
 from ilpinfer.models.sequences import Labelled
-from ilpinfer.pipelines.cross_validation import make_folds
+from ilpinfer.pipelines.cross_validation import make_folds, predict
 
 APART = "apart"
 """The model as it was trained, and the rules as they are given."""
@@ -154,7 +152,11 @@ class JointSearch:
                 row: Row = {"part": part}
                 for name in (APART, *UPDATES):
                     model, own, _ = self._candidate(name, seen, base, given)
-                    row[name] = _counts(model, own, held_out, counter)
+                    counts = [
+                        counter.count_names(pair.predicted, pair.gold).totals()
+                        for pair in predict(model, held_out, own)
+                    ]
+                    row[name] = np.sum(counts, axis=0).tolist()
                 rows.append(row)
                 if checkpoint is not None:
                     checkpoint(row)
@@ -174,15 +176,3 @@ class JointSearch:
             return base, rules, 0
         learnt = self._learner(name).fit(pairs, base, rules)
         return learnt.model, learnt.rules, learnt.unproved
-
-
-def _counts(
-    model: SequenceModel, rules: RuleSet, held_out: Sequence[Labelled], counter: LabelCounter
-) -> list[int]:
-    """Sums of the counts of held-out sequences, decoded under rules."""
-    solutions = Decoder(rules, model=model).decode_texts(tokens for tokens, _ in held_out)
-    counts = [
-        counter.count_names(solution.labels if solution.has_labelling else None, gold).totals()
-        for (_, gold), solution in zip(held_out, solutions, strict=True)
-    ]
-    return [int(total) for total in np.sum(counts, axis=0)]

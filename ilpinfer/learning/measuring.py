@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations import Rule
-from formulations.constraints.template import Template
+from formulations.constraints.template import LONGEST_NAME, Template
 from formulations.dtypes import Floats, Integers
 from formulations.labels.selectors import alternatives
+from formulations.messages import cut
 from ilpinfer.learning.labellings import LabelArrays
 from ilpinfer.learning.mined_rules import DroppedCandidates, MinedRule
 from ilpinfer.learning.rule_families import FAMILIES
@@ -51,7 +52,7 @@ class CandidateCounts:
         holds, applies = map(int, self.held_out) if several else (0, 0)
         penalty = cost(self.held, self.broken, self.smoothing)
         mined = MinedRule(
-            Rule(self.statement, round(penalty, 4)),
+            Rule(self.statement, round(penalty, 4), name=_name(self.statement)),
             self.family,
             self.held,
             self.broken,
@@ -157,7 +158,7 @@ def choose_confidence(
 ) -> float:
     """The highest confidence whose rules rank most wrong labellings of each fold below the right ones, ties a half."""
     known = _Known(samples[0].table, samples[0].fold, wrong, wrong_table)
-    ranked = [(_ranked(sample, families, smoothing, known), sample) for sample in samples]
+    ranked = [(_share_below(sample, families, smoothing, known), sample) for sample in samples]
     best = max(ranked, key=lambda pair: (round(pair[0], 6), pair[1].thresholds.confidence))
     return best[1].thresholds.confidence
 
@@ -185,7 +186,13 @@ class _Known:
         return self._more[statement]
 
 
-def _ranked(sample: Sample, families: Sequence[str], smoothing: float, known: _Known) -> float:
+def _name(statement: Template) -> str:
+    """The statement with its words in quotes; empty for one without words, which is its own name."""
+    shown = statement.quoted_sentence()
+    return "" if shown == statement.sentence() else cut(shown, LONGEST_NAME)
+
+
+def _share_below(sample: Sample, families: Sequence[str], smoothing: float, known: _Known) -> float:
     """The share of wrong labellings that cost more than the right one, held out."""
     t, folds, wrong = sample.thresholds, int(sample.fold.max()) + 1, known.wrong
     excess: Floats = np.zeros((folds, len(wrong)))

@@ -18,7 +18,12 @@ from ilpinfer.learning.mined_rules import DroppedCandidates, MinedRule, MinedRul
 from ilpinfer.learning.rule_families import FAMILIES as PROPOSERS
 from ilpinfer.learning.rule_pruning import prune
 from ilpinfer.learning.sample import Sample, Thresholds
-from ilpinfer.learning.wrong_labellings import PredictionsError, WrongLabellings, corrupted, predicted
+from ilpinfer.learning.wrong_labellings import (
+    PredictionsError,
+    WrongLabellings,
+    prediction_errors,
+    random_errors,
+)
 from ilpinfer.models.sequences import Labelled, encode
 from ilpinfer.pipelines.cross_validation import make_folds
 from ilpinfer.system.files import digest
@@ -160,7 +165,9 @@ class RuleMiner:
         step = watch or (lambda name: None)
         fold = self._folds(len(texts))
         wrong = (
-            corrupted(labels, ids, self.seed) if predictions is None else predicted(labels, ids, predictions)
+            random_errors(labels, ids, self.seed)
+            if predictions is None
+            else prediction_errors(labels, ids, predictions)
         )
         wrong_table = wrong.table(table)
         confidence = self._confidence(table, fold, wrong, wrong_table)

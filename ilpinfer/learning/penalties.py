@@ -39,7 +39,7 @@ ALGORITHMS: Mapping[str, str] = {
 }
 PREFERENCE = ("perceptron-given", "log-odds", "given", "perceptron", NONE)
 """Default algorithms for few labels, unless another one is clearly better: given penalties hold knowledge that few labels lack."""
-FEW = 50
+FEW_SEQUENCES = 50
 """Sequences from which on an algorithm must beat no rules by two standard errors, and be no worse by any measure."""
 
 
@@ -259,7 +259,7 @@ class PenaltyLearner:
         if not trials:
             return (), PREFERENCE[0] if self.algorithm == "cross-validated" else self.algorithm
         none = trials[NONE]
-        few = len(none.counts) < FEW
+        few = len(none.counts) < FEW_SEQUENCES
         margin = MARGIN if few else 0.0
         candidates = [
             Candidate(name, trial.measures, "" if name == NONE else worse(trial.counts, none.counts, margin))

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from formulations.constraints.counting import Bound
-from formulations.constraints.lengths import RunLength
+from formulations.constraints.counting import Bound, RunLength
 from formulations.constraints.lexical import RightBefore, TagAt
 from formulations.constraints.local import Adjacency, Ending
 from formulations.constraints.order import Precedence, PresencePrecedence, RequiresBefore, StateChange

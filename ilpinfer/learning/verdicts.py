@@ -170,7 +170,7 @@ def _same(a: np.ndarray | None, b: np.ndarray | None) -> bool:
 
 NONE = "no rules"
 """The algorithm that leaves all soft rules and features out."""
-ENOUGH = 20
+ENOUGH_SEQUENCES = 20
 """Sequences to which a rule applies before it is said to change nothing."""
 
 
@@ -241,7 +241,7 @@ def _without_weight(item: Rule | Feature, algorithm: str, data: TrainingSet) -> 
 def _reason(ablation: Ablation, measure: str) -> tuple[str, bool]:
     """Why an item stays or leaves, and whether it leaves."""
     if not ablation.changed:
-        if ablation.applies >= ENOUGH:
+        if ablation.applies >= ENOUGH_SEQUENCES:
             return f"changes none of {ablation.applies} sequences in which it could be broken", True
         return "too few sequences to try it on", False
     gain = ablation.describe()

@@ -127,7 +127,7 @@ CHANGES: tuple[Callable[[Runs, Kinds, LabelSet, np.random.Generator], Runs | Non
 )
 
 
-MOST = 10_000
+MOST_LABELLINGS = 10_000
 """Number of wrong labellings that are kept, drawn at random."""
 
 
@@ -165,10 +165,10 @@ class WrongLabellings:
         )
 
 
-def corrupted(labels: LabelSet, labellings: Sequence[Integers], seed: int) -> WrongLabellings:
-    """Right labellings with one random change each, at most `MOST`."""
+def random_errors(labels: LabelSet, labellings: Sequence[Integers], seed: int) -> WrongLabellings:
+    """Right labellings with one random change each, at most `MOST_LABELLINGS`."""
     random = np.random.default_rng([seed, 1])
-    per = max(1, MOST // 5)
+    per = max(1, MOST_LABELLINGS // 5)
     chosen = list(range(len(labellings)))
     if len(chosen) > per:
         chosen = sorted(random.permutation(len(labellings))[:per].tolist())
@@ -178,7 +178,7 @@ def corrupted(labels: LabelSet, labellings: Sequence[Integers], seed: int) -> Wr
     )
 
 
-def predicted(
+def prediction_errors(
     labels: LabelSet, labellings: Sequence[Integers], predictions: Sequence[Sequence[str] | None]
 ) -> WrongLabellings:
     ids = [None if names is None else labels.ids(names) for names in predictions]

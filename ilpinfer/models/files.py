@@ -27,7 +27,7 @@ FORMATS: Mapping[str, str] = {
 BUILT_IN: Mapping[str, str] = {"case-law": "ilpinfer.models.case_law:CaseLawTagger"}
 """Models without a file, by name."""
 
-AGAIN = "train it again with `ilpinfer train`"
+REMEDY = "train it again with `ilpinfer train`"
 
 
 @dataclass(frozen=True)
@@ -168,7 +168,7 @@ def model_of(record: dict[str, Any], path: str | Path = "model") -> SequenceMode
         model: SequenceModel = kind.from_body(body)
     except (ValueError, RecursionError) as error:
         what = " ".join(str(error).split())
-        raise ModelError(f"{path}: damaged model: {what}; {AGAIN}") from None
+        raise ModelError(f"{path}: damaged model: {what}; {REMEDY}") from None
     return model
 
 
@@ -188,7 +188,7 @@ def _record(path: str | Path) -> dict[str, Any]:
     except OSError as error:
         raise ModelError(f"{path}: the model cannot be read: {error.strerror}") from None
     except (ValueError, RecursionError) as error:
-        raise ModelError(f"{path}: damaged model, not JSON: {error}; {AGAIN}") from None
+        raise ModelError(f"{path}: damaged model, not JSON: {error}; {REMEDY}") from None
     _check_format(record, path)
     result: dict[str, Any] = record
     return result
@@ -196,18 +196,18 @@ def _record(path: str | Path) -> dict[str, Any]:
 
 def _check_format(record: Any, path: str | Path) -> None:
     if not isinstance(record, dict) or record.get("format") not in list(FORMATS):
-        raise ModelError(f"{path}: not a model of ilpinfer; {AGAIN}")
+        raise ModelError(f"{path}: not a model of ilpinfer; {REMEDY}")
 
 
 def _body(path: str | Path, record: dict[str, Any], version: int) -> dict[str, Any]:
     if record.get("version") != version:
         result = record.get("version")
-        raise ModelError(f"{path}: model version {result!r}, but this release reads {version}; {AGAIN}")
+        raise ModelError(f"{path}: model version {result!r}, but this release reads {version}; {REMEDY}")
     body = record.get("model")
     try:
         fits = isinstance(body, dict) and record.get("sha256") == _digest(body)
     except RecursionError:
         fits = False
     if not isinstance(body, dict) or not fits:
-        raise ModelError(f"{path}: damaged model, its content does not fit its digest; {AGAIN}")
+        raise ModelError(f"{path}: damaged model, its content does not fit its digest; {REMEDY}")
     return body

@@ -14,14 +14,31 @@ from formulations.grid import FORBIDDEN, Grid, all_nats
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """Forward and backward sums of a chain in log space (Stokman 2011, eq. 2-5 and 8-10), which nothing can underflow."""
+    """Forward and backward sums of a chain in log space, which no length and no spread of scores can underflow.
 
-    node: Floats  # (T, S) score of each state at each token, nats
-    pool: Floats  # (P, S, K) scores of the edges that leave each state, nats
-    step: Integers  # (T-1,) entry of the pool for the step from token t to t+1
-    alpha: Floats  # (T, S) over the prefixes that end in a state, its token included
-    beta: Floats  # (T, S) over the suffixes after a state; sums, not maxima
-    log_partition: float  # log Σ exp(score); -inf where no labelling is possible
+    Parameters
+    ----------
+    node : ndarray of float, shape (T, S)
+        Score of state s at token t, nats.
+    pool : ndarray of float, shape (P, S, K)
+        Scores of the K edges that leave each state, nats.
+    step : ndarray of int, shape (T-1,)
+        Entry of the pool for the step from token t to t+1.
+    alpha : ndarray of float, shape (T, S)
+        Log sum over the prefixes that end in state s at token t, that token included (Stokman 2011, eq. 2-4; x_t belongs
+        to eq. 2).
+    beta : ndarray of float, shape (T, S)
+        Log sum over the suffixes after state s at token t (eq. 8-10; sums, not maxima).
+    log_partition : float
+        Log Σ exp(score), nats (eq. 5); -inf where no labelling is possible.
+    """
+
+    node: Floats
+    pool: Floats
+    step: Integers
+    alpha: Floats
+    beta: Floats
+    log_partition: float
 
     def states(self) -> Floats:
         """(T, S) probability of each state at each token, γ_t(i) (eq. 11)."""
@@ -35,7 +52,13 @@ class Sums:
 
 
 def forward_backward(node: Floats, pool: Floats, step: Integers) -> Sums:
-    """Sums over all paths of a lattice, with the arrays of `Sums`; states are labels, or pairs as `Lattice` numbers them."""
+    """Sums over all paths of a lattice; states are labels, or pairs as `Lattice` numbers them.
+
+    Parameters
+    ----------
+    node, pool, step : ndarray of float or ndarray of int
+        As in `Sums`.
+    """
     T, S = node.shape
     K = pool.shape[2]
     alpha, beta = np.empty((T, S)), np.zeros((T, S))
@@ -54,22 +77,36 @@ def forward_backward(node: Floats, pool: Floats, step: Integers) -> Sums:
 
 
 def sums(trellis: Trellis) -> Sums:
+    """Forward and backward sums of a trellis, first or second order."""
     lattice = trellis.lattice
     return forward_backward(all_nats(lattice.node), all_nats(lattice.pool), lattice.step)
 
 
 def log_partition(trellis: Trellis) -> float:
-    """log Σ_y exp(score(y)) over all labellings, nats: log P(x) under an HMM (Stokman 2011, section 3.1.1)."""
+    """log Σ_y exp(score(y)) over all labellings, nats: log P(x) where the scores are those of an HMM.
+
+    The evaluation problem of Stokman 2011, section 3.1.1. With rules it is `ilpinfer.marginals(…).log_partition`.
+    """
     return sums(trellis).log_partition
 
 
 def posteriors(trellis: Trellis) -> Floats:
-    """(T, K) probability of each label at each token, γ of Stokman 2011, eq. 11, without rules; ValueError where no labelling is possible."""
+    """(T, K) probability of each label at each token, γ of Stokman 2011, eq. 11; rules apart.
+
+    Raises
+    ------
+    ValueError
+        Where the scores forbid every labelling.
+    """
     return by_label(possible(sums(trellis)).states(), trellis.lattice)
 
 
 def posterior_labels(trellis: Trellis) -> list[str]:
-    """The most probable label of each token by itself, of equal ones the first (section 3.1.2); the model may forbid their steps."""
+    """The most probable label of each token by itself, T names; of equal ones the first (section 3.1.2).
+
+    It makes the fewest wrong tokens on average under the model, but may step where the model cannot. Under rules,
+    take the largest of `ilpinfer.marginals(trellis, rules).labels` for each token.
+    """
     return [trellis.labels.names[k] for k in posteriors(trellis).argmax(axis=1)]
 
 

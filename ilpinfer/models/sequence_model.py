@@ -8,17 +8,10 @@ from formulations import LabelSet, Trellis
 
 
 class SequenceModel(Protocol):
-    """Protocol of a model that scores the labellings of tokens.
+    """A model that scores the labellings of tokens.
 
-    A model of first order whose scores depend on single tokens also has `token_scores`, a
+    One of first order whose scores depend on single tokens also has `token_scores`, a
     `formulations.problem.token_scores.TokenScores`: a `Decoder` then computes the scores of each distinct token once.
-
-    Examples
-    --------
-    >>> from ilpinfer.models.hmm import HMM
-    >>> model: SequenceModel = HMM.train([(["Ada", "1815"], ["name", "year"])])
-    >>> model.trellis(("Ada", "1815")).labels.names
-    ('name', 'year')
     """
 
     @property
@@ -52,7 +45,7 @@ def token_positions(model: SequenceModel, tokens: Sequence[str]) -> list[int] | 
     return model.token_positions(tokens) if getattr(model, "without_line_breaks", False) else None  # type: ignore[attr-defined]
 
 
-def restored(model: SequenceModel, tokens: Sequence[str], labels: Sequence[str]) -> list[str]:
+def restore_labels(model: SequenceModel, tokens: Sequence[str], labels: Sequence[str]) -> list[str]:
     """Labels of all tokens, from those of the tokens that a model's trellises cover."""
     if not getattr(model, "without_line_breaks", False):
         return list(labels)
@@ -61,15 +54,7 @@ def restored(model: SequenceModel, tokens: Sequence[str], labels: Sequence[str])
 
 
 class TrainedModel(SequenceModel, Protocol):
-    """Protocol of a model that can be written to a file.
-
-    Examples
-    --------
-    >>> from ilpinfer.models.hmm import HMM
-    >>> model: TrainedModel = HMM.train([(["Ada", "1815"], ["name", "year"])])
-    >>> model.size
-    '2 words'
-    """
+    """A model that can be written to a file."""
 
     @property
     def size(self) -> str:
@@ -80,21 +65,9 @@ class TrainedModel(SequenceModel, Protocol):
     VERSION: ClassVar[int]
 
     def body(self) -> dict[str, Any]:
-        """The model as plain values, for a file.
-
-        Returns
-        -------
-        dict of str to object
-            Values for JSON.
-        """
+        """The model as plain values."""
         ...
 
     def save(self, path: str | Path) -> None:
-        """Write a file that `load_model` reads. It appears under its name only when it is complete.
-
-        Parameters
-        ----------
-        path : str or Path
-            The file.
-        """
+        """Write a file that `load_model` reads; it appears under its name only when it is complete."""
         ...

@@ -6,39 +6,14 @@ from typing import Any
 import numpy as np
 
 from ilpinfer.core.rule_compiler import Rules
-from ilpinfer.decoding.decode import decode
+from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.evaluation.evaluation import Pair
-from ilpinfer.models.sequence_model import SequenceModel, restored
+from ilpinfer.models.sequence_model import SequenceModel, restore_labels
 from ilpinfer.models.sequences import Labelled
 
 
 def make_folds(documents: Sequence[Any], number: int, seed: int) -> list[list[int]]:
-    """Assign sequences to folds at random; the sequences of one document stay together.
-
-    Parameters
-    ----------
-    documents : sequence of object
-        Document of each sequence, by any hashable value.
-    number : int
-        Number of folds, from 2 to the number of documents.
-    seed : int
-        Seed of the shuffle.
-
-    Returns
-    -------
-    list of list of int
-        Sequence numbers of each fold.
-
-    Raises
-    ------
-    ValueError
-        For more folds than documents, or fewer than two.
-
-    Examples
-    --------
-    >>> make_folds(["a", "a", "b", "c"], 3, seed=0)
-    [[3], [0, 1], [2]]
-    """
+    """Folds of sequence numbers at random, those of one document together; ValueError for more folds than documents, or fewer than two."""
     names = _shuffle(documents, seed, "make folds")
     if not 2 <= number <= len(names):
         raise ValueError(f"cannot make {number} folds of {len(names)} documents; expected 2 to {len(names)}")
@@ -69,31 +44,7 @@ def cross_validate(
     folds: Sequence[Sequence[int]],
     rules: Rules = (),
 ) -> Iterator[list[Pair]]:
-    """Label the sequences of each fold by a model trained on the other folds.
-
-    Parameters
-    ----------
-    pairs : sequence of Labelled
-        Tokens and labels of each sequence.
-    train : callable
-        Function that makes a model from labelled sequences.
-    folds : sequence of sequence of int
-        Sequence numbers of each fold.
-    rules : Rules, optional
-        Rules under which the sequences are decoded exactly.
-
-    Yields
-    ------
-    list of Pair
-        The sequences of a fold, with predicted and gold labels.
-
-    Examples
-    --------
-    >>> from ilpinfer.models.hmm import HMM
-    >>> pairs = [(["Ada", "1815"], ["name", "year"]), (["Alan", "1912"], ["name", "year"])]
-    >>> [pair.predicted for fold in cross_validate(pairs, HMM.train, [[0], [1]]) for pair in fold]
-    [('name', 'year'), ('name', 'year')]
-    """
+    """The sequences of each fold, with labels by a model trained on the other folds, under rules."""
     for fold in folds:
         left_out = set(fold)
         model = train([pair for place, pair in enumerate(pairs) if place not in left_out])
@@ -101,30 +52,10 @@ def cross_validate(
 
 
 def predict(model: SequenceModel, pairs: Sequence[Labelled], rules: Rules = ()) -> list[Pair]:
-    """Label sequences by a model under rules.
-
-    Parameters as for `cross_validate`, and one more.
-
-    Parameters
-    ----------
-    model : SequenceModel
-        The model.
-
-    Returns
-    -------
-    list of Pair
-        Predicted and gold labels of each sequence.
-
-    Examples
-    --------
-    >>> from ilpinfer.models.hmm import HMM
-    >>> pairs = [(["Ada", "1815"], ["name", "year"]), (["Alan", "1912"], ["name", "year"])]
-    >>> [pair.predicted for pair in predict(HMM.train(pairs), pairs)]
-    [('name', 'year'), ('name', 'year')]
-    """
+    """Gold and predicted labels of sequences, by a model under rules."""
     result = []
-    for tokens, gold in pairs:
-        solution = decode(model.trellis(tuple(tokens)), rules)
-        labels = tuple(restored(model, tokens, solution.labels)) if solution.has_labelling else None
+    solutions = Decoder(rules, model=model).decode_texts(tokens for tokens, _ in pairs)
+    for (tokens, gold), solution in zip(pairs, solutions, strict=True):
+        labels = tuple(restore_labels(model, tokens, solution.labels)) if solution.has_labelling else None
         result.append(Pair(tuple(tokens), labels, tuple(gold)))
     return result

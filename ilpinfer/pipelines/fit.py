@@ -33,20 +33,7 @@ SECONDS = 1.0
 
 @dataclass(frozen=True)
 class UnfitRule:
-    """A rule that most of a model's labellings break.
-
-    Parameters
-    ----------
-    name : str
-        Name of the rule.
-    applies, broken : int
-        Number of labellings to which it applies, and of those that break it.
-
-    Examples
-    --------
-    >>> UnfitRule("one title", applies=10, broken=9).broken
-    9
-    """
+    """A rule that most of a model's labellings break: to how many it applies, and how many break it."""
 
     name: str
     applies: int
@@ -56,28 +43,8 @@ class UnfitRule:
 def unfit(trellises: Sequence[Trellis], rules: Rules) -> str:
     """A notice on a rule set that hardly fits a model; empty if it fits, or if there are too few sequences to decide.
 
-    A rule set hardly fits if more than half of its fields are no labels of the model, or if the best labellings without rules
-    break some rule at more than two thirds of the places where it applies. Rules that name absent fields only are not
-    considered for the second condition. At most `SAMPLE` sequences are read, spread evenly.
-
-    Parameters
-    ----------
-    trellises : sequence of Trellis
-        Sequences; all have the labels of the first.
-    rules : Rules
-        A rule set; features are left out.
-
-    Returns
-    -------
-    str
-        One line of text.
-
-    Examples
-    --------
-    >>> from formulations import constraints as C
-    >>> trellis = Trellis.from_emissions([[0.0, 1.0]] * 3, [[0.0, 0.0]] * 2, labels=["title", "author"])
-    >>> unfit([trellis] * 10, RuleSet((C.at_least_tokens("title", 1, name="a title"),), ("title", "author"), "own"))
-    'own hardly fits: "a title" is broken by 100 % of the model\\'s own labellings where it applies; see ilpinfer check'
+    It hardly fits if more than half of its fields are no labels of the model, or if the best labellings without rules break some
+    rule at more than two thirds of the places where it applies. At most `SAMPLE` sequences are read, spread evenly.
     """
     rules = rule_set(rules)
     if len(trellises) < LEAST or not len(rules):
@@ -123,30 +90,7 @@ def mostly_absent(rules: RuleSet, labels: LabelSet) -> bool:
 def unfit_rules(
     trellises: Sequence[Trellis], rules: Rules, absent: frozenset[str] = frozenset()
 ) -> list[UnfitRule]:
-    """The rules that the best labellings without rules break at more than two thirds of their places.
-
-    Parameters
-    ----------
-    trellises : sequence of Trellis
-        At least one sequence; all have the same labels.
-    rules : Rules
-        A rule set.
-    absent : frozenset of str, optional
-        Fields that no label carries; rules that name only these are left out.
-
-    Returns
-    -------
-    list of UnfitRule
-        The rules, with counts.
-
-    Examples
-    --------
-    >>> from formulations import RuleSet, Trellis, constraints as C
-    >>> trellis = Trellis.from_emissions([[0.0, 1.0]] * 3, [[0.0, 0.0]] * 2, labels=["title", "author"])
-    >>> rules = RuleSet((C.at_least_tokens("title", 1, name="a title"),))
-    >>> [rule.name for rule in unfit_rules([trellis] * 10, rules)]
-    ['a title']
-    """
+    """The rules that the best labellings without rules break at more than two thirds of their places; those on absent fields apart."""
     labels = trellises[0].labels
     chosen = (
         [trellises[i * len(trellises) // SAMPLE] for i in range(SAMPLE)]

@@ -9,7 +9,7 @@ import numpy as np
 
 from formulations import LabelSet, Rule, Trellis
 from formulations.automata.lattice import Lattice
-from formulations.constraints.scheme import ValidScheme
+from formulations.constraints.patterns import ValidScheme
 from formulations.dtypes import Booleans, Floats, Integers
 from formulations.grid import FORBIDDEN, Grid, add, snap
 from formulations.problem.token_scores import check_tokens

@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Iterable, Iterator
-from typing import Protocol, Self, TypeVar
+from typing import Self, TypeVar
 
 from formulations import RuleSet, Trellis
 from formulations.labels.label_set import LabelSet
@@ -10,12 +10,13 @@ from formulations.labels.schemes import remark
 from formulations.problem.compiled_rules import notices
 from ilpinfer.core.rule_compiler import compiler_of
 from ilpinfer.corpus.examples import Example, InputError, Notify, Rejection
+from ilpinfer.corpus.streams import ExampleStream
 from ilpinfer.errors import describe
 from ilpinfer.models.sequence_model import SequenceModel
 from ilpinfer.pipelines.fit import SAMPLE, about_rules
 from ilpinfer.pipelines.trellises import ScoredSequence, score_example
 
-TRIED = 3
+MOST_TRIALS = 3
 """Sequences of one set of labels for which rules are stated before they are said not to fit."""
 
 LabelKind = tuple[LabelSet, bool]
@@ -54,7 +55,7 @@ class RuleCheck:
         except (ValueError, MemoryError, RecursionError) as error:
             tried = self._tried.setdefault(kind, [])
             tried.append(InputError(f"{item.example.where}: {describe(error)}"))
-            if len(tried) == TRIED:
+            if len(tried) == MOST_TRIALS:
                 self.finish()
 
     def finish(self) -> None:
@@ -85,19 +86,12 @@ MOST_TOKENS = 100_000
 """Tokens of the sequences by which rules are judged."""
 
 
-class ExampleSource(Protocol):
-    @property
-    def paused(self) -> bool: ...
-
-    def __iter__(self) -> Iterator[Example | Rejection]: ...
-
-
 class ScoredStream:
     """Examples with scores, held back until one can be scored and the rules fit its labels."""
 
     def __init__(
         self,
-        examples: ExampleSource,
+        examples: ExampleStream,
         model: SequenceModel | None,
         rules: RuleSet,
         scheme: str,

@@ -13,9 +13,9 @@ from ilpinfer.corpus.examples import Example, InputError, Notify
 from ilpinfer.corpus.sequences import read
 from ilpinfer.errors import describe, traceback_wanted
 from ilpinfer.evaluation.predictions import check_same
-from ilpinfer.models.sequence_model import SequenceModel, restored, token_positions
+from ilpinfer.models.sequence_model import SequenceModel, restore_labels, token_positions
 
-LISTED = 50
+LABELLINGS = 50
 """Labellings that stand for all in questions."""
 
 
@@ -71,7 +71,7 @@ class ScoredSequence:
         from ilpinfer.decoding.questions import next_question
 
         assert self.trellis is not None
-        found = next_question(self.trellis, rules, top=number, labellings=LISTED, time_limit=time_limit)
+        found = next_question(self.trellis, rules, top=number, labellings=LABELLINGS, time_limit=time_limit)
         places = self.positions or range(len(self.trellis))
         return [{**asdict(each), "token": places[each.token]} for each in found]
 
@@ -83,22 +83,13 @@ class ScoredSequence:
 def score(examples: Sequence[Example], model: SequenceModel | None, scheme: str = "") -> list[ScoredSequence]:
     """Trellises of examples, gold labels in the model's scheme; a sequence that the model cannot score keeps the error."""
     scheme = fitting_scheme(model, scheme)
-    golden = _gold_labels(examples, scheme)
-    labels_known = [labels for labels in golden if labels is not None]
-    gold_scheme, rewrite = shown_scheme(labels_known), sound(labels_known)
-    scored = []
-    for example, gold in zip(examples, golden, strict=True):
-        item = score_example(example, model, scheme)
-        if gold is not None and item.trellis is not None:
-            gold = item.covered(gold)
-            try:
-                gold = adapt(item.trellis.labels, gold, gold_scheme, rewrite)
-            except ValueError as error:
-                raise InputError(
-                    f"{example.where}: gold {error}; leave the labels out, or take a model of such labels"
-                ) from None
-            item = replace(item, gold=gold)
-        scored.append(item)
+    scored = [score_example(example, model, scheme) for example in examples]
+    hint = "; leave the labels out, or take a model of such labels"
+    golden = _fitting_labels(examples, scored, scheme, "gold ", hint)
+    scored = [
+        replace(item, gold=None if item.trellis is None else gold)
+        for item, gold in zip(scored, golden, strict=True)
+    ]
     first = scored[0] if scored else None
     if first and first.error and all(item.trellis is None for item in scored):
         raise InputError(f"{first.example.where}: {describe(first.error)}") from first.error
@@ -132,16 +123,30 @@ def score_example(example: Example, model: SequenceModel | None, scheme: str = "
         positions = token_positions(model, example.tokens)
     item = ScoredSequence(example, trellis, None)
     if positions and model is not None:
-        item = replace(item, positions=tuple(positions), restore=partial(restored, model, example.tokens))
+        item = replace(
+            item, positions=tuple(positions), restore=partial(restore_labels, model, example.tokens)
+        )
     if example.labels is not None and len(example.labels) != len(item.all_tokens):
         raise InputError(f"{example.where}: {len(example.labels)} labels for {len(item.all_tokens)} tokens")
     return item.with_given(scheme) if example.given else item
 
 
-def _gold_labels(examples: Sequence[Example], scheme: str) -> list[tuple[str, ...] | None]:
-    labels_known = [example.labels for example in examples if example.labels is not None]
-    result = iter(convert_all(labels_known, scheme))
-    return [None if example.labels is None else next(result) for example in examples]
+def _fitting_labels(
+    examples: Sequence[Example], scored: Sequence[ScoredSequence], scheme: str, what: str, hint: str
+) -> list[tuple[str, ...] | None]:
+    """The labels of examples in a scheme, and those of scored sequences in the scheme of their trellis."""
+    known = convert_all([each.labels for each in examples if each.labels is not None], scheme)
+    converted, shown, rewrite = iter(known), shown_scheme(known), sound(known)
+    result: list[tuple[str, ...] | None] = []
+    for example, item in zip(examples, scored, strict=True):
+        labels = None if example.labels is None else next(converted)
+        if labels is not None and item.trellis is not None:
+            try:
+                labels = adapt(item.trellis.labels, item.covered(labels), shown, rewrite)
+            except ValueError as error:
+                raise InputError(f"{example.where}: {what}{error}{hint}") from None
+        result.append(labels)
+    return result
 
 
 def strip_prefixes(example: Example) -> Example:
@@ -158,17 +163,4 @@ def read_predictions(
     examples = [each for each in read(path, notify=notify) if each.rank == 1][: len(scored)]
     source = scored[0].example.where.partition(",")[0] if scored else ""
     check_same(examples, [item.example for item in scored], path, source)
-    known = [each.labels for each in examples if each.labels is not None]
-    converted = iter(convert_all(known, scheme))
-    shown, rewrite = shown_scheme(known), sound(known)
-    result: list[tuple[str, ...] | None] = []
-    for item, example in zip(scored, examples, strict=True):
-        labels = None if example.labels is None else next(converted)
-        if labels is not None and item.trellis is not None:
-            labels = item.covered(labels)
-            try:
-                labels = adapt(item.trellis.labels, labels, shown, rewrite)
-            except ValueError as error:
-                raise InputError(f"{example.where}: {error}") from None
-        result.append(labels)
-    return result
+    return _fitting_labels(examples, scored, scheme, "", "")

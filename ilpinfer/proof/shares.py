@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from formulations.arguments import whole
-from formulations.automata.agreement import Agreement
+from formulations.automata.components import Agreement
 from formulations.automata.lattice import Lattice, StepTable
 from formulations.dtypes import Integers
 from formulations.grid import FORBIDDEN, HARD, Grid, is_forbidden

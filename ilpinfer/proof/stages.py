@@ -44,7 +44,12 @@ class Stage:
 
     def start(self) -> Integers:
         """The empty prefix: one column, with a row for the node, each machine, and each shared rule."""
-        return np.zeros((1 + len(self.machines) + len(self.shared), 1), np.int64)
+        return np.zeros((1 + len(self.machines) + len(self.shared), 1), self.kind)
+
+    @property
+    def kind(self) -> type:
+        """The type of keys: what shared rules have paid needs 64 bits."""
+        return np.int64 if self.shared else np.int32
 
     def excludes(self) -> bool:
         """Whether nothing passes the limit, by a pass in Python integers; False also where that would take many steps."""
@@ -98,16 +103,13 @@ class Stage:
         """The graph of all prefixes that a labelling above the limit may have."""
         keys, values, layers = self.start(), [np.zeros(1, np.int64)], list[Steps]()
         for t in range(self.base.length):
-            steps, keys, value = self.extend(t, keys, values[-1])
+            steps, keys, value = self._grown(t, keys, values[-1])
             if not len(value):
                 return NOTHING
             self.meter.keep(6 * len(value))
-            order, begins = groups(keys)
-            which = np.empty_like(order)
-            which[order] = np.cumsum(begins) - 1
-            keys = keys[:, order[begins]]
-            layers.append(steps._replace(target=which))
-            values.append(largest_of(which[order], value[order], keys.shape[1]))
+            which, keys, value = _merged(keys, value)
+            layers.append(steps._replace(target=which[steps.target]))
+            values.append(value)
         best = [self.ends(keys)]
         for t in range(len(layers) - 1, -1, -1):
             steps = layers[t]
@@ -126,20 +128,31 @@ class Stage:
 
     def extend(self, t: int, keys: Integers, value: Grid) -> tuple[Steps, Integers, Grid]:
         """The steps into token t that may pass the limit, with the prefix and the value that each leads to."""
-        parts, left = list[tuple[Steps, Integers, Grid]](), 0
-        chunks = len(value) * self.labels // (MOST_CELLS // 16) + 1
-        for at in np.array_split(np.arange(len(value)), chunks):
-            steps, grown, values = self._extend(t, keys[:, at], value[at])
-            parts.append((steps._replace(source=at[steps.source]), grown, values))
-            left += len(values)
-            self.meter.make(2 * left * len(keys), f"{left} prefixes are left at token {t}")
-        if len(parts) == 1:
-            return parts[0]
-        pieces, keys_of, values_of = zip(*parts, strict=True)
+        pieces, keys_of, values_of = zip(*self._parts(t, keys, value), strict=True)
+        self.meter.make(2 * sum(map(len, values_of)) * len(keys), f"prefixes that are left at token {t} are")
         return joined(pieces), np.concatenate(keys_of, axis=1), np.concatenate(values_of)
 
+    def _grown(self, t: int, keys: Integers, value: Grid) -> tuple[Steps, Integers, Grid]:
+        """As `extend`, with the prefixes that steps lead to as their targets, those of a part told apart."""
+        pieces, keys_of, values_of, left = list[Steps](), list[Integers](), list[Grid](), 0
+        for steps, columns, values in self._parts(t, keys, value):
+            which, columns, values = _merged(columns, values)
+            pieces.append(steps._replace(target=left + which))
+            keys_of.append(columns)
+            values_of.append(values)
+            left += len(values)
+            self.meter.make(left * len(keys), f"{left} prefixes are left at token {t}")
+        return joined(pieces), np.concatenate(keys_of, axis=1), np.concatenate(values_of)
+
+    def _parts(self, t: int, keys: Integers, value: Grid) -> Iterator[tuple[Steps, Integers, Grid]]:
+        """Steps, prefixes and values as of `extend`, for some prefixes at a time, to save memory."""
+        chunks = len(value) * self.labels * len(keys) // MOST_CELLS + 1
+        for at in np.array_split(np.arange(len(value)), chunks):
+            steps, grown, values = self._extend(t, keys[:, at], value[at])
+            yield steps._replace(source=at[steps.source]), grown, values
+
     def _extend(self, t: int, keys: Integers, value: Grid) -> tuple[Steps, Integers, Grid]:
-        """As `extend`, for few prefixes."""
+        """As `extend`, for prefixes that fit into memory together."""
         M, last = len(self.machines), t == self.base.length - 1
         steps, ahead = self.base.steps(t, keys[0]), self.base.ahead(t + 1)
         self.meter.spend(len(steps.arc))
@@ -161,7 +174,7 @@ class Stage:
             grown.append(after)
         total = value[steps.source] + gain
         kept = total + most > self.limit
-        columns = np.stack([*grown, *paid.values()])[:, kept]
+        columns: Integers = np.stack([row[kept] for row in (*grown, *paid.values())]).astype(self.kind)
         return steps._replace(score=gain, penalty=penalty).only(kept), columns, total[kept]
 
 
@@ -209,6 +222,15 @@ def remains(stage: Stage, account: Account, rest: int) -> bool:
         keys, value, spent = keys[:, kept], value[kept], spent[kept]
     ends = stage.ends(keys)
     return bool(account.holds(value + ends + rest, spent - ends).any())
+
+
+def _merged(keys: Integers, value: Grid) -> tuple[Integers, Integers, Grid]:
+    """For each prefix the place of its key among the different ones, these, and the best value of each."""
+    order, begins = groups(keys)
+    which = np.empty_like(order)
+    which[order] = np.cumsum(begins) - 1
+    different = keys[:, order[begins]]
+    return which, different, largest_of(which[order], value[order], different.shape[1])
 
 
 def _pareto(keys: Integers, score: Grid, spent: Integers) -> Integers:

@@ -48,13 +48,13 @@ def read(path: str | Path) -> Iterator[Reference]:
     ...     [each.optima for each in references.read(path)]
     [((0,),)]
     """
-    for number, each in numbered(path):
+    for number, each in number_references(path):
         if isinstance(each, InvalidReference):
             raise InvalidReference(f"{path}, reference {number}: {each}")
         yield each
 
 
-def numbered(path: str | Path) -> Iterator[tuple[int, Reference | InvalidReference]]:
+def number_references(path: str | Path) -> Iterator[tuple[int, Reference | InvalidReference]]:
     """Number, from 1, and reference of each record of a file, or the error of a record that is none; see `read`."""
     for number, record in records(path):
         try:
@@ -67,7 +67,7 @@ def records(path: str | Path) -> Iterator[tuple[int, Any]]:
     """Number, from 1, and plain values of each reference of a file; see `read`."""
     name, number = str(path), 1
     try:
-        with _opened(name) as stream:
+        with _open(name) as stream:
             take = stream.readline if name == "-" or ".jsonl" in Path(name).name else stream.read
             while text := take(MOST_BYTES + 1):
                 if len(text) > MOST_BYTES:
@@ -85,7 +85,7 @@ def records(path: str | Path) -> Iterator[tuple[int, Any]]:
 
 
 @contextlib.contextmanager
-def _opened(name: str) -> Iterator[BinaryIO]:
+def _open(name: str) -> Iterator[BinaryIO]:
     """The bytes of a file, unpacked, or of standard input, which is not closed."""
     if name == "-":
         yield sys.stdin.buffer

@@ -4,8 +4,9 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from formulations.arguments import flag
 from formulations.labels.schemes import SCHEMES
-from formulations.plain_values import choice, flag, items, strings, table, text
+from formulations.plain_values import choice, items, strings, table, text
 from ilpinfer.checker import FORMAT, LARGEST, UNITS, CheckError, Machine, whole
 
 KEYS = (

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from formulations.automata.agreement import Agreement
+from formulations.automata.components import Agreement
 from formulations.automata.sums import Sum
 from formulations.problem.problem import Problem
 from ilpinfer.core.trees import Leaf, Split, Tree, nodes

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from formulations.automata.functions import FunctionCount
+from formulations.automata.components import FunctionCount
 from formulations.dtypes import Integers, LabelIds, Small
 from formulations.grid import is_forbidden
 from formulations.problem.problem import Problem
@@ -91,7 +91,7 @@ class Extension:
         cost, counts = 0, list[int]()
         for rule, functions in self._functions:
             first = len(counts)
-            counts += [each.grown(parent.counts[first + n], path) for n, each in enumerate(functions)]
+            counts += [each.bound_after(parent.counts[first + n], path) for n, each in enumerate(functions)]
             broken = min(sum(counts[first:]), 1) if rule.binary else sum(counts[first:])
             if broken and rule.hard:
                 return None

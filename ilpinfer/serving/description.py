@@ -101,6 +101,7 @@ class Probabilities(BaseModel):
         description="(T, K) probabilities; null for tokens that the model leaves out, and where there are none."
     )
     constrained: bool = Field(description="Whether rules are included; else these are the model's alone.")
+    left_out: list[str] = Field(description="Rules that are not included, the largest first.")
     reason: str = Field(description="Why they are not included.")
 
 

@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 
 from formulations import LabelSet, Trellis
-from formulations.automata.machine import TooManyStates
 from formulations.grid import FORBIDDEN
 from ilpinfer.core.solution import Solution, finite
 from ilpinfer.decoding.decode import decode
 from ilpinfer.decoding.decoder import Decoder
-from ilpinfer.exact.marginals import NoLabelling, marginals
+from ilpinfer.exact.marginals import NoLabelling, marginals_within
 from ilpinfer.pipelines.trellises import ScoredSequence
 from ilpinfer.serving.requests import DecodeOptions
 
@@ -116,19 +115,17 @@ def fields_of(labels: LabelSet) -> list[str]:
 
 
 def _marginals(decoder: Decoder, scored: ScoredSequence, trellis: Trellis) -> dict[str, Any]:
-    """Probabilities under the rules, or the model's alone where those take too many states; None for tokens without scores."""
-    constrained, reason = True, ""
+    """Probabilities under the rules, but for those that take too many states; None for tokens without scores."""
     try:
-        found = marginals(trellis, decoder.rules, budget=BUDGET)
-    except TooManyStates as error:
-        constrained, reason = False, str(error).partition(";")[0]
-        found = marginals(trellis, budget=BUDGET)
+        found, left_out = marginals_within(trellis, decoder.rules, BUDGET)
     except ValueError as error:
-        return {"labels": None, "constrained": False, "reason": str(error)}
+        return {"labels": None, "constrained": False, "left_out": [], "reason": str(error)}
     rows: list[list[float] | None] = [None] * len(scored.example.tokens or trellis.tokens)
     for t, row in zip(_positions(scored, trellis), found.labels.round(DIGITS).tolist(), strict=True):
         rows[t] = row
-    return {"labels": rows, "constrained": constrained, "reason": reason}
+    constrained = not left_out or bool(found.problem.rules)
+    reason = next(iter(left_out.values()), "")
+    return {"labels": rows, "constrained": constrained, "left_out": list(left_out), "reason": reason}
 
 
 def _positions(scored: ScoredSequence, trellis: Trellis) -> Sequence[int]:

@@ -7,8 +7,7 @@ import time
 from formulations.caches import RecentValues
 from formulations.constraints.rule import SCOPES
 from formulations.constraints.rule_set import RuleError, RuleSet
-from formulations.constraints.template import mentions
-from formulations.labels.selectors import EACH_FIELD
+from formulations.labels.selectors import EACH_FIELD, names_in
 from formulations.rulefiles.loading import catalogue, load_rules
 from formulations.rulefiles.reader import read
 from formulations.time_limits import OutOfTime, time_limit
@@ -79,7 +78,7 @@ def _check_size(rules: RuleSet, fields: int, labels: int) -> None:
     """Refusal for rules that are too many for this number of fields and labels."""
     count = 0
     for rule in rules.rules:
-        each = any(mentions(selector, EACH_FIELD) for selector in rule.statement.selectors())
+        each = EACH_FIELD in names_in(rule.statement.selectors())
         count += math.perm(fields, len(SCOPES[rule.scope])) * (fields if each else 1)
     most = min(MOST_STATEMENTS, MOST_STEPS // max(labels, 1) ** 2)
     if count > most:

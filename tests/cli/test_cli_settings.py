@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from support.command_line import SCORES
+from support.command_line import SCORES, TRAIN, rows
 from support.family import wait_until
 from support.processes import python
 
@@ -131,6 +131,36 @@ def test_outside_a_terminal_there_is_a_line_each_minute(monkeypatch, quiet, tota
         assert not (quiet and lines)
     finally:
         settings.configure()
+
+
+@pytest.mark.parametrize(
+    ("total", "tells"),
+    [(40, "10 of 40 steps done, about [0-9.]+ s left"), (None, "10 steps done, 200/s")],
+)
+@pytest.mark.parametrize("bar", [True, False])
+def test_steps_have_lines_outside_a_terminal(monkeypatch, total, tells, bar):
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    monkeypatch.setattr(cli_progress, "MINUTE", 0.05)
+    settings.configure()
+    with progress("folds", total, bar=bar) as advance:
+        for _ in range(10):
+            advance()
+        wait_until(lambda: "10 " in sys.stderr.getvalue())
+    lines = sys.stderr.getvalue().splitlines()
+    assert any(re.fullmatch(f"ilpinfer: folds: {tells}", line) for line in lines), lines
+
+
+@pytest.mark.parametrize("options", ["", "--log-json"])
+def test_learning_says_how_far_it_is_outside_a_terminal(folder, cli, monkeypatch, options):
+    for name in ("MINUTE", "LOG_SECONDS"):
+        monkeypatch.setattr(cli_progress, name, 0.002)
+    Path("in.tsv").write_text("\n".join([TRAIN] * 8))
+    said = cli.done(f"learn in.tsv --rules rules.toml --kind hmm --output learnt.toml {options}").err
+    if options:
+        found = [each for each in rows(said) if each.get("task") == "learning"]
+        assert found[-1]["done"] > 8 and found[-1]["total"] is None and found[-1]["rate"] > 0
+    else:
+        assert re.search(r"^ilpinfer: learning: [1-9][0-9]* steps done, [0-9.e+]+/s$", said, re.M), said
 
 
 @pytest.mark.parametrize("quiet", [False, True])

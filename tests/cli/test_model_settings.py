@@ -155,9 +155,9 @@ def test_what_cannot_come_first(options, message, folder, cli):
 
 
 def test_features_without_rules_keep_the_name_of_the_rule_set():
-    from ilpinfer.cli.inputs import rewarded
+    from ilpinfer.cli.inputs import with_rewards
 
-    rules = rewarded(RuleSet((), name="own"), ["a=b=1.5"])
+    rules = with_rewards(RuleSet((), name="own"), ["a=b=1.5"])
     assert rules.name == "own" and [(f.label, f.weight) for f in rules.items] == [("a=b", 1.5)]
 
 

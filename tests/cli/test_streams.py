@@ -14,8 +14,7 @@ from support.processes import environment
 
 from ilpinfer.cli import streams
 from ilpinfer.errors import describe
-from ilpinfer.evaluation import confusion, predictions
-from ilpinfer.pipelines import trellises
+from ilpinfer.evaluation import confusion
 from ilpinfer.solvers import SolverError
 
 
@@ -104,15 +103,13 @@ def test_a_traceback_of_every_error_where_it_is_asked_for(folder, cli, monkeypat
     assert wanted or err.count("\n") == 1
 
 
-READERS = predictions, trellises
-"""They keep the reader of their first import, which must not be a broken one."""
 PLACES = {
-    "ilpinfer.corpus.sequences.read": ("compare", "scores.jsonl"),
+    "ilpinfer.cli.inputs.read": ("compare", "scores.jsonl"),
     "ilpinfer.cli.inputs.score": ("compare", "scores.jsonl"),
     "ilpinfer.pipelines.scored_stream.check_rules": ("compare", "rules.toml"),
     "ilpinfer.cli.inputs.load_rules": ("compare decode", "rules.toml"),
     "ilpinfer.cli.inputs.load_model": ("compare decode", "hmm.json"),
-    "ilpinfer.corpus.streams.ExampleStream.__next__": ("decode", "scores.jsonl"),
+    "ilpinfer.corpus.streams.ExampleStream._file": ("decode", "scores.jsonl"),
     "ilpinfer.pipelines.scored_stream.score_example": ("decode", "scores.jsonl, line 1"),
 }
 

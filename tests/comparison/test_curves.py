@@ -113,8 +113,9 @@ def test_curves_of_many_sequences_stay_short():
 
 
 def test_curves_differ_in_colour_and_dash():
-    made = styles([str(i) for i in range(28)]).values()
-    assert len({(style["color"], style["linestyle"]) for style in made}) == 28
+    made = styles([str(i) for i in range(44)]).values()
+    assert len({(style["color"], style["linestyle"]) for style in made}) == 44
+    assert len({style["color"] for style in list(made)[:11]}) == 11
     assert len({style["marker"] for style in made}) == len(MARKERS)
 
 

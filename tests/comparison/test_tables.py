@@ -10,7 +10,7 @@ import pytest
 from support.comparisons import ODD, lines_of, odd, ordinary
 
 from ilpinfer.comparison.columns import COLUMNS, readable, shown
-from ilpinfer.comparison.rows import FIRST
+from ilpinfer.comparison.rows import FIRST_STAGE
 from ilpinfer.comparison.statistics import stage_costs
 from ilpinfer.comparison.tables import SUFFIXES, Layout, write_tables
 from ilpinfer.system.extras import MissingLibrary
@@ -46,21 +46,23 @@ def test_each_sequence_of_auto_is_ended_by_one_stage(comparison):
     stages, rows = lines_of(comparison.stages()), list(comparison.rows())
     engine = [row for row in rows if row["stages"]]
     assert {row["method"] for row in engine} == {stage.method for stage in stages} == {"auto"}
-    assert stages[0].stage == FIRST and stages[0].ran == len(engine) == sum(stage.ended for stage in stages)
+    assert stages[0].stage == FIRST_STAGE and stages[0].ran == len(engine) == sum(
+        stage.ended for stage in stages
+    )
     assert sum(stage.share for stage in stages) == pytest.approx(1.0)
     assert comparison.table("stages")["share of the time (%)"].sum() == pytest.approx(100.0)
 
 
 def test_costs_of_stages_are_sums_over_sequences():
     taken = [
-        [(FIRST, 1.0)],
-        [(FIRST, 1.0), ("kernels", 2.0)],
-        [(FIRST, 1.0), ("kernels", 2.0), ("solver", 3.0)],
+        [(FIRST_STAGE, 1.0)],
+        [(FIRST_STAGE, 1.0), ("kernels", 2.0)],
+        [(FIRST_STAGE, 1.0), ("kernels", 2.0), ("solver", 3.0)],
     ]
     rows = [{"method": "auto", "stages": stages} for stages in taken]
     rows.append({"method": "beam", "stages": None})
     found = [(each.stage, each.ran, each.ended, each.share) for each in lines_of(stage_costs(rows))]
-    assert found == [(FIRST, 3, 1, 0.3), ("kernels", 2, 1, 0.4), ("solver", 1, 1, 0.3)]
+    assert found == [(FIRST_STAGE, 3, 1, 0.3), ("kernels", 2, 1, 0.4), ("solver", 1, 1, 0.3)]
 
 
 def test_names_of_columns_are_unique():

@@ -13,6 +13,7 @@ from support.strategies import LABEL_SETS, cases
 import ilpinfer
 from formulations import LabelSet, Trellis
 from formulations import constraints as C
+from formulations.automata.machine import Machine
 from formulations.labels import schemes
 from formulations.problem.compiled_rules import compile_problem
 
@@ -147,10 +148,12 @@ def test_machines_count_what_the_checker_counts(pair, length, data):
         expected = case.count(names, tuple(tokens))
         machines = [machine for part in parts for machine in part.machines or ()]
         assert sum(machine.violations(path) for machine in machines) == expected
-        assert sum(machine.early.violations(path) for machine in machines) == expected
+        assert sum(Machine(m.steps, m.automaton.early).violations(path) for m in machines) == expected
         for machine in machines:
-            if machine.backward is not None:
-                assert backwards(machine.backward, path) == machine.violations(path)
+            if machine.automaton.backward is not None:
+                assert backwards(
+                    Machine(machine.steps, machine.automaton.backward), path
+                ) == machine.violations(path)
 
 
 def backwards(machine, path) -> int:

@@ -13,6 +13,7 @@ from test_distances import backwards
 import ilpinfer
 from formulations import LabelSet
 from formulations import constraints as C
+from formulations.automata.machine import Machine
 
 PATHS = LabelSet(("B-v", "I-v", "B-v/B-p", "I-v/B-p", "I-v/I-p", "O"))
 BIO = LabelSet(("B-a", "I-a", "B-b", "O"))
@@ -71,9 +72,13 @@ def test_checker_machines_and_oracle_agree(name, labels, one, other):
         names, path = [labels.names[k] for k in y], labels.ids(y)
         result = expected(name, labels, one, other, names)
         assert rule.violations(names, labels=labels) == result
-        assert machine.violations(path) == machine.early.violations(path) == result
-        if machine.backward is not None:
-            assert backwards(machine.backward, path) == result
+        assert (
+            machine.violations(path)
+            == Machine(machine.steps, machine.automaton.early).violations(path)
+            == result
+        )
+        if machine.automaton.backward is not None:
+            assert backwards(Machine(machine.steps, machine.automaton.backward), path) == result
 
 
 @pytest.mark.parametrize("penalty", [0.5, math.inf])

@@ -62,7 +62,7 @@ def test_in_a_file_with_place_and_caret(text, message, line, column):
         (lambda: C.tag_sequence("a", "In"), "expected a list of patterns"),
         (lambda: C.tag_at("a", words=["x"], ignore_case=1), "ignore_case is 1; expected true or false"),
         (lambda: C.logic(3), "text is 3; expected a text"),
-        (lambda: C.logic("true", groups=["a"]), "expected a list of groups"),
+        (lambda: C.logic("true", groups=["a"]), "expected a group"),
         (lambda: C.logic("true", scope=[1]), r"scope is \[1\]; expected a text"),
         (lambda: C.logic("true", penalty="x"), "penalty is 'x': give nats"),
         (lambda: C.feature(weight="1", label="a"), "weight is '1'; expected a number"),

@@ -16,7 +16,7 @@ from test_consistency import documents
 import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
-from formulations.automata.agreement import Agreement
+from formulations.automata.components import Agreement
 from formulations.grid import is_forbidden
 from formulations.problem.compiled_rules import compile_problem
 from ilpinfer.core.deadline import Deadline

@@ -10,7 +10,7 @@ from formulations import constraints as C
 from formulations.labels.reading import Reading
 from ilpinfer.learning.rule_pruning import cover
 from ilpinfer.learning.rule_trials import claims, contradict, implies
-from ilpinfer.learning.wrong_labellings import CHANGES, corrupt, corrupted
+from ilpinfer.learning.wrong_labellings import CHANGES, corrupt, random_errors
 
 
 def cheapest(tells, weights):
@@ -108,8 +108,10 @@ def test_wrong_labellings_differ_and_follow_the_scheme(scheme, names):
         if scheme != "paths":
             assert valid.violations([names[k] for k in ids], labels=labels) == 0
     assert len(wrong) <= len(CHANGES) * len(right)
-    again = corrupted(labels, right, 4)
-    assert [ids.tolist() for ids in again.ids] == [ids.tolist() for ids in corrupted(labels, right, 4).ids]
+    again = random_errors(labels, right, 4)
+    assert [ids.tolist() for ids in again.ids] == [
+        ids.tolist() for ids in random_errors(labels, right, 4).ids
+    ]
 
 
 def test_each_change_is_of_its_kind():

@@ -17,7 +17,7 @@ from formulations import constraints as C
 from formulations.constraints.feature import Feature
 from formulations.errors import RuleNotice
 from formulations.problem.compiled_rules import compile_problem
-from formulations.problem.missing_tokens import MissingTokens, NoTokens
+from formulations.problem.problem import MissingTokens, NoTokens
 
 WORDS = ("Ada", ",", "1843", "vol")
 

@@ -1,10 +1,10 @@
 """Every form of a leaf proves the optimum of small problems or nothing: machines in the product, in stages or left out, any multipliers."""
 
 import itertools
-from unittest.mock import patch
 
 import numpy as np
 import pytest
+from support.proofs import accepted
 from support.trellises import near_tie_trellis, valued
 
 from formulations import Trellis
@@ -12,8 +12,6 @@ from formulations import constraints as C
 from formulations.problem.compiled_rules import compile_problem
 from ilpinfer.core.trees import Leaf, Split
 from ilpinfer.proof.leaf import FINE
-from ilpinfer.proof.meter import CheckFailure
-from ilpinfer.proof.tree import check_tree
 
 T, K, UNIT = 4, 3, 2**-20
 LABELS = ["a", "b", "O"]
@@ -30,18 +28,6 @@ PRICES = {0: (None, 3 * FINE // 2, 3 * FINE), 1: (None, -1, -9 * FINE)}
 def drawn(seed, rules=RULES, order=1):
     problem = compile_problem(near_tie_trellis(seed, T, order=order), rules)
     return problem, valued(problem)
-
-
-def accepted(problem, tree, claim, excluded=(), few=100_000):
-    """Whether a tree proves a claim; another reason to refuse it than the labellings that are left is an error."""
-    with patch("ilpinfer.proof.stages.FEW", few):
-        try:
-            check_tree(problem, tree, claim, excluded)
-        except CheckFailure as failure:
-            if "not excluded" not in str(failure):
-                raise
-            return False
-    return True
 
 
 def forms():

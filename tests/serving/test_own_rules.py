@@ -16,7 +16,7 @@ from support.service import post, service_of, talk
 from formulations import Trellis, load_rules, parse_rules
 from formulations import constraints as C
 from formulations.labels.selectors import Group
-from ilpinfer import Decoder, next_question
+from ilpinfer import Decoder, marginals, next_question
 from ilpinfer.cli.serving import MOST_EXAMPLES, ServeOptions, application
 from ilpinfer.corpus.examples import InputError
 from ilpinfer.models.hmm import HMM
@@ -98,7 +98,7 @@ def test_rules_and_forbidden_labels_against_all_labellings(decoder, seed, order)
     for t, k in itertools.product(range(4), range(3)):
         p = sum(exp(score) for labels, score in known.items() if labels[t] == NAMES[k]) / whole
         assert found["labels"][t][k] == pytest.approx(p, abs=1e-3)
-    assert found["constrained"] and found["reason"] == ""
+    assert found["constrained"] and found["reason"] == "" and found["left_out"] == []
 
 
 def test_an_explanation_names_rules_fields_and_places(decoder):
@@ -183,7 +183,22 @@ def test_probabilities_of_the_model_where_rules_take_too_many_states(decoder):
     rules = '[[rule]]\ntemplate = "at_most_runs"\nfield = "each field"\nn = 1\npenalty = 1'
     found = post(decoder, "/decode", {**record, "rules": rules, "marginals": True}).json()["marginals"]
     assert not found["constrained"] and "states" in found["reason"]
+    assert found["left_out"] == ["at_most_runs(each field, 1)"]
     assert np.allclose(found["labels"], 1 / 12, atol=1e-4)
+
+
+def test_only_rules_with_too_many_states_are_left_out_of_probabilities(decoder):
+    names, draw = [f"f{n}" for n in range(12)], np.random.default_rng(0)
+    trellis = Trellis.from_emissions(draw.normal(0, 1, (20, 12)), draw.normal(0, 1, (12, 12)), labels=names)
+    others = f"fields = {names}\n"
+    others += '[[rule]]\ntemplate = "at_most_tokens"\nfield = "f0"\nn = 1\n'
+    others += '[[rule]]\ntemplate = "at_least_tokens"\nfield = "f3"\nn = 2\npenalty = 0.5\n'
+    large = '[[rule]]\nname = "once"\ntemplate = "at_most_runs"\nfield = "each field"\nn = 1\npenalty = 1\n'
+    record = {**trellis.to_dict(), "rules": others + large, "marginals": True}
+    found = post(decoder, "/decode", record).json()["marginals"]
+    assert found["constrained"] and found["left_out"] == ["once"] and "200000 joint states" in found["reason"]
+    assert np.allclose(found["labels"], marginals(trellis, others).labels, atol=1e-4)
+    assert not np.allclose(found["labels"], marginals(trellis).labels, atol=1e-2)
 
 
 BAD = [

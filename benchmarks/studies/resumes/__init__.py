@@ -33,7 +33,7 @@ from ilpinfer.decoding.decoder import Decoder as Decoder
 from ilpinfer.evaluation.evaluation import Pair as Pair
 from ilpinfer.evaluation.evaluation import evaluate as evaluate
 from ilpinfer.learning import PenaltyLearner, held_out_examples
-from ilpinfer.models.sequence_model import SequenceModel, restored
+from ilpinfer.models.sequence_model import SequenceModel, restore_labels
 from ilpinfer.pipelines.cross_validation import make_folds
 
 SMOOTHING = 1.0
@@ -227,7 +227,7 @@ def outcome(model: SequenceModel, pairs: Sequence[Labelled], places: Sequence[in
     some = [pairs[place] for place in places]
     solutions = rechecked([model.trellis(tokens) for tokens, _ in some], rules)
     labellings = (
-        restored(model, tokens, one.labels) for (tokens, _), one in zip(some, solutions, strict=True)
+        restore_labels(model, tokens, one.labels) for (tokens, _), one in zip(some, solutions, strict=True)
     )
     evaluation = beside_gold(some, labellings, scheme="bio")
     return row_of(evaluation, places, evaluation.fields)

@@ -22,7 +22,7 @@ from ilpinfer.adapters.sklearn.predictions import (
     as_array,
     check_on_infeasible,
     labels_of,
-    numbered,
+    number_errors,
 )
 from ilpinfer.core.request import Request
 from ilpinfer.core.solution import Solution
@@ -30,7 +30,7 @@ from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.exact.marginals import NoLabelling
 from ilpinfer.models.crf import CRF
 
-NO_CHANCES = (
+NO_PROBABILITIES = (
     "no labelling keeps the hard rules, so that there are no probabilities; decode(X) gives the reason, and "
     'on_infeasible="none" gives None for it'
 )
@@ -107,12 +107,12 @@ class ConstrainedEstimator(ABC, BaseEstimator):  # type: ignore[misc]
                     table = decoder.marginals(trellis).labels.tolist()
                 except NoLabelling:
                     if self.on_infeasible != "none":
-                        raise InfeasibleError(f"X[{number}]: {NO_CHANCES}") from None
+                        raise InfeasibleError(f"X[{number}]: {NO_PROBABILITIES}") from None
                     yield None
                 else:
                     yield [dict(zip(names, row, strict=True)) for row in table]
 
-        return as_array(numbered(chances()))
+        return as_array(number_errors(chances()))
 
     def decode(self, X: Any, *, top: int | None = None) -> list[Any]:
         """Solutions with score, bound, violations and certificate, infeasible ones included.
@@ -135,7 +135,7 @@ class ConstrainedEstimator(ABC, BaseEstimator):  # type: ignore[misc]
             For invalid sequences.
         """
         decoder = self._ready()
-        return numbered(self._solutions(decoder, self._inputs_of(X, decoder), top))
+        return number_errors(self._solutions(decoder, self._inputs_of(X, decoder), top))
 
     def trellises(self, X: Any) -> list[Trellis]:
         """The model's scores of each sequence.
@@ -153,7 +153,7 @@ class ConstrainedEstimator(ABC, BaseEstimator):  # type: ignore[misc]
             For invalid sequences.
         """
         decoder = self._ready()
-        return numbered(self._scored(decoder, self._inputs_of(X, decoder)))
+        return number_errors(self._scored(decoder, self._inputs_of(X, decoder)))
 
     def score(self, X: Any, y: Any) -> float:
         """Share of tokens with the right label; all tokens of a sequence without a prediction count as wrong.
@@ -224,7 +224,7 @@ class ConstrainedEstimator(ABC, BaseEstimator):  # type: ignore[misc]
         )
 
     def _predictions(self, decoder: Decoder, inputs: list[Any]) -> list[list[str] | None]:
-        solutions: list[Solution] = numbered(self._solutions(decoder, inputs, None))
+        solutions: list[Solution] = number_errors(self._solutions(decoder, inputs, None))
         return labels_of(solutions, self.on_infeasible)
 
     def _gold(self, labels: list[tuple[str, ...]]) -> list[tuple[str, ...]]:

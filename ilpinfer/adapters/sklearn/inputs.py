@@ -46,7 +46,7 @@ def rows(values: Any, what: str, kind: str) -> list[Any]:
 def token_lists(X: Any, hint: str = "") -> list[Tokens]:
     result = []
     for i, x in enumerate(rows(X, "X", "sequences")):
-        tokens = _filled(rows(x, f"X[{i}]", "tokens"), i)
+        tokens = _nonempty(rows(x, f"X[{i}]", "tokens"), i)
         for t, token in enumerate(tokens):
             if not isinstance(token, str):
                 raise SequenceError(f"X[{i}][{t}] is {brief(token)}; expected a text{hint}")
@@ -58,14 +58,14 @@ def feature_lists(X: Any) -> list[list[Item]]:
     result = []
     for i, x in enumerate(rows(X, "X", "sequences of features")):
         own = x.items() if type(x).__name__ == "ItemSequence" else x
-        items = _filled(rows(own, f"X[{i}]", "dicts of features, one for each token"), i)
+        items = _nonempty(rows(own, f"X[{i}]", "dicts of features, one for each token"), i)
         for t, item in enumerate(items):
             _check_item(item, f"X[{i}][{t}]")
         result.append(items)
     return result
 
 
-def _filled(values: list[Any], number: int) -> list[Any]:
+def _nonempty(values: list[Any], number: int) -> list[Any]:
     if not values:
         raise SequenceError(f"X[{number}] is empty: leave it out, and its labels")
     return values

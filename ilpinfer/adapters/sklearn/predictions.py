@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from formulations import LabelSet
 from formulations.errors import stack_level
-from formulations.problem.missing_tokens import NoTokens
+from formulations.problem.problem import NoTokens
 from ilpinfer.adapters.sklearn.inputs import SequenceError, rows
 from ilpinfer.core.solution import Solution
 from ilpinfer.core.status import Status
@@ -19,7 +19,7 @@ from ilpinfer.evaluation.counts import FieldTable, f_measure
 Made = TypeVar("Made")
 ON_INFEASIBLE = ("raise", "relax", "none")
 
-WITH_TOKENS = 'name the feature that is the token, such as token="word"'
+TOKENS_HINT = 'name the feature that is the token, such as token="word"'
 
 
 class InfeasibleError(SequenceError):
@@ -95,7 +95,7 @@ def _notice(numbers: Sequence[int]) -> str:
     return f"hard rules are broken in {len(numbers)} predictions, since no labelling keeps them: {shown}"
 
 
-def numbered(made: Iterable[Made]) -> list[Made]:
+def number_errors(made: Iterable[Made]) -> list[Made]:
     """The elements of an iterable; an error names the sequence, as `X[3]`, and the parameter that gives tokens to rules."""
     result: list[Made] = []
     try:
@@ -104,7 +104,7 @@ def numbered(made: Iterable[Made]) -> list[Made]:
     except SequenceError:
         raise
     except ValueError as cause:
-        told = NoTokens(cause.rule, WITH_TOKENS) if isinstance(cause, NoTokens) else cause
+        told = NoTokens(cause.rule, TOKENS_HINT) if isinstance(cause, NoTokens) else cause
         raise SequenceError(f"X[{len(result)}]: {told}") from cause
     return result
 

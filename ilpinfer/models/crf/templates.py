@@ -13,7 +13,8 @@ from formulations.errors import InferenceError
 from formulations.files import Unreadable, read_text
 from formulations.labels.schemes import OUTSIDE
 from formulations.messages import suggestion
-from formulations.rulefiles.declarations import DocumentError, check_keys, read_words
+from formulations.parameters import ParameterError
+from formulations.rulefiles.declarations import check_keys, read_words
 from formulations.rulefiles.loading import LARGEST
 from formulations.rulefiles.toml_text import NotToml, loads, locate
 from formulations.tokens.regular_expressions import Expression
@@ -98,30 +99,7 @@ def load_template(source: str | Path | Mapping[str, Any]) -> Template:
 
 
 def with_rules(template: Template, rules: Rules, window: str = "[-1..1]") -> Template:
-    """Add features that name the rules on single tokens that apply to a token and its neighbours.
-
-    Parameters
-    ----------
-    template : Template
-        The template.
-    rules : Rules
-        Rules on single tokens.
-    window : str, default "[-1..1]"
-        Places around a token, such as "[-1..1]".
-
-    Returns
-    -------
-    Template
-        The extended template.
-
-    Examples
-    --------
-    >>> from formulations import constraints as C
-    >>> template = load_template("general")
-    >>> extended = with_rules(template, [C.tag_at("date", token_class="year")])
-    >>> sorted(set(extended.features(["in", "1998"])[1]) - set(template.features(["in", "1998"])[1]))
-    ['rule[0]=tag_at(date, year)']
-    """
+    """The template with features that name the rules on single tokens which apply to a token and to its neighbours in a window."""
     source = {**template.source, "rules": dump_rules(rules)}
     return load_template({**source, "features": [*source["features"], f"rule{window}"]})
 
@@ -137,14 +115,14 @@ def _parse(text: str, folder: Path, name: str) -> Template:
 def _build(document: Mapping[str, Any], folder: Path, name: str, text: str) -> Template:
     try:
         return _template(document, folder)
-    except DocumentError as error:
+    except ParameterError as error:
         place = locate(text, error.path, error.offset) if error.path else None
         where = f" (line {place.line})" if place else ""
         raise TemplateError(f"{name}: {error.message}{where}") from None
 
 
 def _template(document: Mapping[str, Any], folder: Path) -> Template:
-    check_keys(document, TOP, ())
+    check_keys(document, TOP)
     plain: dict[str, Any] = dict(document)
     words: dict[str, WordAttribute] = {}
     contexts: dict[str, ContextAttribute] = {}
@@ -169,7 +147,7 @@ def _template(document: Mapping[str, Any], folder: Path) -> Template:
         contexts[name] = _around(value, name, template, path)
     feature_texts = document.get("features")
     if not isinstance(feature_texts, list) or not feature_texts:
-        raise DocumentError('no features: expected features = ["word[-1..1]", …]', "features")
+        raise ParameterError('no features: expected features = ["word[-1..1]", …]', "features")
     known = {*WORD_ATTRIBUTES, *CONTEXT_ATTRIBUTES, *words, *contexts}
     conjunctions = [c for i, text in enumerate(feature_texts) for c in _conjunctions(text, known, i)]
     return Template(tuple(dict.fromkeys(conjunctions)), words, contexts, plain)
@@ -180,12 +158,12 @@ def _entries(
 ) -> Iterator[tuple[str, Any, tuple[str, ...]]]:
     table = document.get(section, {})
     if not isinstance(table, dict):
-        raise DocumentError(f"{section} is {table!r}; expected a table of attributes", section)
+        raise ParameterError(f"{section} is {table!r}; expected a table of attributes", section)
     for name, value in table.items():
         if name in reserved:
-            raise DocumentError(f"attribute {name!r} exists already: give it another name", section, name)
+            raise ParameterError(f"attribute {name!r} exists already: give it another name", section, name)
         if not re.fullmatch(r"[\w-]+", name):
-            raise DocumentError(f"attribute {name!r}: a name has letters, digits and hyphens", section, name)
+            raise ParameterError(f"attribute {name!r}: a name has letters, digits and hyphens", section, name)
         reserved.add(name)
         yield name, value, (section, name)
 
@@ -196,27 +174,27 @@ def _words(value: Any, name: str, folder: Path, path: tuple[str, ...]) -> list[s
         try:
             value = list(read_words(folder, value["file"]))
         except Unreadable as error:
-            raise DocumentError(f"{name}: {value['file']} cannot be read: {error}", *path) from None
+            raise ParameterError(f"{name}: {value['file']} cannot be read: {error}", *path) from None
     if not isinstance(value, list) or not all(isinstance(word, str) and word.strip() for word in value):
-        raise DocumentError(f'{name}: expected a list of words, or {{ file = "words.txt" }}', *path)
+        raise ParameterError(f'{name}: expected a list of words, or {{ file = "words.txt" }}', *path)
     if not value:
-        raise DocumentError(f"{name}: an empty list", *path)
+        raise ParameterError(f"{name}: an empty list", *path)
     return list(value)
 
 
 def _pattern(value: Any, name: str, path: tuple[str, ...]) -> WordAttribute:
     if not isinstance(value, str):
-        raise DocumentError(f"{name} is {value!r}; expected a regular expression for a whole token", *path)
+        raise ParameterError(f"{name} is {value!r}; expected a regular expression for a whole token", *path)
     try:
         expression = Expression(value)
     except ValueError as error:
-        raise DocumentError(f"{name}: {error}", *path) from None
+        raise ParameterError(f"{name}: {error}", *path) from None
     return lambda word: ("",) if expression.matches(word) else ()
 
 
 def _column(value: Any, name: str, path: tuple[str, ...]) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int) or not str(value).strip():
-        raise DocumentError(
+        raise ParameterError(
             f'{name} is {value!r}; expected the name of a column, such as "pos", or its number', *path
         )
     return str(value)
@@ -225,14 +203,14 @@ def _column(value: Any, name: str, path: tuple[str, ...]) -> str:
 def _rules(value: Any, folder: Path) -> ContextAttribute:
     """Titles of the rules that apply to a token (Liao et al. 2009, section 2, first method)."""
     if not isinstance(value, str):
-        raise DocumentError(f"rules is {value!r}; expected the text of a rule file", "rules")
+        raise ParameterError(f"rules is {value!r}; expected the text of a rule file", "rules")
     try:
         rules = parse_rules(value, "rules of the template", folder)
     except RuleError as error:
-        raise DocumentError(error.message, "rules") from None
+        raise ParameterError(error.message, "rules") from None
     silent = [rule.title for rule in rules.rules if not is_token_rule(rule)]
     if silent:
-        raise DocumentError(f"rule {silent[0]!r} says nothing about single tokens, as tag_at would", "rules")
+        raise ParameterError(f"rule {silent[0]!r} says nothing about single tokens, as tag_at would", "rules")
     fields = tuple(field for field in rules.fields if field != OUTSIDE)
     statements = [(rule.title, statement) for rule in rules.rules for statement in rule.statements(fields)]
 
@@ -248,30 +226,30 @@ def _rules(value: Any, folder: Path) -> ContextAttribute:
 
 def _around(value: Any, name: str, own: Template, path: tuple[str, ...]) -> ContextAttribute:
     if not isinstance(value, dict) or value.keys() != {"attribute", "in"}:
-        raise DocumentError(f'{name}: expected {{ attribute = "year", in = "line" }}', *path)
+        raise ParameterError(f'{name}: expected {{ attribute = "year", in = "line" }}', *path)
     if value["in"] not in PLACES:
-        raise DocumentError(f'{name}: no place "{value["in"]}"{suggestion(str(value["in"]), PLACES)}', *path)
+        raise ParameterError(f'{name}: no place "{value["in"]}"{suggestion(str(value["in"]), PLACES)}', *path)
     known = {*WORD_ATTRIBUTES, *CONTEXT_ATTRIBUTES, *own.words, *own.contexts}
     attribute = str(value["attribute"])
     root, colon, length = attribute.partition(":")
     if root not in known | set(NUMBERED_ATTRIBUTES):
-        raise DocumentError(f'{name}: no attribute "{attribute}"{suggestion(attribute, known)}', *path)
+        raise ParameterError(f'{name}: no attribute "{attribute}"{suggestion(attribute, known)}', *path)
     if bool(colon) != (root in NUMBERED_ATTRIBUTES) or (colon and not re.fullmatch(r"\d+", length)):
         expected = "a length, as in prefix:3" if root in NUMBERED_ATTRIBUTES else "no length"
-        raise DocumentError(f'{name}: "{attribute}": "{root}" takes {expected}', *path)
+        raise ParameterError(f'{name}: "{attribute}": "{root}" takes {expected}', *path)
     return around(attribute, value["in"], own)
 
 
 def _conjunctions(text: Any, known: set[str], number: int) -> Iterator[Conjunction]:
     """The conjunctions of a feature text: one for each offset and length of its ranges."""
     if not isinstance(text, str):
-        raise DocumentError(
+        raise ParameterError(
             f'feature {number + 1} is {text!r}; expected a text such as "lower[-1..1]"', "features", number
         )
     where = f'feature {number + 1} ("{text}")'
 
-    def place_error(message: str) -> DocumentError:
-        return DocumentError(f"{where}: {message}", "features", number)
+    def place_error(message: str) -> ParameterError:
+        return ParameterError(f"{where}: {message}", "features", number)
 
     alternatives = [_atoms(part.strip(), known, place_error) for part in text.split("&")]
     if prod(map(len, alternatives)) > MOST:
@@ -279,7 +257,7 @@ def _conjunctions(text: Any, known: set[str], number: int) -> Iterator[Conjuncti
     yield from product(*alternatives)
 
 
-def _atoms(text: str, known: set[str], place_error: Callable[[str], DocumentError]) -> list[Atom]:
+def _atoms(text: str, known: set[str], place_error: Callable[[str], ParameterError]) -> list[Atom]:
     match = _ATOM.fullmatch(text)
     if match is None:
         raise place_error(f'"{text}" is no attribute with a place; expected "lower[-1..1]" or "prefix:3"')

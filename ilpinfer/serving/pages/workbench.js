@@ -168,8 +168,11 @@ function shading() {
   const { marginals } = state.answer;
   if (!marginals) return "";
   if (!marginals.labels) return `No probabilities: ${marginals.reason}.`;
-  if (marginals.constrained) return "The optimum is shaded by the probabilities of its labels under the rules.";
-  return `The optimum is shaded by the probabilities of the model without rules: ${marginals.reason}.`;
+  const { constrained, left_out: names, reason } = marginals;
+  if (!names.length) return "The optimum is shaded by the probabilities of its labels under the rules.";
+  if (!constrained) return `The optimum is shaded by the probabilities of the model without rules: ${reason}.`;
+  const shown = names.slice(0, 3).map((name) => `“${name}”`).join(", ") + (names.length > 3 ? ` and ${names.length - 3} more` : "");
+  return `The optimum is shaded by the probabilities of its labels under the rules but for ${shown}: ${reason}.`;
 }
 
 /** A label of a row of labels; only the first one of a run has its name. */

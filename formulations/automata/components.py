@@ -1,14 +1,20 @@
-"""Components of rules, on a sequence and before it is known, and conditions on a token and its two neighbours."""
+"""Components of rules, on a sequence and before it is known, and conditions on a token and its two neighbours.
+
+Lists of equal tokens and Python functions are components of their own; machines, sums and circuits have a module each.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from functools import cached_property
+from numbers import Integral
+from typing import Any, Protocol
 
 import numpy as np
 
 from formulations.automata.lattice import StepTable
-from formulations.automata.machine import Machine
+from formulations.automata.machine import Automaton, Machine
 from formulations.dtypes import Booleans, Integers, LabelIds
+from formulations.messages import brief
 
 
 class Component(Protocol):
@@ -132,3 +138,96 @@ class UnboundComponent:
 
     def on(self, window: Window) -> Component:
         return self.make(window.steps(self.steps))
+
+
+@dataclass(frozen=True, eq=False)
+class Agreement:
+    """A list of tokens that should have labels of one kind; each change of kind from one to the next is a violation."""
+
+    kind: Integers  # (K,) from 0 to F - 1
+    tokens: Integers  # (n,) ascending, at least two
+    length: int  # T
+
+    is_local = False
+
+    @property
+    def kinds(self) -> int:
+        """F, the number of kinds."""
+        return int(self.kind.max()) + 1
+
+    @property
+    def most(self) -> int:
+        return len(self.tokens) - 1
+
+    def violations(self, path: LabelIds) -> int:
+        return int(np.count_nonzero(np.diff(self.kind[path[self.tokens]])))
+
+    @cached_property
+    def machines(self) -> tuple[Machine]:
+        """One machine, whose state is the kind read last, 0 before the first; symbol f + 1 is a token of kind f, 0 any other."""
+        values = np.zeros((2, 1, len(self.kind)), np.int64)
+        values[1, 0] = self.kind + 1
+        index = np.zeros(self.length, np.int64)
+        index[self.tokens] = 1
+        kinds = np.arange(self.kinds + 1)
+        next_state = np.where(kinds == 0, kinds[:, None], kinds)
+        emits = ((next_state != kinds[:, None]) & (kinds[:, None] > 0)).astype(np.int64)
+        return (Machine(StepTable(values, index), Automaton(next_state, emits, 0 * kinds)),)
+
+
+Count = Callable[[list[str], tuple[str, ...]], int]
+"""A function of label names and T texts that returns a number of violations: of T labels, or at least of those that begin with these."""
+MOST_COUNTED = 100_000
+"""The largest number of violations that a function may return."""
+
+
+@dataclass(frozen=True)
+class FunctionCount:
+    """A component without a machine, whose violations a function counts; `prefix` bounds those of labellings that begin alike."""
+
+    name: str
+    count: Count
+    prefix: Count | None
+    labels: tuple[str, ...]
+    tokens: tuple[str, ...]
+
+    is_local = False
+    most = MOST_COUNTED
+    machines = None
+
+    def violations(self, path: LabelIds) -> int:
+        """The number of violations of a labelling."""
+        return call_count(self.count, self.name, self._names(path), self.tokens)
+
+    def at_least(self, path: LabelIds) -> int:
+        """A lower bound on the violations of every labelling that begins with these labels."""
+        if self.prefix is None:
+            return 0
+        return call_count(self.prefix, f"{self.name}, prefix", self._names(path), self.tokens)
+
+    def bound_after(self, before: int, path: LabelIds) -> int:
+        """`at_least` of a prefix, or the violations of a whole labelling; ValueError where they fall below those `before` the last label."""
+        whole = len(path) == len(self.tokens)
+        now = self.violations(path) if whole else self.at_least(path)
+        if now >= before:
+            return now
+        t = len(path) - 1
+        after = "all labels, which the function counts" if whole else f"{t + 1} labels"
+        raise ValueError(
+            f"predicate {self.name!r}: its prefix function returned {before} after {t} labels, more than the {now} after "
+            f"{after} (token {t}, {brief(self.tokens[t])}, label {self.labels[path[t]]}); expected a lower bound that does not fall"
+        )
+
+    def _names(self, path: LabelIds) -> list[str]:
+        return [self.labels[k] for k in path]
+
+
+def call_count(function: Count, name: str, labels: list[str], tokens: tuple[str, ...]) -> int:
+    """What a function returns; ValueError unless it is a whole number in range."""
+    count: Any = function(labels, tokens)
+    if isinstance(count, bool) or not isinstance(count, Integral) or not 0 <= int(count) <= MOST_COUNTED:
+        raise ValueError(
+            f"predicate {name!r} returned {brief(count)}; expected a number of violations from 0, where the rule holds, "
+            f"to {MOST_COUNTED}"
+        )
+    return int(count)

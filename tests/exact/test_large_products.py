@@ -1,0 +1,111 @@
+"""Large products, with sums that have multipliers inside, against all labellings; and their proofs."""
+
+import numpy as np
+import pytest
+from support.proofs import accepted
+from support.trellises import near_tie_trellis, random_trellis, valued
+
+import ilpinfer
+from formulations import Trellis
+from formulations import constraints as C
+from formulations.problem.compiled_rules import compile_problem
+from ilpinfer.core.deadline import Deadline
+from ilpinfer.exact import stages
+from ilpinfer.exact.known import Known
+from ilpinfer.exact.relaxation import price_sums
+from ilpinfer.exact.stages import by_products
+
+T = 7
+
+
+def drawn(seed):
+    """A problem of equations, windows and orders, and the values of its labellings."""
+    rng = np.random.default_rng(seed)
+    penalties = [
+        float("inf") if hard else penalty
+        for hard, penalty in zip(rng.random(4) < 0.5, (1.5, 0.4, 0.75, 2), strict=True)
+    ]
+    weights = rng.integers(1, 6, 3).tolist()
+    text = " + ".join(f"{w}*tokens({label})" for w, label in zip(weights, "abO", strict=True))
+    rules = [
+        C.linear(f"{text} = {int(rng.integers(8, 25))}", penalty=penalties[0]),
+        C.at_most_in_window("a", 1, width=3, penalty=penalties[1]),
+        C.requires_before("b", "O", penalty=penalties[2]),
+        C.exactly_tokens("b", int(rng.integers(0, 5)), penalty=penalties[3]),
+        C.at_most_runs("O", 1, penalty=0.5),
+    ]
+    trellis = near_tie_trellis(seed, T) if seed % 4 == 0 else random_trellis(seed, T)
+    problem = compile_problem(trellis, rules)
+    return problem, valued(problem)
+
+
+@pytest.mark.parametrize("most", [1, 8, 1024])
+@pytest.mark.parametrize("seed", range(40))
+def test_products_with_sums_find_the_optimum_and_prove_it(seed, most, monkeypatch):
+    if seed % 2:
+        monkeypatch.setattr(stages, "FIRST_STEP", 2**10)
+    problem, ranked = drawn(seed)
+    known = Known.of(problem, Deadline())
+    price_sums(known)
+    sums = {known.ground.keys[m] for m in range(len(known.ground.plain)) if known.ground.sums[m]}
+    result = by_products(known, most)
+    if result is None:
+        best = ranked[0][0] if ranked else None
+        assert best is None or known.bound >= best
+        assert seed % 2
+        return
+    assert result.complete and bool(result.paths) == bool(ranked)
+    if not ranked:
+        assert accepted(problem, result.tree, None)
+        return
+    best = ranked[0][0]
+    assert known.value == known.bound == best
+    assert accepted(problem, result.tree, best) and not accepted(problem, result.tree, best - 1)
+    assert most < 1024 or not known.multipliers or sums & set(result.tree.product)
+
+
+def far_ahead(T, seed):
+    """Labels in blocks, and rules on the presence and the number of all of them."""
+    rng, labels = np.random.default_rng(seed), [*"abcdef", "O"]
+    trellis = Trellis.from_emissions(rng.normal(0, 1, (T, 7)), rng.normal(0, 0.5, (7, 7)), labels=labels)
+    pairs = [(a, b) for a in labels[:6] for b in labels[:6] if a != b]
+    soft = [C.never_together(a, b, penalty=float(rng.uniform(0.5, 4))) for a, b in pairs if a < b]
+    chosen = rng.permutation(len(pairs))[:12].tolist()
+    return trellis, [
+        *soft,
+        *(C.requires_present(*pairs[n], penalty=float(rng.uniform(0.5, 3))) for n in chosen),
+    ]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_large_product_is_verified_and_no_forged_one(seed, monkeypatch):
+    for limit in ("PASSES", "LEAST_STEPS", "BEAMS", "MOST_STEPS"):
+        monkeypatch.setattr(stages, limit, 0)
+    monkeypatch.setattr("ilpinfer.core.request.Request.direct", False)
+    trellis, rules = far_ahead(30, seed)
+    solution = ilpinfer.decode(trellis, rules)
+    assert "a product of" in solution.method and ilpinfer.verify(trellis, rules, solution).proved
+    problem, leaf, best = (
+        compile_problem(trellis, rules),
+        solution.certificate.tree,
+        round(solution.bound * 2**20),
+    )
+    assert len(leaf.product) > 8
+    assert accepted(problem, leaf, best) and not accepted(problem, leaf, best - 1)
+    broken = [r for r, rule in enumerate(problem.rules) if rule.violations(solution.ids)]
+    for r in broken:
+        without = tuple(key for key in leaf.product if key[0] != r)
+        stages_left = tuple(tuple(key for key in stage if key[0] != r) for stage in leaf.stages)
+        forged = type(leaf)(leaf.multipliers, without, tuple(stage for stage in stages_left if stage))
+        assert not accepted(problem, forged, best)
+    assert broken
+
+
+def test_searches_that_the_checker_could_not_follow_are_no_proofs(monkeypatch):
+    monkeypatch.setattr(stages, "KEYS_OF_TOKEN", 0)
+    for seed in range(0, 20, 2):
+        problem, ranked = drawn(seed)
+        known = Known.of(problem, Deadline())
+        price_sums(known)
+        assert by_products(known, 1) is None
+        assert not ranked or known.bound >= ranked[0][0]
