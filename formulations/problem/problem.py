@@ -61,7 +61,6 @@ class GroundRule:
 
     @property
     def functions(self) -> list[FunctionCount]:
-        """The Python functions that count its violations."""
         return [component for component in self.components if isinstance(component, FunctionCount)]
 
     def violations(self, path: LabelIds) -> int:
@@ -135,7 +134,6 @@ class Problem:
 
     @cached_property
     def functions(self) -> tuple[GroundRule, ...]:
-        """The rules that are Python functions."""
         return tuple(rule for rule in self.rules if rule.functions)
 
     def without_functions(self) -> "Problem":
