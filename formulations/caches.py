@@ -39,7 +39,6 @@ class Recent(Generic[Item]):
         return made
 
     def drop(self, spent: Callable[[Item], bool]) -> None:
-        """Release the objects that are of no more use."""
         self._items = tuple(one for one in self._items if not spent(one))
 
 

@@ -121,7 +121,6 @@ def new_file(target: Path, part: Path | None = None) -> Iterator[BinaryIO]:
 
 
 def keep_permissions(part: Path, target: Path) -> None:
-    """Give a file the permissions of the file that it will replace."""
     with contextlib.suppress(OSError):  # there may be none yet
         os.chmod(part, stat.S_IMODE(target.stat().st_mode))
 

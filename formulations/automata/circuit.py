@@ -14,6 +14,7 @@ import numpy as np
 from formulations import time_limits
 from formulations.automata.lattice import StepTable
 from formulations.automata.machine import Machine, TooManyStates, local, unroll
+from formulations.automata.merging import merged
 from formulations.dtypes import Booleans, Integers, LabelIds
 
 FALSE, TRUE = 0, 1
@@ -144,6 +145,7 @@ class Circuit:
     gates: Gates  # may be shared with other circuits of the same sequence
     roots: tuple[int, ...]  # a node for each grounding
     length: int  # T
+    once: bool = False  # whether one violation counts as much as many
 
     is_local = False
 
@@ -180,12 +182,9 @@ class Circuit:
         for root, times in Counter(roots).items():
             if root > TRUE:
                 starts.setdefault(gates.first[root], []).append((root, times))
-        tables: list[set[int]] = [set() for _ in range(self.length)]
-        for node in gates.below(roots):
-            kind, token, table = gates.nodes[node]
-            if kind == LITERAL:
-                tables[token].add(table)
-        steps, symbols = _symbols(gates, [tuple(sorted(t)) for t in tables])
+        literals = (gates.nodes[node] for node in gates.below(roots))
+        tables = sorted({table for kind, _, table in literals if kind == LITERAL})
+        steps, symbols = _symbols(gates, tables, self.length)
         known: dict[tuple[int, int], dict[int, int]] = {}
 
         def read(
@@ -194,55 +193,44 @@ class Circuit:
             cache = known.setdefault((token, symbol), {})
             left: Counter[int] = Counter()
             for node, times in (*state, *starts.get(token, ())):
-                left[gates.after(node, token, symbols[token][symbol], cache)] += times
+                left[gates.after(node, token, symbols[symbol], cache)] += times
             broken = left.pop(FALSE, 0)
             left.pop(TRUE, None)
+            if self.once:
+                return () if broken else tuple((node, 1) for node in sorted(left)), min(broken, 1)
             return tuple(sorted(left.items())), broken
 
-        certain = sum(root == FALSE for root in roots)
-        return unroll(steps, (), read, [range(len(s)) for s in symbols], certain=certain, most=most)
+        certain, first = sum(root == FALSE for root in roots), sorted({*steps.at(0)[0].tolist()})
+        possible = [first, *([range(len(symbols))] * (self.length - 1))]
+        machine = unroll(steps, (), read, possible, certain=certain, most=most)
+        return Machine(steps, merged(machine.automaton, self.length, first))
 
 
-def _symbols(gates: Gates, tables: list[tuple[int, ...]]) -> tuple[StepTable, list[list[frozenset[int]]]]:
-    """The symbol of each step, and for each symbol the tables that it lies in."""
+def _symbols(gates: Gates, tables: list[int], length: int) -> tuple[StepTable, list[frozenset[int]]]:
+    """The symbol of each step, and for each symbol the tables that it lies in; the same ones at all tokens."""
     K = gates.labels
-    kinds: dict[tuple[bool, tuple[int, ...]], tuple[int, list[frozenset[int]]]] = {}
-    values: list[Integers] = []
-    index, symbols = [], []
-    for token, used in enumerate(tables):
-        key = (token == 0, used)
-        if key not in kinds:
-            stack = [np.broadcast_to(gates.tables[u], (1 if token == 0 else K, K)) for u in used]
-            flat = np.array(stack, bool).reshape(len(used), (1 if token == 0 else K) * K)
-            patterns, which = np.unique(flat, axis=1, return_inverse=True)
-            table = np.zeros((K + 1, K), np.int64)
-            table[0 if token == 0 else slice(1, None)] = which.reshape(-1, K)
-            kinds[key] = len(values), [frozenset(np.array(used)[p].tolist()) for p in patterns.T]
-            values.append(table)
-        index.append(kinds[key][0])
-        symbols.append(kinds[key][1])
-    return StepTable(np.array(values), np.array(index, np.int64)), symbols
+    lies = np.zeros((len(tables), K + 1, K), bool)
+    for place, table in enumerate(tables):
+        lies[place, 1:] = gates.tables[table]
+        lies[place, 0] = gates.tables[table][0] if len(gates.tables[table]) == 1 else False
+    patterns, which = np.unique(lies.reshape(len(tables), (K + 1) * K), axis=1, return_inverse=True)
+    symbols = [frozenset(np.array(tables)[pattern].tolist()) for pattern in patterns.T]
+    return StepTable(which.reshape(1, K + 1, K), np.zeros(length, np.int64)), symbols
 
 
 def components_of(gates: Gates, roots: Sequence[int], length: int) -> list[Machine | Circuit]:
-    """Components of groundings; those on one step form a local machine."""
+    """The component of groundings: a local machine where each of them is on one step, else a circuit."""
+    if not all(root == TRUE or (root > TRUE and gates.is_local(root)) for root in roots):
+        return [Circuit(gates, tuple(root for root in roots if root != TRUE), length)]
     broken: dict[int, Integers] = {}
-    beyond = {FALSE}  # groundings that look at more than one step, or never hold
     for number, (root, times) in enumerate(Counter(roots).items()):
         if not number % 256:
             time_limits.check()
-        if root > TRUE and not gates.is_local(root):
-            beyond.add(root)
-        elif root > TRUE:
+        if root != TRUE:
             token = gates.last[root]
             table = broken.setdefault(token, np.zeros((gates.labels if token else 1, gates.labels), np.int64))
             table += times * ~gates.truth(root, token)
-    components: list[Machine | Circuit] = []
-    if broken:
-        components.append(local(by_token(broken, gates.labels, length)))
-    if rest := tuple(root for root in roots if root in beyond):
-        components.append(Circuit(gates, rest, length))
-    return components
+    return [local(by_token(broken, gates.labels, length))] if broken else []
 
 
 def by_token(tables: dict[int, Integers], labels: int, length: int) -> StepTable:

@@ -125,9 +125,6 @@ class StepChoice:
     values: Integers  # (1 or 2, K+1, K), or (1 or 2, 1, K), as in `StepTable`
     condition: Condition = ()
 
-    def map(self, function: Integers) -> "StepChoice":
-        return StepChoice(function[self.values], self.condition)
-
 
 @dataclass(frozen=True)
 class UnboundComponent:
@@ -152,7 +149,6 @@ class Agreement:
 
     @property
     def kinds(self) -> int:
-        """F, the number of kinds."""
         return int(self.kind.max()) + 1
 
     @property
@@ -196,7 +192,6 @@ class FunctionCount:
     machines = None
 
     def violations(self, path: LabelIds) -> int:
-        """The number of violations of a labelling."""
         return call_count(self.count, self.name, self._names(path), self.tokens)
 
     def at_least(self, path: LabelIds) -> int:

@@ -28,7 +28,6 @@ class StepTable:
         return int(table[before + 1 if len(table) > 1 else 0, label])
 
     def along(self, path: LabelIds) -> Integers:
-        """Values (T,) of the steps of a labelling."""
         before = 0 if self.values.shape[1] == 1 else np.concatenate([[0], path[:-1] + 1])
         values: Integers = self.values[self.index, before, path]
         return values
@@ -88,7 +87,6 @@ class Lattice:
         return states_of(path, self.shape[1], self.states)
 
     def labels_of(self, states: Integers) -> Integers:
-        """Label ids (T,) of states (T,)."""
         return states % self.shape[1] if self.order == 2 else states
 
     def on_states(self, table: StepTable) -> StepTable:

@@ -15,11 +15,9 @@ from formulations.constraints.rule import Rule
 from formulations.constraints.rule_functions import Parameters, template
 from formulations.constraints.steps import (
     Matching,
-    begins,
     bits,
     counting_machine,
     everywhere,
-    members,
     only_at,
     sum_component,
 )
@@ -39,8 +37,9 @@ class Counting(Template):
         return [getattr(self, side) if side else None for side in self.sides]
 
     def components(self, labels: LabelSet) -> list[UnboundComponent]:
-        steps = begins if self.unit == "runs" else members
-        return [sum_component(steps(labels.field(self.field)), *self._range)]
+        field = labels.field(self.field)
+        table = field.begins if self.unit == "runs" else field.member[None, :]
+        return [sum_component(everywhere(table), *self._range)]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         low, high = self._range

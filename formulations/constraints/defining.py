@@ -121,7 +121,6 @@ class Predicate(Template):
             checked_function(self.prefix, "prefix", "of the label names so far and texts, or None")
 
     def sentence(self) -> str:
-        """The name of the function."""
         own = getattr(self.function, "__name__", "")
         return own if own.isidentifier() else "predicate"
 

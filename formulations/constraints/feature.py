@@ -77,15 +77,15 @@ class Feature:
             others.
         """
         if self.label is not None:
-            table = labels.field(self.label).member[None, :]
+            matches = labels.field(self.label).member[None, :]
         else:
             anything = np.ones(len(labels), bool)
             before = anything if self.from_ is None else labels.field(self.from_).member
             after = anything if self.to is None else labels.field(self.to).member
-            table = between(before, after)
+            matches = between(before, after)
         pattern = TokenPattern(self.words, self.pattern, self.ignore_case)
-        steps = only_at(table, fits(pattern)) if pattern else everywhere(table)
-        return steps.map(np.array([0, snap_weight(self.weight, "weight")], np.int64))
+        table = matches * np.int64(snap_weight(self.weight, "weight"))
+        return only_at(table, fits(pattern)) if pattern else everywhere(table)
 
 
 describe(Feature)

@@ -13,7 +13,7 @@ from formulations.caches import MOST_LABEL_SETS, RecentValues
 from formulations.constraints.rule_functions import template
 from formulations.constraints.steps import automaton_component, everywhere, only_at, violations_at
 from formulations.constraints.template import Groups, Template, Trial
-from formulations.dtypes import Booleans, Integers
+from formulations.dtypes import Integers
 from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
 from formulations.labels.selectors import Group, Selector, alternatives, substitute
@@ -56,10 +56,10 @@ class Matches(Template):
         return {name: by_name.get(name, name) for name, _ in regular.names(self._expression)}
 
     @cached_property
-    def _automata(self) -> RecentValues[tuple[Integers, Integers, Booleans]]:
+    def _automata(self) -> RecentValues[tuple[Integers, Automaton]]:
         return RecentValues(MOST_LABEL_SETS)
 
-    def _automaton(self, labels: LabelSet) -> tuple[Integers, Integers, Booleans]:
+    def _automaton(self, labels: LabelSet) -> tuple[Integers, Automaton]:
         return self._automata.get(labels, lambda: _automaton(self, labels))
 
     def check(self, labels: LabelSet) -> None:
@@ -70,20 +70,18 @@ class Matches(Template):
                 raise FormulaError(str(error), self.regex, offset) from None
 
     def components(self, labels: LabelSet) -> list[UnboundComponent]:
-        symbols, next_state, accepting = self._automaton(labels)
+        symbols, automaton = self._automaton(labels)
         if self.over == "tokens":
-            steps = everywhere(symbols[None, :])
-        else:
-            stays = np.arange(len(next_state))[:, None]
-            next_state = np.concatenate([next_state, stays], axis=1)
-            begins = np.concatenate([np.ones((1, len(labels)), bool), labels.change[1:]])
-            steps = everywhere(np.where(begins, symbols[None, :], next_state.shape[1] - 1))
-        result = Automaton(next_state, np.zeros_like(next_state), (~accepting).astype(np.int64))
-        return [automaton_component(result, steps)]
+            return [automaton_component(automaton, everywhere(symbols[None, :]))]
+        stays = np.arange(automaton.states)[:, None]
+        next_state = np.concatenate([automaton.next_state, stays], axis=1)
+        begins = np.concatenate([np.ones((1, len(labels)), bool), labels.change[1:]])
+        steps = everywhere(np.where(begins, symbols[None, :], next_state.shape[1] - 1))
+        return [automaton_component(Automaton(next_state, 0 * next_state, automaton.final), steps)]
 
     def remark(self, labels: LabelSet) -> str:
-        _, next_state, accepting = self._automaton(labels)
-        if len(next_state) == 1 and not accepting.any():
+        _, automaton = self._automaton(labels)
+        if automaton.states == 1 and automaton.final.all():
             return f"{self.regex!r} can match nothing with these labels: every labelling breaks it"
         return ""
 
@@ -101,7 +99,7 @@ class Matches(Template):
         return [*self._names.values()]
 
 
-def _automaton(statement: Matches, labels: LabelSet) -> tuple[Integers, Integers, Booleans]:
+def _automaton(statement: Matches, labels: LabelSet) -> tuple[Integers, Automaton]:
     """The symbol of each label (K,), and the automaton over symbols."""
     statement.check(labels)
     names = statement._names
@@ -109,12 +107,10 @@ def _automaton(statement: Matches, labels: LabelSet) -> tuple[Integers, Integers
     patterns, symbols = np.unique(rows, axis=1, return_inverse=True)
     letters = {name: np.flatnonzero(row).tolist() for name, row in zip(names, patterns, strict=True)}
     try:
-        result = regular.automaton(statement._expression, letters, patterns.shape[1])
+        automaton = regular.automaton(statement._expression, letters, patterns.shape[1])
     except ValueError as error:
-        if "accepts nothing" not in str(error):
-            raise FormulaError(str(error), statement.regex, 0) from None
-        result = regular.Automaton(np.zeros((1, patterns.shape[1]), np.int64), np.zeros(1, bool))
-    return symbols.reshape(-1).astype(np.int64), result.next_state, result.accepting
+        raise FormulaError(str(error), statement.regex, 0) from None
+    return symbols.reshape(-1).astype(np.int64), automaton
 
 
 Places = frozenset[int]  # places between the letters of a word

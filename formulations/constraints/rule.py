@@ -7,6 +7,7 @@ from functools import cached_property
 from itertools import permutations
 
 from formulations.arguments import items, real, text, texts
+from formulations.automata.circuit import Circuit
 from formulations.automata.components import Component, UnboundComponent
 from formulations.automata.hamming import MOST_PLACES, HammingDistance
 from formulations.automata.machine import TooManyStates
@@ -193,6 +194,8 @@ class Rule:
             raise ValueError(f"tokens is {brief(tokens)}; expected a list of texts")
         statements = self.statements(labels.field_names)
         components = tuple(component for s in statements for component in s.ground(labels, tokens))
+        if self.hard or self.distance != "count":
+            components = tuple(replace(p, once=True) if isinstance(p, Circuit) else p for p in components)
         if self.distance != "hamming" or not components:
             return components
         return (self._nearest(components, len(labels), len(tokens)),)

@@ -102,7 +102,9 @@ def template(
     make.__name__ = make.__qualname__ = name
     make.__module__ = made.__module__
     make.__doc__ = made.__doc__
-    make.__signature__ = _signature(made)  # type: ignore[attr-defined]
+    own = [each for key, each in inspect.signature(made).parameters.items() if key not in INTERNAL]
+    signature = inspect.Signature([*own, *_COMMON_PARAMETERS], return_annotation=Rule)
+    make.__signature__ = signature  # type: ignore[attr-defined]
     return make
 
 
@@ -129,11 +131,6 @@ def _documentation(statement: type[Template]) -> str:
     said, prompt, example = text.partition(">>> ")
     text = f"{said.rstrip()}\n\n{_RETURNS}" + (_EXAMPLE + prompt + example if prompt else "")
     return described(statement, text, _COMMON, internal=INTERNAL)
-
-
-def _signature(statement: type[Template]) -> inspect.Signature:
-    own = [each for name, each in inspect.signature(statement).parameters.items() if name not in INTERNAL]
-    return inspect.Signature([*own, *_COMMON_PARAMETERS], return_annotation=Rule)
 
 
 _COMMON_PARAMETERS = [

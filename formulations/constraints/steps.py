@@ -12,17 +12,8 @@ from formulations.automata.machine import Automaton, Machine, local, longest
 from formulations.automata.sums import bounded
 from formulations.constraints.template import Template
 from formulations.dtypes import Booleans, Integers
-from formulations.labels.label_set import Field
 from formulations.labels.reading import Reading
 from formulations.tokens.token_pattern import Class, Exceptions, IgnoreCase, Regex, Texts, TokenPattern
-
-
-def members(field: Field) -> StepChoice:
-    return everywhere(field.member[None, :])
-
-
-def begins(field: Field) -> StepChoice:
-    return everywhere(field.begins)
 
 
 def bits(*tables: Booleans) -> Integers:
@@ -41,7 +32,7 @@ def everywhere(table: Booleans | Integers) -> StepChoice:
     return StepChoice(table.astype(np.int64)[None])
 
 
-def only_at(table: Booleans, *condition: Literal) -> StepChoice:
+def only_at(table: Booleans | Integers, *condition: Literal) -> StepChoice:
     return choose(np.zeros_like(table), table, condition)
 
 

@@ -237,7 +237,13 @@ class Template(ABC, _Common):
         return self._sentence("")
 
     def quoted_sentence(self) -> str:
-        """The statement as text with its words in quotes, apart from fields and from the commas between parameters."""
+        """The statement as text with its words in quotes, apart from fields and from the commas between parameters.
+
+        Returns
+        -------
+        str
+            Name and parameters.
+        """
         return self._sentence('"')
 
     def _sentence(self, quotes: str) -> str:

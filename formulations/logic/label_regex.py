@@ -6,14 +6,13 @@ A letter is a class of labels, and a name matches a set of letters.
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from formulations import time_limits
-from formulations.dtypes import Booleans, Integers
+from formulations.automata.machine import Automaton
 from formulations.logic.parser import FormulaError
 
 MAX_COUNT = 1_000
@@ -53,14 +52,6 @@ class Join(NamedTuple):
 
 Expression = tuple[Letter | Repeat | Join, ...]
 """An expression in postfix order: a letter is pushed, repeats and joins replace the top of the stack."""
-
-
-@dataclass(frozen=True, eq=False)
-class Automaton:
-    """A minimal complete automaton: `next_state` (states, letters), `accepting` (states,), start state 0."""
-
-    next_state: Integers
-    accepting: Booleans
 
 
 def parse(text: str) -> Expression:
@@ -204,7 +195,10 @@ class _Terms:
 
 
 def automaton(expression: Expression, letters: Mapping[str, Collection[int]], size: int) -> Automaton:
-    """The automaton of an expression over the letters 0 to `size` - 1; ValueError where it accepts no word, or is too large."""
+    """The smallest automaton of an expression, over the letters 0 to `size` - 1, with a violation for a word that does not match.
+
+    ValueError for an expression that is too large.
+    """
     matches = [(name, frozenset(letters[name])) for name, _ in names(expression)]
     matching = [frozenset(name for name, matching in matches if letter in matching) for letter in range(size)]
     kinds = {same: kind for kind, same in enumerate(dict.fromkeys(matching))}  # letters of the same names
@@ -212,8 +206,6 @@ def automaton(expression: Expression, letters: Mapping[str, Collection[int]], si
     states = [_term(expression, kinds, terms)]
     number = {states[0]: 0}
     rows: list[list[int]] = []
-    if states == [terms.nothing]:
-        raise ValueError("the expression accepts nothing")
     for term in states:
         time_limits.check()
         after = terms.derivatives(term)
@@ -229,7 +221,10 @@ def automaton(expression: Expression, letters: Mapping[str, Collection[int]], si
     first = np.array(_first_equivalents(rows, accepting))
     representatives = np.unique(first)
     table = np.searchsorted(representatives, first[np.array(rows, dtype=np.int64)[representatives]])
-    return Automaton(table[:, [kinds[same] for same in matching]], np.array(accepting)[representatives])
+    next_state = table[:, [kinds[same] for same in matching]]
+    return Automaton(
+        next_state, np.zeros_like(next_state), 1 - np.array(accepting, np.int64)[representatives]
+    )
 
 
 def _term(expression: Expression, kinds: Mapping[frozenset[str], int], terms: _Terms) -> int:

@@ -108,7 +108,6 @@ def _same(what: str, s: int, t: int, reading: Reading) -> bool:
 
 
 def values(binder: ast.Binder, labels: LabelSet, length: int, environment: Environment) -> list[Value]:
-    """The values of a variable in a sequence of that length."""
     time_limits.check()
     if isinstance(binder, ast.PositionBinder):
         low, high = (bound.at(environment, length) for bound in (binder.low, binder.high))

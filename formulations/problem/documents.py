@@ -103,7 +103,6 @@ def join(trellises: Iterable[Trellis], separator: str | None = "\n") -> Document
 
 
 def _separator(like: Trellis, text: str) -> Trellis:
-    """One token that is `O`."""
     labels = like.labels
     if OUTSIDE not in labels.names:
         what = f"no label {OUTSIDE!r} for the tokens between sequences"

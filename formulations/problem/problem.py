@@ -12,6 +12,7 @@ from typing import Any, SupportsIndex
 import numpy as np
 
 from formulations import grid
+from formulations.automata.circuit import Circuit
 from formulations.automata.components import Component, Condition, FunctionCount
 from formulations.automata.hamming import HammingDistance
 from formulations.automata.lattice import Lattice, StepTable
@@ -60,7 +61,6 @@ class GroundRule:
 
     @property
     def functions(self) -> list[FunctionCount]:
-        """The Python functions that count its violations."""
         return [component for component in self.components if isinstance(component, FunctionCount)]
 
     def violations(self, path: LabelIds) -> int:
@@ -84,12 +84,18 @@ class GroundRule:
 
     def with_penalty(self, penalty: int) -> "GroundRule":
         """The rule with a penalty in grid units; its components then count all violations, which a hard rule need not."""
-        counting = (replace(p, hard=False) if isinstance(p, HammingDistance) else p for p in self.components)
-        return replace(self, penalty=penalty, components=tuple(counting))
+        components = tuple(map(_counting, self.components))
+        return replace(self, penalty=penalty, components=components)
 
     @property
     def most(self) -> int:
         return 1 if self.binary else sum(component.most for component in self.components)
+
+
+def _counting(component: Component) -> Component:
+    if isinstance(component, HammingDistance):
+        return replace(component, hard=False)
+    return replace(component, once=False) if isinstance(component, Circuit) else component
 
 
 @dataclass(frozen=True)
@@ -128,7 +134,6 @@ class Problem:
 
     @cached_property
     def functions(self) -> tuple[GroundRule, ...]:
-        """The rules that are Python functions."""
         return tuple(rule for rule in self.rules if rule.functions)
 
     def without_functions(self) -> "Problem":

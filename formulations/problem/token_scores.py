@@ -16,7 +16,6 @@ from formulations.problem.trellis import Trellis
 
 
 def check_tokens(tokens: Sequence[str]) -> None:
-    """Raise ValueError where there is no token."""
     if not tokens:
         raise ValueError("an empty sequence has no labelling: expected at least one token")
 

@@ -70,7 +70,6 @@ class Vocabulary:
         return np.frombuffer(bytearray().join(result if len(tokens) > 1 else (result,)), np.int64)
 
     def rows(self, tokens: Sequence[str]) -> Integers:
-        """(T,) the row of each token."""
         known = self.known_rows(tokens)
         return known if known is not None else np.array([self._enter(token) for token in tokens], np.int64)
 

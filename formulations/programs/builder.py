@@ -11,7 +11,7 @@ from formulations.automata.lattice import StepTable
 from formulations.automata.sums import Sum
 from formulations.dtypes import Integers
 from formulations.problem.problem import Problem
-from formulations.programs.names import Block, LabelNames, Meaning, Namer, Owner, bracketed
+from formulations.programs.names import Block, LabelNames, Meaning, Namer, Owner
 from formulations.programs.record import UNBOUNDED, stable_order
 
 _SECONDS_AN_ENTRY = 1.2e-7  # to compress rows that memory caches do not hold
@@ -25,7 +25,6 @@ class Axis:
         self._numbers = {kind: list[Integers]() for kind in defaults}
 
     def add(self, n: int, name: Namer, **numbers: Integers | int) -> Integers:
-        """Indices of n new ones."""
         self.names.append((n, name))
         for kind, default in self._defaults.items():
             self._numbers[kind].append(np.broadcast_to(np.asarray(numbers.get(kind, default), np.int64), n))
@@ -94,11 +93,14 @@ class ProgramBuilder:
         key = (token, self.inner(token, table).astype(bool).tobytes())
         if key not in self._indicators:
 
-            def name() -> list[Meaning]:
-                return [self.labels.steps(token, table.astype(bool))]
+            def name() -> Meaning:
+                return self.labels.steps(token, table.astype(bool))
 
-            column = int(self.columns.add(1, name)[0])
-            row = self.rows.add(1, lambda: [_link(*name())], lower=0, upper=0)
+            def link() -> Meaning:
+                return Meaning(name().under("link"), "link", token=token)
+
+            column = int(self.columns.add(1, lambda: [name()])[0])
+            row = self.rows.add(1, lambda: [link()], lower=0, upper=0)
             self.put(row, column, -1)
             self.put(row, self.edges(token, table))
             self._indicators[key] = column
@@ -129,12 +131,6 @@ class ProgramBuilder:
             return 0
         weights = np.unique(table[table != 0])
         return int(weights[0]) if len(weights) == 1 else 0
-
-
-def _link(of: Meaning) -> Meaning:
-    """The row that defines an indicator: `link[begin,title,3]` of `begin[title,3]`."""
-    word, _, items = of.name.partition("[")
-    return Meaning(bracketed("link", word, items.removesuffix("]")), "link", token=of.token)
 
 
 def on_edges(steps: StepTable, shape: tuple[int, int], states: int) -> Integers:

@@ -28,6 +28,11 @@ class Meaning:
     token: int | None = None
     labels: tuple[str, ...] = ()  # from and to, of a path column; `START` and `END` among them
 
+    def under(self, word: str) -> str:
+        """A name with this one as its items: `link[begin,title,3]` for `begin[title,3]`."""
+        own, bracket, items = self.name.partition("[")
+        return bracketed(word, own, *([items.removesuffix("]")] if bracket else []))
+
 
 Namer = Callable[[], Iterable[Meaning]]  # the meanings of a block of columns or rows
 Block = tuple[int, Namer]  # its size, and the meanings in it

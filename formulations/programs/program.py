@@ -15,7 +15,7 @@ from formulations.files import plain_name, write_whole
 from formulations.grid import UNITS_PER_NAT
 from formulations.messages import brief
 from formulations.problem.digest import digest
-from formulations.programs.names import Description, Meaning, bracketed, describe, file_names
+from formulations.programs.names import Description, Meaning, describe, file_names
 from formulations.programs.record import UNBOUNDED, IntegerProgram, by_column, feasible_values
 from formulations.programs.text import Style, best_objective, lp, mps, nl, wcsp
 
@@ -363,8 +363,9 @@ class Program:
         inequalities = np.flatnonzero(canonical.integer.row_upper == UNBOUNDED).tolist()
 
         def meanings() -> tuple[Meanings, Meanings]:
-            rows = canonical.rows
-            return (*canonical.columns, *(_surplus(rows[r]) for r in inequalities)), rows
+            rows = [canonical.rows[r] for r in inequalities]
+            surplus = (Meaning(row.under("surplus"), "surplus", row.rule, row.token) for row in rows)
+            return (*canonical.columns, *surplus), canonical.rows
 
         return replace(canonical, integer=canonical.integer.standard(), form="standard", _meanings=meanings)
 
@@ -379,17 +380,6 @@ def _halves(rows: list[Meaning]) -> Meanings:
     seen = set[str]()
     result = []
     for row in rows:
-        name = row.name if row.name not in seen else bracketed("upper", *_items(row.name))
+        result.append(replace(row, name=row.under("upper")) if row.name in seen else row)
         seen.add(row.name)
-        result.append(replace(row, name=name))
     return tuple(result)
-
-
-def _surplus(row: Meaning) -> Meaning:
-    return Meaning(bracketed("surplus", *_items(row.name)), "surplus", row.rule, row.token)
-
-
-def _items(name: str) -> list[str]:
-    """A name as items of another one: its word, and its own items."""
-    word, bracket, items = name.partition("[")
-    return [word, items.removesuffix("]")] if bracket else [word]

@@ -197,7 +197,11 @@ def by_column(values: Any, names: Sequence[str]) -> Floats:
             raise ValueError(f"{what}: are these values of another program?")
         if result[c] is not None:
             raise ValueError(f"column {names[c]} has two values: by its name, and by its name in files")
-        result[c] = _number(value, names[c])
+        try:
+            result[c] = float(value)
+        except (TypeError, ValueError, OverflowError):
+            hint = ": was the program solved?" if value is None else "; expected a number"
+            raise ValueError(f"column {names[c]} is {brief(value)}{hint}") from None
     missing = [name for name, value in zip(names, result, strict=True) if value is None]
     if missing:
         more = f" and {len(missing) - 1} more columns" if len(missing) > 1 else ""
@@ -214,14 +218,6 @@ def _array(values: Any, names: Sequence[str]) -> Floats:
     if array.shape != (len(names),):
         raise ValueError(f"values have the shape {array.shape}, but the program has {len(names)} columns")
     return array
-
-
-def _number(value: Any, name: str) -> float:
-    try:
-        return float(value)
-    except (TypeError, ValueError, OverflowError):
-        hint = ": was the program solved?" if value is None else "; expected a number"
-        raise ValueError(f"column {name} is {brief(value)}{hint}") from None
 
 
 def feasible_values(

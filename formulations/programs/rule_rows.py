@@ -114,7 +114,6 @@ def _sum(component: Sum, part: _Part) -> None:
 
 
 def _local(machine: Machine, program: ProgramBuilder) -> Emissions:
-    """The edges that break the rule."""
     emits = machine.emits[0, on_edges(machine.steps, program.shape, program.states)]
     at = np.flatnonzero(emits)
     return tokens_of_edges(program.shape, program.states)[at], at, emits[at]

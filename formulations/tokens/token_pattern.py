@@ -127,12 +127,8 @@ class TokenPattern:
         return token.lower() if self.ignore_case else token
 
     @cached_property
-    def _words(self) -> frozenset[str]:
-        return frozenset(map(self._fold_case, self.words))
-
-    @cached_property
-    def _unless(self) -> frozenset[str]:
-        return frozenset(map(self._fold_case, self.unless))
+    def _words_and_exceptions(self) -> tuple[frozenset[str], frozenset[str]]:
+        return frozenset(map(self._fold_case, self.words)), frozenset(map(self._fold_case, self.unless))
 
     @cached_property
     def _expression(self) -> Expression | None:
@@ -164,9 +160,10 @@ class TokenPattern:
         return result
 
     def _fits(self, token: str) -> bool:
-        if self._fold_case(token) in self._unless:
+        (words, exceptions), word = self._words_and_exceptions, self._fold_case(token)
+        if word in exceptions:
             return False
-        if self._fold_case(token) in self._words or (self.token_class and in_class(token, self.token_class)):
+        if word in words or (self.token_class and in_class(token, self.token_class)):
             return True
         if self._expression is not None:
             return self._expression.matches(token)
@@ -176,7 +173,18 @@ class TokenPattern:
         return self.shown()
 
     def shown(self, quotes: str = "") -> str:
-        """What matches, with each word between quotes."""
+        """What matches, with each word between quotes.
+
+        Parameters
+        ----------
+        quotes : str, optional
+            Sign before and after each word.
+
+        Returns
+        -------
+        str
+            Words, expression, class and exceptions.
+        """
         shown = [
             *([_shown(self.words, quotes)] if self.words else []),
             *([f"/{self.pattern}/"] if self.pattern else []),

@@ -9,7 +9,8 @@ from formulations import Feature, LabelSet, Rule, RuleSet, dump_rules
 from formulations.errors import RuleNotice
 from formulations.labels import schemes
 from formulations.problem.compiled_rules import notices, unique_names
-from ilpinfer.cli.arguments import LABELLED, AsJson, Column, RuleFile, Scheme, argument, output_file
+from ilpinfer.cli import arguments
+from ilpinfer.cli.arguments import argument, output_file
 from ilpinfer.cli.command import command
 from ilpinfer.cli.inputs import canonical_scheme, comments, files_read, read_rules
 from ilpinfer.cli.outputs import Outputs
@@ -31,11 +32,11 @@ SMALLEST_PENALTY = 0.01
 
 @dataclass(frozen=True)
 class CheckOptions:
-    rules: RuleFile
-    gold: Annotated[str, argument("GOLD", LABELLED)]
-    scheme: Scheme = ""
-    column: Column = ""
-    as_json: AsJson = False
+    rules: arguments.RuleFile
+    gold: Annotated[str, argument("GOLD", arguments.LABELLED)]
+    scheme: arguments.Scheme = ""
+    column: arguments.Column = ""
+    as_json: arguments.AsJson = False
     write: Annotated[str, output_file("File for the rules with the suggested penalties, TOML")] = ""
 
 

@@ -12,19 +12,8 @@ from formulations.errors import RuleNotice
 from formulations.files import plain_name
 from formulations.messages import suggestion
 from formulations.problem.compiled_rules import notices
-from ilpinfer.cli.arguments import (
-    LABELLED,
-    AsJson,
-    Column,
-    KindOption,
-    ModelKind,
-    Rules,
-    Scheme,
-    argument,
-    flag,
-    output_file,
-    value_option,
-)
+from ilpinfer.cli import arguments
+from ilpinfer.cli.arguments import argument, flag, output_file, value_option
 from ilpinfer.cli.command import command
 from ilpinfer.cli.inputs import about, canonical_scheme, files_read, notice_scheme, parameters, read_rules
 from ilpinfer.cli.outputs import Outputs
@@ -53,7 +42,7 @@ METHOD = "Method"
 class CodlOptions:
     """Options of `ilpinfer codl`; those that are None have the value of the baseline."""
 
-    labelled: Annotated[str, argument("LABELLED", LABELLED)]
+    labelled: Annotated[str, argument("LABELLED", arguments.LABELLED)]
     pool: Annotated[
         str,
         argument(
@@ -62,9 +51,9 @@ class CodlOptions:
         ),
     ]
     output: Annotated[str, output_file("File for the model, JSON")]
-    rules: Rules = ()
-    kind: ModelKind = "hmm"
-    option: KindOption = ()
+    rules: arguments.Rules = ()
+    kind: arguments.ModelKind = "hmm"
+    option: arguments.KindOption = ()
     baseline: Annotated[
         str,
         value_option(
@@ -146,10 +135,10 @@ class CodlOptions:
             "Split plain text into tokens at spaces, or also at punctuation: spaces or punctuation.",
         ),
     ] = "spaces"
-    scheme: Scheme = ""
-    column: Column = ""
+    scheme: arguments.Scheme = ""
+    column: arguments.Column = ""
     seed: Annotated[int, value_option("NUMBER", "Seed of random draws.", min=0)] = 0
-    as_json: AsJson = False
+    as_json: arguments.AsJson = False
 
     @property
     def method(self) -> "CODL":

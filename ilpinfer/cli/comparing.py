@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from formulations.arguments import positive
-from ilpinfer.cli import completion
-from ilpinfer.cli.arguments import AsJson, First, Limit, Threads, Width, output_folder, value_option
+from ilpinfer.cli import arguments, completion
+from ilpinfer.cli.arguments import output_folder, value_option
 from ilpinfer.cli.command import command
 from ilpinfer.cli.failure import Failure, Findings
 from ilpinfer.cli.inputs import (
@@ -87,8 +87,8 @@ class CompareOptions:
             METHODS,
         ),
     ] = ()
-    time_limit: Limit = None
-    first: First = None
+    time_limit: arguments.Limit = None
+    first: arguments.First = None
     seeds: Annotated[str, value_option("NUMBERS", "Seeds of randomized methods, such as 1,2,3.", METHODS)] = (
         ""
     )
@@ -138,12 +138,12 @@ class CompareOptions:
     plots: Annotated[
         str, value_option("FORMAT", "Also write the plots of the report as files: pdf, svg or png.", PAPER)
     ] = ""
-    width: Width = 10
-    threads: Threads = 1
+    width: arguments.Width = 10
+    threads: arguments.Threads = 1
     option: Annotated[
         Sequence[str], value_option("METHOD.NAME=VALUE", "A parameter of a method. May be repeated.", METHODS)
     ] = ()
-    as_json: AsJson = False
+    as_json: arguments.AsJson = False
 
 
 @command(

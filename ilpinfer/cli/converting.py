@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from ilpinfer.cli.arguments import Scheme, argument, value_option
+from ilpinfer.cli import arguments
+from ilpinfer.cli.arguments import argument, value_option
 from ilpinfer.cli.command import command
 from ilpinfer.cli.inputs import about, canonical_scheme
 from ilpinfer.cli.streams import notice
@@ -61,7 +62,7 @@ class ConvertOptions:
     into: Annotated[
         str, value_option("COLUMN", "Column of the labels in CoNLL-U that is written: upos, misc.NER, ….")
     ] = ""
-    scheme: Scheme = ""
+    scheme: arguments.Scheme = ""
 
     @property
     def files(self) -> list[str]:

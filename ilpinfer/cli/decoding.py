@@ -12,7 +12,8 @@ from formulations import RuleSet, Trellis
 from formulations.errors import RuleNotice
 from formulations.programs.formulation import score_floor
 from ilpinfer import __version__
-from ilpinfer.cli.arguments import Limit, MethodName, MethodOption, Threads, Width, flag, value_option
+from ilpinfer.cli import arguments
+from ilpinfer.cli.arguments import flag, value_option
 from ilpinfer.cli.command import command
 from ilpinfer.cli.failure import Findings
 from ilpinfer.cli.inputs import (
@@ -55,8 +56,8 @@ class DecodeOptions:
     output: Annotated[
         str, value_option("FILE", "File for the labellings, JSON lines; - for standard output.")
     ] = "-"
-    method: MethodName = "auto"
-    time_limit: Limit = None
+    method: arguments.MethodName = "auto"
+    time_limit: arguments.Limit = None
     top: Annotated[
         int | None, value_option("NUMBER", "Write this many labellings of each sequence, best first.", min=1)
     ] = None
@@ -80,8 +81,8 @@ class DecodeOptions:
             "or spans.",
         ),
     ] = ""
-    width: Width = 10
-    threads: Threads = 1
+    width: arguments.Width = 10
+    threads: arguments.Threads = 1
     explain: Annotated[
         bool,
         flag(
@@ -111,7 +112,7 @@ class DecodeOptions:
         ),
     ] = None
     jobs: Annotated[int, value_option("NUMBER", "Number of processes.", min=1)] = 1
-    option: MethodOption = ()
+    option: arguments.MethodOption = ()
 
     def job(self, content: str) -> str:
         """Digest of everything that rows depend on, except their sequence; `content` is the digest of model and rules."""

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 from formulations import Trellis, load_rules
-from ilpinfer.cli.arguments import AsJson, value_option
+from ilpinfer.cli import arguments
+from ilpinfer.cli.arguments import value_option
 from ilpinfer.cli.command import command
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import console, print_json
@@ -34,7 +35,7 @@ COLOURS = {
 def demo(
     seed: Annotated[int, value_option("NUMBER", "Seed of the generated items.")] = 0,
     items: Annotated[int, value_option("NUMBER", "Number of items to decode.", min=1)] = 100,
-    as_json: AsJson = False,
+    as_json: arguments.AsJson = False,
 ) -> None:
     """Run an embedded example: train an HMM on generated résumé items, and compare exact and heuristic decoding."""
     from ilpinfer.comparison.comparison import compare, record_of

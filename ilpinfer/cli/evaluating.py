@@ -6,7 +6,8 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from formulations.messages import suggestion
-from ilpinfer.cli.arguments import AsJson, Column, Scheme, argument, output_file, value_option
+from ilpinfer.cli import arguments
+from ilpinfer.cli.arguments import argument, output_file, value_option
 from ilpinfer.cli.command import command
 from ilpinfer.cli.inputs import about, canonical_scheme
 from ilpinfer.cli.outputs import Outputs
@@ -67,11 +68,11 @@ class EvaluateOptions:
     leave_out: Annotated[
         Sequence[str], value_option("FIELD", "A field that is not counted; O never is. May be repeated.")
     ] = ()
-    scheme: Scheme = ""
-    column: Column = ""
+    scheme: arguments.Scheme = ""
+    column: arguments.Column = ""
     resamples: Annotated[int, value_option("NUMBER", "Resamples of the test.", TEST, min=1)] = 9999
     seed: Annotated[int, value_option("NUMBER", "Seed of the resamples.", TEST, min=0)] = 0
-    as_json: AsJson = False
+    as_json: arguments.AsJson = False
 
 
 @command(

@@ -9,7 +9,8 @@ from formulations.errors import RuleNotice
 from formulations.labels.schemes import MARKS, OUTSIDE, WRITABLE
 from formulations.programs.analysis import Analysis, analyse
 from formulations.rulefiles.schema import schema
-from ilpinfer.cli.arguments import AsJson, RuleFile, Scheme, model_option, value_option
+from ilpinfer.cli import arguments
+from ilpinfer.cli.arguments import model_option, value_option
 from ilpinfer.cli.command import command
 from ilpinfer.cli.inputs import canonical_scheme, read_rules
 from ilpinfer.cli.screen import add_row, console, numbers, print_json, table
@@ -19,7 +20,7 @@ from ilpinfer.models.files import load_model
 
 @dataclass(frozen=True)
 class ExplainOptions:
-    rules: RuleFile
+    rules: arguments.RuleFile
     model: Annotated[
         str | None,
         model_option("Model whose labels are used; one label for each declared field if not given."),
@@ -27,8 +28,8 @@ class ExplainOptions:
     length: Annotated[
         int, value_option("TOKENS", "Length of the sequence that the sizes are stated for.", min=2, max=500)
     ] = 25
-    scheme: Scheme = ""
-    as_json: AsJson = False
+    scheme: arguments.Scheme = ""
+    as_json: arguments.AsJson = False
 
 
 @command("ilpinfer explain citations", "ilpinfer explain rules.toml --model hmm.json --json")

@@ -13,7 +13,8 @@ from formulations.problem.compiled_rules import CompiledRules
 from formulations.programs.formulation import FloorKind, score_floor
 from formulations.programs.kinds import PROGRAMS, Kind, with_hard_rules
 from formulations.programs.program import FORMATS, UNITS
-from ilpinfer.cli.arguments import AsJson, First, Units, flag, output_folder, value_option
+from ilpinfer.cli import arguments
+from ilpinfer.cli.arguments import flag, output_folder, value_option
 from ilpinfer.cli.command import command
 from ilpinfer.cli.failure import Failure
 from ilpinfer.cli.inputs import ProgramInput, check_streams, prepare
@@ -135,9 +136,9 @@ class ExportOptions:
             "beam:width=50 and others.",
         ),
     ] = ""
-    units: Units = "nats"
-    first: First = None
-    as_json: AsJson = False
+    units: arguments.Units = "nats"
+    first: arguments.First = None
+    as_json: arguments.AsJson = False
 
 
 @command(

@@ -5,16 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from ilpinfer.cli.arguments import (
-    AsJson,
-    ReferenceFiles,
-    Ties,
-    Units,
-    argument,
-    output_file,
-    output_folder,
-    value_option,
-)
+from ilpinfer.cli import arguments
+from ilpinfer.cli.arguments import argument, output_file, output_folder, value_option
 from ilpinfer.cli.command import command
 from ilpinfer.cli.exporting import check_texts
 from ilpinfer.cli.failure import Failure
@@ -57,8 +49,8 @@ class GenerateOptions:
     hardness: Annotated[
         float, value_option("SHARE", "How much the scores favor labellings that break rules, 0 to 1.")
     ] = 0.5
-    ties: Ties = 100
-    as_json: AsJson = False
+    ties: arguments.Ties = 100
+    as_json: arguments.AsJson = False
 
     def instances(self) -> "Iterator[Instance]":
         from ilpinfer.references.generator import generate
@@ -97,10 +89,10 @@ def generate_references(options: GenerateOptions) -> None:
 
 @command("ilpinfer reference programs references.jsonl --output programs")
 def write_reference_programs(
-    files: ReferenceFiles,
+    files: arguments.ReferenceFiles,
     output: Annotated[str, output_folder("Folder for the programs.")],
-    units: Units = "nats",
-    as_json: AsJson = False,
+    units: arguments.Units = "nats",
+    as_json: arguments.AsJson = False,
 ) -> None:
     """Write the integer program of each reference, as LP and as MPS."""
     check_texts("lp", units)

@@ -12,7 +12,8 @@ from formulations.dtypes import Integers
 from formulations.files import plain_name
 from formulations.grid import UNITS_PER_NAT
 from formulations.programs.program import UNITS
-from ilpinfer.cli.arguments import AsJson, Limit, output_file, solution_files, value_option
+from ilpinfer.cli import arguments
+from ilpinfer.cli.arguments import output_file, solution_files, value_option
 from ilpinfer.cli.command import command
 from ilpinfer.cli.exporting import PROGRAM, ProgramOptions, check_texts, known_trellis, numbers
 from ilpinfer.cli.inputs import ProgramInput, prepare
@@ -56,8 +57,8 @@ class ImportOptions:
         ""
     )
     program: ProgramOptions = field(default_factory=ProgramOptions)
-    time_limit: Limit = None
-    as_json: AsJson = False
+    time_limit: arguments.Limit = None
+    as_json: arguments.AsJson = False
 
 
 @dataclass(frozen=True)

@@ -16,19 +16,7 @@ from formulations.labels.schemes import ALIASES, SCHEMES, scheme_name
 from formulations.messages import suggestion
 from formulations.problem.digest import digest
 from formulations.rulefiles.loading import LARGEST, catalogue
-from ilpinfer.cli import signals
-from ilpinfer.cli.arguments import (
-    Column,
-    Input,
-    LabelNames,
-    Logits,
-    Model,
-    Pool,
-    Reward,
-    Rules,
-    RulesFirst,
-    Scheme,
-)
+from ilpinfer.cli import arguments, signals
 from ilpinfer.cli.command import Without
 from ilpinfer.cli.python_rules import code_of, file_of, is_python, python_rules
 from ilpinfer.cli.streams import STDOUT, notice
@@ -54,15 +42,15 @@ if TYPE_CHECKING:
 class Scoring:
     """How sequences are read and scored; scheme, column and logits are empty where they are inferred."""
 
-    model: Model = None
-    rules: Rules = ()
-    scheme: Scheme = ""
-    column: Column = ""
-    label_names: LabelNames = None
-    pool: Pool = "first"
-    logits: Logits = ""
-    rewards: Reward = ()
-    rules_first: RulesFirst = False
+    model: arguments.Model = None
+    rules: arguments.Rules = ()
+    scheme: arguments.Scheme = ""
+    column: arguments.Column = ""
+    label_names: arguments.LabelNames = None
+    pool: arguments.Pool = "first"
+    logits: arguments.Logits = ""
+    rewards: arguments.Reward = ()
+    rules_first: arguments.RulesFirst = False
 
     @property
     def reading(self) -> LogitsOptions:
@@ -73,7 +61,7 @@ class Scoring:
 
 @dataclass(frozen=True)
 class InputOptions(Scoring):
-    source: Input = field(kw_only=True)
+    source: arguments.Input = field(kw_only=True)
 
     @property
     def files(self) -> list[str]:

@@ -12,19 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import ilpinfer
 from formulations import dump_rules
 from formulations.errors import RuleNotice
-from ilpinfer.cli.arguments import (
-    AsJson,
-    Column,
-    Rules,
-    Scheme,
-    TrainFile,
-    argument,
-    flag,
-    kind_option,
-    model_option,
-    output_file,
-    value_option,
-)
+from ilpinfer.cli import arguments
+from ilpinfer.cli.arguments import argument, flag, kind_option, model_option, output_file, value_option
 from ilpinfer.cli.command import command, common
 from ilpinfer.cli.inputs import (
     about,
@@ -74,7 +63,7 @@ MODELS = "Models that score TRAIN"
 
 @dataclass(frozen=True)
 class LearnOptions:
-    source: TrainFile
+    source: arguments.TrainFile
     output: Annotated[str, output_file("File for the rules with learnt penalties, TOML")]
     model: Annotated[
         str | None,
@@ -97,7 +86,7 @@ class LearnOptions:
             "NAME=VALUE", "A parameter of the kind, as in `ilpinfer train`. May be repeated.", MODELS
         ),
     ] = ()
-    rules: Rules = ()
+    rules: arguments.Rules = ()
     algorithm: Annotated[
         str,
         value_option(
@@ -143,9 +132,9 @@ class LearnOptions:
     seed: Annotated[
         int, value_option("NUMBER", "Seed of the folds and of the order of sequences.", min=0)
     ] = 0
-    scheme: Scheme = ""
-    column: Column = ""
-    as_json: AsJson = False
+    scheme: arguments.Scheme = ""
+    column: arguments.Column = ""
+    as_json: arguments.AsJson = False
     others: Annotated[Sequence[str], argument("", "", hidden=True)] = ()
 
 

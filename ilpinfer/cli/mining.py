@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from formulations import InferenceError, dump_rules
-from ilpinfer.cli.arguments import AsJson, Column, Scheme, TrainFile, output_file, value_option
+from ilpinfer.cli import arguments
+from ilpinfer.cli.arguments import output_file, value_option
 from ilpinfer.cli.command import command, common
 from ilpinfer.cli.failure import Failure
 from ilpinfer.cli.inputs import about, canonical_scheme, files_read, notice_scheme
@@ -34,7 +35,7 @@ SELECTION = "Selection of rules"
 
 @dataclass(frozen=True)
 class MineOptions:
-    source: TrainFile
+    source: arguments.TrainFile
     output: Annotated[str, output_file("File for the rules, TOML")]
     families: Annotated[
         str,
@@ -99,10 +100,10 @@ class MineOptions:
             "TRAIN with the labels that a model predicts; rules must detect errors of these. - for standard input.",
         ),
     ] = ""
-    scheme: Scheme = ""
-    column: Column = ""
+    scheme: arguments.Scheme = ""
+    column: arguments.Column = ""
     seed: Annotated[int, value_option("NUMBER", "Seed of the folds and of generated wrong labellings.")] = 0
-    as_json: AsJson = False
+    as_json: arguments.AsJson = False
 
     @property
     def miner(self) -> "RuleMiner":

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from formulations import RuleSet
 from ilpinfer import __version__
-from ilpinfer.cli.arguments import AsJson, First, Limit, flag, output_file, output_rows, value_option
+from ilpinfer.cli import arguments
+from ilpinfer.cli.arguments import flag, output_file, output_rows, value_option
 from ilpinfer.cli.command import command
 from ilpinfer.cli.failure import Findings
 from ilpinfer.cli.inputs import ProgramInput, on_error, prepare
@@ -48,8 +49,8 @@ class ParetoOptions:
         str, output_file("File for a picture, SVG: the frontier of one sequence, or the sum over several")
     ] = ""
     summary: Annotated[str, output_file("File for the trade-off over all sequences, JSON")] = ""
-    first: First = None
-    time_limit: Limit = None
+    first: arguments.First = None
+    time_limit: arguments.Limit = None
     hull: Annotated[
         bool, flag("Find only the points that are the only best one for some weight; takes less time.")
     ] = False
@@ -76,7 +77,7 @@ class ParetoOptions:
         ),
     ] = 2
     seed: Annotated[int, value_option("NUMBER", "Seed of the folds.", TAU, min=0)] = 0
-    as_json: AsJson = False
+    as_json: arguments.AsJson = False
 
     def job(self, content: str) -> str:
         """Digest of everything that rows depend on; `content` is the digest of the input."""

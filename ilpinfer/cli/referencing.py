@@ -8,7 +8,8 @@ from typing import Annotated, Any
 from formulations import RuleSet, parse_rules
 from formulations.errors import InferenceError
 from ilpinfer.checker import MAX_STEPS
-from ilpinfer.cli.arguments import AsJson, Limit, ReferenceFiles, Ties, output_file, value_option
+from ilpinfer.cli import arguments
+from ilpinfer.cli.arguments import output_file, value_option
 from ilpinfer.cli.command import command
 from ilpinfer.cli.failure import Failure
 from ilpinfer.cli.inputs import InputOptions, check_streams, prepare
@@ -34,9 +35,9 @@ class MakeOptions:
         ),
     ]
     top: Annotated[int | None, value_option("NUMBER", "List at least this many labellings.", min=1)] = None
-    ties: Ties = 100
-    time_limit: Limit = None
-    as_json: AsJson = False
+    ties: arguments.Ties = 100
+    time_limit: arguments.Limit = None
+    as_json: arguments.AsJson = False
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,7 @@ def make_references(options: MakeOptions) -> None:
 
 @command("ilpinfer reference verify references.jsonl", "ilpinfer reference verify - <references.jsonl")
 def verify_references(
-    files: ReferenceFiles,
+    files: arguments.ReferenceFiles,
     depth: Annotated[
         str,
         value_option(
@@ -114,7 +115,7 @@ def verify_references(
         int | None,
         value_option("NUMBER", "Most steps of a reference; as many as a minute takes if not given.", min=1),
     ] = None,
-    as_json: AsJson = False,
+    as_json: arguments.AsJson = False,
 ) -> None:
     """Verify references. No solver is needed.
 
@@ -150,12 +151,12 @@ def verify_references(
 
 @command("ilpinfer reference show references.jsonl --number 1")
 def show_references(
-    files: ReferenceFiles,
+    files: arguments.ReferenceFiles,
     number: Annotated[
         int | None,
         value_option("NUMBER", "Show only the reference of this number, from 1, of each file.", min=1),
     ] = None,
-    as_json: AsJson = False,
+    as_json: arguments.AsJson = False,
 ) -> None:
     """Show labellings, scores, the margin to the next best score, rules, and the size of the proofs."""
     check_streams(as_json, [], files)

@@ -12,16 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from formulations.errors import RuleNotice
 from formulations.problem.digest import digest
-from ilpinfer.cli.arguments import (
-    AsJson,
-    Limit,
-    MethodName,
-    MethodOption,
-    argument,
-    flag,
-    output_folder,
-    value_option,
-)
+from ilpinfer.cli import arguments
+from ilpinfer.cli.arguments import argument, flag, output_folder, value_option
 from ilpinfer.cli.command import command
 from ilpinfer.cli.failure import Failure
 from ilpinfer.cli.inputs import Job, Scoring, about, check_streams, job_of, parameters
@@ -59,8 +51,8 @@ class ReprocessOptions:
         str,
         output_folder("Folder or address for the results: part-00000.parquet and so on, and manifest.json."),
     ]
-    method: MethodName = "auto"
-    time_limit: Limit = None
+    method: arguments.MethodName = "auto"
+    time_limit: arguments.Limit = None
     budget: Annotated[
         float | None,
         value_option("SECONDS", "Seconds after which the run stops; --resume continues it.", RUN),
@@ -95,8 +87,8 @@ class ReprocessOptions:
             "ADDRESS", "Decode on the workers of a Dask scheduler, such as tcp://10.0.0.1:8786.", RUN
         ),
     ] = ""
-    option: MethodOption = ()
-    as_json: AsJson = False
+    option: arguments.MethodOption = ()
+    as_json: arguments.AsJson = False
 
 
 @command(

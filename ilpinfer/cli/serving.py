@@ -15,7 +15,8 @@ from formulations.files import read_text
 from formulations.problem.compiled_rules import notices
 from formulations.rulefiles.loading import CATALOGUE, LARGEST, catalogue
 from formulations.rulefiles.reader import read as read_rule_text
-from ilpinfer.cli.arguments import MethodName, MethodOption, Reward, Rules, Scheme, model_option, value_option
+from ilpinfer.cli import arguments
+from ilpinfer.cli.arguments import model_option, value_option
 from ilpinfer.cli.command import command, common
 from ilpinfer.cli.failure import Failure
 from ilpinfer.cli.inputs import about, canonical_scheme, parameters, read_rules, with_rewards
@@ -51,11 +52,11 @@ class ServeOptions:
             "Model that scores texts: a file from `ilpinfer train`, or case-law. Without it, requests contain scores."
         ),
     ] = None
-    rules: Rules = ()
-    rewards: Reward = ()
-    scheme: Scheme = ""
-    method: MethodName = "auto"
-    option: MethodOption = ()
+    rules: arguments.Rules = ()
+    rewards: arguments.Reward = ()
+    scheme: arguments.Scheme = ""
+    method: arguments.MethodName = "auto"
+    option: arguments.MethodOption = ()
     examples: Annotated[
         str | None,
         value_option(

@@ -3,7 +3,7 @@
 import math
 from typing import TYPE_CHECKING
 
-from ilpinfer.cli.arguments import AsJson
+from ilpinfer.cli import arguments
 from ilpinfer.cli.command import command
 from ilpinfer.cli.screen import add_row, console, print_json, table
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 @command("ilpinfer methods", "ilpinfer methods --json")
-def show_methods(as_json: AsJson = False) -> None:
+def show_methods(as_json: arguments.AsJson = False) -> None:
     """List the decoding methods, exact and heuristic, with their options."""
     from ilpinfer.core.registry import methods, offered
 

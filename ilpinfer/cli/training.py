@@ -11,19 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from formulations import LabelSet, RuleSet
 from formulations.errors import RuleNotice
 from formulations.messages import suggestion
-from ilpinfer.cli.arguments import (
-    LABELS,
-    AsJson,
-    Column,
-    First,
-    KindOption,
-    ModelKind,
-    Scheme,
-    TrainFile,
-    output_file,
-    rules_option,
-    value_option,
-)
+from ilpinfer.cli import arguments
+from ilpinfer.cli.arguments import output_file, rules_option, value_option
 from ilpinfer.cli.command import command
 from ilpinfer.cli.inputs import about, canonical_scheme, files_read, notice_scheme, parameters, read_rules
 from ilpinfer.cli.outputs import Outputs
@@ -51,13 +40,13 @@ EVALUATION = "Evaluation"
 
 @dataclass(frozen=True)
 class TrainOptions:
-    source: TrainFile
+    source: arguments.TrainFile
     output: Annotated[str, output_file("File for the model, JSON")]
-    kind: ModelKind = "hmm"
-    scheme: Scheme = ""
-    column: Column = ""
-    first: First = None
-    option: KindOption = ()
+    kind: arguments.ModelKind = "hmm"
+    scheme: arguments.Scheme = ""
+    column: arguments.Column = ""
+    first: arguments.First = None
+    option: arguments.KindOption = ()
     held_out: Annotated[
         str,
         value_option(
@@ -96,10 +85,10 @@ class TrainOptions:
             "in|out",
             "in: line breaks (@newline@) are tokens like others. out: a crf does not see them; decode then gives each one its "
             "most frequent label in TRAIN, or the label of the field around it.",
-            LABELS,
+            arguments.LABELS,
         ),
     ] = "in"
-    as_json: AsJson = False
+    as_json: arguments.AsJson = False
 
 
 @command(

@@ -1,13 +1,13 @@
 """`ilpinfer warm-up`."""
 
-from ilpinfer.cli.arguments import AsJson
+from ilpinfer.cli import arguments
 from ilpinfer.cli.command import command
 from ilpinfer.cli.progress import status
 from ilpinfer.cli.screen import console, print_json
 
 
 @command("ilpinfer warm-up")
-def warm_up(as_json: AsJson = False) -> None:
+def warm_up(as_json: arguments.AsJson = False) -> None:
     """Compile the kernels in advance and store them, so that the first decoding does not wait for them."""
     from ilpinfer.decoding.warming import stages
     from ilpinfer.kernels.jit import place

@@ -1,6 +1,5 @@
 """Plots of a comparison on axes of matplotlib, as files, and as images in a page."""
 
-import io
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -11,7 +10,7 @@ from ilpinfer.comparison.columns import readable
 from ilpinfer.comparison.curves import Curve, anytime, gap_shares, time_profiles, times_by_length
 from ilpinfer.comparison.frame import frame_of
 from ilpinfer.comparison.plan import ComparisonData
-from ilpinfer.evaluation.pictures import silent_figures
+from ilpinfer.evaluation import pictures
 from ilpinfer.system.extras import require
 from ilpinfer.system.files import write_atomically
 from ilpinfer.system.output_paths import check_folder, output_path
@@ -26,18 +25,14 @@ SIZE = (5.2, 3.2)
 LINE = 0.17
 """Inches of a line of a legend."""
 STYLE: dict[Any, Any] = {
-    "svg.fonttype": "none",
-    "svg.hashsalt": "ilpinfer",
+    **pictures.STYLE,
     "font.family": "sans-serif",
-    "font.size": 10,
     "savefig.bbox": "tight",
     "savefig.pad_inches": 0.05,
 }
 NAME = 40
 """Characters of a method in a legend."""
 
-FORMATS = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
-"""Formats of files, with metadata that keeps the time out of them."""
 PLOTS = ("gaps", "anytime", "profile", "lengths")
 
 Style = Mapping[str, Any]
@@ -63,8 +58,8 @@ def drawings(comparison: ComparisonData) -> dict[str, Drawing]:
 
 def check_plots(kind: str) -> None:
     """Raise ValueError for an unknown format of plots, and MissingLibrary without matplotlib."""
-    if kind not in FORMATS:
-        raise ValueError(f"format of plots is {kind!r}; expected one of {', '.join(FORMATS)}")
+    if kind not in pictures.FORMATS:
+        raise ValueError(f"format of plots is {kind!r}; expected one of {', '.join(pictures.FORMATS)}")
     require("a plot", "compare", "matplotlib")
 
 
@@ -79,7 +74,7 @@ def write_plots(
     for place in places:
         output_path(place, inputs)
     for place, draw in zip(places, drawn.values(), strict=True):
-        write_atomically(place, image(draw, kind), inputs)
+        write_atomically(place, plot(draw, kind), inputs)
     return places
 
 
@@ -144,16 +139,14 @@ def plot_lengths(ax: Any, curves: Sequence[Curve], style: Mapping[str, Style]) -
 
 def picture(draw: Drawing, size: tuple[float, float] = SIZE) -> str:
     """An SVG image as a `data:` address."""
-    text = image(draw, "svg", size).decode()
+    text = plot(draw, "svg", size).decode()
     return "data:image/svg+xml;base64," + b64encode(text[text.index("<svg") :].encode()).decode()
 
 
-def image(draw: Drawing, kind: str, size: tuple[float, float] = SIZE) -> bytes:
+def plot(draw: Drawing, kind: str, size: tuple[float, float] = SIZE) -> bytes:
     """What is drawn, as the content of a file: axes in inches of the size, and a legend below them."""
-    import matplotlib
 
-    with silent_figures() as Figure, matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=size, layout="constrained")
+    def with_legend(figure: Any) -> None:
         ax = figure.subplots()
         ax.spines[["top", "right"]].set_visible(False)
         ax.grid(alpha=0.15)
@@ -165,9 +158,8 @@ def image(draw: Drawing, kind: str, size: tuple[float, float] = SIZE) -> bytes:
         )
         for text in legend.get_texts():
             text.set_parse_math(False)
-        stream = io.BytesIO()
-        figure.savefig(stream, format=kind, metadata=FORMATS[kind], dpi=200)
-        return stream.getvalue()
+
+    return pictures.image(with_legend, size, kind, STYLE)
 
 
 def _steps(ax: Any, method: str, x: Any, y: Any, style: Mapping[str, Style]) -> None:

@@ -188,7 +188,11 @@ def _latex(lines: "pd.DataFrame", columns: Sequence[Column], layout: Layout, nam
     """A table of booktabs; with a caption, which is LaTeX itself, it floats and has a label."""
     caption = layout.caption or (CAPTIONS[_golden(lines)] if layout.preset else "")
     sides = "".join("l" if column.form == "text" else "r" for column in columns)
-    style = _texts_of_columns(lines, columns, layout).style.hide(axis="index").format(escape="latex")
+    texts = _texts_of_columns(lines, columns, layout)
+    for head, column in zip(texts.columns, columns, strict=True):
+        if column.form != "text":
+            texts[head] = texts[head].str.replace(r"-(?=\d)", "−", regex=True)
+    style = texts.style.hide(axis="index").format(escape="latex")
     text = style.format_index(escape="latex", axis="columns").to_latex(
         column_format=f"@{{}}{sides}@{{}}" if layout.preset else sides, hrules=True
     )
@@ -196,6 +200,7 @@ def _latex(lines: "pd.DataFrame", columns: Sequence[Column], layout: Layout, nam
     text = re.sub(r"-(?=-)", "-{}", text)  # two would be a dash
     text = (
         text.replace("–", "--")
+        .replace("−", "$-$")
         .replace("|", r"\textbar{}")
         .replace("<", r"\textless{}")
         .replace(">", r"\textgreater{}")

@@ -1,11 +1,12 @@
 """The confusion matrix: its largest mistakes, and its picture."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from formulations.dtypes import Integers
-from ilpinfer.evaluation.pictures import silent_figures, svg
+from ilpinfer.evaluation.pictures import image
 
 
 def mistakes(names: Sequence[str], confusion: Integers, most: int) -> list[tuple[str, str, int]]:
@@ -21,16 +22,17 @@ def picture(names: Sequence[str], confusion: Integers) -> str:
     """SVG of shares of each gold label, with numbers of tokens where there is room for them."""
     K = len(names)
     side = max(3.0, 0.45 * K + 1.5)
-    with silent_figures() as Figure:
-        figure = Figure(figsize=(side + 1, side), layout="constrained")
+
+    def draw(figure: Any) -> None:
         axes = figure.subplots()
         share = confusion / np.maximum(confusion.sum(axis=1, keepdims=True), 1)
-        image = axes.imshow(share, cmap="Blues", vmin=0, vmax=1)
+        shares = axes.imshow(share, cmap="Blues", vmin=0, vmax=1)
         axes.set(xlabel="predicted", ylabel="gold")
         axes.set_xticks(range(K), names, rotation=90, parse_math=False)
         axes.set_yticks(range(K), names, parse_math=False)
         for i, j in np.argwhere(confusion) if K <= 40 else ():
             colour = "white" if share[i, j] > 0.5 else "black"
             axes.text(j, i, str(confusion[i, j]), ha="center", va="center", fontsize=7, color=colour)
-        figure.colorbar(image, ax=axes, label="share of the gold label's tokens", shrink=0.8)
-        return svg(figure, alone=True)
+        figure.colorbar(shares, ax=axes, label="share of the gold label's tokens", shrink=0.8)
+
+    return image(draw, (side + 1, side)).decode()

@@ -1,33 +1,21 @@
 """Pictures of Pareto frontiers: of one sequence, and of a corpus by the common weight."""
 
-import contextlib
 import math
-from collections.abc import Iterator
 from typing import Any
 
 from ilpinfer.decoding.frontier import Frontier
-from ilpinfer.evaluation.pictures import silent_figures, svg
+from ilpinfer.evaluation.pictures import image
 from ilpinfer.learning.trade_off import CorpusFrontier
 
-STYLE: dict[Any, Any] = {"svg.fonttype": "none", "svg.hashsalt": "ilpinfer", "font.size": 10}
 INK, SUPPORTED, UNSUPPORTED, GOLD = "#4d4d4d", "#0072b2", "#d55e00", "#b8860b"
 MEASURES = {"accuracy": "right tokens", "f1": "F1 of spans", "whole": "whole sequences"}
 NAMED_WEIGHTS = (0.25, 0.5, 1.0, 2.0, 4.0)
 """Weights that are written beside the curve of a corpus."""
 
 
-@contextlib.contextmanager
-def _figures() -> Iterator[Any]:
-    with silent_figures() as figures:
-        import matplotlib
-
-        with matplotlib.rc_context(STYLE):
-            yield figures
-
-
 def sequence_picture(frontier: Frontier, title: str, gold: tuple[float, float] | None = None) -> str:
-    with _figures() as figures:
-        figure = figures(figsize=(6.4, 4.2), layout="constrained")
+
+    def draw(figure: Any) -> None:
         axes = figure.subplots()
         cost, score = ([getattr(point, name) for point in frontier.points] for name in ("cost", "score"))
         far = max([*cost, gold[1] if gold else 0.0]) * 1.08 + 0.1
@@ -49,20 +37,22 @@ def sequence_picture(frontier: Frontier, title: str, gold: tuple[float, float] |
             axes.plot([gold[1]], [gold[0]], "*", color=GOLD, markersize=13, label="gold")
         _finish(axes, "violation cost, nats", "model and feature score, nats", title)
         axes.legend(loc="lower right", frameon=False)
-        return svg(figure, alone=True)
+
+    return image(draw, (6.4, 4.2)).decode()
 
 
 def corpus_picture(curve: CorpusFrontier, title: str) -> str:
     """The frontier of a corpus as SVG text; with gold, right tokens, F1 and whole sequences by weight beside it."""
     measured = curve.points[0].measures is not None
-    with _figures() as figures:
-        figure = figures(figsize=(11.5 if measured else 6.4, 4.4), layout="constrained")
+
+    def draw(figure: Any) -> None:
         panels = figure.subplots(1, 2) if measured else [figure.subplots()]
         _draw_curve(panels[0], curve)
         if measured:
             _draw_measures(panels[1], curve)
         figure.suptitle(title, fontsize=11)
-        return svg(figure, alone=True)
+
+    return image(draw, (11.5 if measured else 6.4, 4.4)).decode()
 
 
 def _draw_curve(axes: Any, curve: CorpusFrontier) -> None:

@@ -4,6 +4,8 @@ import csv
 import io
 import math
 import re
+import shutil
+import subprocess
 
 import pandas as pd
 import pytest
@@ -180,12 +182,54 @@ def test_the_table_for_papers_fits_a_column(gold, tmp_path):
     name = "f1_loss" if gold else "mean_gap"
     value, low, high = ((100 if gold else 1) * line[f"{name}{end}"] for end in ("", "_low", "_high"))
     digits = 1 if gold else 2
-    cell = f"{value:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"
+    cell = f"{value:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]".replace("-", "$-$")
     assert cell in next(each for each in shown if each[0] == "given")
     own = comparison.write_tables(
         tmp_path, "latex", preset="paper", columns=["method", "proved"], caption="Mine"
     )
     assert "\\caption{Mine}" in own[0].read_text("utf-8") and "proved" in own[0].read_text("utf-8")
+
+
+TEX = r"""\documentclass[10pt,twocolumn]{article}
+\usepackage{booktabs}
+\newsavebox\whole
+\let\begintabular\tabular
+\let\closetabular\endtabular
+\renewenvironment{tabular}[1]{\begin{lrbox}{\whole}\begintabular{#1}}{\closetabular\end{lrbox}%
+\typeout{WIDTH \the\wd\whole}\usebox{\whole}}
+\begin{document}
+"""
+
+
+def typeset(folder, files):
+    """The widths in points of tables that TeX has set."""
+    pages = "".join(rf"\input{{{file.name}}}\clearpage" + "\n" for file in files)
+    (folder / "all.tex").write_text(TEX + pages + r"\end{document}")
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all.tex"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-2000:]
+    return [float(width) for width in re.findall(r"WIDTH ([0-9.]+)pt", done.stdout)]
+
+
+@pytest.mark.skipif(not shutil.which("pdflatex"), reason="no TeX")
+def test_tex_sets_every_table_and_the_one_for_papers_fits_a_column(tmp_path):
+    if subprocess.run(["kpsewhich", "booktabs.sty"], check=False, capture_output=True).returncode:
+        pytest.skip("no booktabs")
+    (file,) = ordinary().write_tables(tmp_path, "latex", preset="paper", caption="Mine")
+    text = file.read_text("utf-8")
+    long = r"annealing:time\_limit=0.005"
+    assert long in text
+    file.write_text(text.replace(long, "constrained-viterbi"))
+    (width,) = typeset(tmp_path, [file])
+    assert 100 < width <= 229.5, "the column of an article on letter paper"
+    files = odd().write_tables(tmp_path, "latex")
+    assert len(typeset(tmp_path, files)) == len(files) > 3
+
+
+def test_numbers_below_zero_have_a_minus(tmp_path):
+    (file,) = ordinary().write_tables(tmp_path, "latex", preset="paper")
+    text = file.read_text("utf-8")
+    assert "[$-$" in text and not re.search(r"[ \[]-[0-9]", text)
 
 
 @pytest.mark.parametrize(("kind", "begin"), [("pdf", b"%PDF-"), ("svg", b"<?xml"), ("png", b"\x89PNG")])
@@ -232,7 +276,7 @@ def test_latex_is_escaped_and_has_as_many_cells_as_columns(tmp_path):
         assert len(rows) == 1 + len(comparison.table(name))
         for line in rows:
             assert len(re.findall(r"(?<!\\)&", line)) == len(sides) - 1
-            bare = re.sub(r"\\[a-zA-Z]+\d*(\{\})? ?|\\[&%$#_{}]|\$\\pm\$", "", line)
+            bare = re.sub(r"\\[a-zA-Z]+\d*(\{\})? ?|\\[&%$#_{}]|\$\\pm\$|\$-\$", "", line)
             assert not re.search(r"[\\%$#_{}<>|~^]", bare.replace(" & ", ""))
         assert text.count("\\toprule") == text.count("\\midrule") == text.count("\\bottomrule") == 1
         if name != "stages":

@@ -1,0 +1,77 @@
+"""Machines of formulas: as many violations as the formula has, and few states, at whatever length."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+import ilpinfer
+from formulations import LabelSet, Trellis
+from formulations import constraints as C
+from formulations.problem.compiled_rules import compile_problem
+
+LABELS = LabelSet(["a", "b", "O"])
+SMALL = {
+    "forall t: a(t) -> exists s < t: b(s)": 2,
+    "forall t: a(t) -> forall s > t: not b(s)": 2,
+    "forall t: a(t) -> exists s > t: b(s)": 2,
+    "forall t: a(t) -> not exists s: b(s)": 4,
+    "(exists t: a(t)) -> (forall t: not b(t))": 4,
+    "forall t: a(t) -> forall s > t: s > t + 1 -> not a(s)": 3,
+    "forall t: a(t) -> forall s < t: not b(s) or exists u < s: O(u)": 4,
+}
+"""Formulas, and the most states of their machines where one violation counts as much as many."""
+OTHERS = [
+    "forall t > 0: not (a(t - 1) and b(t))",
+    "forall s, t > s: a(s) and a(t) -> a(t - 1)",
+    "exists t > 1: a(t) and b(t - 1) and not a(t - 2)",
+    "forall t in 1..last - 1: O(t - 1) or a(t) or O(t) or b(t + 1)",
+    "a(last) -> b(first)",
+    "forall t: token(t) is number -> exists s > t: a(s) and b(s - 1)",
+]
+
+
+def machines(rule, T):
+    tokens = ["1" if t % 3 == 1 else "x" for t in range(T)]
+    [ground] = compile_problem(
+        Trellis(np.zeros(3), np.zeros((T - 1, 3, 3)), labels=LABELS, tokens=tokens), [rule]
+    ).rules
+    return ground, ground.machines
+
+
+@pytest.mark.parametrize("how", [{"penalty": 1.0}, {"penalty": 1.0, "distance": "binary"}, {}], ids=str)
+@pytest.mark.parametrize("formula", [*SMALL, *OTHERS])
+def test_machines_emit_the_violations_of_every_labelling(formula, how):
+    for T in range(1, 7):
+        ground, some = machines(C.logic(formula, **how), T)
+        for path in map(np.array, product(range(3), repeat=T)):
+            emitted, violations = sum(machine.violations(path) for machine in some), ground.violations(path)
+            if how.get("distance") == "binary" or not how:
+                emitted, violations = min(emitted, 1), min(violations, 1)
+            assert emitted == violations, (T, path)
+
+
+@pytest.mark.parametrize("formula", SMALL)
+def test_states_of_hard_formulas_do_not_grow_with_the_sequence(formula):
+    for T in (20, 45):
+        assert sum(machine.states for machine in machines(C.logic(formula), T)[1]) <= SMALL[formula]
+
+
+@pytest.mark.parametrize(
+    "formula", ["forall t: a(t) -> forall s > t: not b(s)", "forall t: a(t) -> exists s > t: b(s)"]
+)
+def test_violations_that_are_counted_take_a_state_for_each_number(formula):
+    assert [machine.states for machine in machines(C.logic(formula, penalty=1.0), 45)[1]] == [52]
+
+
+def test_an_order_of_many_fields_is_proved():
+    """Label setting follows the product of all machines, which have two states each."""
+    rng, names = np.random.default_rng(1), [*"abcdefgh"]
+    trellis = Trellis.from_emissions(rng.normal(size=(45, 8)), rng.normal(size=(8, 8)) / 2, labels=names)
+    pairs = zip(names, names[1:], strict=False)
+    rules = [C.logic(f"forall t: {later}(t) -> forall s > t: not {earlier}(s)") for earlier, later in pairs]
+    solution = ilpinfer.decode(trellis, rules)
+    assert solution.status == "optimal" and solution.certificate.kind == "exact"
+    assert ilpinfer.verify(trellis, rules, solution).proved
+    solver = ilpinfer.decode(trellis, rules, method="cp-sat")
+    assert solver.status == "optimal" and solver.score == solution.score
