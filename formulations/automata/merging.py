@@ -1,6 +1,9 @@
 """Unrolled automata made small: states of different tokens that do the same become one."""
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from formulations.automata.machine import Automaton
 from formulations.dtypes import Integers
@@ -9,7 +12,7 @@ _DEPTH = 8  # steps by which states are compared first
 
 
 def merged(unrolled: Automaton, length: int, first: list[int]) -> Automaton:
-    """An automaton with fewer states that emits as much in all on `length` symbols; the unrolled one where that fails.
+    """An automaton with fewer states that emits as much in all on `length` symbols; the unrolled one where none is known.
 
     States that emit the same in their next steps, at whatever tokens, become one. What the last step then owes is emitted
     at the end. Token 0 has one of the symbols `first`.
@@ -17,27 +20,33 @@ def merged(unrolled: Automaton, length: int, first: list[int]) -> Automaton:
     layers = [np.zeros(1, np.int64)]
     for _ in range(length):
         layers.append(np.unique(unrolled.next_state[layers[-1]]))
-    after = _representatives(unrolled, layers)[unrolled.next_state]
-    final = _owed(unrolled, after, length, first)
-    if final is None:
-        return unrolled
-    small = Automaton(after, unrolled.emits, final)
-    number = np.cumsum(small.reachable) - 1
-    kept = np.flatnonzero(small.reachable)
-    return Automaton(number[after[kept]], small.emits[kept], final[kept])
+    total, more = _repeated(unrolled, layers)
+    results = [unrolled]
+    for repeated in (total > 0, more):
+        after = _representatives(unrolled, layers, repeated)[unrolled.next_state]
+        final = _owed(unrolled, after, length, first)
+        if final is not None:
+            small = Automaton(after, unrolled.emits, final)
+            number, kept = np.cumsum(small.reachable) - 1, np.flatnonzero(small.reachable)
+            results.append(Automaton(number[after[kept]], small.emits[kept], final[kept]))
+    return min(results, key=lambda one: one.states)
 
 
-def _representatives(unrolled: Automaton, layers: list[Integers]) -> Integers:
-    """(Q,) the first state that emits the same in the next steps before the last token.
-
-    Both also agree on whether anything is emitted where one symbol is repeated up to the end.
-    """
-    result, kinds = np.arange(unrolled.states), list[list[int]]()
-    total = np.repeat(unrolled.final[:, None], unrolled.emits.shape[1], axis=1)
+def _repeated(unrolled: Automaton, layers: list[Integers]) -> tuple[Integers, Integers]:
+    """Violations (Q, S) from a state on where a symbol is repeated up to the end; and above those of the best state of its token."""
     symbols = np.arange(unrolled.emits.shape[1])
+    total = np.repeat(unrolled.final[:, None], len(symbols), axis=1)
+    more = np.zeros_like(total)
     for layer in layers[-2::-1]:
         total[layer] = unrolled.emits[layer] + total[unrolled.next_state[layer], symbols]
-    kind = np.unique(total > 0, axis=0, return_inverse=True)[1].reshape(-1)
+        more[layer] = total[layer] - total[layer].min(axis=0)
+    return total, more
+
+
+def _representatives(unrolled: Automaton, layers: list[Integers], repeated: NDArray[Any]) -> Integers:
+    """(Q,) the first state that emits the same in the next steps before the last token, with the same row of `repeated`."""
+    result, kinds = np.arange(unrolled.states), list[list[int]]()
+    kind = np.unique(repeated, axis=0, return_inverse=True)[1].reshape(-1)
     for _ in range(_DEPTH):
         rows = np.hstack([unrolled.emits, kind[:, None], kind[unrolled.next_state]])
         kind = np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
