@@ -4,10 +4,11 @@ The machines of the rules that the diagram's best labelling breaks come next. Sm
 record the best value that was left out; larger diagrams follow.
 """
 
+import math
 from itertools import count
 
 from formulations.dtypes import LabelIds
-from formulations.grid import FORBIDDEN, is_forbidden
+from formulations.grid import FORBIDDEN, UNITS_PER_NAT, is_forbidden
 from ilpinfer.core.trees import Leaf
 from ilpinfer.exact.diagram import DIAGRAMS, MOST_STEPS, Diagram, Room, unfold
 from ilpinfer.exact.known import Known
@@ -19,6 +20,8 @@ TOGETHER, MOST_TRIED, SAMPLE = 6, 30, 3000
 """Number of groups of machines added at a time; number of candidates if there are more, and steps of the diagram on which they are
 tried."""
 
+NEAREST, LOWER = UNITS_PER_NAT // 64, 4
+"""Distance of the first floor below the bound, and factor to that of the next one."""
 DIVE = 10_000
 """Steps of a diagram that can no longer prove a bound, but may contain a better labelling."""
 
@@ -35,6 +38,8 @@ class Refinement:
         """The best labelling under rules with machines, none where that is proved infeasible; None if it is not solved."""
         self.known.deadline.excuse(DIAGRAMS.warm())
         most = FEW
+        if (paths := self._by_floors(FEW * GROWTH)) is not None:
+            return paths
         while not self.known.deadline.passed:
             paths = self.attempt(min(most, largest))
             if paths is not None or most >= largest:
@@ -42,11 +47,24 @@ class Refinement:
             most *= GROWTH
         return None
 
-    def attempt(self, most: int) -> list[LabelIds] | None:
-        """As `run`, with diagrams of at most so many steps."""
-        known, floor = self.known, self.known.value
+    def _by_floors(self, most: int) -> list[LabelIds] | None:
+        """As `run`, with a floor that begins near the bound and is lowered while nothing reaches it and diagrams stay small."""
+        known, step = self.known, NEAREST
+        while math.isfinite(known.bound) and not (is_forbidden(known.bound) or known.deadline.passed):
+            floor = max(int(known.bound) - step, known.value)
+            paths = self.attempt(most, floor, together=1)
+            if paths is None or paths or floor == known.value:
+                return paths
+            step *= LOWER
+        return None
+
+    def attempt(
+        self, most: int, lowest: int = FORBIDDEN, together: int | None = None
+    ) -> list[LabelIds] | None:
+        """As `run`, with diagrams of at most so many steps, and of labellings worth at least `lowest`."""
+        known, floor = self.known, max(self.known.value, lowest)
         limits = known.deadline, self.room
-        self.relaxation.prune(floor)
+        self.relaxation.prune(known.value)
         diagram = unfold(self.relaxation, *limits, floor=floor, most=most)
         for number in count():
             if diagram is None:
@@ -60,15 +78,15 @@ class Refinement:
             if diagram.best <= diagram.left_out:
                 most = DIVE
             if number == len(self.order):
-                stage = self.next_stage(path, diagram)
+                stage = self.next_stage(path, diagram, together or TOGETHER)
                 if not stage:
                     return [path]
                 self.order.append(stage)
-            floor = known.value
+            floor = max(known.value, lowest)
             diagram = diagram.multiply(self.order[number], *limits, floor=floor, most=most)
         return None
 
-    def next_stage(self, path: LabelIds, diagram: Diagram) -> list[int]:
+    def next_stage(self, path: LabelIds, diagram: Diagram, together: int) -> list[int]:
         """The next machines: of those that have costs along the labelling, the groups that leave the fewest steps.
 
         Machines of a component stay together, and those of a rule that counts once.
@@ -80,10 +98,10 @@ class Refinement:
             mark = int(one.machines.mark[m])
             groups.setdefault(one.components[m] if mark < 0 else (-1, mark), []).append(m)
         order = sorted(groups.values(), key=lambda group: -int(one.machines.penalty[group[0]]))[:MOST_TRIED]
-        if len(order) > TOGETHER:
+        if len(order) > together:
             small = diagram.copy().thin(self.known.value, SAMPLE)
             order.sort(key=lambda group: self.count_left(group, small))
-        return [machine for group in order[:TOGETHER] for machine in group]
+        return [machine for group in order[:together] for machine in group]
 
     def count_left(self, group: list[int], small: Diagram) -> int:
         """The number of steps that remain of a small diagram after multiplication with machines."""

@@ -29,7 +29,7 @@ LARGEST_PRODUCT, LARGEST_SEARCH = 2**24, 2**22
 """Values of the recursion over a large product, and prefixes of a search that it bounds."""
 STEPS_OF_TOKEN, STEPS_OF_CHECK = 2**24, 2**29
 """Steps through a large product into one token, and into all: the checker of certificates refuses more."""
-KEYS_OF_TOKEN, KEYS_OF_CHECK = 2**24, 2**27
+KEYS_OF_TOKEN, KEYS_OF_CHECK = 2**23, 2**27
 """States of machines of all prefixes that a search tells apart at one token, and at all, as before."""
 GROWTH, MOST_SEARCHES = 2, 16
 """Factor to the next distance of the floor from the bound, and searches at most; one that is too large makes the distance smaller for
@@ -159,11 +159,11 @@ def _search(known: Known, relaxation: Relaxation, bounds: Bounds) -> LabelIds | 
         followed += new
         if not new:
             break
+    known.active = sorted(bounds.within)
+    known.prove(bound, known.leaf(known.active))
     for _ in range(MOST_SEARCHES):
         if bound < known.value or is_forbidden(bound):
             break
-        known.active = sorted([*followed, *bounds.within])
-        known.prove(bound, known.leaf(known.active))
         floor = max(bound - step, known.value)
         found = relaxation.prefixes(followed, known.deadline, floor=floor, most=LARGEST_SEARCH, bounds=bounds)
         if not found.complete or _too_large(found, len(followed)):
@@ -172,17 +172,18 @@ def _search(known: Known, relaxation: Relaxation, bounds: Bounds) -> LabelIds | 
             step, growth = step // (2 * GROWTH), 1
             continue
         bound, step = (found.values or [found.left_out])[0], step * growth
+        known.active = sorted([*followed, *bounds.within])
+        if not is_forbidden(bound):
+            known.prove(bound, known.leaf(known.active))
         for path in found.paths[:1]:
             known.relaxed, evaluation = path, known.evaluate(path)
             if evaluation.value == bound:
-                known.prove(bound, known.leaf(known.active))
                 return path
             new = known.broken([path], known.active) or known.priced(known.active)
             if not new:
                 return None
             followed += new
     if is_forbidden(bound):
-        known.active = sorted([*followed, *bounds.within])
         known.prove(FORBIDDEN, known.impossible(known.active))
     return None
 

@@ -106,9 +106,8 @@ class Stage:
             steps, keys, value = self._grown(t, keys, values[-1])
             if not len(value):
                 return NOTHING
-            self.meter.keep(6 * len(value))
-            which, keys, value = _merged(keys, value)
-            layers.append(steps._replace(target=which[steps.target]))
+            self.meter.keep(6 * len(steps.arc))
+            layers.append(steps)
             values.append(value)
         best = [self.ends(keys)]
         for t in range(len(layers) - 1, -1, -1):
@@ -133,16 +132,16 @@ class Stage:
         return joined(pieces), np.concatenate(keys_of, axis=1), np.concatenate(values_of)
 
     def _grown(self, t: int, keys: Integers, value: Grid) -> tuple[Steps, Integers, Grid]:
-        """As `extend`, with the prefixes that steps lead to as their targets, those of a part told apart."""
-        pieces, keys_of, values_of, left = list[Steps](), list[Integers](), list[Grid](), 0
-        for steps, columns, values in self._parts(t, keys, value):
-            which, columns, values = _merged(columns, values)
-            pieces.append(steps._replace(target=left + which))
-            keys_of.append(columns)
-            values_of.append(values)
-            left += len(values)
-            self.meter.make(left * len(keys), f"{left} prefixes are left at token {t}")
-        return joined(pieces), np.concatenate(keys_of, axis=1), np.concatenate(values_of)
+        """As `extend`, with the different prefixes, the best value of each, and their places as the targets of steps."""
+        pieces, columns, best = list[Steps](), keys[:, :0], value[:0]
+        for steps, grown, values in self._parts(t, keys, value):
+            before = len(best)
+            which, columns, best = _merged(np.hstack([columns, grown]), np.concatenate([best, values]))
+            pieces = [piece._replace(target=which[piece.target]) for piece in pieces]
+            pieces.append(steps._replace(target=which[before:]))
+            self.meter.spend(SORT * len(which), 0)
+            self.meter.make(len(best) * len(keys), f"{len(best)} prefixes are left at token {t}")
+        return joined(pieces), columns, best
 
     def _parts(self, t: int, keys: Integers, value: Grid) -> Iterator[tuple[Steps, Integers, Grid]]:
         """Steps, prefixes and values as of `extend`, for some prefixes at a time, to save memory."""

@@ -19,6 +19,7 @@ ROUTES = {
     "multipliers": PLAIN | {"stages.LEAST_STEPS": 200},
     "beams": PLAIN | {"stages.BEAMS": 6},
     "refinement": PLAIN,
+    "refinement from the bound on": PLAIN | {"refinement.NEAREST": 1, "refinement.LOWER": 2},
     "refinement by small diagrams": PLAIN
     | {"refinement.FEW": 1, "refinement.GROWTH": 3, "refinement.TOGETHER": 1, "refinement.DIVE": 2},
     "large products": PLAIN | FEW_STEPS,
