@@ -120,12 +120,17 @@ def rate_progress(
         TextColumn("{task.fields[rows]}"),
         TimeRemainingColumn(),
     )
-    began = time.monotonic()
+    began = first = time.monotonic(), 0
     with Progress(*columns, console=console(stderr=True), transient=True) as screen:
         count = _Count(screen, screen.add_task(task, total=total, rows=""), total)
 
         def show(size: int, rows: int, proved: int) -> None:
-            count.set(size, rows=_rate(rows, proved, rows / max(time.monotonic() - began, 1e-9)))
+            nonlocal first
+            now = time.monotonic()
+            if first is began:
+                first = now, rows  # kernels may have been compiled before
+            since, before = first if rows > first[1] else began
+            count.set(size, rows=_rate(rows, proved, (rows - before) / max(now - since, 1e-9)))
 
         with _on_screen(_Line(task, count.show)):
             yield show

@@ -162,8 +162,10 @@ def _parts(line: Mapping[str, Any]) -> list[str]:
         values = [line[f"{name}{end}"] * (100 if form == "loss" else 1) for end in ("", "_low", "_high")]
         if missing(values[0]) or not any(values):
             continue
-        sign = -1 if values[0] < 0 else 1
-        value, *ends = (shown(sign * each, form, 2 if form == "nats" else None) for each in values)
+        digits = 2 if form == "nats" else None
+        rounds_to_zero = not shown(values[0], form, digits).strip("-0.")
+        sign = -1 if values[0] < 0 and not rounds_to_zero else 1
+        value, *ends = (shown(sign * each, form, digits) for each in (abs(values[0]) * sign, *values[1:]))
         changes["gains" if sign < 0 else "loses"].append(f"{value} [{', '.join(ends[::sign])}] {what}")
     parts = []
     if missing(line["f1_loss"]) and not missing(line["f1"]):

@@ -17,6 +17,7 @@ from ilpinfer.comparison.columns import readable
 from ilpinfer.comparison.comparison import Comparison, about_of
 from ilpinfer.comparison.disagreements import RowPair, choose, disagreements, window
 from ilpinfer.comparison.plan import Case, plan_of
+from ilpinfer.comparison.report import _parts
 from ilpinfer.comparison.report import report_of as page_of
 from ilpinfer.comparison.running import ComparisonRun, compare
 from ilpinfer.core.rule_compiler import compiler_of
@@ -335,3 +336,21 @@ def test_a_page_is_written_whole(tmp_path):
     assert [path.name for path in (tmp_path / "new").iterdir()] == ["report.html"]
     with pytest.raises(ValueError, match="is a folder; name a file"):
         comparison.report(tmp_path)
+
+
+def test_a_gain_that_rounds_to_nothing_is_no_gain():
+    line = {
+        "f1": 0.5,
+        "f1_loss": 0.0,
+        "f1_loss_low": 0.0,
+        "f1_loss_high": 0.0,
+        "mean_gap": 0.1,
+        "solved": 1.0,
+    }
+    line |= {"mean_gap_low": 0.0, "mean_gap_high": 0.2}
+    for loss, expected in (
+        (-0.0003, "loses 0.0 [-0.5, 0.6] points of token accuracy"),
+        (-0.02, "gains 2.0 [-0.6, 0.5] points of token accuracy"),
+    ):
+        own = {"accuracy_loss": loss, "accuracy_loss_low": -0.005, "accuracy_loss_high": 0.006}
+        assert any(expected in part for part in _parts(line | own)), _parts(line | own)
