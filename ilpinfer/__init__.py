@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ilpinfer import solvers as solvers
     from ilpinfer import testing as testing
     from ilpinfer.comparison.comparison import Comparison as Comparison
-    from ilpinfer.comparison.comparison import compare as compare
+    from ilpinfer.comparison.running import compare as compare
     from ilpinfer.core.incumbents import Incumbent as Incumbent
     from ilpinfer.core.registry import methods as methods
     from ilpinfer.core.registry import register_method as register_method
@@ -91,7 +91,7 @@ _HOMES = {
     "Verdict": "ilpinfer.proof.verification",
     "catalogue": "formulations",
     "classification_report": "ilpinfer.evaluation.reports",
-    "compare": "ilpinfer.comparison.comparison",
+    "compare": "ilpinfer.comparison.running",
     "constraints": "formulations",
     "decode": "ilpinfer.decoding.decode",
     "decode_frontier": "ilpinfer.decoding.frontier",

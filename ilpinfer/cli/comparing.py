@@ -238,9 +238,9 @@ def _compare_sequences(
     options: CompareOptions, written: Files, findings: Findings
 ) -> tuple["pd.DataFrame", Row]:
     """The comparison of the sequences of a file."""
-    from ilpinfer.comparison.comparison import Comparison, about_of, check_predictions
+    from ilpinfer.comparison.comparison import Comparison, about_of
     from ilpinfer.comparison.rows import Contradiction
-    from ilpinfer.comparison.running import ComparisonRun
+    from ilpinfer.comparison.running import ComparisonRun, check_predictions
 
     files = _prediction_files(options.predictions)
     _plan(options, dict.fromkeys(files, ()))

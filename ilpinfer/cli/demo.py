@@ -38,7 +38,8 @@ def demo(
     as_json: arguments.AsJson = False,
 ) -> None:
     """Run an embedded example: train an HMM on generated résumé items, and compare exact and heuristic decoding."""
-    from ilpinfer.comparison.comparison import compare, record_of
+    from ilpinfer.comparison.comparison import record_of
+    from ilpinfer.comparison.running import compare
     from ilpinfer.decoding.decode import decode_many
     from ilpinfer.models.hmm import HMM
 

@@ -1,30 +1,23 @@
-"""`compare`: a comparison of methods on the same sequences, its tables and files."""
+"""A comparison of methods on the same sequences: its rows, tables and files."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
-from formulations import RuleSet, Trellis
-from formulations.arguments import positive
+from formulations import RuleSet
 from formulations.problem.digest import digest
-from formulations.problem.trellis import Given
 from ilpinfer.comparison import statistics
 from ilpinfer.comparison.columns import COLUMNS
 from ilpinfer.comparison.frame import frame_of
 from ilpinfer.comparison.joining import RESULTS, SUMMARY, join_rows, read_run, under_names
-from ilpinfer.comparison.plan import Case, ComparisonData, Labelling, Plan, plan_of, shown_names
+from ilpinfer.comparison.plan import ComparisonData, Plan, shown_names
 from ilpinfer.comparison.plots import write_plots
 from ilpinfer.comparison.report import SUPPORT, html_of, report_of
-from ilpinfer.comparison.running import ComparisonRun, OnError, cases_of
-from ilpinfer.comparison.statistics import CAP
 from ilpinfer.comparison.tables import Layout, with_titles, write_tables
-from ilpinfer.core.rule_compiler import Rules, compiler_of
-from ilpinfer.decoding.given import given_to_each
-from ilpinfer.system.checkpoint import Row
 from ilpinfer.system.files import write_atomically
 
 if TYPE_CHECKING:
@@ -363,101 +356,3 @@ def about_of(source: str, rules: RuleSet, sequences: int, plan: Plan) -> dict[st
         plan.to_dict(),
     )
     return dict(zip(ABOUT, values, strict=True))
-
-
-def compare(
-    trellises: Iterable[Trellis],
-    rules: Rules = (),
-    methods: Iterable[str | Callable[..., Any]] = ("auto", "viterbi", "beam"),
-    *,
-    gold: Iterable[Sequence[str] | None] | None = None,
-    seeds: int | Iterable[int] = 1,
-    time_limit: float | None = None,
-    predictions: Mapping[str, Sequence[Labelling]] | None = None,
-    cap: float = CAP,
-    on_error: OnError = "raise",
-    watch: Callable[[Row, Case], None] = lambda row, case: None,
-    given: Iterable[Given | None] | None = None,
-    names: Mapping[str, str] | None = None,
-) -> Comparison:
-    """Decode every trellis with every method, and compare their losses against the proved optimum.
-
-    Parameters
-    ----------
-    trellises : iterable of Trellis
-        N sequences.
-    rules : Rules, optional
-        Rules for all of them.
-    methods : iterable of str or callable, optional
-        Names, with options if necessary: "auto", "beam:width=50", "lds:variant=published",
-        "cbc:time_limit=10", "package:decoder"; names of registered decoders; or decoders as functions. Gaps
-        are known if one of the methods proves the optimum, as "auto" does.
-    gold : iterable of sequence of str or None, optional
-        Label names of each trellis, or None for a trellis without gold labels.
-    seeds : int or iterable of int, default 1
-        Seeds of randomised methods: their number, counted from 0, or a list of them.
-    time_limit : float, optional
-        Time limit in seconds for each sequence, for methods that have none of their own.
-    predictions : mapping of str to sequence of Labelling, optional
-        Predictions of other programs by name: label names of each trellis, or None where there are none.
-    cap : float, default CAP
-        Gap in nats that stands for a missing labelling, in means over all sequences. Gaps of labellings are
-        never cut.
-    on_error : OnError, default "raise"
-        "raise" ends the comparison where a method raises an error. "record" records the error as a failure and
-        goes on: failures are counted for themselves, and are in no mean, no test and no account against gold.
-    watch : callable, optional
-        Function that is called with each row and its sequence, for example to show progress.
-    given : iterable of (mapping of int to str or int) or None, optional
-        Known labels of each trellis, or None for a trellis without any.
-    names : mapping of str to str, optional
-        Other names for methods, such as `{"beam:width=50": "Beam"}`, in rows, tables, plots and report.
-
-    Returns
-    -------
-    Comparison
-        The rows, with tables and a report.
-
-    Raises
-    ------
-    ValueError
-        For unknown methods and options, and for gold labels or predictions that do not fit the trellises.
-    MethodError
-        If a method raises an error, with `on_error="raise"`.
-    Contradiction
-        If two exact methods contradict each other.
-
-    Examples
-    --------
-    >>> from formulations import constraints as C
-    >>> trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
-    >>> result = compare([trellis], [C.requires_present("a", "b", penalty=0.75)], ["auto", "viterbi"])
-    >>> print(result.summary()[["method", "reaches", "mean_gap"]].to_string(index=False))
-     method  reaches  mean_gap
-       auto      1.0      0.00
-    viterbi      0.0      0.25
-    """
-    if on_error not in get_args(OnError):
-        expected = " or ".join(map(repr, get_args(OnError)))
-        raise ValueError(f"on_error is {on_error!r}; expected {expected}")
-    positive(cap, "cap", "nats")
-    cases, compiler = cases_of(given_to_each(trellises, given), gold), compiler_of(rules)
-    plan = plan_of(methods, time_limit=time_limit, seeds=seeds, predictions=predictions, names=names)
-    check_predictions(cases, predictions or {})
-    rows = list(ComparisonRun(cases, compiler, plan, on_error, watch=watch).new_rows())
-    about = about_of("", compiler.rules, len(cases), plan)
-    return Comparison(partial(iter, rows), plan.kinds, cap, about, cases, compiler.rules)
-
-
-def check_predictions(cases: Sequence[Case], predictions: Mapping[str, Sequence[Labelling]]) -> None:
-    """Raise ValueError where predictions are not for these sequences."""
-    for name, labellings in predictions.items():
-        if len(labellings) != len(cases):
-            raise ValueError(f"{name} has {len(labellings)} labellings, but there are {len(cases)} sequences")
-        for number, (case, labels) in enumerate(zip(cases, labellings, strict=True)):
-            if case.trellis is None or labels is None:
-                continue
-            if isinstance(labels, str) or len(labels) != len(case.trellis):
-                raise ValueError(
-                    f"{name}, sequence {number}: {len(labels)} labels for {len(case.trellis)} tokens"
-                )

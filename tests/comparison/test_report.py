@@ -14,11 +14,11 @@ from support.comparisons import ODD, SCRIPT, TOKENS, odd, ordinary, trellises
 
 from formulations import constraints as C
 from ilpinfer.comparison.columns import readable
-from ilpinfer.comparison.comparison import Comparison, about_of, compare
+from ilpinfer.comparison.comparison import Comparison, about_of
 from ilpinfer.comparison.disagreements import RowPair, choose, disagreements, window
 from ilpinfer.comparison.plan import Case, plan_of
 from ilpinfer.comparison.report import report_of as page_of
-from ilpinfer.comparison.running import ComparisonRun
+from ilpinfer.comparison.running import ComparisonRun, compare
 from ilpinfer.core.rule_compiler import compiler_of
 
 

@@ -2,7 +2,8 @@
 
 from formulations import Trellis
 from formulations import constraints as C
-from ilpinfer.comparison.comparison import Comparison, compare
+from ilpinfer.comparison.comparison import Comparison
+from ilpinfer.comparison.running import compare
 
 ODD = 'a<b>&"$_\\%{|}*[x]'
 SCRIPT = "</script><script>alert(1)</script>"
