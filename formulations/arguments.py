@@ -70,9 +70,9 @@ def seconds(value: Any) -> float | None:
     return None if value > MOST_SECONDS else float(value)
 
 
-def flag(value: Any, what: str) -> bool:
+def flag(value: Any, what: str, shown: Callable[[Any], str] = brief) -> bool:
     if not isinstance(value, bool | np.bool_):
-        raise ValueError(f"{what} is {brief(value)}; expected true or false")
+        raise ValueError(f"{what} is {shown(value)}; expected true or false")
     return bool(value)
 
 

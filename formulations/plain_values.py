@@ -199,7 +199,7 @@ READERS: Mapping[Any, Callable[[Any, str], Any]] = {
     str: text,
     int: lambda value, what: arguments.whole(value, what, shown=kind_of),
     float: number,
-    bool: arguments.flag,
+    bool: lambda value, what: arguments.flag(value, what, kind_of),
 }
 
 

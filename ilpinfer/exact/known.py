@@ -175,6 +175,11 @@ class Known:
         """The components of the active machines."""
         return {self.ground.components[m] for m in self.active}
 
+    @property
+    def mostly_sums(self) -> bool:
+        """Whether at least half of the active machines are sums that may have multipliers."""
+        return 2 * int(self.ground.sums[self.active].sum()) >= len(self.active)
+
     def product_of(self, machines: Iterable[int]) -> frozenset[int]:
         """The smallest machines, while their product with the lattice is small; sums and rules that count once are left out."""
         one, inside, states = self.ground, set[int](), 1

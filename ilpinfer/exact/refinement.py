@@ -38,8 +38,10 @@ class Refinement:
         """The best labelling under rules with machines, none where that is proved infeasible; None if it is not solved."""
         self.known.deadline.excuse(DIAGRAMS.warm())
         most = FEW
-        if (paths := self._by_floors(FEW * GROWTH)) is not None:
-            return paths
+        if self.known.mostly_sums:
+            paths = self._by_floors(FEW * GROWTH)
+            if paths is not None:
+                return paths
         while not self.known.deadline.passed:
             paths = self.attempt(min(most, largest))
             if paths is not None or most >= largest:

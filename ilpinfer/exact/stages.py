@@ -125,7 +125,7 @@ def by_products(known: Known, most: int | None = None) -> SearchResult | None:
     checked = min(STEPS_OF_TOKEN // steps, STEPS_OF_CHECK // (T * steps))
     others = sorted(set(range(len(one.plain))) - {*first}, key=lambda m: m not in before[0])
     bounds = relaxation.multiply([*first, *others], min(checked, most or checked), cells)
-    if most is not None or bounds.recursion[2] < known.bound:
+    if most is not None or bounds.recursion[2] < known.bound or not known.mostly_sums:
         known.inside = frozenset(bounds.within)
         path = _search(known, relaxation, bounds)
         if path is not None:

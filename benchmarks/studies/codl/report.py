@@ -65,7 +65,7 @@ def text_of(draws: Series) -> str:
 
 def _table_2(frame: DataFrame, table: published.Table, report: Report) -> None:
     """Published figures and ours, by labelled sequences and rules in the end."""
-    heads = (head for name in COLUMNS for head in (f"{name}: published", "here"))
+    heads = (head for name in COLUMNS for head in (f"{name}: published", f"{name}: here"))
 
     def line(size: int, side: int, end: str) -> Iterator[str]:
         for column, setting in enumerate(COLUMNS):
