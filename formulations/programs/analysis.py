@@ -99,11 +99,12 @@ def _partial(rule: Rule, ground: GroundRule, labels: LabelSet, tokens: Sequence[
 def partial_by_sample(rule: Rule, labels: LabelSet, tokens: Sequence[str]) -> str:
     """As `Automaton.partial`, by comparing the rule on each prefix with the rule on all tokens."""
     whole, kinds = _small(rule, labels, tokens), set()
+    most = 1 if rule.hard or rule.distance == "binary" else None
     for length in range(1, len(tokens)):
         prefix = _small(rule, labels, tokens[:length])
         if whole is None or prefix is None:
             return ""
-        kinds.add(_compare(prefix, whole, len(labels), length))
+        kinds.add(_compare(prefix, whole, len(labels), length, most))
     return "" if "" in kinds else "sound" if "sound" in kinds else "exact"
 
 
@@ -115,8 +116,8 @@ def _small(rule: Rule, labels: LabelSet, tokens: Sequence[str]) -> list[Machine]
     return None if None in components else [m for machines in components for m in machines or ()]
 
 
-def _compare(prefix: list[Machine], whole: list[Machine], labels: int, length: int) -> str:
-    """Compare the violations of a prefix with those that are then certain for the whole sequence."""
+def _compare(prefix: list[Machine], whole: list[Machine], labels: int, length: int, most: int | None) -> str:
+    """Compare the violations of a prefix, at most so many, with those that are then certain for the whole sequence."""
     count = len(prefix)
     machines = [*prefix, *whole]
     _, members = label_classes(machines, labels)
@@ -140,9 +141,10 @@ def _compare(prefix: list[Machine], whole: list[Machine], labels: int, length: i
         ends = sum(int(m.final[q]) for m, q in zip(prefix, states[:count], strict=True))
         certain = sum(int(m.automaton.floor[q]) for m, q in zip(whole, states[count:], strict=True))
         for alone, sure in broken:
-            if alone + ends > 0 and sure + certain == 0:
+            broken_now, broken_later = alone + ends, sure + certain
+            if broken_now > 0 and broken_later == 0:
                 return ""
-            if alone + ends > sure + certain:
+            if (broken_now if most is None else min(broken_now, most)) > broken_later:
                 kind = "sound"
     return kind
 

@@ -169,6 +169,8 @@ def test_the_table_for_papers_fits_a_column(gold, tmp_path):
     head, *lines = [line.split(" & ") for line in text.splitlines() if " & " in line]
     assert "\\footnotesize" in text and "\\label{tab:summary}" in text and len(head) == 5
     shown = [[cell.removesuffix(r" \\").replace("\\", "") for cell in line] for line in (head, *lines)]
+    for line in shown[1:]:
+        line[4] = "9.9"  # whatever the machine's speed
     widths = [max(points(line[place]) for line in shown) for place in range(5)]
     assert shown[0] == (
         ["Method", "F1", "F1 loss [95 %]", "Gap", "ms"]
