@@ -113,6 +113,21 @@ def test_a_file_in_storage_appears_at_the_end(store):
     assert storage.names() == ["a.json"]
 
 
+def test_an_upload_that_breaks_off_leaves_the_file_before(store, monkeypatch):
+    def half(source, target):
+        target.write(source.read()[:3])
+        raise OSError("connection lost")
+
+    storage = RemoteStorage("memory://out")
+    with storage.new_file("a.json") as stream:
+        stream.write(b"before")
+    monkeypatch.setattr("ilpinfer.reprocessing.storage.shutil.copyfileobj", half)
+    for name in ("a.json", "b.json"):
+        with pytest.raises(OSError, match="connection lost"), storage.new_file(name) as stream:
+            stream.write(b"after it")
+    assert storage.names() == ["a.json"] and store.cat_file("/out/a.json") == b"before"
+
+
 def test_commands_read_addresses(store, cli):
     everything = "decode memory://corpus"
     cli.done(f"{everything} {OPTIONS} --output out.jsonl")
