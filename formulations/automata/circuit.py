@@ -212,7 +212,7 @@ def _symbols(gates: Gates, tables: list[int], length: int) -> tuple[StepTable, l
     lies = np.zeros((len(tables), K + 1, K), bool)
     for place, table in enumerate(tables):
         lies[place, 1:] = gates.tables[table]
-        lies[place, 0] = gates.tables[table][0] if len(gates.tables[table]) == 1 else False
+        lies[place, 0] = gates.tables[table][0]  # no literal reads a table of steps at token 0
     patterns, which = np.unique(lies.reshape(len(tables), (K + 1) * K), axis=1, return_inverse=True)
     symbols = [frozenset(np.array(tables)[pattern].tolist()) for pattern in patterns.T]
     return StepTable(which.reshape(1, K + 1, K), np.zeros(length, np.int64)), symbols

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from formulations import time_limits
 from formulations.automata.machine import Automaton
 from formulations.dtypes import Integers
 
@@ -14,17 +15,18 @@ _DEPTH = 8  # steps by which states are compared first
 def merged(unrolled: Automaton, length: int, first: list[int]) -> Automaton:
     """An automaton with fewer states that emits as much in all on `length` symbols; the unrolled one where none is known.
 
-    States that emit the same in their next steps, at whatever tokens, become one. What the last step then owes is emitted
-    at the end. Token 0 has one of the symbols `first`.
+    States that emit the same in their next steps, at whatever tokens, become one. Violations that the last step then lacks
+    are emitted at the end. Token 0 has one of the symbols `first`.
     """
     layers = [np.zeros(1, np.int64)]
     for _ in range(length):
+        time_limits.check()
         layers.append(np.unique(unrolled.next_state[layers[-1]]))
     total, more = _repeated(unrolled, layers)
     results = [unrolled]
     for repeated in (total > 0, more):
         after = _representatives(unrolled, layers, repeated)[unrolled.next_state]
-        final = _owed(unrolled, after, length, first)
+        final = _missing(unrolled, after, length, first)
         if final is not None:
             small = Automaton(after, unrolled.emits, final)
             number, kept = np.cumsum(small.reachable) - 1, np.flatnonzero(small.reachable)
@@ -38,6 +40,7 @@ def _repeated(unrolled: Automaton, layers: list[Integers]) -> tuple[Integers, In
     total = np.repeat(unrolled.final[:, None], len(symbols), axis=1)
     more = np.zeros_like(total)
     for layer in layers[-2::-1]:
+        time_limits.check()
         total[layer] = unrolled.emits[layer] + total[unrolled.next_state[layer], symbols]
         more[layer] = total[layer] - total[layer].min(axis=0)
     return total, more
@@ -53,6 +56,7 @@ def _representatives(unrolled: Automaton, layers: list[Integers], repeated: NDAr
         kinds.append(kind.tolist())
     known: list[dict[int, int]] = [{} for _ in kinds]
     for t, layer in enumerate(layers):
+        time_limits.check()
         depth = min(_DEPTH, len(layers) - 2 - t)
         for state in layer.tolist() if depth > 1 else ():
             result[state] = first = known[depth - 1].get(kinds[depth - 1][state], state)
@@ -62,19 +66,20 @@ def _representatives(unrolled: Automaton, layers: list[Integers], repeated: NDAr
     return result
 
 
-def _owed(unrolled: Automaton, after: Integers, length: int, first: list[int]) -> Integers | None:
+def _missing(unrolled: Automaton, after: Integers, length: int, first: list[int]) -> Integers | None:
     """Violations (Q,) at the end with which states that follow `after` emit as much as the unrolled ones; None where none do."""
     emits, state, own = unrolled.emits, np.zeros(1, np.int64), np.zeros(1, np.int64)
     for t in range(length):
+        time_limits.check()
         symbols = first if t == 0 else slice(None)
         reached, its = unrolled.next_state[state][:, symbols].reshape(-1), after[own][:, symbols].reshape(-1)
-        owed = (emits[state] - emits[own])[:, symbols].reshape(-1)
+        missing = (emits[state] - emits[own])[:, symbols].reshape(-1)
         if t == length - 1:
-            owed += unrolled.final[reached]
+            missing += unrolled.final[reached]
             final = np.zeros(unrolled.states, np.int64)
-            final[its] = owed
-            return final if (owed >= 0).all() and np.array_equal(final[its], owed) else None
-        if owed.any():
+            final[its] = missing
+            return final if (missing >= 0).all() and np.array_equal(final[its], missing) else None
+        if missing.any():
             return None
         state, own = np.unique([reached, its], axis=1)
     return None

@@ -41,13 +41,13 @@ class Declarations:
         if not isinstance(value, str):
             expected = "a field, a list of fields, or { not = [...] }"
             raise ParameterError(f"{what} is {brief(value)}; expected {expected}")
-        return self.field_or_group(value, self.placeholders)
+        return self.declared(value, (EACH_FIELD, *self.placeholders))
 
-    def field_or_group(self, name: str, more: tuple[str, ...] = ()) -> Selector:
-        """The field or group of a name; ValueError where there is none."""
+    def declared(self, name: str, more: tuple[str, ...] = ()) -> Selector:
+        """The field or group of a name; ValueError where there is none, and the name is not in `more`."""
         if name in self.groups:
             return self.groups[name]
-        if name not in (*self.fields, OUTSIDE, EACH_FIELD, *more):
+        if name not in (*self.fields, OUTSIDE, *more):
             raise ValueError(f'no field "{name}"{self.hint(name)}')
         return name
 
@@ -91,7 +91,7 @@ class Declarations:
     def check_template(self, table: Mapping[str, Any]) -> None:
         """Raise ValueError for a template whose name or text cannot be used."""
         formula, kind = self.templates[table["name"]]
-        check_definition(formula, kind, self.field_or_group, self.formulas())
+        check_definition(formula, kind, self.declared, self.formulas())
 
     def check_templates(self, tables: list[Any]) -> None:
         """Raise ParameterError where templates call each other in a circle."""

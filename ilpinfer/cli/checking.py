@@ -114,9 +114,9 @@ def _show(result: "Sequence[RuleReport]", screen: "Console") -> None:
     for row in result:
         held = f"{row.holds / row.applies:.1%}" if row.applies else "-"
         penalty = "hard" if row.penalty is None else f"{row.penalty:.2f}"
-        suggested_rules = "-" if row.suggested_penalty is None else f"{row.suggested_penalty:.2f}"
+        suggestion = "-" if row.suggested_penalty is None else f"{row.suggested_penalty:.2f}"
         counts = str(row.broken), f"{row.share:.1%}", str(row.applies), held, str(row.breaks)
-        add_row(shown, row.rule, *counts, penalty, suggested_rules)
+        add_row(shown, row.rule, *counts, penalty, suggestion)
     screen.print(shown)
     for row in result:
         for line in _remarks(row):

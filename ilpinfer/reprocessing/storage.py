@@ -68,6 +68,12 @@ class RemoteStorage(Storage):
         self._address = address
         with write_errors(address):
             self._system, self._path = file_system(address)
+        from fsspec.implementations.arrow import ArrowFSWrapper
+
+        if isinstance(self._system, ArrowFSWrapper):
+            raise OutputError(
+                f"{address}: this storage has no transactions, by which files appear whole; name another one"
+            )
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:

@@ -3,6 +3,7 @@
 import contextlib
 import errno
 import glob
+import io
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,39 @@ from ilpinfer.system.extras import require
 
 LOCAL = "file://"
 SIGN = "://"
+BUFFER = 2**20  # bytes
+
+
+class _Content(io.RawIOBase):
+    """The content at an address; errors of its storage become those of the operating system."""
+
+    def __init__(self, stream: Any) -> None:
+        super().__init__()
+        self._stream = stream
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return bool(self._stream.seekable())
+
+    def readinto(self, buffer: Any) -> int:
+        with storage_errors():
+            content = self._stream.read(len(buffer))
+        buffer[: len(content)] = content
+        return len(content)
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        with storage_errors():
+            return int(self._stream.seek(offset, whence))
+
+    def tell(self) -> int:
+        return int(self._stream.tell())
+
+    def close(self) -> None:
+        if not self.closed:
+            self._stream.close()
+        super().close()
 
 
 class _UnpackedAddress(UnpackedFile):
@@ -44,8 +78,8 @@ def open_bytes(path: str | Path) -> BinaryIO:
         return files.open_bytes(local_name(path))
     system, place = file_system(path)
     with storage_errors():
-        stream = cast(BinaryIO, system.open(place, "rb"))
-    return cast(BinaryIO, _UnpackedAddress(stream)) if is_packed(path) else stream
+        stream = io.BufferedReader(_Content(system.open(place, "rb")), BUFFER)
+    return cast(BinaryIO, _UnpackedAddress(stream) if is_packed(path) else stream)
 
 
 def file_size(path: str) -> int:

@@ -64,6 +64,15 @@ def test_violations_that_are_counted_take_a_state_for_each_number(formula):
     assert [machine.states for machine in machines(C.logic(formula, penalty=1.0), 45)[1]] == [52]
 
 
+def test_steps_that_only_token_0_has_make_no_states():
+    """The tables of steps have no row for the first label, which no literal reads."""
+    names = [f"f{k}" for k in range(20)]
+    clauses = [f"(forall t > 0: edge(t) = (f{i}, f{i + 1}) -> exists s > t: f{i + 2}(s))" for i in range(4)]
+    trellis = Trellis.from_emissions(np.zeros((12, 20)), np.zeros((20, 20)), labels=names)
+    [ground] = compile_problem(trellis, [C.logic(" and ".join(clauses))]).rules
+    assert not ground.machineless and sum(machine.states for machine in ground.machines) <= 17
+
+
 def test_an_order_of_many_fields_is_proved():
     """Label setting follows the product of all machines, which have two states each."""
     rng, names = np.random.default_rng(1), [*"abcdefgh"]

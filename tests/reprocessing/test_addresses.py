@@ -105,6 +105,27 @@ def test_an_error_of_the_storage_is_one_line(store, cli, monkeypatch):
     )
 
 
+@pytest.mark.parametrize("name", ["in.tsv", "in.jsonl.gz", "in.parquet"])
+def test_an_error_of_the_storage_while_reading_names_the_file(store, cli, monkeypatch, name):
+    def broken(*_):
+        raise RuntimeError("Response payload is not completed")
+
+    store.pipe_file(f"/{name}", b"content" * 9)
+    monkeypatch.setattr(type(store.open(f"/{name}")), "read", broken, raising=False)
+    said = cli.refused(f"decode memory://{name} {OPTIONS}")
+    assert f"memory://{name}" in said and "Response payload is not completed" in said
+
+
+def test_storage_without_transactions_is_no_place_for_output(store, cli, monkeypatch):
+    from fsspec.implementations import arrow
+
+    monkeypatch.setattr(arrow, "ArrowFSWrapper", type(store))
+    said = cli.refused(f"reprocess in.tsv {RUN} --output memory://out")
+    assert said.startswith("ilpinfer: memory://out: this storage has no transactions") and not store.exists(
+        "/out"
+    )
+
+
 def test_a_file_in_storage_appears_at_the_end(store):
     storage = RemoteStorage("memory://out")
     with storage.locked(), storage.new_file("a.json") as stream:

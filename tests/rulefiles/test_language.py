@@ -356,6 +356,7 @@ def test_rules_made_in_python_bring_their_templates_and_groups_along():
         ('[[template]]\nname = "x"\nparameters = ["penalty"]\nlogic = "a(0)"', "'penalty' means something already"),
         ('[[template]]\nname = "x"\nparameters = ["A"]\nlogic = "forall t: A(s)"', "nothing binds 's'"),
         ('[[template]]\nname = "x"\nlogic = "forall t: q(t)"', 'no field "q"'),
+        ("[[template]]\nname = \"x\"\nlogic = 'forall t: \"each field\"(t)'", 'no field "each field"'),
         ('[[rule]]\nname = "x"\nlogic = "true"\n[[rule]]\nname = "x"\nlogic = "true"', "the name 'x' is given twice"),
         ('[[rule]]\nlogic = "forall t: edge(t) = a"', "expected a pair (from, to)"),
         ('[[rule]]\nlogic = "forall t: token(t) = a"', "token compared with a name; expected a quoted text"),
