@@ -15,6 +15,7 @@ from ilpinfer.exact.known import Known
 from ilpinfer.kernels.counts import NO_COUNTS
 from ilpinfer.kernels.decoding import MOST_CELLS, bound_jointly, price
 from ilpinfer.kernels.handle import together
+from ilpinfer.kernels.keys import BITS
 from ilpinfer.kernels.label_setting import STOPPED, WIDEST, Options, advance, room_for_prefixes
 from ilpinfer.kernels.multipliers import reparametrise
 from ilpinfer.kernels.prefixes import CUT, MADE, STEPS, spell_all
@@ -92,6 +93,11 @@ class Relaxation:
         arrays = self.handle, self.emission, self.edge_at, self.classes, active
         joint, within, completion, tail, total = bound_jointly(*arrays, most, cells)
         return Bounds(joint, active[within].tolist(), (completion, tail, total))
+
+    def words(self, machines: Sequence[int]) -> int:
+        """About the number of words of a key of these machines."""
+        plain = self.ground.plain
+        return 1 + sum((plain[m].automaton.states - 1).bit_length() for m in machines) // BITS
 
     def prefixes(
         self,

@@ -26,7 +26,7 @@ FEW_PASSES, FEW_STEPS = 8 * PASSES, 8 * LEAST_STEPS
 ALL, WATCHED = (1.0,), (0.0, *(2.0**-k for k in (16, 14, 12, 10, 8, 6, 4, 2, 0)))
 """Shares of these limits, one call after the other; several where somebody watches bound and labelling."""
 LARGEST_PRODUCT, LARGEST_SEARCH = 2**24, 2**22
-"""Values of the recursion over a large product, and prefixes of a search that it bounds."""
+"""Values of the recursion over a large product, and prefixes of a search that it bounds, fewer where their keys are long."""
 STEPS_OF_TOKEN, STEPS_OF_CHECK = 2**24, 2**29
 """Steps through a large product into one token, and into all: the checker of certificates refuses more."""
 KEYS_OF_TOKEN, KEYS_OF_CHECK = 2**23, 2**27
@@ -165,7 +165,8 @@ def _search(known: Known, relaxation: Relaxation, bounds: Bounds) -> LabelIds | 
         if bound < known.value or is_forbidden(bound):
             break
         floor = max(bound - step, known.value)
-        found = relaxation.prefixes(followed, known.deadline, floor=floor, most=LARGEST_SEARCH, bounds=bounds)
+        most = 2 * LARGEST_SEARCH // (1 + relaxation.words(followed))
+        found = relaxation.prefixes(followed, known.deadline, floor=floor, most=most, bounds=bounds)
         if not found.complete or _too_large(found, len(followed)):
             if step < FIRST_STEP or known.deadline.passed:
                 break

@@ -9,12 +9,15 @@ import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
 from formulations.problem.compiled_rules import compile_problem
+from ilpinfer import checker
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.exact import refinement, stages
 from ilpinfer.exact.known import Known
 from ilpinfer.exact.refinement import Refinement
 from ilpinfer.exact.relaxation import Relaxation, price_sums
 from ilpinfer.exact.stages import by_products
+from ilpinfer.references.making import tables_of
+from ilpinfer.references.proofs import plain_trees
 
 T = 7
 
@@ -131,3 +134,25 @@ def test_floors_that_are_lowered_leave_nothing_out(seed, nearest, monkeypatch):
     best = ranked[0][0]
     assert paths is not None and known.value == known.bound == best
     assert accepted(problem, known.tree, best) and not accepted(problem, known.tree, best - 1)
+
+
+@pytest.mark.parametrize("seed", range(0, 40, 4))
+def test_the_plain_checker_accepts_products_with_sums(seed):
+    problem, ranked = drawn(seed)
+    known = Known.of(problem, Deadline())
+    price_sums(known)
+    result = by_products(known, 64)
+    tables = tables_of(problem)
+    record = {"labels": ["a", "b", "O"], "tables": tables.plain}
+    best = ranked[0][0] if ranked else None
+    listed = [list(path) for value, path in ranked if value == best]
+    own = checker.read(record, [checker.MAX_STEPS], *([] if ranked else [0]))
+    for score in (best,) if best is None else (best, best - 1):
+        verdicts = []
+        for plain in plain_trees(problem, tables, result.tree):
+            level = {"score": score, "labellings": listed if score == best else [], "proof": {"tree": plain}}
+            try:
+                verdicts.append(checker.check_level(*own, level, [], checker.MAX_STEPS) > 0)
+            except checker.CheckError:
+                verdicts.append(False)
+        assert any(verdicts) == (score == best)
