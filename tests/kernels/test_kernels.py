@@ -203,13 +203,6 @@ def test_each_step_of_a_compilation_is_told(modules, monkeypatch, steps, cached)
     assert steps[-1] is None and str(steps[-2]) == "compiling outer for a test, 3 of 3"
 
 
-@pytest.fixture
-def no_stages(monkeypatch):
-    """Stages of a test are in no list that others read."""
-    monkeypatch.setattr(warming, "STAGES", [])
-
-
-@pytest.mark.usefixtures("no_stages")
 def test_a_kernel_that_fails_to_compile_leaves_no_step(modules, steps):
     source = "from ilpinfer.kernels.jit import kernel\n@kernel\ndef bad(x):\n    return x.missing\n"
     module = modules(next(NAMES), source)
@@ -218,7 +211,7 @@ def test_a_kernel_that_fails_to_compile_leaves_no_step(modules, steps):
     assert steps[-1] is None and not notices._compilation.stack
 
 
-@pytest.mark.usefixtures("no_stages")
+@pytest.mark.usefixtures("steps")
 def test_a_time_limit_that_passes_meanwhile_does_not_end_a_compilation():
     checked = []
     with time_limits.time_limit(lambda: True):
