@@ -184,7 +184,7 @@ def test_errors_are_of_the_package_and_value_errors():
 
 
 def test_too_many_states_for_marginals_name_the_sequence():
-    rules = [C.at_most_tokens(field, 200) for field in ("name", "year")]
+    rules = [make(field, 200) for make in (C.at_most_tokens, C.at_most_runs) for field in ("name", "year")]
     texts = [["Ada"] * 300]
     estimator = ConstrainedHMM(rules).fit(WORDS, LABELS)
     with pytest.raises(SequenceError, match=r"X\[0\]: ") as caught:
