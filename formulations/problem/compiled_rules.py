@@ -168,10 +168,15 @@ class CompiledRules:
             self.warn()
         return Problem(trellis.lattice, trellis.lattice.plus(tables), tuple(ground), trellis.labels)
 
+    @cached_property
+    def _of_rule_set(self) -> str:
+        """A digest of the rules for any labels."""
+        return digest(self.rule_set)
+
     def warn(self) -> None:
         """Give each notice once in a process for these rules, however often they are compiled."""
         for text in self.notices:
-            key = digest(self.rule_set), text
+            key = self._of_rule_set, text
             if key not in _notices:
                 if len(_notices) >= MOST_NOTICES:
                     _notices.clear()

@@ -297,6 +297,14 @@ def test_notices_point_at_the_line_that_asks(call):
         Decoder(RuleSet(tuple(RULES[:1]), ("absent",))).decode(given)
 
 
+def test_rules_with_notices_are_hashed_once(monkeypatch):
+    given, rules = trellis(0), RuleSet(tuple(RULES), ("absent",))
+    with pytest.warns(RuleNotice, match="no label for absent"):
+        ilpinfer.decode(given, rules)
+    monkeypatch.setattr("formulations.problem.compiled_rules.digest", None)
+    assert ilpinfer.decode(given, rules).status == "optimal"
+
+
 def test_what_the_kernels_find_needs_no_problem(counted):
     decoder = Decoder(RULES)
     solutions = [decoder.decode(trellis(seed)) for seed in range(5)]
