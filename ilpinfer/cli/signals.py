@@ -147,11 +147,12 @@ def _limit_cleanup(code: int) -> None:
 
 
 def _may_be_lost(frame: FrameType | None) -> bool:
-    """Whether an import or a compilation is going on, which may turn an interrupt into an error of another kind."""
+    """Whether an import, a compilation or a callback of a weak reference is going on, which may lose an exception or change its kind."""
     if getattr(sys.modules.get("ilpinfer.kernels.warming"), "busy", False):
         return True
     while frame is not None and frame.f_globals.get("__name__") != "ilpinfer.cli":
-        if frame.f_code.co_filename.startswith("<frozen importlib"):
+        callback = frame.f_globals.get("__name__") in ("weakref", "_weakrefset")
+        if callback or frame.f_code.co_filename.startswith("<frozen importlib"):
             return True
         frame = frame.f_back
     return False

@@ -361,3 +361,10 @@ def test_a_signal_while_the_interpreter_ends_changes_nothing():
     ended = python("-c", LATE, cwd=ROOT)
     assert (ended.returncode, ended.stderr) == (0, "")
     assert "auto" in ended.stdout
+
+
+def test_an_interrupt_in_a_callback_of_a_weak_reference_ends_the_process_at_once():
+    """Python prints an exception of such a callback and goes on."""
+    names = {"__name__": "_weakrefset", "frame": sys._getframe}
+    exec("def called():\n    return frame()", names)
+    assert signals._may_be_lost(names["called"]())
