@@ -312,19 +312,24 @@ IMPOSSIBLE = SOFT + HARD.replace("9", "0") + '[[rule]]\ntemplate = "at_least_tok
         ("", "no soft rule"),
     ],
 )
-def test_models_are_kept_where_rules_are_refused(folder, cli, rules, message):
+def test_rules_without_penalties_to_learn(folder, cli, rules, message):
+    Path("rules.toml").write_text(FIELDS + rules)
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    err = cli.failed(learn("--kind hmm"))
+    assert f"ilpinfer: rules.toml: {message}" in err
+    assert "learnt.toml.part: the models are kept for the next run" in err
+    assert {p.name: p.read_bytes() for p in folder.iterdir() if p.name != "learnt.toml.part"} == before
+
+
+def test_models_are_kept_where_rules_are_refused(folder, cli):
     Path("rules.toml").write_text(FIELDS + SOFT)
     arguments = learn("--kind hmm")
     cli.done(arguments)
     undisturbed = Path("learnt.toml").read_bytes()
-    Path("rules.toml").write_text(FIELDS + rules)
-    before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    err = cli.failed(arguments)
-    assert f"ilpinfer: rules.toml: {message}" in err
-    assert "learnt.toml.part: the models are kept for the next run" in err
-    kept = {path.name: path.read_bytes() for path in folder.iterdir() if path.name != "learnt.toml.part"}
-    assert kept == before
-    assert [row["part"] for row in rows(Path("learnt.toml.part"))] == [0, 1, 2, 3, 4]
+    Path("rules.toml").write_text(FIELDS + HARD)
+    assert cli(arguments)[0] == 2
+    found = rows(Path("learnt.toml.part"))
+    assert [row["part"] for row in found] == [0, 1, 2, 3, 4]
     Path("rules.toml").write_text(FIELDS + SOFT)
     assert "5 models of an interrupted run are used" in cli.done(arguments).err
     assert Path("learnt.toml").read_bytes() == undisturbed
