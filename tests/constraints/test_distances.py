@@ -3,6 +3,7 @@
 import math
 import random
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -58,6 +59,20 @@ def test_the_hamming_distance_is_that_to_the_nearest_labelling(pair, length, dat
         path = trellis.ids(names)
         assert problem.rules[0].violations(path) == nearest
         assert sum(machine.violations(path) for machine in problem.rules[0].machines) == nearest
+
+
+def test_tokens_share_the_states_of_a_hamming_distance():
+    labels, draws = LabelSet(("B-title", "I-title", "O")), random.Random(0)
+    tokens = [draws.choice((".", "pp", "x")) for _ in range(60)]
+    trellis = Trellis([0.0] * 3, [[[0.0] * 3] * 3] * 59, labels, tokens=tokens)
+    rules = [C.at_most_runs("title", 1), C.min_run_length("title", 3), C.tag_at("title", words=["pp"])]
+    problem = compile_problem(trellis, [C.Rule(rule.statement, 1.0, "hamming") for rule in rules])
+    for rule, most in zip(problem.rules, (3000, 100, 20), strict=True):
+        (machine,) = rule.machines
+        assert machine.states <= most
+        for _ in range(20):
+            path = np.array([k for _ in range(60) for k in [draws.randrange(3)] * draws.randint(1, 4)][:60])
+            assert machine.violations(path) == rule.components[0].nearest(path)[0]
 
 
 LACKING = [
