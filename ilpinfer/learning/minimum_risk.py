@@ -33,19 +33,23 @@ class MinimumRisk:
     top: int = 10
     within: float = 8.0
     """Nats: labellings that score less than the best one by more are left out."""
-    rounds: int = 3
+    least: float = 0.1
+    """Nats: smaller weights are 0 in the end, as hundreds of them change little and make decoding slow."""
+    rounds: int = 2
     iterations: int = 200
 
     def fit(self, data: TrainingSet, start: Floats, places: Sequence[int]) -> FittedWeights:
         places = list(places)
         data.add_best(places, self.top, self.within)
-        weights = start
-        for _ in range(self.rounds):
-            pools = data.pools(places)
-            weights = self._minimum([pool for pool in pools if len(pool.scores)], data, start)
-            data.decode(weights, places)
-            if sum(len(p.scores) for p in pools) == sum(len(p.scores) for p in data.pools(places)):
+        weights, labellings = start, -1
+        for number in range(self.rounds):
+            if number:
+                data.decode(weights, places)
+            pools = [pool for pool in data.pools(places) if len(pool.scores)]
+            if labellings == (labellings := sum(len(pool.scores) for pool in pools)):
                 break
+            weights = self._minimum(pools, data, start)
+            weights = np.where(np.abs(weights) < self.least, 0.0, weights)
         return FittedWeights(weights, np.abs(weights) >= LARGEST)
 
     def _minimum(self, pools: Sequence[Pool], data: TrainingSet, start: Floats) -> Floats:

@@ -74,7 +74,7 @@ def test_risk_is_that_of_all_labellings_and_its_gradient_is_that_of_differences(
 def test_no_weight_nearby_is_better(measure):
     examples = [scored(seed, T=3) for seed in range(12)]
     data = TrainingSet(examples, RULES)
-    learner = MinimumRisk(measure, strength=0.02, top=81, within=math.inf)
+    learner = MinimumRisk(measure, strength=0.02, top=81, within=math.inf, least=0.0)
     weights, capped = learner.fit(data, np.zeros(len(data.items)), range(12))
     assert (weights >= data.signed).all() and weights.any() and not capped.any()
 
@@ -108,6 +108,8 @@ def test_as_an_algorithm_of_the_learner():
     assert [each.algorithm for each in learnt.candidates] == ["no rules", "risk"]
     data = TrainingSet(examples, RULES)
     expected, _ = MinimumRisk().fit(data, np.zeros(len(data.items)), range(12))
+    few, _ = MinimumRisk(least=2.0, rounds=1).fit(data, np.zeros(len(data.items)), range(12))
+    assert 0 < np.count_nonzero(few) < np.count_nonzero(expected) and np.abs(few[few != 0]).min() >= 2
     assert [each.learnt for each in learnt.verdicts] == pytest.approx(expected.tolist(), abs=1e-3)
     tried = PenaltyLearner(folds=3).fit(examples, RULES).candidates
     assert "risk" not in {each.algorithm for each in tried}
