@@ -105,6 +105,7 @@ class JointLearner:
         model: Base,
         rules: Rules = (),
         *,
+        scorers: Sequence[Base] = (),
         advance: Callable[[], None] = lambda: None,
     ) -> JointWeights:
         """Learn corrections of a model's scores, and penalties.
@@ -117,6 +118,9 @@ class JointLearner:
             Model from whose scores learning starts.
         rules : Rules, optional
             Rules from whose penalties learning starts; hard ones are kept.
+        scorers : sequence of HMM or CRF, optional
+            For each sequence, a model with the labels of `model` that was trained without it and scores it instead. A model that
+            scores sequences it was trained on makes few mistakes on them, and corrections are then learnt from these few.
         advance : callable, optional
             Function that is called after each sequence of an epoch.
 
@@ -128,9 +132,11 @@ class JointLearner:
         Raises
         ------
         ValueError
-            For no sequences, rules that do not fit, and labels that the model does not have.
+            For no sequences, rules that do not fit, labels that the model does not have, and scorers that do not fit.
         """
-        task = _Task(pairs, model, stated(rules, "joint learning").rules)
+        if scorers and [each.labels for each in scorers] != [model.labels] * len(pairs):
+            raise ValueError("scorers: expected a model for each sequence, with the labels of the model")
+        task = _Task(pairs, model, stated(rules, "joint learning").rules, scorers or [model] * len(pairs))
         weights, total = task.start.copy(), np.zeros_like(task.start)
         random = np.random.default_rng(self.seed)
         done, unproved, steps = 0, 0, list[int]()
@@ -183,16 +189,18 @@ class JointLearner:
 class _Task:
     """Sequences, and the places of all weights in one vector: start, end, steps, attributes, items of the rules."""
 
-    def __init__(self, pairs: Sequence[Labelled], model: Base, rules: RuleSet) -> None:
+    def __init__(
+        self, pairs: Sequence[Labelled], model: Base, rules: RuleSet, scorers: Sequence[Base]
+    ) -> None:
         K, A = len(model.labels), len(attributes_of(model))
         self.model, self.K, self.A = model, K, A
         self.gold = [model.labels.ids(labels) for _, labels in pairs]
         texts = [tuple(tokens) for tokens, _ in pairs]
-        trellises = [model.trellis(text) for text in texts]
+        trellises = [scorer.trellis(text) for scorer, text in zip(scorers, texts, strict=True)]
         examples = (ScoredExample(t, tuple(y)) for t, (_, y) in zip(trellises, pairs, strict=True))
         self.data = TrainingSet(list(examples), rules)
-        reader = reader_of(model)
-        self.rows = [reader(text) for text in texts]
+        readers = {id(scorer): _shared_rows(scorer, model) for scorer in scorers}
+        self.rows = [readers[id(scorer)](text) for scorer, text in zip(scorers, texts, strict=True)]
         self.size = 2 * K + K * K + A * K
         self.start = np.concatenate([np.zeros(self.size), self.data.given])
         self.least = np.concatenate([np.full(self.size, -np.inf), np.maximum(self.data.signed, -LARGEST)])
@@ -226,3 +234,15 @@ class _Task:
         where.append(self.size + np.arange(len(active)))
         places = np.concatenate(where)
         return places, np.concatenate([np.ones(len(places) - len(active)), active])
+
+
+def _shared_rows(scorer: Base, model: Base) -> Callable[[Sequence[str]], list[Integers]]:
+    """A function that has the attributes of each token that both models know, as rows of the second one."""
+    place = {name: row for row, name in enumerate(attributes_of(model))}
+    shared = np.array([place.get(name, -1) for name in attributes_of(scorer)], np.int64)
+    reader = reader_of(scorer)
+
+    def rows(tokens: Sequence[str]) -> list[Integers]:
+        return [some[some >= 0] for some in (shared[each] for each in reader(tokens))]
+
+    return rows

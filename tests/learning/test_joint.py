@@ -57,41 +57,42 @@ def attributes(model, words):
     return [[word] if word in model.words else [] for word in known]
 
 
-def phi(model, words, names, items):
+def phi(model, scorer, words, names, items):
     """What a labelling counts, by plain names; items are those learnt, each beside what it adds."""
     result = Counter()
     result["start", names[0]] += 1
     result["end", names[-1]] += 1
     for before, after in zip(names, names[1:], strict=False):
         result["step", before, after] += 1
-    for each, name in zip(attributes(model, words), names, strict=True):
+    known = model.words if isinstance(model, HMM) else model.learnt.attributes
+    for each, name in zip(attributes(scorer, words), names, strict=True):
         for attribute in each:
-            result["attribute", attribute, name] += 1
+            result["attribute", attribute, name] += attribute in known
     for number, (_, added) in enumerate(items):
         result["item", number] += added(names, words)
     return result
 
 
-def plain(pairs, model, items, kept, *, update, rate, epochs, margin, seed):
+def plain(pairs, model, items, kept, *, update, rate, epochs, margin, seed, scorers=()):
     """Figure of the docstring in dictionaries; the best labelling is found by enumeration of those that are kept.
 
     Weights, steps, sequences without a labelling, and the least distance to another choice, nats.
     """
-    rng = np.random.default_rng(seed)
+    rng, scorers = np.random.default_rng(seed), scorers or [model] * len(pairs)
     weights = defaultdict(float)
     for number, (item, _) in enumerate(items):
         weights["item", number] = weight_of(item)
     total, steps, unproved, apart = defaultdict(float), [], 0, math.inf
 
     def score(trellis, names):
-        own = phi(model, trellis.tokens, names, items)
+        own = phi(model, scorers[place], trellis.tokens, names, items)
         return trellis.score(list(names)) + sum(weights[key] * own[key] for key in own)
 
     for _ in range(epochs):
         steps.append(0)
         for place in rng.permutation(len(pairs)).tolist():
             words, gold = pairs[place]
-            trellis, worth = model.trellis(words), {}
+            trellis, worth = scorers[place].trellis(words), {}
             for names in product(model.labels.names, repeat=len(words)):
                 if kept(list(names), words):
                     wrong = sum(x != y for x, y in zip(names, gold, strict=True))
@@ -101,7 +102,7 @@ def plain(pairs, model, items, kept, *, update, rate, epochs, margin, seed):
             first, *others = sorted(worth.values(), reverse=True)[:2] or [0.0]
             apart = min([apart, *(first - other for other in others)])
             if list(best) != gold:
-                one, other = (phi(model, words, names, items) for names in (gold, best))
+                one, other = (phi(model, scorers[place], words, names, items) for names in (gold, best))
                 change = {key: one[key] - other[key] for key in {*one, *other} if one[key] != other[key]}
                 step = rate
                 if update == "margin":
@@ -163,6 +164,24 @@ def test_updates_are_those_of_plain_loops_with_brute_force(kind, update, seed):
     assert sum(steps) > 0
     check(pairs, model, learnt, items, expected)
     assert HARD in [item for item in learnt.rules if getattr(item, "hard", False)]
+
+
+@pytest.mark.parametrize("update", ["perceptron", "margin"])
+@pytest.mark.parametrize("kind", ["hmm", "crf"])
+def test_sequences_scored_by_models_that_were_trained_without_them(kind, update):
+    pairs = corpus(3, 9)
+
+    def make(some):
+        return HMM.train(some) if kind == "hmm" else CRF.train(some, parameters={"max_iterations": 2})
+
+    model, scorers = make(pairs), [make(pairs[:1] + pairs[5:])] * 5 + [make(pairs[:5])] * 4
+    settings = {"update": update, "rate": 0.3, "epochs": 3, "margin": 0.8, "seed": 2}
+    items = [(item, lambda y, x, item=item: activation(item, y, x, LabelSet(NAMES))) for item in RULES]
+    expected, steps, *_ = plain(pairs, model, items, lambda y, x: True, scorers=scorers, **settings)
+    learnt = JointLearner(**settings).fit(pairs, model, RULES, scorers=scorers)
+    assert learnt.steps == steps and learnt.model.base is model
+    assert steps != JointLearner(**settings).fit(pairs, model, RULES).steps
+    check(pairs, model, learnt, items, expected)
 
 
 @st.composite
@@ -268,6 +287,10 @@ BAD = [
     (lambda: JointSearch(folds=1), "folds is 1; expected a whole number from 2"),
     (lambda: JointLearner().fit([], HMM.train(corpus(0))), "no labelled sequences to learn from"),
     (lambda: JointLearner().fit([(["x"], ["z"])], HMM.train(corpus(0))), "z"),
+    (
+        lambda: JointLearner().fit(corpus(0), HMM.train(corpus(0)), scorers=[HMM.train(corpus(0))]),
+        "scorers: expected a model for each sequence, with the labels of the model",
+    ),
 ]
 
 
