@@ -91,8 +91,8 @@ class LearnOptions:
         str,
         value_option(
             "NAME",
-            "cross-validated (chooses one of the others), given, log-odds, perceptron, perceptron-given, conservative or "
-            "conservative-given.",
+            "cross-validated (chooses one of the others but risk), given, log-odds, perceptron, perceptron-given, conservative, "
+            "conservative-given or risk.",
         ),
     ] = "cross-validated"
     measure: Annotated[
