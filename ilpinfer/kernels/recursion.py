@@ -81,6 +81,45 @@ def _best_of(tail, count):
 
 
 @subroutine
+def _step_back_jointly(scores, e, tail, after, completion, at, Q):
+    """Fill rows `at` to `at` + Q of the completions from rows `after` to `after` + Q of the tails, four states and two rows at a time to
+    save memory access."""
+    edge, base, last = scores.edge, scores.base, len(scores.base) - 1
+    width, same = edge.shape[2], scores.labels == last + 1
+    for n in range(0, last + 1, 4):
+        i0, i1, i2, i3 = n, min(n + 1, last), min(n + 2, last), min(n + 3, last)
+        to0, to1, to2, to3 = base[i0], base[i1], base[i2], base[i3]
+        for q in range(0, Q, 2):
+            r = min(q + 1, Q - 1)
+            one, two = after + q, after + r
+            one0 = one1 = one2 = one3 = two0 = two1 = two2 = two3 = FORBIDDEN
+            if same:
+                for b in range(width):
+                    gain0, gain1, gain2, gain3 = edge[e, i0, b], edge[e, i1, b], edge[e, i2, b], edge[e, i3, b]
+                    ahead = tail[one, b]
+                    one0, one1 = max(one0, gain0 + ahead), max(one1, gain1 + ahead)
+                    one2, one3 = max(one2, gain2 + ahead), max(one3, gain3 + ahead)
+                    ahead = tail[two, b]
+                    two0, two1 = max(two0, gain0 + ahead), max(two1, gain1 + ahead)
+                    two2, two3 = max(two2, gain2 + ahead), max(two3, gain3 + ahead)
+            else:
+                for b in range(width):
+                    gain0, gain1, gain2, gain3 = edge[e, i0, b], edge[e, i1, b], edge[e, i2, b], edge[e, i3, b]
+                    one0 = max(one0, gain0 + tail[one, to0 + b])
+                    one1 = max(one1, gain1 + tail[one, to1 + b])
+                    one2 = max(one2, gain2 + tail[one, to2 + b])
+                    one3 = max(one3, gain3 + tail[one, to3 + b])
+                    two0 = max(two0, gain0 + tail[two, to0 + b])
+                    two1 = max(two1, gain1 + tail[two, to1 + b])
+                    two2 = max(two2, gain2 + tail[two, to2 + b])
+                    two3 = max(two3, gain3 + tail[two, to3 + b])
+            completion[at + q, i0], completion[at + q, i1] = one0, one1
+            completion[at + q, i2], completion[at + q, i3] = one2, one3
+            completion[at + r, i0], completion[at + r, i1] = two0, two1
+            completion[at + r, i2], completion[at + r, i3] = two2, two3
+
+
+@subroutine
 def complete_jointly(scores, emission, rows, classes, edge_at, joint, completion, tail):
     """As `complete`, for Q joint states: row t · Q + q of the completions (T · Q, W) is that after joint state q, of the tails (T · Q, W)
     that from q on.
@@ -88,30 +127,32 @@ def complete_jointly(scores, emission, rows, classes, edge_at, joint, completion
     The completion of a joint state after a label is `FORBIDDEN` where the label never leads to the joint state.
     """
     node, T, S = scores.node, len(rows), emission.shape[1]
-    Q, kinds = joint.after.shape
-    entered, states = np.zeros((Q, kinds), np.bool_), np.empty(S, np.int64)
+    after, price, final = joint.after, joint.cost, joint.final
+    Q, kinds = after.shape
+    entered, own = np.zeros((Q, kinds), np.bool_), np.empty(S, np.int64)
     for q in range(Q):
         for k in range(kinds):
-            entered[joint.after[q, k], k] = True
+            entered[after[q, k], k] = True
     for t in range(T - 1, -1, -1):
-        kind = joint.kind[joint.row[t]]
+        kind, row, c = joint.kind[joint.row[t]], rows[t], classes[t]
+        if t < T - 1:
+            _step_back_jointly(scores, edge_at[t + 1], tail, (t + 1) * Q, completion, t * Q, Q)
+        for j in range(S):
+            own[j] = max(emission[row, j] + node[c, j], FORBIDDEN)
         for q in range(Q):
-            count = 0
-            for i in range(S):
-                if entered[q, kind[i]]:
-                    states[count] = i
-                    count += 1
             at = t * Q + q
             for j in range(completion.shape[1]):
-                completion[at, j] = -joint.final[q] if j < S and t == T - 1 else FORBIDDEN
-                tail[at, j] = FORBIDDEN
-            if t < T - 1:
-                step_back(scores, edge_at[t + 1], tail, at + Q, completion, at, states[:count])
-        row, c = rows[t], classes[t]
+                if j >= S or not entered[q, kind[j]]:
+                    completion[at, j] = FORBIDDEN
+                elif t == T - 1:
+                    completion[at, j] = -final[q]
         for q in range(Q):
+            at = t * Q + q
             for j in range(S):
-                ahead = completion[t * Q + joint.after[q, kind[j]], j] - joint.cost[q, kind[j]]
-                tail[t * Q + q, j] = max(emission[row, j] + node[c, j] + ahead, FORBIDDEN)
+                ahead = completion[t * Q + after[q, kind[j]], j] - price[q, kind[j]]
+                tail[at, j] = max(own[j] + ahead, FORBIDDEN)
+            for j in range(S, completion.shape[1]):
+                tail[at, j] = FORBIDDEN
     return _best_of(tail[0], scores.labels)
 
 
