@@ -42,6 +42,8 @@ prefixes.
 """
 FIRST_STEP = UNITS_PER_NAT * 3 // 2
 """Distance of the first floor below the bound, grid units."""
+FEW_STEPS = 10_000
+"""Steps of a search under a floor, up to which the next floor is further down whatever the last one has added."""
 MOST_EDGES = 2**23
 """Steps of the largest graph, where there is a limit of work."""
 NO_LIMIT = 2**62
@@ -111,7 +113,7 @@ def look_ahead(edge, e, i, tail, at, base, rest, floor, values):
 @subroutine
 def no_events(A):
     """Room for the events of a step at A machines, of which none are kept."""
-    return np.empty(0, np.int32), np.empty((A + 1, 3), np.int32)
+    return np.empty(0, np.int32), np.empty((A + 2, 3), np.int32)
 
 
 @subroutine
@@ -120,7 +122,7 @@ def keep_events(machines, A):
 
     The first row of a step has the end of its events; each of them has the place of a machine, its arc from state 0 and its width.
     """
-    return np.full(len(machines.begin), np.int32(-1)), np.empty((MOST_KEPT + A, 3), np.int32)
+    return np.full(len(machines.begin), np.int32(-1)), np.empty((MOST_KEPT + A + 2, 3), np.int32)
 
 
 @subroutine
@@ -185,18 +187,19 @@ def extend(handle, edge_at, classes, joint, active, recursion, options, places, 
                     step = step_of(S, B, c, i + 1, j)
                     one = kept[step] if len(kept) else -1
                     if one < 0:
-                        if used + A >= len(mine):
+                        if used + A + 1 >= len(mine):
                             used = 0
                             for known in range(len(kept)):
                                 kept[known] = -1
                         one, end = used, used + 1
                         for e in range(first_event[step], first_event[step + 1]):
                             a = place_of[event[e, 0]]
-                            if a >= 0:
-                                m = active[a]
-                                mine[end, 0], mine[end, 2] = a, layout[m, WIDTH]
-                                mine[end, 1] = layout[m, ARC] + event[e, 1]
-                                end += 1
+                            mine[end, 0], mine[end, 1] = a, event[e, 1]
+                            end += a >= 0
+                        for e in range(one + 1, end):
+                            m = active[mine[e, 0]]
+                            mine[e, 1] += layout[m, ARC]
+                            mine[e, 2] = layout[m, WIDTH]
                         mine[one, 0] = end
                         if len(kept):
                             kept[step], used = one, end
@@ -292,6 +295,14 @@ def go_on(handle, edge_at, classes, joint, active, recursion, options, places, f
 
 
 @subroutine
+def _next_step(step, steps, before):
+    """The distance to the next floor, after one that took so many steps, and one before it; work should grow by small factors only."""
+    if steps < FEW_STEPS:
+        return step * 5 // 2
+    return max(step * 5 // (1 + max(steps // max(before, 1), 1)), FIRST_STEP // 4)
+
+
+@subroutine
 def set_labels(handle, edge_at, classes, joint, active, recursion, bound, least, limits, p):
     """The first of the best labellings by scores, joint automaton and the machines in `active` (A,).
 
@@ -320,7 +331,7 @@ def set_labels(handle, edge_at, classes, joint, active, recursion, bound, least,
     work, indexed = limits[0], places[4] == 1 and size <= limits[1]
     if len(p.slots) < (size if indexed else ROOM):
         p = more_slots(p, size if indexed else ROOM)
-    step, followed = FIRST_STEP, no_events(len(active))
+    step, before, spent, followed = FIRST_STEP, np.int64(0), np.int64(0), no_events(len(active))
     while True:
         if len(followed[0]) == 0 and at[STEPS] > len(handle.machines.begin) > 1:
             followed = keep_events(handle.machines, len(active))
@@ -337,7 +348,8 @@ def set_labels(handle, edge_at, classes, joint, active, recursion, bound, least,
                 end = h
         if end >= 0:
             return end, p.reach[end], at[STEPS], p
-        bound, step = at[CUT], step * 5 // 2
+        bound, step = at[CUT], _next_step(step, at[STEPS] - before, spent)
+        before, spent = at[STEPS], at[STEPS] - before
         if bound < max(DEAD, least):
             return NONE, bound if bound >= DEAD else FORBIDDEN, at[STEPS], p
 
