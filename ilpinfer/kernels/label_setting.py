@@ -290,7 +290,9 @@ def go_on(handle, edge_at, classes, joint, active, recursion, options, places, f
             p.reach[0], p.state[0], p.parent[0] = recursion[2], -1, -1
             for w in range(p.key.shape[1]):
                 p.key[0, w] = 0
-        code = extend(handle, edge_at, classes, joint, active, recursion, options, places, followed, values, p, at)
+        code = extend(
+            handle, edge_at, classes, joint, active, recursion, options, places, followed, values, p, at
+        )
     return code, p
 
 
@@ -338,7 +340,9 @@ def set_labels(handle, edge_at, classes, joint, active, recursion, bound, least,
         floor = max(bound - step, least, DEAD)
         p = begin(p, at, recursion[2], places[4])
         options = best_only(floor, work, indexed, False)
-        code, p = go_on(handle, edge_at, classes, joint, active, recursion, options, places, followed, values, p, at)
+        code, p = go_on(
+            handle, edge_at, classes, joint, active, recursion, options, places, followed, values, p, at
+        )
         p.clock[0] += at[MADE]
         if code == STOPPED:
             return STOPPED, bound, at[STEPS], p

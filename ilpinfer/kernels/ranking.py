@@ -33,7 +33,9 @@ def build_graph(handle, edge_at, classes, joint, active, recursion, floor, work,
     p = begin(p, at, recursion[2], places[4])
     options = best_only(floor, work, False, True)
     followed = no_events(len(active))
-    code, p = go_on(handle, edge_at, classes, joint, active, recursion, options, places, followed, values, p, at)
+    code, p = go_on(
+        handle, edge_at, classes, joint, active, recursion, options, places, followed, values, p, at
+    )
     p.clock[0] += at[MADE]
     if code == DONE:
         _look_back(p, len(classes), at)
