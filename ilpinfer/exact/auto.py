@@ -79,6 +79,7 @@ def _best(problem: Problem, known: Known) -> SearchResult:
     if end.complete or end.machineless or known.deadline.passed:
         return end
     with known.stage("products"):
+        known.use_contexts()
         product = by_products(known)
     if product is not None:
         return product

@@ -113,7 +113,7 @@ def by_products(known: Known, most: int | None = None) -> SearchResult | None:
     """
     known.deadline.excuse(LABEL_SETTING.warm())
     before, one = (known.active, known.inside, known.multipliers), known.ground
-    first = [] if most is None else _largest_sums(known, most)
+    first = list(known.contexts) if most is None else _largest_sums(known, most)
     exact = {one.components[m] for m in first}
     known.multipliers = {c: price for c, price in known.multipliers.items() if c not in exact}
     relaxation = Relaxation(known)
