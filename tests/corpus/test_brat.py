@@ -64,6 +64,11 @@ def test_a_text_without_annotations_beside_it_is_columns_as_before(tmp_path):
     assert found(tmp_path)[0] == [(["Ada", "slept"], ["B-name", "O"], 1)]
 
 
+def test_a_column_is_refused_where_there_are_none(tmp_path):
+    with pytest.raises(InputError, match="--column 2: a file of this format has no columns; leave it out"):
+        found(document(tmp_path / "notes"), column="2")
+
+
 def test_an_empty_file_of_annotations_says_that_there_are_none(tmp_path):
     assert found(document(tmp_path, "Ada slept\n", ""))[0] == [(["Ada", "slept"], ["O", "O"], 1)]
 

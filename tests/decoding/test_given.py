@@ -16,7 +16,7 @@ from support.checks import (
     of_any_order,
     ranking,
 )
-from support.effort import STRICT
+from support.effort import STRICT, examples
 from support.strategies import UNIT, Instance, problems
 from support.trellises import random_trellis
 
@@ -66,7 +66,7 @@ def forgeries(known: dict[int, str], trellis: Trellis):
     yield from ({**known, t: names[0]} for t in range(len(trellis)) if t not in known)
 
 
-@settings(max_examples=5000 if STRICT else 60)
+@settings(max_examples=examples(5000, 60))
 @drawn(corrected())
 def test_the_best_labelling_that_has_them(case):
     problem, told = case
@@ -86,14 +86,14 @@ def test_the_best_labelling_that_has_them(case):
     assert ilpinfer.verify(*problem.given, few, top=3).ok
 
 
-@settings(max_examples=400 if STRICT else 20)
+@settings(max_examples=examples(400, 20))
 @drawn(corrected(), st.sampled_from(METHODS))
 def test_every_method_obeys_them(case, method):
     problem, told = case
     check_claims(problem, ilpinfer.decode(*problem.given, given=told, method=method))
 
 
-@settings(max_examples=1000 if STRICT else 40)
+@settings(max_examples=examples(1000, 40))
 @drawn(corrected(problems()), st.sampled_from((0.0, 0.5, 0.9, 1.0)))
 def test_two_phases_and_single_labellings(case, tau):
     problem, told = case
@@ -116,7 +116,7 @@ def test_two_phases_and_single_labellings(case, tau):
         assert ilpinfer.evaluate_labelling(*problem.given, y, given=told).score == worth
 
 
-@settings(max_examples=1000 if STRICT else 40)
+@settings(max_examples=examples(1000, 40))
 @drawn(corrected(problems(st.floats(-5, 5))))
 def test_marginals_are_sums_over_labellings_that_have_them(case):
     problem, told = case

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given as drawn
 from hypothesis import settings
 from hypothesis import strategies as st
-from support.effort import STRICT
+from support.effort import examples
 from support.strategies import NEAR_TIES, UNIT, problems
 from support.trellises import random_trellis
 from test_given import corrected
@@ -37,7 +37,7 @@ def expected(ranked, shape, least=0.0):
     return chances, entropies, changes
 
 
-@settings(max_examples=5000 if STRICT else 60)
+@settings(max_examples=examples(5000, 60))
 @drawn(
     corrected(problems(st.floats(-5, 5)) | problems(NEAR_TIES)),
     st.sampled_from((0.0, 0.2)),

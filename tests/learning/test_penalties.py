@@ -83,7 +83,7 @@ def test_no_rules_is_the_reason_where_that_is_taken():
         for name in (NONE, "log-odds", "perceptron")
     }
     assert reasons == {
-        NONE: ["no penalties were better than no rules on held-out sequences"] * 2,
+        NONE: ["no penalties were clearly better than no rules on held-out sequences"] * 2,
         "log-odds": ["penalty 0: gold breaks it wherever it applies"] * 2,
         "perceptron": [
             "penalty 0: predictions break it no more often than gold does",
