@@ -348,5 +348,5 @@ def test_columns_of_tokens_are_in_shards_and_come_back(corpus, cli):
     cli.done("reprocess in.conllu --model hmm.json --output out --jobs 1")
     first, _ = pq.read_table("out/part-00000.parquet").to_pylist()
     assert json.loads(first["columns"])["lemma"] == ["of", "of"]
-    cli.done("convert out --output back.jsonl")
+    cli.done("convert out back.jsonl")
     assert [row["columns"]["lemma"] for row in rows(Path("back.jsonl"))] == [["of", "of"], ["of"]]
