@@ -64,10 +64,10 @@ def _search(problem: Problem, known: Known, task: Task) -> SearchResult:
 
 
 def _best(problem: Problem, known: Known) -> SearchResult:
-    """The best labelling by decomposition, rounds, and branch and bound.
+    """The best labelling by decomposition, kernels, diagrams, products, and branch and bound.
 
-    Branch and bound needs an incumbent to prune by: without one, the problem goes to a solver. So do, after few steps, problems
-    that the decomposition leaves open.
+    Problems with sums and without an incumbent go to a solver, since branch and bound would have nothing to prune by. So do, after few
+    steps, problems that the decomposition leaves open.
     """
     agreement = agree(known)
     if agreement is not None:
@@ -167,7 +167,7 @@ def _rest(known: Known, end: SearchResult, task: Task) -> Rest | None:
 
 
 def _by_solver(known: Known, end: SearchResult, task: Task) -> Result:
-    """The result of a solver on the folded program. Its labelling may complete the rounds."""
+    """The result of a solver on the folded program. With its labelling, kernels and diagrams may prove the optimum."""
     why, missing = "auto: " + end.why.rstrip("; "), missing_posix()
     try:
         best = known.path, known.value, known.charged

@@ -101,9 +101,6 @@ def test_several_labellings_come_in_the_order_of_their_risk(instance, top):
     assert mine == pytest.approx(expected, abs=1e-6)
 
 
-TOKENS = ("a", "b", "c")
-
-
 def divided() -> Trellis:
     """The most probable labelling is "x x", but each token by itself is rather "y"."""
     start = np.log([0.4, 0.6])
