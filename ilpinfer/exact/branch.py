@@ -79,8 +79,6 @@ class Branching:
     def _case(self, problem: Problem, above: Case, row: Row) -> Case:
         known = Known.of(problem, self.known.deadline)
         known.multipliers = dict(above.known.multipliers)
-        if self.known.contexts:
-            known.use_contexts()
         return Case(problem, known, above.used | {row})
 
 

@@ -12,7 +12,7 @@ from formulations.automata.lattice import Lattice
 from formulations.dtypes import LabelIds
 from formulations.grid import FORBIDDEN, HARD, is_forbidden
 from formulations.problem.contexts import in_contexts
-from formulations.problem.problem import GroundRule, Problem
+from formulations.problem.problem import Problem
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.incumbents import Improvement
 from ilpinfer.core.result import Start
@@ -57,10 +57,8 @@ class Known:
     relaxed: LabelIds | None = None
     charged: tuple[Lattice, int] | None = None
     """The lattice with the scores that lists of equal tokens give to it, and its bound."""
-    in_contexts: tuple[GroundRule, ...] | None = None
-    """The folded rules with machines that are smaller in the context of hard rules, once they are asked for."""
     contexts: tuple[int, ...] = ()
-    """The machines that are such contexts."""
+    """The machines in whose context others are smaller, while they are."""
     tried: bool = False
     """Whether the kernels have done their share of work with these machines and multipliers."""
     stages: dict[str, float] = field(default_factory=dict)
@@ -106,17 +104,23 @@ class Known:
     @cached_property
     def ground(self) -> Ground:
         """The problem for kernels."""
-        rules = self.folded.rules if self.in_contexts is None else self.in_contexts
-        return ground(replace(self.folded, rules=rules), self.numbers)
+        return ground(self.folded, self.numbers)
 
-    def use_contexts(self) -> None:
-        """Take smaller machines in the context of the hard rules, where there are some. The places of machines stay."""
-        rules, contexts = in_contexts(self.folded.rules)
-        if contexts:
-            machines = [machine for rule in self.folded.rules for machine in rule.machines]
-            self.contexts = tuple(m for m, machine in enumerate(machines) if machine in contexts)
-            self.in_contexts = rules
-            self.__dict__.pop("ground", None)
+    @contextmanager
+    def smaller_machines(self) -> Iterator[None]:
+        """For a while, machines that are smaller in the context of the hard rules; the places of machines stay."""
+        plain, (rules, contexts) = self.ground, in_contexts(self.folded.rules)
+        if not contexts:
+            yield
+            return
+        machines = [machine for rule in self.folded.rules for machine in rule.machines]
+        self.contexts = tuple(m for m, machine in enumerate(machines) if machine in contexts)
+        self.__dict__["ground"] = ground(replace(self.folded, rules=rules), self.numbers)
+        self._evaluations.clear()
+        try:
+            yield
+        finally:
+            self.contexts, self.__dict__["ground"] = (), plain
             self._evaluations.clear()
 
     @cached_property

@@ -371,13 +371,14 @@ def decode_ground(handle, emission, classes, limits, path, result, marks):
 
 
 @kernel
-def bound_jointly(handle, emission, edge_at, classes, active, most, cells):
+def bound_jointly(handle, emission, edge_at, classes, active, most, cells, steps):
     """A product of machines in `active` (A,) with at most `most` joint states, and the recursion over it, of at most about `cells` values.
 
     Parameters
     ----------
     emission : (T, S)
     edge_at, classes : (T,) rows of `scores.edge`, and classes of machines
+    steps : whether machines that read the previous label may be inside
 
     Returns
     -------
@@ -386,7 +387,7 @@ def bound_jointly(handle, emission, edge_at, classes, active, most, cells):
     (T, S), width, order = emission.shape, width_of(handle.scores), np.arange(len(emission))
     most = max(1, min(most, cells // (T * width)))
     apart = np.zeros(len(handle.machines.layout), np.int64)
-    joint, inside = multiply_machines(handle.machines, classes, S, active, apart, most, True)
+    joint, inside = multiply_machines(handle.machines, classes, S, active, apart, most, steps)
     completion, tail = room_jointly(joint, T, width)
     total = complete_jointly(handle.scores, emission, order, 0 * order, edge_at, joint, completion, tail)
     return joint, inside, completion, tail, total

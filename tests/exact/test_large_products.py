@@ -68,14 +68,13 @@ def test_machines_in_contexts_find_the_optimum_and_prove_it(seed, monkeypatch):
     problem, ranked = ordered(seed)
     known = Known.of(problem, Deadline())
     plain = known.leaf(range(len(known.ground.plain)))
-    known.use_contexts()
-    result, best = by_products(known), ranked[0][0]
+    with known.smaller_machines():
+        result, best = by_products(known), ranked[0][0]
+        reads_before = any(machine.symbols.shape[1] > 1 for machine in known.ground.plain)
+        assert seed % 2 or (reads_before and set(known.contexts) <= known.inside)
     assert result is not None and known.value == known.bound == best
-    named = plain, result.tree, Leaf({}, tuple(known.ground.keys))
-    for leaf in named if known.contexts else (plain,):
+    for leaf in (plain, result.tree, Leaf({}, tuple(known.ground.keys))):
         assert accepted(problem, leaf, best) and not accepted(problem, leaf, best - 1)
-    reads_before = any(machine.symbols.shape[1] > 1 for machine in known.ground.plain)
-    assert seed % 2 or (reads_before and set(known.contexts) <= known.inside)
 
 
 @pytest.mark.parametrize("most", [1, 8, 1024])
@@ -177,8 +176,8 @@ def test_the_plain_checker_accepts_products(make, seed):
     problem, ranked = make(seed)
     known = Known.of(problem, Deadline())
     price_sums(known)
-    known.use_contexts()
-    result = by_products(known, 64 if make == drawn else None)
+    with known.smaller_machines():
+        result = by_products(known, 64 if make == drawn else None)
     tables = tables_of(problem)
     record = {"labels": list(problem.labels.names), "tables": tables.plain}
     best = ranked[0][0] if ranked else None
