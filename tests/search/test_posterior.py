@@ -136,19 +136,6 @@ def test_the_share_of_the_best_few_is_told():
     assert solution.method.endswith("by the best 2 labellings, which hold 0.6996 of the probability")
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"risk": "words"}, "risk is 'words'; expected one of tokens, spans"),
-        ({"top_k": 0}, "top_k is 0; expected a whole number from 1 to 10000"),
-        ({"budget": 0.5}, "budget is 0.5; expected a whole number"),
-    ],
-)
-def test_values_that_make_no_sense(options, message):
-    with pytest.raises(ValueError, match=message):
-        ilpinfer.decode(divided(), method="posterior", **options)
-
-
 def test_it_is_a_heuristic():
     assert isinstance(method("posterior"), Method) and not method("posterior").exact
 
