@@ -9,7 +9,7 @@ CORES = --numprocesses auto --maxprocesses 4
 CHECKED = NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(abspath $(VENV)/bounds)
 INSTALL = -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test docs wheel sizes pythons pages strict bounds quiet fuzz signals references lowest check clean
+.PHONY: demo test docs wheel sizes pythons pages strict bounds quiet fuzz problems signals references lowest check clean
 
 demo: $(CORE)  ## set up the core alone, and run the main job on the embedded example
 	$(VENV)/bin/ilpinfer demo
@@ -52,6 +52,13 @@ quiet: $(READY)  ## tests with the time limits that a machine keeps which does n
 
 fuzz: $(READY)  ## 100 000 commands on changed input
 	$(VENV)/bin/python tests/stress/fuzz.py
+
+PROBLEMS = tests/decoding/test_given.py::test_the_best_labelling_that_has_them \
+  tests/decoding/test_questions.py::test_against_all_labellings \
+  tests/decoding/test_predicates.py::test_the_best_labellings_under_functions \
+  tests/learning/test_joint.py::test_updates_under_rules_of_every_kind
+problems: $(READY)  ## 5000 random problems each of known labels, questions, predicates and joint learning, against brute force
+	ILPINFER_EXAMPLES=5000 $(VENV)/bin/python -m pytest -m "" --hypothesis-show-statistics $(PROBLEMS)
 
 signals: $(READY)  ## 300 signals at random moments
 	$(VENV)/bin/python tests/stress/signals.py

@@ -2,24 +2,29 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 
 import numpy as np
 
 from formulations import time_limits
 from formulations.automata.lattice import StepTable
-from formulations.automata.machine import Automaton, Machine, TooManyStates, unroll
+from formulations.automata.machine import Automaton, Machine, TooManyStates
 from formulations.dtypes import Integers, LabelIds
 
 MOST_STATES = 5_000  # states of the deterministic machine; beyond them, only rows state the distance
 MOST_PLACES = 2_000
-"""Places at one token: states of the product of the rule's machines with a second labelling."""
+"""Places, at one token or in all: states of the product of the rule's machines with a second labelling."""
 
 Place = tuple[int, ...]
 """The label class of a repaired labelling's last token, and the states of the rule's machines."""
 
 
-Costs = frozenset[tuple[Place, int]]  # the cost of each place so far, less the least of these costs
+Arcs = tuple[tuple[int, int], ...]
+"""Pairs of places, by number: one that another follows."""
+FAR = 2**30
+"""The cost of a place that is not reached."""
+MOST_CELLS = 2**23
+"""States times label classes, times places or kinds of tokens."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +77,7 @@ class HammingDistance:
 
     @cached_property
     def machines(self) -> tuple[Machine, ...] | None:
-        """A machine that emits the distance; its states are the costs of all repairs so far, less the least cost."""
+        """A machine that emits the distance."""
         if self.hard:
             return tuple(self.rule)
         try:
@@ -81,30 +86,32 @@ class HammingDistance:
             return None
 
     def _machine(self) -> Machine:
-        def read(token: int, state: Costs, symbol: int) -> tuple[Costs, int]:
-            costs: dict[Place, int] = {}
-            for place, cost in state:
-                for after in self.repairs(token, place):
-                    total = cost + (after[0] != symbol)
-                    if total < costs.get(after, self.length + 1):
-                        costs[after] = total
-            least = min(costs.values())
-            return frozenset((place, cost - least) for place, cost in costs.items()), least
-
         class_of, members = self.classes
         everywhere = np.zeros(self.length, np.int64)
         if not self.possible:
             nothing = np.zeros((1, 1), np.int64)
             steps = StepTable(np.zeros((1, 1, self.labels), np.int64), everywhere)
             return Machine(steps, Automaton(nothing, nothing, np.array([self.length])))
-        return unroll(
-            StepTable(class_of[None, None, :], everywhere),
-            frozenset([(self.start, 0)]),
-            read,
-            [range(len(members))] * self.length,
-            final=lambda state: min(cost for _, cost in state),
-            most=MOST_STATES,
-        )
+        tables = np.stack([machine.steps.index for machine in self.rule])
+        _, first, kind = np.unique(tables, axis=1, return_index=True, return_inverse=True)
+        kinds, tokens = kind.reshape(-1), first.tolist()
+        number, places, arcs = {self.start: 0}, [self.start], [list[tuple[int, int]]() for _ in tokens]
+        for source, place in enumerate(places):
+            for token, some in zip(tokens, arcs, strict=True):
+                if source == 0 and token:
+                    continue
+                for after in self._steps(token, place):
+                    if after not in number:
+                        number[after] = len(places)
+                        places.append(after)
+                    some.append((source, number[after]))
+            if len(places) > MOST_PLACES:
+                raise TooManyStates(f"more than {MOST_PLACES} places")
+        ends = tuple(place in self.feasible[-1] for place in places)
+        classes = tuple(place[0] for place in places)
+        automaton = _distance(tuple(kinds.tolist()), len(members), tuple(map(tuple, arcs)), classes, ends)
+        values = np.arange(len(tokens))[:, None, None] * len(members) + class_of
+        return Machine(StepTable(values, kinds), automaton)
 
     @cached_property
     def feasible(self) -> list[set[Place]]:
@@ -146,6 +153,63 @@ class HammingDistance:
             else:
                 result.append((c, *states))
         return result
+
+
+@lru_cache(maxsize=64)
+def _distance(
+    kinds: tuple[int, ...],
+    C: int,
+    arcs: tuple[Arcs, ...],
+    classes: tuple[int, ...],
+    ends: tuple[bool, ...],
+) -> Automaton:
+    """The automaton whose states are the costs of the places so far, less the least cost, which it emits; TooManyStates.
+
+    Parameters
+    ----------
+    kinds : (T,) kind of each token
+    C : number of classes of labels
+    arcs : of each kind of token
+    classes : class of the last label of each place
+    ends : whether a place keeps the rule at the end
+    """
+    labels = np.array(classes)
+    pairs = [np.array(some, np.int64).reshape(-1, 2) for some in arcs]
+    orders = [np.argsort(each[:, 1], kind="stable") for each in pairs]
+    costs = np.full((1, len(classes)), FAR)
+    costs[0, 0] = 0
+    number, read = {costs[0].tobytes(): 0}, np.zeros((1, len(arcs)), bool)
+    after, emits = (np.zeros((1, len(arcs), C), np.int64) for _ in range(2))
+    layer = np.zeros(1, np.int64)
+    for kind in kinds:
+        time_limits.check()
+        new = layer[~read[layer, kind]]
+        read[new, kind] = True
+        source, target = pairs[kind][orders[kind]].T
+        begins = np.flatnonzero(np.append(True, target[1:] != target[:-1]))
+        if len(costs) * C * max(len(arcs), len(classes)) > MOST_CELLS:
+            raise TooManyStates(f"more than {MOST_CELLS} costs of places, or arcs")
+        reached = np.full((len(new), C, len(classes)), FAR)
+        kept = np.minimum.reduceat(costs[np.ix_(new, source)], begins, axis=1)
+        reached[:, :, target[begins]] = kept[:, None] + (labels[target[begins]] != np.arange(C)[:, None])
+        least = reached.min(axis=2)
+        rows = np.where(reached < FAR, reached - least[:, :, None], FAR).reshape(-1, len(classes))
+        found = [number.setdefault(row.tobytes(), len(number)) for row in rows]
+        if len(number) > MOST_STATES:
+            raise TooManyStates(f"more than {MOST_STATES} states")
+        after[new, kind], emits[new, kind] = np.array(found, np.int64).reshape(-1, C), least
+        more = len(number) - len(costs)
+        first = dict(zip(reversed(found), reversed(range(len(found))), strict=True))
+        fresh = [first[n] for n in range(len(costs), len(number))]
+        costs = np.concatenate([costs, rows[fresh]])
+        read, after, emits = (np.pad(a, [(0, more)] + [(0, 0)] * (a.ndim - 1)) for a in (read, after, emits))
+        layer = np.unique(after[layer, kind])
+    final = np.where(ends, costs, FAR).min(axis=1)
+    final = np.where(final < FAR, final, 0)
+    Q = len(costs)
+    stays = np.broadcast_to(np.arange(Q)[:, None, None], after.shape)
+    after = np.where(read[:, :, None], after, stays)
+    return Automaton(after.reshape(Q, -1), emits.reshape(Q, -1), final)
 
 
 def label_classes(machines: Sequence[Machine], labels: int) -> tuple[Integers, Integers]:

@@ -130,8 +130,9 @@ class Vocabulary:
         T = len(rows)
         before, after = np.zeros(T, np.int64), np.zeros(T, np.int64)
         before[1:], after[:-1] = numbers[:-1, 0], numbers[1:, 2]
-        keys = zip(before.tolist(), numbers[:, 1].tolist(), after.tolist(), strict=True)
-        return np.array([self.meet(purpose, *key) for key in keys], np.int64)
+        keys = list(zip(before.tolist(), numbers[:, 1].tolist(), after.tolist(), strict=True))
+        known = {key: self.meet(purpose, *key) for key in dict.fromkeys(keys)}
+        return np.array([known[key] for key in keys], np.int64)
 
     def _truth(self, purpose: int, key: tuple[int, int, int]) -> tuple[bool, ...]:
         held: list[dict[int, bool] | None] = []

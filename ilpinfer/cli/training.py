@@ -255,7 +255,7 @@ def _documents(options: TrainOptions, number: int) -> Sequence[Any]:
         with io.TextIOWrapper(open_bytes(path), "utf-8") as stream:
             names = stream.read().split("\n")
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read: {error}") from None
+        raise InputError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
     names = [name.strip() for name in names if name.strip()]
     if len(names) < number or (len(names) > number and options.first is None):
         raise InputError(f"{path}: {len(names)} lines for {number} sequences; expected a line each")

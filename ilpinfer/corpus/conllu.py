@@ -9,7 +9,7 @@ from formulations.labels.schemes import OUTSIDE
 from formulations.messages import suggestion
 from ilpinfer.corpus.column_form import ColumnNames, Row, excerpt
 from ilpinfer.corpus.examples import Example, InputError, Notify, Rejection
-from ilpinfer.corpus.lines import Lines
+from ilpinfer.corpus.lines import Lines, blocks
 from ilpinfer.corpus.passages import Passage
 from ilpinfer.corpus.tokens import with_columns
 
@@ -104,7 +104,7 @@ def read_conllu(lines: Lines, column: str, notify: Notify, most: int | None) -> 
     if label and not names.label:
         shown = NAMED_ENTITIES if label.key else columns[label.at].lower()
         notify(f"{lines.name}: labels are {shown}; --column names others, such as xpos or misc.KEY")
-    for block in _blocks(lines):
+    for block in blocks(lines):
         if isinstance(block, Rejection):
             yield block
         elif (found := _sentence(block, lines.name, columns, token, label)) is not None:
@@ -117,23 +117,6 @@ def _has_entities(head: list[str], columns: Sequence[str]) -> bool:
     cell = Cell.named(NAMED_ENTITIES, columns, "")
     rows = (line.rstrip("\r").split("\t") for line in head if "\t" in line)
     return any(len(row) == len(columns) and cell.of(row) for row in rows)
-
-
-def _blocks(lines: Lines) -> Iterator[list[tuple[int, str]] | Rejection]:
-    """The numbered lines of each sentence; a rejection replaces its sentence."""
-    block: list[tuple[int, str]] = []
-    fault: Rejection | None = None
-    for number, line in lines:
-        if isinstance(line, Rejection):
-            fault = fault or line
-        elif line.strip():
-            block.append((number, line.rstrip("\r")))
-        else:
-            if block or fault:
-                yield fault or block
-            block, fault = [], None
-    if block or fault:
-        yield fault or block
 
 
 def _sentence(

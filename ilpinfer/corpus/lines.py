@@ -5,7 +5,7 @@ import os
 import re
 import stat
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import BinaryIO
 
@@ -174,6 +174,23 @@ class Lines:
         self._ended, self._rest = True, []
         place = re.match(r", line ([0-9]+)", why)
         self._lines.append(Rejection(self.name, int(place[1]) if place else 0, f"{self.name}{why}"))
+
+
+def blocks(lines: Lines) -> Iterator[list[tuple[int, str]] | Rejection]:
+    """The numbered lines of each sequence, which empty lines separate; a rejection replaces its sequence."""
+    block: list[tuple[int, str]] = []
+    fault: Rejection | None = None
+    for number, line in lines:
+        if isinstance(line, Rejection):
+            fault = fault or line
+        elif line.strip():
+            block.append((number, line.rstrip("\r")))
+        else:
+            if block or fault:
+                yield fault or block
+            block, fault = [], None
+    if block or fault:
+        yield fault or block
 
 
 def _is_live(stream: BinaryIO) -> bool:

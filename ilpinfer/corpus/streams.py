@@ -149,6 +149,10 @@ class ExampleStream:
         form, name = self._form, plain_name(file)
         if name != file and name.endswith(UNPACKED):
             raise InputError(f"{file}: {Path(name).suffix} files are not read compressed; unpack it")
+        if form.column and (file.endswith((".npz", docbin.SUFFIX)) or brat.is_brat(file)):
+            raise InputError(
+                f"{file}: --column {form.column}: a file of this format has no columns; leave it out"
+            )
         if file.endswith(".npz"):
             for number, each in enumerate(read_logits(file, form.logits or LogitsOptions()), 1):
                 yield replace(each, file=file, line=number)

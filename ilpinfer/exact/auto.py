@@ -64,10 +64,10 @@ def _search(problem: Problem, known: Known, task: Task) -> SearchResult:
 
 
 def _best(problem: Problem, known: Known) -> SearchResult:
-    """The best labelling by decomposition, rounds, and branch and bound.
+    """The best labelling by decomposition, kernels, diagrams, products, and branch and bound.
 
-    Branch and bound needs an incumbent to prune by: without one, the problem goes to a solver. So do, after few steps, problems
-    that the decomposition leaves open.
+    Problems with sums and without an incumbent go to a solver, since branch and bound would have nothing to prune by. So do, after few
+    steps, problems that the decomposition leaves open.
     """
     agreement = agree(known)
     if agreement is not None:
@@ -78,7 +78,7 @@ def _best(problem: Problem, known: Known) -> SearchResult:
     end = solve(known, most=min(refinement.FEW, stages.MOST_STEPS))
     if end.complete or end.machineless or known.deadline.passed:
         return end
-    with known.stage("products"):
+    with known.stage("products"), known.smaller_machines():
         product = by_products(known)
     if product is not None:
         return product
@@ -166,7 +166,7 @@ def _rest(known: Known, end: SearchResult, task: Task) -> Rest | None:
 
 
 def _by_solver(known: Known, end: SearchResult, task: Task) -> Result:
-    """The result of a solver on the folded program. Its labelling may complete the rounds."""
+    """The result of a solver on the folded program. With its labelling, kernels and diagrams may prove the optimum."""
     why, missing = "auto: " + end.why.rstrip("; "), missing_posix()
     try:
         best = known.path, known.value, known.charged

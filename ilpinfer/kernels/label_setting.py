@@ -33,7 +33,7 @@ from ilpinfer.kernels.prefixes import (
     no_prefixes,
     reserve,
 )
-from ilpinfer.kernels.recursion import DEAD
+from ilpinfer.kernels.recursion import DEAD, enter_all
 from ilpinfer.kernels.tables import ARC, FINAL, STRIDE, WIDTH
 
 DONE, NONE, STOPPED, FULL = 0, -1, -2, -3
@@ -91,13 +91,13 @@ def best_only(floor, work, indexed, graph):
 
 
 @subroutine
-def look_ahead(edge, e, i, tail, at, base, rest, floor, values):
-    """Fill values (B,) with upper bounds for each state that can follow state i, -1 for START, without the other machines; row `at` of
-    the tails is that of the token, and the states begin at `base`.
+def look_ahead(edge, e, i, tail, base, rest, floor, values):
+    """Fill values (B,) with upper bounds for each state that can follow state i, -1 for START, without the other machines; tail (W,)
+    is that of the token, where the states begin at `base`.
 
     Returns the best bound below the floor.
     """
-    cut, ahead = FORBIDDEN, tail[at, base : base + len(values)]
+    cut, ahead = FORBIDDEN, tail[base : base + len(values)]
     if i < 0:
         for b in range(len(values)):
             values[b] = rest + ahead[b]
@@ -138,17 +138,19 @@ def extend(handle, edge_at, classes, joint, active, recursion, options, places, 
     first_event, event, penalty = machines.begin, machines.event, machines.penalty
     (kept, mine), used = followed, at[KEPT]
     reach, key, state, parent, slots, clock = p.reach, p.key, p.state, p.parent, p.slots, p.clock[0]
-    edge, first_state, group, level, after = scores.edge, scores.base, p.group, p.level, joint.after
+    edge, first_state, group, level = scores.edge, scores.base, p.group, p.level
+    before, next_joint = joint.before, joint.after
     account_cost, account_final, inside = options.cost, options.final, options.inside
     T, S, B, A, listed = len(classes), edge.shape[1], scores.labels, len(active), len(first_event) > 1
     where, place_of, joint_shift, joint_mask, words = places
     word, shift, mask, paid_word, paid_bit = where
-    Q, state_mask = len(joint.final), (1 << joint_shift) - 1
+    Q, state_mask, reads_before = len(joint.final), (1 << joint_shift) - 1, joint.kind.shape[1] > 1
+    after = np.full(tail.shape[1], FORBIDDEN)
     others = ~(state_mask | joint_mask << joint_shift)
     h, count, edges, done, cut = at[NEXT], at[MADE], at[EDGES], at[STEPS], at[CUT]
     code = DONE
     for t in range(at[TOKEN], T):
-        c, kind, first, last = classes[t], joint.kind[joint.row[t]], level[t + 1], t == T - 1
+        c, kinds, first, last = classes[t], joint.kind[joint.row[t]], level[t + 1], t == T - 1
         while h < first:
             if reach[h] < floor:
                 if graph:
@@ -171,7 +173,11 @@ def extend(handle, edge_at, classes, joint, active, recursion, options, places, 
                 reach[h],
             )
             rest, base = here - (completion[(t - 1) * Q + q, i] if t else total), (first_state[i] if t else 0)
-            cut = max(cut, look_ahead(edge, edge_at[t], i, tail, t * Q + q, base, rest, floor, values))
+            kind = kinds[before[i + 1]]
+            if reads_before:
+                enter_all(joint, q, kind, tail[t], completion, t * Q, after)
+            ahead = after if reads_before else tail[t * Q + q]
+            cut = max(cut, look_ahead(edge, edge_at[t], i, ahead, base, rest, floor, values))
             if graph:
                 p.begin[h] = edges
             done += B
@@ -181,7 +187,7 @@ def extend(handle, edge_at, classes, joint, active, recursion, options, places, 
                     continue
                 for w in range(words):
                     key[count, w] = key[h, w]
-                key[count, 0] = key[h, 0] & others | j | np.int64(after[q, kind[j]]) << joint_shift
+                key[count, 0] = key[h, 0] & others | j | np.int64(next_joint[q, kind[j]]) << joint_shift
                 one, end = 0, A
                 if listed:
                     step = step_of(S, B, c, i + 1, j)

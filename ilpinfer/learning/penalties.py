@@ -13,6 +13,7 @@ from formulations.messages import suggestion
 from formulations.plain_values import PlainValues
 from ilpinfer.core.rule_compiler import Rules, stated
 from ilpinfer.learning.measures import check_measure, value
+from ilpinfer.learning.minimum_risk import MinimumRisk
 from ilpinfer.learning.perceptron import LARGEST, FittedWeights, Perceptron, log_odds
 from ilpinfer.learning.training_set import ScoredExample, TrainingSet
 from ilpinfer.learning.verdicts import (
@@ -34,6 +35,7 @@ ALGORITHMS: Mapping[str, str] = {
     "log-odds": "smoothed frequency with which gold labels break each rule, with the given penalty as prior (Learning plus Inference)",
     "perceptron": "averaged perceptron from penalties of 0 (Inference-Based Training)",
     "perceptron-given": "averaged perceptron from twice the given penalties, for few labels",
+    "risk": "least expected number of errors among the best labellings, from penalties of 0, for many rules; not among the cross-validated ones",
     "conservative": "perceptron from penalties of 0 whose target is the best labelling that rules can reach, by the chosen measure",
     "conservative-given": "the same from twice the given penalties",
 }
@@ -229,7 +231,7 @@ class PenaltyLearner:
     def _fits(self, data: TrainingSet) -> dict[str, Fit]:
         """The algorithms to try, by name, always including no rules."""
 
-        def from_zero(one: Perceptron) -> Fit:
+        def from_zero(one: Perceptron | MinimumRisk) -> Fit:
             return lambda data, given, places: one.fit(data, np.zeros_like(given), places)
 
         def from_given(one: Perceptron) -> Fit:
@@ -243,11 +245,12 @@ class PenaltyLearner:
             "log-odds": lambda data, given, places: FittedWeights.plain(log_odds(data, given, places)),
             "perceptron": from_zero(gold),
             "perceptron-given": from_given(gold),
+            "risk": from_zero(MinimumRisk(self.measure)),
             "conservative": from_zero(reachable),
             "conservative-given": from_given(reachable),
         }
         if self.algorithm == "cross-validated":
-            return known
+            return {name: fit for name, fit in known.items() if name != "risk"}
         return {name: known[name] for name in (NONE, self.algorithm)}
 
     def _scaled(self, data: TrainingSet, given: Floats) -> Floats:

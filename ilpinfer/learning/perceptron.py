@@ -60,10 +60,10 @@ class Perceptron:
             data.decode(weights, places)
         result = FittedWeights.plain(start)
         for _ in range(self.rounds):
-            pools = sum(len(data.pool(place).scores) for place in places)
+            pools = sum(len(pool.scores) for pool in data.pools(places))
             result = self._epochs(data, start, places)
             data.decode(result.weights, places)
-            if sum(len(data.pool(place).scores) for place in places) == pools:
+            if sum(len(pool.scores) for pool in data.pools(places)) == pools:
                 break
         return result
 

@@ -37,6 +37,11 @@ def count_trials(table: LabelArrays, statement: Template) -> Trials:
     return count(table, statement)
 
 
+def is_counted(statement: Template) -> bool:
+    """Whether `count_trials` knows the template."""
+    return type(statement) in _COUNTED
+
+
 def violations(table: LabelArrays, statement: Template) -> Integers:
     """(M,) violations in each sequence."""
     trials = count_trials(table, statement)
@@ -103,9 +108,9 @@ def _state_change(table: LabelArrays, s: StateChange) -> Trials:
     return _of_tokens(table, places[applies], ~(held & after)[applies])
 
 
-def _min_run_length(table: LabelArrays, s: RunLength) -> Trials:
+def _run_length(table: LabelArrays, s: RunLength) -> Trials:
     runs = table.field(s.field)
-    return Trials(runs.run_sequence, np.maximum(0, s.n - (runs.end - runs.start + 1)))
+    return Trials(runs.run_sequence, np.maximum(0, s.sign * (runs.end - runs.start + 1 - s.n)))
 
 
 def _tag_at(table: LabelArrays, s: TagAt) -> Trials:
@@ -137,7 +142,8 @@ _COUNTED: Mapping[type[Template], Callable[[LabelArrays, Any], Trials]] = {
     PresencePrecedence: _presence_precedence,
     Adjacency: _adjacency,
     StateChange: _state_change,
-    TEMPLATES["min_run_length"]: _min_run_length,
+    TEMPLATES["min_run_length"]: _run_length,
+    TEMPLATES["max_run_length"]: _run_length,
     TagAt: _tag_at,
     RightBefore: _right_before,
 }

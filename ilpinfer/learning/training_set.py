@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +15,8 @@ from formulations.problem.compiled_rules import CompiledRules, compile_rules, un
 from formulations.problem.problem import Problem
 from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.evaluation.counts import LabelCounter, Totals
+from ilpinfer.learning.labellings import LabelArrays
+from ilpinfer.learning.rule_trials import is_counted, violations
 
 MOST_GROUND = 500_000
 """Ground rules that are kept; beyond, they are stated again for each new labelling."""
@@ -58,13 +61,15 @@ class TrainingSet:
         self.labels = LabelSet(tuple(dict.fromkeys(names)), examples[0].trellis.labels.scheme)
         self.optional_labels = self.labels.with_optional_fields(rules.fields)
         self.label_counter = LabelCounter(self.labels)
+        self._slow = [j for j, item in enumerate(self.items) if not _is_in_arrays(item, self.labels)]
         self._gold = [self.label_counter.labelling(example.gold) for example in examples]
         self._counters: dict[LabelSet, Counter] = {}
         self._problems: dict[int, tuple[Problem, list[Problem]]] = {}
         self._counts: list[dict[bytes, list[int]]] = [{} for _ in examples]
         self._seen: list[dict[bytes, LabelIds]] = [{} for _ in examples]
         self._trials: dict[int, Integers] = {}
-        self._pools: list[Pool | None] = [None] * len(examples)
+        none = Pool(np.zeros(0), np.zeros((0, len(self.items))), np.zeros((0, 6), np.int64))
+        self._pools = [none] * len(examples)
 
     def __len__(self) -> int:
         return len(self.examples)
@@ -121,26 +126,67 @@ class TrainingSet:
         pools = (example.trellis.lattice.pool for example in self.examples)
         return [numbers.setdefault(pool.tobytes() if len(pool) == 1 else b"", len(numbers)) for pool in pools]
 
+    def add_best(self, places: Sequence[int], top: int, within: float) -> None:
+        """Add to pools the best few labellings under the hard rules alone, as far as they are within some nats of the best one."""
+        decoder = Decoder(self.with_weights(np.zeros_like(self.given)))
+        lists = decoder.best_labellings((self.examples[place].trellis for place in places), top)
+        for place, few in zip(places, lists, strict=True):
+            for ids, score in zip(few.ids, few.scores, strict=True):
+                if score >= few.scores[0] - within:
+                    self._seen[place].setdefault(ids.tobytes(), ids)
+            self.advance()
+
     def pool(self, place: int) -> "Pool":
         """The labellings of one example that any weights have led to, in the order in which they were met."""
-        known, seen = self._pools[place], self._seen[place]
-        first = 0 if known is None else len(known.scores)
-        if known is not None and first == len(seen):
-            return known
-        trellis = self.examples[place].trellis
-        new = list(seen.values())[first:]
-        more = Pool(
-            np.array([trellis.score(ids) for ids in new]),
-            np.array([self.activations(place, ids) for ids in new]).reshape(len(new), len(self.items)),
-            np.array([self.counts(place, ids) for ids in new]).reshape(len(new), 6),
-        )
-        self._pools[place] = more if known is None else known.extended(more)
-        return self.pool(place)
+        return self.pools([place])[0]
+
+    def pools(self, places: Sequence[int]) -> list["Pool"]:
+        """The same of several examples, which is faster at once."""
+        new = [
+            (place, list(self._seen[place].values())[len(self._pools[place].scores) :]) for place in places
+        ]
+        rows = self._activations([(place, ids) for place, some in new for ids in some])
+        end = 0
+        for place, some in new:
+            begin, end = end, end + len(some)
+            if some:
+                trellis = self.examples[place].trellis
+                more = Pool(
+                    np.array([trellis.score(ids) for ids in some]),
+                    rows[begin:end],
+                    np.array([self.counts(place, ids) for ids in some]),
+                )
+                self._pools[place] = self._pools[place].extended(more)
+        return [self._pools[place] for place in places]
 
     def activations(self, place: int, ids: Integers) -> Floats:
         """(R,) activations of the items in a labelling of one example."""
-        trellis = self.examples[place].trellis
-        return self._counter(trellis.labels).count(trellis, ids, self._problem(place))
+        row: Floats = self._activations([(place, ids)])[0]
+        return row
+
+    def _activations(self, labellings: Sequence[tuple[int, Integers]]) -> Floats:
+        """(n, R) the same of labellings of several examples."""
+        trellises = [self.examples[place].trellis for place, _ in labellings]
+        named = zip(trellises, labellings, strict=True)
+        own = [self.labels.ids([trellis.labels.names[k] for k in ids]) for trellis, (_, ids) in named]
+        result = self._in_arrays([place for place, _ in labellings], own)
+        if self._slow:
+            for row, trellis, (place, ids) in zip(result, trellises, labellings, strict=True):
+                counter = self._counter(trellis.labels)
+                row[self._slow] = counter.count(trellis, ids, self._problem(place))
+        return result
+
+    def _in_arrays(self, places: Sequence[int], labellings: Sequence[Integers]) -> Floats:
+        """(n, R) activations of the items that arrays count, of ids in `labels`; 0 for the others."""
+        result = np.zeros((len(places), len(self.items)))
+        if places:
+            texts = [self.examples[place].trellis.tokens for place in places]
+            table = LabelArrays.of(self.optional_labels, texts, labellings)
+            for j in sorted({*range(len(self.items))} - {*self._slow}):
+                item: Any = self.items[j]
+                broken = violations(table, item.statement)
+                result[:, j] = -(np.minimum(broken, 1) if item.distance == "binary" else broken)
+        return result
 
     @property
     def unlabelled(self) -> int:
@@ -165,14 +211,14 @@ class TrainingSet:
     @cached_property
     def gold_activations(self) -> Floats:
         """(N, R) the same for the gold labellings."""
-        counter = self._counter(self.labels)
-        K = len(self.labels)
-        rows = []
-        for example, gold in zip(self.examples, self._gold, strict=True):
-            zeros = np.zeros((len(example.gold), K)), np.zeros((K, K))
-            trellis = Trellis.from_emissions(*zeros, labels=self.labels, tokens=example.trellis.tokens)
-            rows.append(counter.count(trellis, gold.ids, counter.problems(trellis)))
-        return np.array(rows).reshape(len(self), len(self.items))
+        result = self._in_arrays(range(len(self)), [gold.ids for gold in self._gold])
+        if self._slow:
+            counter, K = self._counter(self.labels), len(self.labels)
+            for row, example, gold in zip(result, self.examples, self._gold, strict=True):
+                zeros = np.zeros((len(example.gold), K)), np.zeros((K, K))
+                trellis = Trellis.from_emissions(*zeros, labels=self.labels, tokens=example.trellis.tokens)
+                row[self._slow] = counter.count(trellis, gold.ids, counter.problems(trellis))
+        return result
 
     def counts(self, place: int, ids: LabelIds | None) -> list[int]:
         """The counts of `COLUMNS` for a labelling of one example."""
@@ -192,7 +238,8 @@ class TrainingSet:
 
     def _counter(self, labels: LabelSet) -> "Counter":
         if labels not in self._counters:
-            self._counters[labels] = Counter(self.rules, labels)
+            slow = tuple(self.items[j] for j in self._slow)
+            self._counters[labels] = Counter(replace(self.rules, items=slow), labels)
         return self._counters[labels]
 
     def _problem(self, place: int) -> tuple[Problem, list[Problem]]:
@@ -200,7 +247,7 @@ class TrainingSet:
         if known is None:
             trellis = self.examples[place].trellis
             known = self._counter(trellis.labels).problems(trellis)
-            if len(self) * len(self.items) <= MOST_GROUND:
+            if len(self) * len(self._slow) <= MOST_GROUND:
                 self._problems[place] = known
         return known
 
@@ -245,14 +292,19 @@ class Counter:
                 one = next(each_feature)
                 result.append((one.lattice.score(ids) - one.model.score(ids)) / UNITS_PER_NAT)
                 continue
-            rule = next(ground)
-            if not item.hard:
-                result.append(-float(rule.violations(ids)))
+            result.append(-float(next(ground).violations(ids)))
         return np.array(result)
 
 
 def _is_learnt(item: Rule | Feature) -> bool:
     return isinstance(item, Feature) or not item.hard
+
+
+def _is_in_arrays(item: Rule | Feature, labels: LabelSet) -> bool:
+    """Whether arrays count a rule: one of the templates that are mined, which stands for itself alone."""
+    if isinstance(item, Feature) or item.distance == "hamming" or not is_counted(item.statement):
+        return False
+    return item.statements(labels.field_names) == [item.statement]
 
 
 def _check(examples: Sequence[ScoredExample]) -> None:

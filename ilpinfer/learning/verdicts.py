@@ -230,7 +230,7 @@ def verdicts(
 def _without_weight(item: Rule | Feature, algorithm: str, data: TrainingSet) -> str:
     """Why an algorithm gives an item no weight."""
     if algorithm == NONE:
-        return "no penalties were better than no rules on held-out sequences"
+        return "no penalties were clearly better than no rules on held-out sequences"
     if algorithm == "log-odds":
         return "penalty 0: gold breaks it wherever it applies"
     if isinstance(item, Feature):

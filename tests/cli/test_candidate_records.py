@@ -49,26 +49,3 @@ def test_methods_are_compared_on_candidates(files, cli):
     }
     assert lines["greedy-spans"]["mean_gap"] > lines["auto"]["mean_gap"] == 0
     cli.done("reprocess in.jsonl --rules rules.toml --output run --jobs 1")
-
-
-@pytest.mark.parametrize(
-    ("record", "message"),
-    [
-        ({"tokens": ["x"], "candidates": [[0, 2, "A", 0.9]]}, "candidate 0: end 2, but there are 1 tokens"),
-        (
-            {"tokens": ["x"], "text": "x", "candidates": []},
-            "candidates need a text or tokens; give one of them",
-        ),
-        ({"text": "x", "candidates": {}}, "candidates is an object; expected a list such as"),
-        ({"text": ["x"], "candidates": []}, "text is a list; expected a text"),
-        ({"tokens": ["x"], "candidates": [], "emissions": [[0]]}, "emissions does not go with candidates"),
-        ({"tokens": ["x"], "threshold": 0.5}, "threshold goes with candidates; add them, or leave it out"),
-        ({"text": "x", "candidates": [], "prior": "low"}, "prior is 'low'; expected a number from 0 to 1"),
-        ({"text": "x", "candidates": [{"start": 0}]}, 'candidate 0: no "end"'),
-    ],
-)
-def test_what_is_no_record_is_refused(record, message, here, cli):
-    Path("in.jsonl").write_text(json.dumps(record) + "\n")
-    assert cli.refused("decode in.jsonl --output out.jsonl").startswith(
-        f"ilpinfer: in.jsonl, line 1: {message}"
-    )

@@ -74,50 +74,11 @@ def test_a_named_file_and_the_environment(folder, cli, monkeypatch):
     assert number(f"{decode} --config ilpinfer.toml") == 2
 
 
-WRONG = [
-    ("[decode]\ntime_limit = 1\n", 'no option [decode] time_limit; did you mean "time-limit"?'),
-    ("[decdoe]\n", 'no table decdoe; did you mean "decode"?'),
-    ("shceme = 'bio'\n", 'no shared option shceme; did you mean "scheme"?'),
-    ("hull = true\n", "no shared option hull; it is an option of one command: put it into [pareto]"),
-    ("decode = 3\n", "decode: a command; write its options in a table [decode]"),
-    ("[reference.mak]\n", 'no table [reference] mak; did you mean "make"?'),
-    ("[reference.make]\ntopp = 1\n", 'no option [reference.make] topp; did you mean "top"?'),
-    ("[decode]\ntrace = 1\n", "[decode] trace is 1; expected true or false"),
-    ("[decode]\nmethod = true\n", "[decode] method is True; expected a text or a number"),
-    ("[decode]\nrules = [[1]]\n", "[decode] rules is [1]; expected a text or a number, or a list of them"),
-    ("[decode]\nmethod = ['beam']\n", "[decode] method is ['beam']; expected a text or a number"),
-    ("[decode]\nconfig = 'x'\n", "no option [decode] config"),
-    ("decode]\n", "not TOML"),
-]
-
-
-@pytest.mark.parametrize(("text", "message"), WRONG)
-def test_what_is_wrong_in_a_file_is_one_clear_line(folder, cli, text, message):
-    Path("ilpinfer.toml").write_text(text)
-    err = cli.refused("decode scores.jsonl")
-    assert err.startswith("ilpinfer: ilpinfer.toml: ") and message in err
-    cli.done("decode scores.jsonl --no-config")
-    assert cli("decode --help")[0] == cli("--version")[0] == 0
-
-
 def test_a_value_of_another_type_names_file_and_option(folder, cli):
     Path("ilpinfer.toml").write_text('[decode]\ntime-limit = "soon"\n')
     err = cli.refused("decode scores.jsonl")
     assert err.startswith("ilpinfer: ilpinfer.toml: Invalid value for '--time-limit': ")
     assert "ilpinfer.toml" not in cli.refused("decode scores.jsonl --time-limit later")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ("--config nowhere.toml", "nowhere.toml: cannot be read: No such file or directory"),
-        ("--config rules.toml --no-config", "--config rules.toml and --no-config: give one of them"),
-        ("--config pyproject.toml", "pyproject.toml: has no table [tool.ilpinfer]"),
-    ],
-)
-def test_files_that_cannot_be_used(folder, cli, arguments, message):
-    Path("pyproject.toml").write_text("")
-    assert cli.refused(f"decode scores.jsonl {arguments}").startswith(f"ilpinfer: {message}")
 
 
 def test_help_shows_the_defaults_of_the_file(folder, cli):

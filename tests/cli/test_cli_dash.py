@@ -1,7 +1,6 @@
 """`-` for standard input and standard output."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -80,31 +79,3 @@ def test_an_output_that_is_redirected_is_appended_to_as_the_shell_says(folder):
     subprocess.run(["bash", "-c", shell], env=environment(), capture_output=True, check=True)
     before, _, model = Path("all.json").read_text().partition("\n")
     assert before == "before" and json.loads(model)["made"]["kind"] == "hmm"
-
-
-REFUSED = [
-    ("compare x --output -", "Invalid value for '--output': several files are written, which - cannot stand for; name a folder"),
-    ("export x --output -", "several files are written"),
-    ("reprocess x --output -", "several files are written"),
-    ("reference programs x --output -", "several files are written"),
-    ("pareto x --output -", "the rows are read back, which - cannot stand for; name a file"),
-    ("decode x --model -", "Invalid value for '--model': a model is not read from standard input; name a file"),
-    ("serve --model -", "a model is not read from standard input"),
-    ("explain rules.toml --model -", "a model is not read from standard input"),
-    ("learn train.tsv --rules rules.toml --model - --output x", "a model is not read from standard input"),
-    ("import-solution x -", "the name of a solution file says which sequence it is of"),
-    ("decode - --rules -", "two inputs are -, for standard input; name a file for one of them"),
-    ("evaluate - -", "two inputs are -"),
-    ("check - -", "two inputs are -"),
-    ("evaluate train.tsv train.tsv --output - --picture -", "two outputs are -, for standard output"),
-    ("train train.tsv --output - --json", "--json and an output - both write to standard output"),
-    ("reference verify - -", "two inputs are -"),
-    ("compare - --predictions own=- --output out", "two inputs are -"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("arguments", "message"), REFUSED)
-def test_where_a_stream_cannot_stand_for_a_file_the_message_says_so(folder, cli, arguments, message):
-    before = sorted(os.listdir())
-    assert message in cli.refused(arguments)
-    assert sorted(os.listdir()) == before

@@ -90,20 +90,6 @@ def test_examples_are_commands_that_exist(names, here):
             pass
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ("decdoe", "No such command 'decdoe'. Did you mean 'decode', 'demo'? See ilpinfer -h"),
-        ("reference verfy x", "Did you mean 'verify'? See ilpinfer reference -h"),
-        ("reference verify", "See ilpinfer reference verify -h"),
-        ("--quiet decode", "See ilpinfer decode -h"),
-        ("decode x --top 0", "See ilpinfer decode -h"),
-    ],
-)
-def test_mistakes_name_the_help_of_the_command(arguments, message, cli):
-    assert message in cli.refused(arguments)
-
-
 def test_the_module_names_itself_as_the_program():
     assert python("-m", "ilpinfer", "decode", "--help").stdout.startswith("Usage: ilpinfer decode ")
 

@@ -236,6 +236,7 @@ def test_no_color_reaches_the_commands(folder, cli, monkeypatch):
 
 
 def test_results_and_messages_have_their_own_streams(folder, cli):
+    cli("warm-up")
     _, out, err = cli.done("train train.tsv --output m.json --held-out train.tsv")
     assert "held out" in out
     assert err == "m.json: first-order HMM, 8 labels (bio), 13 words, from 2 sequences of 19 tokens\n"

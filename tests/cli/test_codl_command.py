@@ -136,39 +136,6 @@ def test_hard_rules_may_leave_sequences_out(folder, cli):
     assert "2 of 4 sequences have no labelling that satisfies the hard rules, and are left out" in err
 
 
-BAD = [
-    ("--gamma much", "--gamma much: expected a number from 0 to 1, or tokens"),
-    ("--kind hmm3", 'no kind of model "hmm3"; did you mean "hmm"?'),
-    ("--k 0", "k is 0; expected a whole number from 1"),
-    ("--split words --text", 'no split "words"'),
-    ("--output pool.txt", "pool.txt: is an input of this command"),
-    ("--held-out nowhere.tsv", "nowhere.tsv: cannot be read"),
-    ("--scheme billo", 'no scheme "billo"'),
-]
-
-
-@pytest.mark.parametrize("more, message", BAD)
-def test_bad_options_are_one_clear_line(folder, cli, more, message):
-    assert message in cli.refused(learn(more))
-    assert not Path("m.json").exists()
-    assert not list(folder.glob("*.part"))
-
-
-@pytest.mark.parametrize(
-    "pool, content, message",
-    [
-        ("empty.txt", "\n \n", "empty.txt: no text; expected a sequence a line"),
-        ("empty.tsv", "", "empty.tsv: empty; expected token<TAB>label lines"),
-        ("nowhere.tsv", None, "nowhere.tsv: cannot be read: No such file or directory"),
-        ("nowhere.txt", None, "nowhere.txt: cannot be read: No such file or directory"),
-    ],
-)
-def test_pools_that_cannot_be_used(folder, cli, pool, content, message):
-    if content is not None:
-        Path(pool).write_text(content)
-    assert message in cli.refused(learn(pool=pool))
-
-
 def test_one_label_only_is_refused(folder, cli):
     Path("train.tsv").write_text("a\tx\nb\tx\n")
     err = cli.refused("codl train.tsv pool.txt --output m.json")

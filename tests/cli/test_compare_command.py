@@ -87,50 +87,6 @@ def test_predictions_in_another_scheme_are_rewritten(folder, cli):
     assert results()[1]["labels"] == ["B-author", "I-author", "B-title"]
 
 
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        (TRAIN.split("\n\n")[0] + "\n", "x.tsv has 1 sequences, but train.tsv has 2"),
-        (TRAIN.replace("Ada", "Eva"), "x.tsv, line 1: token 0 is 'Eva', but 'Ada' in train.tsv, line 1"),
-        ("Ada\n\nGrace\n", "x.tsv"),
-        (TRAIN.replace("B-date", "date"), "x.tsv"),
-    ],
-)
-def test_predictions_for_other_sequences_are_refused_before_any_work(folder, cli, content, words):
-    Path("x.tsv").write_text(content)
-    assert words in cli.refused(f"{BASE} --predictions x=x.tsv").splitlines()[-1]
-    assert not Path("out").exists() or not list(Path("out").iterdir())
-
-
-@pytest.mark.parametrize(
-    ("more", "words"),
-    [
-        ("--predictions x", "--predictions x: expected NAME=FILE"),
-        ("--predictions x=a --predictions x=b", "--predictions x is given twice"),
-        ("--predictions auto=train.tsv", "method auto is given twice"),
-        ("--predictions x=none.tsv", "none.tsv: cannot be read"),
-        ("--methods auto,auto", "method auto is given twice"),
-        ("--methods nobody:decoder", 'method "nobody:decoder": nobody:decoder cannot be imported'),
-        ("--methods beam:wide=3", "method beam has no option 'wide'"),
-        ("--seeds 1,x", "--seeds 1,x: expected whole numbers"),
-        ("--seeds 1,1", "seeds is [1, 1]"),
-        ("--seeds 1 --repeats 2", "--seeds and --repeats: give one of them"),
-        ("--cap 0", "cap is 0"),
-        ("--format word", "format is 'word'; expected one of"),
-        ("--format csv --columns f2", "columns: no column 'f2'; expected some of method, rank"),
-        ("--columns f1", "--preset, --columns, --digits and --caption are for tables; add --format"),
-        ("--format csv --preset paper", "format csv has no preset"),
-        ("--plots gif", "format of plots is 'gif'; expected one of pdf, svg, png"),
-        ("--name Beam", "--name Beam: expected NAME=METHOD"),
-        ("--name a=beam --name b=beam", "--name b=beam: beam has the name a already"),
-        ("--name Beam=lds", "names: no method 'lds'; the methods are auto, viterbi, beam"),
-        ("--join train.tsv", "--join: train.tsv is no folder that compare has written; compare it first"),
-    ],
-)
-def test_bad_options_are_named_before_any_work(folder, cli, more, words):
-    assert words in cli.refused(f"{BASE} {more}").splitlines()[-1] and not Path("out/results.jsonl").exists()
-
-
 def test_seeds_are_rows_and_a_spread(folder, cli):
     more = "--methods auto,annealing:time_limit=0.02 --repeats 3"
     out = cli.done(f"{BASE} {more}").out

@@ -174,39 +174,12 @@ def test_a_pipe_cannot_have_compressed_rows(tmp_path):
         RowCheckpoint(tmp_path / "x.gz", "job", lambda row: RowPosition(row["n"]))
 
 
-@pytest.mark.parametrize("output", ["out.gz", "out.GZ"])
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        "compare in.jsonl --rules rules.toml --methods auto",
-        "export in.jsonl --rules rules.toml",
-        "reprocess in.jsonl --rules rules.toml",
-        "convert train.tsv --to brat",
-        "reference programs references.jsonl",
-    ],
-)
-def test_folders_are_not_compressed(packed, arguments, output, cli):
-    if arguments.startswith("reference"):
-        cli("reference generate plain --count 1 --output references.jsonl")
-    where = output if arguments.startswith("convert") else f"--output {output}"
-    err = cli.refused(f"{arguments} {where}")
-    said = "is to be a folder, and its files are not compressed; choose a name without .gz"
-    assert err.splitlines()[-1] == f"ilpinfer: {output}: {said}"
-    assert not Path(output).exists()
-
-
-@pytest.mark.parametrize("name", ["x.parquet", "x.spacy"])
-def test_formats_that_are_compressed_themselves(packed, cli, name):
-    kind = name.partition(".")[2]
-    err = cli.refused(f"convert train.tsv {name}.gz")
-    assert err == f"ilpinfer: {name}.gz: format {kind} is compressed itself; name the file {name}\n"
-
-
-@pytest.mark.parametrize("ending", [".npz", ".parquet", ".spacy", ".ann", ".arrow"])
-def test_files_that_are_not_read_compressed(packed, cli, ending):
-    Path(f"x{ending}.gz").write_bytes(gzip.compress(b"x"))
-    err = cli.refused(f"decode x{ending}.gz --model hmm.json")
-    assert err == f"ilpinfer: x{ending}.gz: {ending} files are not read compressed; unpack it\n"
+def test_folders_are_not_compressed(packed, cli):
+    cli("reference generate plain --count 1 --output references.jsonl")
+    err = cli.refused("reference programs references.jsonl --output out.gz")
+    assert (
+        "out.gz: is to be a folder, and its files are not compressed" in err and not Path("out.gz").exists()
+    )
 
 
 @pytest.mark.parametrize(

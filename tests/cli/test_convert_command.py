@@ -144,26 +144,6 @@ def test_further_columns_stay_in_json_lines(folder):
     assert pairs("x.jsonl") == [(("Ada",), ("B-a",))]
 
 
-WRONG = [
-    ("train.tsv out.xml", "out.xml: its name does not say the format; name one of columns, json, parquet"),
-    ("train.tsv -", "-: its name does not say the format; name one of"),
-    ("train.tsv x.tsv --to prodigyy", 'no format "prodigyy"; did you mean "prodigy"?'),
-    ("train.tsv x.tsv --scheme bi", 'no scheme "bi"; did you mean "bio"?'),
-    ("train.tsv train.tsv", "train.tsv: is an input of this command (train.tsv); choose another output"),
-    ("train.tsv hmm.json --labels hmm.json", "hmm.json: is an input of this command"),
-    ("none.tsv x.tsv", "none.tsv: cannot be read: No such file or directory"),
-    ("train.tsv x.tsv --labels scores.jsonl", "scores.jsonl has 1 sequences, but train.tsv has 2"),
-    ("train.tsv x.conllu --into nothing", 'no column "nothing"; there are deprel'),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("arguments", "message"), WRONG)
-def test_what_cannot_be_converted_is_named(folder, cli, arguments, message):
-    before = sorted(Path().iterdir())
-    assert message in cli.refused(f"convert {arguments}")
-    assert sorted(Path().iterdir()) == before
-
-
 def test_documents_are_not_written_in_the_place_of_others(folder, cli):
     Path("notes").mkdir()
     Path("notes/a.txt").write_text("Ada\n")

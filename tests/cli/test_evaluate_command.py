@@ -44,17 +44,6 @@ def test_a_report_and_matches(files, cli):
     assert record["matches"]["fields"]["author"]["type"]["correct"] == 2
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ("--view match", 'ilpinfer: --view match: no such table; did you mean "matches"?'),
-        ("--view matches --by lines", "ilpinfer: --view matches and --by lines: matches are those of spans"),
-    ],
-)
-def test_a_view_that_cannot_be_shown_is_refused(options, message, files, cli):
-    assert cli.refused(f"evaluate found.tsv gold.tsv {options}").startswith(message)
-
-
 def test_everything_as_json_and_a_picture(files, cli):
     cli.done("evaluate found.tsv gold.tsv --output x/all.json --picture confusion.svg")
     record = json.loads(Path("x/all.json").read_text())
@@ -99,30 +88,6 @@ def test_prefixes_on_one_side_only_do_not_count(files, cli):
     assert "some labels have prefixes and others have none: compared without" in err
     out = cli.output("evaluate found.tsv gold.tsv --scheme plain")
     assert "author as" not in out and "title as author 1" in out
-
-
-@pytest.mark.parametrize(
-    ("text", "options", "message"),
-    [
-        ("", "", "found.tsv: empty"),
-        ("Ada\nLovelace\n", "", "found.tsv has 1 sequences, but gold.tsv has 2"),
-        ("Ada\nLovelace\nNotes\n\nHopper\n1952\n", "", "found.tsv: no labels; expected the output of"),
-        (
-            FOUND.replace("Notes\tI-author\n", ""),
-            "",
-            "found.tsv, line 1: 2 tokens, but 3 in gold.tsv, line 1",
-        ),
-        (FOUND.replace("1952", "1953"), "", "line 5: token 1 is '1953', but '1952' in gold.tsv, line 5"),
-        (FOUND, "--by word", "--by word: no such unit"),
-        (FOUND, "--beta 0", "--beta is 0; expected a number above 0"),
-        (FOUND, "--scheme iob", 'no scheme "iob"; did you mean "iob'),
-        (FOUND, "--leave-out authors", "no field 'authors' to leave out"),
-        (FOUND, "--against none.tsv", "none.tsv: cannot be read"),
-    ],
-)
-def test_bad_input_is_one_line(files, cli, text, options, message):
-    Path("found.tsv").write_text(text)
-    assert message in cli.refused(f"evaluate found.tsv gold.tsv {options}")
 
 
 def test_bio_beside_iobes_is_read_as_iobes(files, cli):

@@ -61,21 +61,6 @@ def test_a_row_has_them_and_is_read_back(folder, cli):
     assert ilpinfer.TwoPhaseSolution.from_dict(two[0]).given == {0: "b"}
 
 
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
-        ({"3": "a"}, "given: a position is 3; expected a whole number from 0 to 2"),
-        ({"-1": "a"}, "given: '-1' is no position; expected a whole number from 0"),
-        ({"0": "x"}, "given: token 0: no label 'x'; there are O, a, b"),
-        ({"0": 1}, 'given["0"] is 1; expected a text'),
-        (["a", None, None], "given is a list; expected an object"),
-    ],
-)
-def test_bad_ones_are_bad_input(folder, cli, given, words):
-    write_lines("in.jsonl", {**SCORES, "given": given})
-    assert words in cli.refused("decode in.jsonl")
-
-
 def test_labels_that_leave_nothing_are_a_row(folder, cli):
     write_lines("in.jsonl", {**SCORES, "given": {"0": "b"}})
     Path("rules.toml").write_text('fields = ["a"]\n[[rule]]\ntemplate = "starts_with"\nfield = "a"\n')

@@ -171,20 +171,6 @@ def test_a_stored_trellis_is_decoded_as_it_is(kind, cli):
     assert (row["labels"], row["score"]) == (expected.labels, expected.score)
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"scheme": 5}, "in.jsonl, line 1: scheme is a number; expected a text such as bio"),
-        ({"scheme": "bios"}, "bios"),
-        ({"optional_fields": "b"}, "in.jsonl, line 1: optional_fields is not a list of texts"),
-        ({"node": [[0.0]], "pool": [], "step": []}, "has both node and emissions; give one of them"),
-    ],
-)
-def test_a_damaged_trellis_is_one_line(change, message, cli):
-    write_lines("in.jsonl", {**SCORES, **change})
-    assert message in cli.refused("decode in.jsonl")
-
-
 def test_rows_repeat_the_columns_of_universal_dependencies(cli):
     text = (
         "1\tAda\tada\tPROPN\tNNP\tNumber=Sing\t2\tnsubj\t_\tNER=B-name|SpaceAfter=No\n"

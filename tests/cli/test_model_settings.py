@@ -95,22 +95,6 @@ def test_a_reward_needs_no_rules_and_begins_an_unfinished_run_anew(folder, cli):
     assert json.loads(Path("c/summary.json").read_text())["methods"][0]["accuracy"] == pytest.approx(6 / 22)
 
 
-@pytest.mark.parametrize(
-    ("reward", "message"),
-    [
-        ("per", "--reward per: expected FIELD=NATS"),
-        ("=1", "--reward =1: expected FIELD=NATS"),
-        ("per=much", "--reward per=much: could not convert"),
-        ("per=nan", "--reward per=nan: feature per: weight"),
-        ("pers=1", 'no field "pers"'),
-    ],
-)
-def test_rewards_that_cannot_be_used(reward, message, folder, cli):
-    err = cli.refused(f"decode new.txt --model hmm.json --reward {reward} --output o.jsonl")
-    assert message.replace('"', "'") in err.replace('"', "'")
-    assert not Path("o.jsonl").exists()
-
-
 @pytest.mark.parametrize("scheme_rule", [True, False])
 def test_rules_that_come_first_change_no_labelling(scheme_rule, folder, cli):
     if not scheme_rule:
@@ -142,16 +126,10 @@ def test_only_open_tokens_get_features(folder, monkeypatch):
     assert asked == [[0, 1, 3]]
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ("--model hmm.json --rules rules.toml", "--rules-first: rules first need a conditional random field"),
-        ("--model crf.json --rules bio", "--rules-first: rules first need a hard rule on single tokens"),
-        ("--model crf.json", "--rules-first: rules first need a hard rule on single tokens"),
-    ],
-)
-def test_what_cannot_come_first(options, message, folder, cli):
-    assert message in cli.refused(f"decode new.txt {options} --rules-first --output o.jsonl")
+@pytest.mark.parametrize("rules", ["--rules bio", ""])
+def test_what_cannot_come_first(rules, folder, cli):
+    err = cli.refused(f"decode new.txt --model crf.json {rules} --rules-first --output o.jsonl")
+    assert "--rules-first: rules first need a hard rule on single tokens" in err
 
 
 def test_features_without_rules_keep_the_name_of_the_rule_set():
@@ -221,19 +199,3 @@ def test_a_sequence_of_line_breaks_alone_is_a_row_with_a_reason(decisions, cli):
     first, second = rows(Path("o.jsonl"))
     assert code == 1 and "line breaks alone" in first["reason"] and first["labels"] is None
     assert second["labels"][1] == "break"
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ("--line-breaks off", "--line-breaks off: expected in or out"),
-        (
-            "--line-breaks out --kind hmm",
-            "--line-breaks out: first-order HMMs always see line breaks; use --kind crf",
-        ),
-        ("--option without_line_breaks=1", "without_line_breaks is 1; expected true or false"),
-    ],
-)
-def test_line_breaks_that_cannot_be_set(options, message, decisions, cli):
-    assert message in cli.refused(f"{decisions} {options}")
-    assert not Path("m.json").exists()

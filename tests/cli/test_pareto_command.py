@@ -77,23 +77,6 @@ def test_a_sequence_without_a_labelling_is_a_row(cli):
     assert "p.svg: not written" in err and not Path("p.svg").exists()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ("--picture train.tsv", "train.tsv: is an input of this command"),
-        ("--picture x --summary x", "x: is given for --picture and for --summary"),
-        ("--summary out.jsonl", "out.jsonl: is an input of this command"),
-        ("--heaviest -1", "heaviest is -1.0; expected a number above 0"),
-        ("--time-limit 0", "time_limit is 0.0; expected seconds above 0"),
-        ("--bound half", "bound is 'half'; expected one of relative, odds"),
-        ("--choose-tau --folds 3", "--folds 3: there are 2 sequences"),
-    ],
-)
-def test_what_makes_no_sense(arguments, message, cli):
-    Path("out.jsonl").write_text("")
-    assert message in cli.refused(f"{COMMAND} {arguments}")
-
-
 def test_tau_needs_gold_labels(cli):
     Path("bare.txt").write_text("Ada\nNotes\n\nGrace\n1952\n")
     command = f"{COMMAND} --choose-tau".replace("train.tsv", "bare.txt")

@@ -140,34 +140,6 @@ def exported(folder, cli):
     return files
 
 
-BAD = [
-    (f"{EXPORT} --start beem", 'no method "beem"'),
-    (f"{EXPORT} --start beam --program hard", "--start beam: is for --program soft"),
-    (f"{EXPORT} --format cip", 'no format "cip"'),
-    (f"{EXPORT} --units bits", 'no units "bits"'),
-    (f"{EXPORT} --program softer", 'no program "softer"; did you mean "soft"?'),
-    (f"{EXPORT} --tau 0.5", "--tau 0.5: is for --program two-phase"),
-    (f"{EXPORT} --bound odds", "--bound odds: is for --program two-phase"),
-    (f"{EXPORT} --program two-phase --tau 2", "tau is 2.0"),
-    (f"{EXPORT} --output ''", "--output is empty"),
-    (f"{EXPORT} --output train.tsv", "cannot be written"),
-    ("export train.tsv --rules rules.toml --output out", "no scores; name a model"),
-    (f"{IMPORT} nowhere.sol", "nowhere.sol: the name does not say which sequence it belongs to"),
-    (f"{IMPORT} 0001.sol", "0001.sol: cannot be read: No such file"),
-    (f"{IMPORT} 0003.sol", "there is no sequence 3; the input has 2"),
-    (f"{IMPORT} 0001.sol 1.sol", "belongs to the same sequence"),
-    (f"{IMPORT} .", ".: contains no solution file; expected files such as 0001.sol"),
-    (f"{IMPORT} 0001.sol --format cip", 'no format "cip"'),
-    (f"{IMPORT} 0001.sol --output train.tsv", "is an input of this command"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("arguments, message", BAD)
-def test_bad_arguments_are_one_clear_line(folder, cli, arguments, message):
-    assert message in cli.refused(arguments)
-    assert not list(Path().glob("**/*.part"))
-
-
 def test_solutions_that_do_not_fit_are_refused(exported, cli):
     one, two = exported
     back = f"{IMPORT} out --output back.jsonl"

@@ -127,25 +127,6 @@ def test_errors_without_a_place_get_one(folder, cli, monkeypatch, error, place, 
     assert not list(Path().glob("decode*"))
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ("--cross-validate 2", "one.tsv: --cross-validate 2: cannot make folds of 1 document"),
-        ("--held-out 0.5", "one.tsv: --held-out 0.5: cannot keep a share of 1 document"),
-        (
-            "--cross-validate 2 --documents names",
-            "names: --cross-validate 2: cannot make folds of 1 document",
-        ),
-    ],
-)
-def test_too_few_documents_are_said_with_their_file(folder, cli, arguments, message):
-    Path("one.tsv").write_text(TRAIN.split("\n\n")[0] + "\n")
-    Path("names").write_text("a\n")
-    err = cli.refused(f"train one.tsv --output m.json {arguments}")
-    assert err == f"ilpinfer: {message}; expected 2 or more\n"
-    assert not Path("m.json.lock").exists()
-
-
 def test_notices_of_processes_are_said_once(folder, cli):
     Path("in.jsonl").write_text((json.dumps(SCORES) + "\n") * 3)
     rule = rule_text("at_most_runs", fields=["title", "editor"], field="editor")

@@ -97,31 +97,6 @@ def test_cross_validation_never_labels_what_the_model_has_seen():
     assert result == [tokens for tokens, _ in distinct]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ("--kind crff", 'no kind of model "crff"; did you mean "crf"?'),
-        ("--option vocabulry=1", 'no option "vocabulry"'),
-        ("--option emissions=3", "emissions is 3; expected the name of a smoothing"),
-        ("--kind crf --option template=citation", "citation"),
-        ("--held-out 1.5", "--held-out 1.5: expected a file, or a share between 0 and 1"),
-        ("--held-out none.tsv", "none.tsv: cannot be read"),
-        ("--cross-validate 1", "cannot make 1 folds of 12 documents; expected 2 to 12"),
-        ("--cross-validate 2 --documents none.txt", "none.txt: cannot be read"),
-        ("--cross-validate 2 --documents train.tsv", "train.tsv: 114 lines for 12 sequences"),
-        ("--documents train.tsv", "--documents train.tsv: is used in an evaluation only; add --held-out"),
-        ("--rules bio", "--rules bio: is used in an evaluation only; add --held-out or --cross-validate"),
-        ("--held-out 0.5 --first 1", "cannot keep a share of 1 document"),
-        ("--option scheme=plain", 'no option "scheme"'),
-        ("--kind crf --option held_out=1", 'lbfgs has no parameter "held_out"'),
-        ("--option alike=yes", "alike is 'yes'; expected true or false"),
-    ],
-)
-def test_bad_options_are_one_line_and_no_model_is_written(arguments, message, folder, cli):
-    assert message in cli.refused(f"train train.tsv --output m.json {arguments}")
-    assert not (folder / "m.json").exists()
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_mixed_schemes_are_named(kind, folder, cli):
     (folder / "mixed.tsv").write_text("a\tB-x\nb\tI-x\n\nc\ty\n")

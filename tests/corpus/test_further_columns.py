@@ -12,7 +12,7 @@ import ilpinfer
 from ilpinfer.corpus.sequences import InputError, read, require_labels
 from ilpinfer.corpus.tokens import Token, column, column_names, with_columns
 from ilpinfer.models.crf import CRF
-from ilpinfer.models.crf.templates import TemplateError, load_template
+from ilpinfer.models.crf.templates import load_template
 from ilpinfer.models.files import load_model
 from ilpinfer.models.training import train
 from ilpinfer.pipelines.cross_validation import predict
@@ -115,21 +115,6 @@ def test_templates_name_columns():
         template.features(with_columns(["Ada"], {"pos": ["NNP"]}))
     with pytest.raises(ValueError, match="token 1, 'x', has no column"):
         template.features([*tokens[:1], "x"])
-
-
-@pytest.mark.parametrize(
-    ("tables", "message"),
-    [
-        ({"columns": {"pos": ["upos"]}}, r"pos is \['upos'\]; expected the name of a column"),
-        ({"columns": {"pos": True}}, "pos is True; expected the name of a column"),
-        ({"columns": {"lower": "2"}}, "attribute 'lower' exists already"),
-        ({"columns": ["pos"]}, "columns is .*; expected a table of attributes"),
-        ({}, 'no attribute "pos"'),
-    ],
-)
-def test_templates_that_name_no_column(tables, message):
-    with pytest.raises(TemplateError, match=message):
-        load_template({"features": ["pos"], **tables})
 
 
 def test_a_model_of_parts_of_speech_labels_words_that_it_has_never_seen(folder, cli):

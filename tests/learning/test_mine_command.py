@@ -135,23 +135,5 @@ def test_rules_that_contradict_each_other_are_told(train, cli):
     assert err.splitlines()[0] == notice
 
 
-@pytest.mark.parametrize(
-    "text, arguments, message",
-    [
-        (TRAIN, "--confidence high", "--confidence high: expected a share such as 0.95, or cross-validated"),
-        (TRAIN, "--folds 21", "train.tsv: folds is 21, but there are 20 sequences; take fewer folds"),
-        (TRAIN, "--scheme bioo", 'no scheme "bioo"; did you mean "bio"?'),
-        (TRAIN, "--output train.tsv", "train.tsv: is an input of this command (train.tsv)"),
-        (TRAIN, "--predictions none.tsv", "none.tsv: cannot be read: No such file or directory"),
-        ("a\tO\nb\tO\n", "", "train.tsv: all tokens have the label 'O': rules tell labels apart"),
-        ("a\n", "", "train.tsv, line 1: no labels; expected token<TAB>label on every line"),
-    ],
-)
-def test_bad_input_is_one_line(train, cli, text, arguments, message):
-    Path("train.tsv").write_text(text)
-    assert message in cli.refused(f"mine train.tsv --output rules.toml {arguments}")
-    assert not list(Path().glob("rules.toml*"))
-
-
 def test_an_output_is_needed(train, cli):
     assert cli("mine train.tsv")[0] == 2

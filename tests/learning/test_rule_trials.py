@@ -32,6 +32,7 @@ def statements(scheme):
         C.state_change("b", "c", words=["x"], both=True),
         C.begin_end("a", "b"),
         C.min_run_length("a", 3),
+        C.max_run_length("a", 1),
         C.tag_at("a", words=["ada", "1998"]),
         C.tag_at("O", token_class="year", previous=C.tokens(["the"])),
         C.tag_at("a", token_class="capitalised", following=C.tokens(["inc"])),

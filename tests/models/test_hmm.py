@@ -106,11 +106,6 @@ def test_a_damaged_model_is_a_clear_error(tmp_path, damage, message):
         load_model(path)
 
 
-def test_an_empty_sequence_is_refused():
-    with pytest.raises(ValueError, match="an empty sequence has no labelling"):
-        HMM.train(PAIRS).trellis([])
-
-
 @pytest.mark.parametrize("transitions", sorted(AMOUNTS))
 @pytest.mark.parametrize("emissions", sorted(AMOUNTS))
 @pytest.mark.parametrize("ends", [True, False])
@@ -202,31 +197,6 @@ def test_labels_may_be_given_and_one_without_an_example_is_rare():
     assert -np.inf < trellis.score(["author", "note"]) < trellis.score(["author", "date"])
     with pytest.raises(ValueError, match="token 1: no label 'notes'"):
         trellis.score(["author", "notes"])
-
-
-@pytest.mark.parametrize("kind", [HMM, SecondOrderHMM])
-@pytest.mark.parametrize(
-    ("pairs", "options", "message"),
-    [
-        ([], {}, "no sequences to train on"),
-        ([*PAIRS, ((), ())], {}, "sequence 3 is empty: leave it out"),
-        ([(("a", "b"), ("x",))], {}, "sequence 0 has 1 labels for 2 tokens"),
-        (
-            PAIRS,
-            {"labels": ["author", "titel", "O", "date"]},
-            "label 'title' is not among the labels given; did you mean \"titel\"",
-        ),
-        ([(("a", "b"), ("B-x", "y"))], {}, "mixed label schemes: 'B-x' has a prefix and 'y' has none"),
-        ([(("a", "b"), ("B-x", "y"))], {"scheme": "bio"}, "label 'y' does not fit scheme bio"),
-        (PAIRS, {"emissions": "aditive"}, 'no smoothing "aditive"; did you mean "additive"'),
-        (PAIRS, {"vocabulary": "class"}, 'no classes of words "class"; did you mean "classes"'),
-    ],
-)
-def test_what_cannot_be_counted_is_refused(kind, pairs, options, message):
-    with pytest.raises(ValueError, match=message):
-        kind.train(pairs, **options)
-    if "mixed" in message:
-        assert kind.train(pairs, scheme="plain").labels.scheme == "plain"
 
 
 CORA = CORPORA / "cora"

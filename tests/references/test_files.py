@@ -89,20 +89,6 @@ def test_false_references_are_reported(made, cli):
     assert done.returncode == 1 and "reference 1" in done.stdout and "reference 2" not in done.stdout
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ("verify nowhere.json", "nowhere.json"),
-        ("show nowhere.json", "nowhere.json"),
-        ("verify", "FILE"),
-        ("verify x.json --depth deep", "expected tables or meaning"),
-        ("none", "none"),
-    ],
-)
-def test_bad_usage_is_one_line(arguments, message, cli):
-    assert message in cli.refused(f"reference {arguments}")
-
-
 def test_several_sequences_need_lines(made, cli):
     folder, command = made
     assert ".jsonl" in cli.refused(f"{command} {folder}/out.json")

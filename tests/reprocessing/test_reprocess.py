@@ -64,13 +64,6 @@ def test_parts_have_each_sequence_once(parts, whole, cli):
         assert now in cli.refused(f"{HERE} --output out/1 {other} --resume")
 
 
-@pytest.mark.parametrize("part", ["0/3", "4/3", "3", "1/2/3", "a/3", "-1/3", "/3", "1/2 --dry-run"])
-def test_what_is_no_part(part, corpus, cli):
-    assert f"--part {part.split()[0]}: expected" in (
-        said := cli.refused(f"{HERE} --output out --part {part}")
-    ) or ("--part and --dry-run" in said)
-
-
 def test_a_run_says_all_of_its_sequences(whole, cli):
     manifest = json.loads(whole["manifest.json"])
     assert manifest["finished"] and [shard["rows"] for shard in manifest["shards"]] == [3, 3, 2]
@@ -310,22 +303,6 @@ def test_a_budget_stops_the_run_and_resume_goes_on(whole, cli, monkeypatch):
     assert contents("out") == whole
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ("--budget 0", "--budget 0: expected seconds above 0"),
-        ("--resume --only-unproved", "give one of them"),
-        ("--scheduler tcp://127.0.0.1:1 --jobs 2", "--jobs and --scheduler: give one of them"),
-        ("nowhere.tsv", "nowhere.tsv: No such file or directory"),
-        ("in.tsv", "in.tsv: is given twice"),
-        ("--output in.tsv", "in.tsv: is a file; name a folder"),
-    ],
-)
-def test_what_makes_no_sense_is_one_line(corpus, cli, arguments, message):
-    assert message in cli.refused(f"{REPROCESS} --output out {arguments}")
-    assert not Path("out/manifest.json").exists()
-
-
 def test_a_dry_run_writes_nothing(corpus, cli):
     out = cli.output(f"{HERE} --output out --dry-run")
     assert out.startswith("the first 8 sequences: 8 proved, ") and "about 8 sequences, " in out
@@ -363,3 +340,13 @@ def _spent(_):
 
 def _exact(rules, *, method, **options):
     return Decoder(rules, method="auto", **options)
+
+
+def test_columns_of_tokens_are_in_shards_and_come_back(corpus, cli):
+    line = "{}\tOf\tof\tADP\t_\t_\t0\troot\t_\t_\n"
+    Path("in.conllu").write_text(line.format(1) + line.format(2) + "\n" + line.format(1) + "\n")
+    cli.done("reprocess in.conllu --model hmm.json --output out --jobs 1")
+    first, _ = pq.read_table("out/part-00000.parquet").to_pylist()
+    assert json.loads(first["columns"])["lemma"] == ["of", "of"]
+    cli.done("convert out back.jsonl")
+    assert [row["columns"]["lemma"] for row in rows(Path("back.jsonl"))] == [["of", "of"], ["of"]]

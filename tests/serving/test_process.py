@@ -3,7 +3,6 @@
 import signal
 import socket
 import threading
-from pathlib import Path
 
 import httpx
 import pytest
@@ -78,36 +77,6 @@ def test_a_trained_model_is_served(folder):
         answer = served.client.post("/decode", json={"tokens": ["Ada", "Lovelace", ".", "Notes"]}).json()
         assert answer["status"] == "optimal"
         assert answer["labels"] == ["B-author", "I-author", "I-author", "B-title"]
-
-
-BAD = [
-    ("--model nope.json", "nope.json: the model cannot be read"),
-    ("--rules citatons", 'did you mean "citations"?'),
-    ("--model hmm.json --rules unfit.toml", "venue"),
-    ("--model hmm.json --scheme iobes", "its labels are bio, not iobes; leave --scheme out"),
-    ("--scheme bioo", 'no scheme "bioo"'),
-    ("--method atuo", 'no method "atuo"'),
-    ("--option width=3", "method auto has no option 'width'"),
-    ("--option width", "expected NAME=VALUE"),
-    ("--deadline 0", "--deadline is 0.0; expected seconds above 0"),
-    ("--deadline nan", "--deadline is nan; expected seconds above 0"),
-    ("--deadline 31", "raise that, or lower the deadline"),
-    ("--longest-deadline -1", "--longest-deadline is -1.0; expected seconds above 0"),
-    ("--headers-time 0", "--headers-time is 0.0; expected seconds above 0"),
-    ("--connections 0", "--connections is 0; expected a whole number from 1"),
-    ("--queue 0", "--queue is 0; expected a whole number from 1"),
-    ("--port 70000", "--port"),
-    ("--workers 0", "--workers"),
-]
-
-
-@pytest.mark.parametrize("arguments, message", BAD)
-def test_what_cannot_be_served_is_told_before_it_begins(arguments, message, folder, cli):
-    Path("unfit.toml").write_text('[[rule]]\ntemplate = "at_most_runs"\nfield = "venue"\n')
-    code, out, err = cli(f"serve {arguments}")
-    assert (code, out) == (2, "")
-    assert message in err and "Traceback" not in err
-    assert err.startswith("ilpinfer: ")
 
 
 def test_a_port_in_use(folder, cli):

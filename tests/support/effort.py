@@ -4,6 +4,8 @@ import os
 
 STRICT = bool(os.environ.get("ILPINFER_STRICT"))
 """Whether tests have all their examples, as with `make strict`."""
+EXAMPLES = int(os.environ.get("ILPINFER_EXAMPLES", 0))
+"""Random examples of each test instead of its own number, as with `make problems`; 0 for its own."""
 QUIET = bool(os.environ.get("ILPINFER_QUIET"))
 """Whether the machine does nothing else, so that time limits are kept to the letter."""
 SLACK = 60.0
@@ -14,6 +16,6 @@ def at_most(seconds: float) -> float:
     return seconds if QUIET else seconds + SLACK
 
 
-def examples(number: int) -> int:
-    """The number of random examples, of at most so many."""
-    return number if STRICT else max(5, number // 8)
+def examples(number: int, few: int | None = None) -> int:
+    """The number of random examples: so many with `make strict`, else `few`, or an eighth."""
+    return EXAMPLES or (number if STRICT else max(5, number // 8) if few is None else few)

@@ -1,0 +1,88 @@
+"""Penalties that make the expected number of wrong spans small."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from formulations.dtypes import Floats
+from ilpinfer.evaluation.counts import Totals
+from ilpinfer.learning.perceptron import LARGEST, FittedWeights
+from ilpinfer.learning.training_set import Pool, TrainingSet
+
+
+def errors(counts: Totals, measure: str) -> Floats:
+    """(N,) wrong tokens, wrong sequences, or spans that are wrong or missing, by counts (N, 6)."""
+    tokens, right, predicted, gold, both, whole = np.asarray(counts, float).T
+    result: Floats = predicted + gold - 2 * both
+    if measure in ("tokens", "sequences"):
+        result = tokens - right if measure == "tokens" else 1 - whole
+    return result
+
+
+@dataclass(frozen=True)
+class MinimumRisk:
+    """Minimum-risk training (Smith and Eisner 2006) with a Gaussian prior.
+
+    w minimises the mean of Σ_y p(y) · errors(y) over sequences, plus strength / 2 · ‖w‖², where p(y) is proportional to
+    exp(score + w · activations) over the best labellings without soft rules, and those that other w have led to.
+    """
+
+    towards: str = "spans"
+    strength: float = 0.01
+    top: int = 10
+    within: float = 8.0
+    """Nats: labellings that score less than the best one by more are left out."""
+    rounds: int = 3
+    iterations: int = 200
+
+    def fit(self, data: TrainingSet, start: Floats, places: Sequence[int]) -> FittedWeights:
+        places = list(places)
+        data.add_best(places, self.top, self.within)
+        weights = start
+        for _ in range(self.rounds):
+            pools = data.pools(places)
+            weights = self._minimum([pool for pool in pools if len(pool.scores)], data, start)
+            data.decode(weights, places)
+            if sum(len(p.scores) for p in pools) == sum(len(p.scores) for p in data.pools(places)):
+                break
+        return FittedWeights(weights, np.abs(weights) >= LARGEST)
+
+    def _minimum(self, pools: Sequence[Pool], data: TrainingSet, start: Floats) -> Floats:
+        from scipy.optimize import minimize
+
+        risk = Risk(pools, self.towards)
+
+        def objective(weights: Floats) -> tuple[float, Floats]:
+            value, slope = risk.of(weights)
+            return value + self.strength / 2 * float(weights @ weights), slope + self.strength * weights
+
+        least = np.maximum(data.signed, -LARGEST)
+        bounds = [(low, LARGEST) for low in least.tolist()]
+        options = {"maxiter": self.iterations}
+        result = minimize(objective, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+        weights: Floats = np.asarray(result.x)
+        return weights
+
+
+class Risk:
+    """The mean expected number of errors of sequences, of which each has a pool with a labelling at least."""
+
+    def __init__(self, pools: Sequence[Pool], measure: str) -> None:
+        from scipy.sparse import csr_array, vstack
+
+        sizes = [len(pool.scores) for pool in pools]
+        self.begin = np.cumsum([0, *sizes[:-1]])
+        self.owner = np.repeat(np.arange(len(pools)), sizes)
+        self.scores = np.concatenate([pool.scores for pool in pools])
+        self.activations = vstack([csr_array(pool.activations) for pool in pools], format="csr")
+        self.errors = np.concatenate([errors(pool.counts, measure) for pool in pools])
+
+    def of(self, weights: Floats) -> tuple[float, Floats]:
+        """The risk, and its gradient (R,)."""
+        scores = self.scores + self.activations @ weights
+        shares = np.exp(scores - np.maximum.reduceat(scores, self.begin)[self.owner])
+        shares /= np.add.reduceat(shares, self.begin)[self.owner]
+        expected = np.add.reduceat(shares * self.errors, self.begin)
+        slope = self.activations.T @ (shares * (self.errors - expected[self.owner]))
+        return float(expected.mean()), slope / len(self.begin)

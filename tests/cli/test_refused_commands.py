@@ -1,0 +1,65 @@
+"""Commands that are refused: a golden file has them, and all that they say. UPDATE_GOLDEN=1 writes it anew."""
+
+import ast
+import os
+import re
+from pathlib import Path
+
+import pytest
+from support.places import GOLDEN
+
+TEXT = GOLDEN / "refused" / "commands.txt"
+
+
+def refused():
+    """Files, command and message of each."""
+    for block in TEXT.read_text("utf-8").strip().split("\n\n"):
+        head, *commands = re.split(r"^\$ ", block, flags=re.M)
+        lines = (line.partition(" = ") for line in head.splitlines() if commands)
+        files = {name: ast.literal_eval(content) for name, _, content in lines}
+        for command, _, said in (each.strip("\n").partition("\n") for each in commands):
+            yield pytest.param(files, command, f"{said}\n", id=command)
+
+
+def contents():
+    return {path: path.read_bytes() if path.is_file() else b"" for path in Path().rglob("*")}
+
+
+@pytest.mark.parametrize(("files", "command", "said"), list(refused()))
+def test_a_command_is_refused(folder, cli, files, command, said):
+    for name, content in files.items():
+        Path(name).parent.mkdir(exist_ok=True)
+        Path(name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    before = contents()
+    code, out, err = cli(command)
+    err = "".join(line for line in err.splitlines(True) if "compiling kernels" not in line)
+    assert (code, out) == (2, "")
+    assert contents() == before
+    if re.fullmatch(".*".join(map(re.escape, said.split("…"))), err, re.S):
+        return
+    if os.environ.get("UPDATE_GOLDEN"):
+        TEXT.write_text(
+            TEXT.read_text("utf-8").replace(f"$ {command}\n{said}", f"$ {command}\n{err}"), "utf-8"
+        )
+    assert err == said
+
+
+DIGITS = '{{"start": [{}], "edges": []}}'
+
+
+@pytest.mark.parametrize(
+    ("record", "command", "message"),
+    [
+        (DIGITS.format("9" * 401 + ", 0"), "decode x.jsonl", "start holds a number beyond 2^31 nats"),
+        (DIGITS.format("9" * 5001), "decode x.jsonl", "x.jsonl, line 1: a number is too long"),
+        (
+            "",
+            f"decode train.tsv --model hmm.json --option seed={'[' * 100_000}",
+            "lists are nested too deeply\n",
+        ),
+    ],
+    ids=["number", "digits", "brackets"],
+)
+def test_what_is_too_long_is_refused(folder, cli, record, command, message):
+    Path("x.jsonl").write_text(record)
+    assert message in cli.refused(command)
