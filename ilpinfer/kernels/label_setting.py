@@ -32,7 +32,7 @@ from ilpinfer.kernels.prefixes import (
     no_prefixes,
     reserve,
 )
-from ilpinfer.kernels.recursion import DEAD
+from ilpinfer.kernels.recursion import DEAD, enter_all
 from ilpinfer.kernels.tables import ARC, FINAL, STRIDE, WIDTH
 
 DONE, NONE, STOPPED, FULL = 0, -1, -2, -3
@@ -115,12 +115,13 @@ def extend(handle, edge_at, classes, joint, active, recursion, options, places, 
     T, S, B, A, listed = len(classes), scores.edge.shape[1], scores.labels, len(active), len(first_event) > 1
     where, place_of, joint_shift, joint_mask, words = places
     word, shift, mask, paid_word, paid_bit = where
-    Q, state_mask = len(joint.final), (1 << joint_shift) - 1
+    Q, state_mask, reads_before = len(joint.final), (1 << joint_shift) - 1, joint.kind.shape[1] > 1
+    after = np.full(tail.shape[1], FORBIDDEN)
     others = ~(state_mask | joint_mask << joint_shift)
     h, count, edges, done, cut = at[NEXT], at[MADE], at[EDGES], at[STEPS], at[CUT]
     code = DONE
     for t in range(at[TOKEN], T):
-        c, kind, first, last = classes[t], joint.kind[joint.row[t]], p.level[t + 1], t == T - 1
+        c, kinds, first, last = classes[t], joint.kind[joint.row[t]], p.level[t + 1], t == T - 1
         while h < first:
             if reach[h] < floor:
                 if graph:
@@ -143,7 +144,11 @@ def extend(handle, edge_at, classes, joint, active, recursion, options, places, 
                 reach[h],
             )
             rest, base = here - (completion[(t - 1) * Q + q, i] if t else total), (scores.base[i] if t else 0)
-            cut = max(cut, look_ahead(scores, edge_at[t], i, tail[t * Q + q], rest, floor, values))
+            kind = kinds[joint.before[i + 1]]
+            if reads_before:
+                enter_all(joint, q, kind, tail[t], completion, t * Q, after)
+            ahead = after if reads_before else tail[t * Q + q]
+            cut = max(cut, look_ahead(scores, edge_at[t], i, ahead, rest, floor, values))
             if graph:
                 p.begin[h] = edges
             done += B

@@ -81,37 +81,99 @@ def _best_of(tail, count):
 
 
 @subroutine
-def complete_jointly(scores, emission, rows, classes, edge_at, joint, completion, tail):
-    """As `complete`, for Q joint states: row t · Q + q of the completions (T · Q, W) is that after joint state q, of the tails (T · Q, W)
-    that from q on.
+def room_jointly(joint, T, width):
+    """Room for the completions and tails of `complete_jointly`."""
+    Q = len(joint.final)
+    return np.empty((T * Q, width), np.int64), np.empty(
+        (T * Q if joint.kind.shape[1] == 1 else T, width), np.int64
+    )
 
-    The completion of a joint state after a label is `FORBIDDEN` where the label never leads to the joint state.
+
+@subroutine
+def enter(joint, q, k, own, completion, first, j):
+    """The best value from joint state q on of a step of kind k into state j, by the state's own score and the token's completions from row
+    `first` on."""
+    return max(own + completion[first + joint.after[q, k], j] - joint.cost[q, k], FORBIDDEN)
+
+
+@subroutine
+def enter_all(joint, q, kind, own, completion, first, tail):
+    """Fill a tail (W,), the best values from joint state q on, by the kinds (S,) of the steps into each state; others as `enter`."""
+    for j in range(len(kind)):
+        tail[j] = enter(joint, q, kind[j], own[j], completion, first, j)
+
+
+@subroutine
+def fill_entered(joint, kind, entered):
+    """Fill entered (Q, S): whether a step of one of the kinds (C, S) into a state leads to a joint state."""
+    (Q, kinds), (C, S) = joint.after.shape, kind.shape
+    entered[:] = False
+    for k in range(kinds):
+        for j in range(S):
+            there = False
+            for c in range(C):
+                there = there or kind[c, j] == k
+            for q in range(Q if there else 0):
+                entered[joint.after[q, k], j] = True
+
+
+@subroutine
+def complete_jointly(scores, emission, rows, classes, edge_at, joint, completion, tail):
+    """As `complete`, for Q joint states: row t · Q + q of the completions (T · Q, W) is that after joint state q.
+
+    Row t · Q + q of the tails (T · Q, W) is that from q on. Where the joint automaton reads the state before, the tails (T, W) are instead
+    the states' own scores, and `enter_all` has that from q on. The completion of a joint state after a label is `FORBIDDEN` where the label
+    never leads to the joint state.
     """
     node, T, S = scores.node, len(rows), emission.shape[1]
-    Q, kinds = joint.after.shape
-    entered, states = np.zeros((Q, kinds), np.bool_), np.empty(S, np.int64)
-    for q in range(Q):
-        for k in range(kinds):
-            entered[joint.after[q, k], k] = True
+    Q, C = len(joint.final), joint.kind.shape[1]
+    states, kept, own = np.empty(S, np.int64), np.empty(S, np.int64), np.full(tail.shape[1], FORBIDDEN)
+    after, entered, known = np.full((1, tail.shape[1]), FORBIDDEN), np.zeros((Q, S), np.bool_), -1
+    order = np.argsort(joint.before[1:])
     for t in range(T - 1, -1, -1):
-        kind = joint.kind[joint.row[t]]
+        kind, later = joint.kind[joint.row[t]], joint.kind[joint.row[min(t + 1, T - 1)]]
+        if joint.row[t] != known:
+            known = joint.row[t]
+            fill_entered(joint, kind, entered)
         for q in range(Q):
-            count = 0
-            for i in range(S):
-                if entered[q, kind[i]]:
-                    states[count] = i
-                    count += 1
-            at = t * Q + q
+            at, n, first = t * Q + q, 0, -1
             for j in range(completion.shape[1]):
                 completion[at, j] = -joint.final[q] if j < S and t == T - 1 else FORBIDDEN
-                tail[at, j] = FORBIDDEN
-            if t < T - 1:
-                step_back(scores, edge_at[t + 1], tail, at + Q, completion, at, states[:count])
+            while t < T - 1 and n < S:
+                c, count = joint.before[order[n] + 1], 0
+                while n < S and joint.before[order[n] + 1] == c:
+                    if entered[q, order[n]]:
+                        states[count] = order[n]
+                        count += 1
+                    n += 1
+                if C == 1:
+                    step_back(scores, edge_at[t + 1], tail, at + Q, completion, at, states[:count])
+                elif count:
+                    for j in range(S if first < 0 else 0):
+                        after[0, j] = enter(joint, q, later[c, j], tail[t + 1, j], completion, (t + 1) * Q, j)
+                    first = c if first < 0 else first
+                    for j in range(S):
+                        if later[c, j] != later[first, j]:
+                            kept[j] = after[0, j]
+                            after[0, j] = enter(
+                                joint, q, later[c, j], tail[t + 1, j], completion, (t + 1) * Q, j
+                            )
+                    step_back(scores, edge_at[t + 1], after, 0, completion, at, states[:count])
+                    for j in range(S):
+                        if later[c, j] != later[first, j]:
+                            after[0, j] = kept[j]
         row, c = rows[t], classes[t]
-        for q in range(Q):
-            for j in range(S):
-                ahead = completion[t * Q + joint.after[q, kind[j]], j] - joint.cost[q, kind[j]]
-                tail[t * Q + q, j] = max(emission[row, j] + node[c, j] + ahead, FORBIDDEN)
+        for j in range(S):
+            own[j] = max(emission[row, j] + node[c, j], FORBIDDEN)
+        if C > 1:
+            tail[t] = own
+        else:
+            for q in range(Q):
+                tail[t * Q + q] = FORBIDDEN
+                enter_all(joint, q, kind[0], own, completion, t * Q, tail[t * Q + q])
+    if C > 1:
+        enter_all(joint, 0, joint.kind[joint.row[0], joint.before[0]], tail[0], completion, 0, after[0])
+        return _best_of(after[0], scores.labels)
     return _best_of(tail[0], scores.labels)
 
 
