@@ -209,7 +209,7 @@ def extend(handle, edge_at, classes, joint, active, recursion, options, places, 
                         mine[one, 0] = end
                         if len(kept):
                             kept[step], used = one, end
-                    one, end = one + 1, np.int64(mine[one, 0])
+                    one, end = one + 1, int(mine[one, 0])
                 spent, account = 0, 0
                 for e in range(one, end + A if last else end):
                     if e >= end:
