@@ -273,15 +273,3 @@ def test_what_is_wrong_with_a_model_is_said(place, bodies, kind, change, message
     said = tried(place / "m.json", {**record, "model": {**record["model"], **change}})
     assert "damaged model: " in said and message in said
     assert said.endswith("; train it again with `ilpinfer train`")
-
-
-@pytest.mark.parametrize("content", ['{"format": []}', '{"format": {}}', "[" * 100_000, "3", "\0"])
-def test_files_that_are_no_model(place, content):
-    (place / "m.json").write_text(content)
-    with pytest.raises(ModelError):
-        load_model(place / "m.json")
-
-
-def test_a_device_without_an_end_is_no_model():
-    with pytest.raises(ModelError, match="/dev/zero: damaged model, not JSON: line 1: byte 0x00"):
-        load_model("/dev/zero")
