@@ -34,7 +34,6 @@ RULES = {UMASS: (NONE, SCHEME, SOFT, HARD), CORA: (NONE, SCHEME, CITATIONS)}
 ALL = 0
 """Stands for the whole training part."""
 LIMIT = 0.8
-CORA_TRAINING = 300
 PUBLISHED = {NONE: "94.44 (CRF)", SOFT: "95.39 (soft, learnt)", HARD: "94.60 (the same, all hard)"}
 """F1 of Anzaroot et al. 2014, on the test part."""
 BREAKING = 23.7

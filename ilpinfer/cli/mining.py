@@ -207,6 +207,9 @@ def _show(options: MineOptions, result: "MinedRules", screen: "Console") -> None
         f"{options.output}: {count} rule{'s' * (count != 1)} from {result.sequences} sequences of {result.tokens} tokens, "
         f"confidence {result.confidence:g}"
     )
+    remark(
+        "penalties count gold labels alone; `ilpinfer learn` fits them to a model, which may know part of the rules"
+    )
 
 
 def _record(result: "MinedRules") -> dict[str, object]:

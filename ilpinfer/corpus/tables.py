@@ -18,7 +18,7 @@ TABLES = (*PARQUET, *ARROW)
 ROWS = 256
 FURTHER = "further"
 """The column of notes that have none of their own, as a JSON object."""
-RESULT_COLUMNS = (*ABOUT, "tokens", "labels", "sequence", FURTHER)
+RESULT_COLUMNS = (*ABOUT, "tokens", "columns", "labels", "sequence", FURTHER)
 """Columns that are read of files that `ilpinfer reprocess` wrote."""
 
 
@@ -93,7 +93,9 @@ def _columns_to_read(path: str, names: list[str], own: ColumnNames) -> list[str]
 def _without_nulls(row: dict[str, Any], path: str) -> dict[str, Any]:
     """A row as a record, without nulls, and without notes that are NaN; dates and the like are texts, columns of maps objects."""
     cells = {name: value for name, value in row.items() if value is not None}
-    stored = _stored(cells.pop(FURTHER, "{}"), path)
+    stored = _stored(cells.pop(FURTHER, "{}"), path, FURTHER)
+    if isinstance(cells.get("columns"), str):  # of a shard
+        cells["columns"] = _stored(cells["columns"], path, "columns")
     known = {name: value for name, value in cells.items() if name in KEYS}
     further = {name: value for name, value in cells.items() if name not in KEYS and value == value}
     for name in ("given", "columns"):
@@ -103,15 +105,15 @@ def _without_nulls(row: dict[str, Any], path: str) -> dict[str, Any]:
     return {**known, **json.loads(json.dumps(further, default=str)), **stored}
 
 
-def _stored(text: Any, path: str) -> dict[str, Any]:
-    """The notes of the column of further ones; InputError where it holds something else."""
+def _stored(text: Any, path: str, column: str) -> dict[str, Any]:
+    """The object in a cell of a column of JSON; InputError where it holds something else."""
     try:
         notes = json.loads(text)
     except (TypeError, ValueError, RecursionError):
         notes = None
     if not isinstance(notes, dict):
         raise InputError(
-            f"{path}: column {FURTHER!r} has {text!r:.60}; expected a JSON object of notes, or another name"
+            f"{path}: column {column!r} has {text!r:.60}; expected a JSON object, or another name"
         )
     return notes
 

@@ -78,7 +78,7 @@ def _best(problem: Problem, known: Known) -> SearchResult:
     end = solve(known, most=min(refinement.FEW, stages.MOST_STEPS))
     if end.complete or end.machineless or known.deadline.passed:
         return end
-    with known.stage("products"):
+    with known.stage("products"), known.smaller_machines():
         product = by_products(known)
     if product is not None:
         return product

@@ -1,5 +1,6 @@
 """Explanation of infeasibility: a minimal conflict of hard rules, and a cheapest relaxation."""
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -21,7 +22,8 @@ from ilpinfer.exact.sum_relaxation import contradiction, sums_within, without_sc
 
 TIME_LIMIT = 10.0
 """Seconds for the explanation if there is no time limit."""
-
+MOST_NEEDED = 12
+"""Tokens of a conflict beyond which the others are no longer left out one by one."""
 
 Piece = tuple[int, int, int]
 """(rule, component, token) of the elements of conflicts; token -1 for a component that is no rule on single steps."""
@@ -87,14 +89,14 @@ class _Search:
         return not self.deadline.passed and witness(self.bare, tuple(rules), self.deadline)[1]
 
     def conflict(self) -> list[Clash]:
-        """A minimal conflict of rules, reduced to their components and tokens."""
+        """A minimal conflict of rules, and of their components and tokens as long as few of these are needed."""
         numbers = list(range(len(self.hard)))
         if not self.impossible(self.hard):
             return []
         needed = _minimal(numbers, lambda kept: self.impossible([self.hard[i] for i in kept]))
         pieces = [piece for i in needed for piece in self._pieces(i)]
         if len(pieces) > len(needed):
-            pieces = _minimal(pieces, lambda kept: self.impossible(self._only(kept)))
+            pieces = _minimal(pieces, lambda kept: self.impossible(self._only(kept)), MOST_NEEDED)
         if self.deadline.passed:
             return []
         result: dict[int, list[int]] = {i: [] for i in needed}
@@ -162,13 +164,16 @@ class _Search:
         return 2 * total + sum(r.finite_penalty * r.most for r in self.problem.rules)
 
 
-def _minimal(items: list[Any], impossible: Callable[[list[Any]], bool]) -> list[Any]:
-    """A minimal infeasible subset (QuickXplain, Junker 2004)."""
+def _minimal(items: list[Any], impossible: Callable[[list[Any]], bool], most: int = sys.maxsize) -> list[Any]:
+    """A minimal infeasible subset (QuickXplain, Junker 2004); where `most` items are needed, it may have others that are not."""
+    count = 0
 
     def needed(background: list[Any], changed: bool, candidates: list[Any]) -> list[Any]:
+        nonlocal count
         if changed and impossible(background):
             return []
-        if len(candidates) == 1:
+        if len(candidates) == 1 or count >= most:
+            count += 1
             return candidates
         half = len(candidates) // 2
         first, second = candidates[:half], candidates[half:]

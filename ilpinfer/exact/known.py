@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from formulations.automata.lattice import Lattice
 from formulations.dtypes import LabelIds
 from formulations.grid import FORBIDDEN, HARD, is_forbidden
+from formulations.problem.contexts import in_contexts
 from formulations.problem.problem import Problem
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.incumbents import Improvement
@@ -56,6 +57,8 @@ class Known:
     relaxed: LabelIds | None = None
     charged: tuple[Lattice, int] | None = None
     """The lattice with the scores that lists of equal tokens give to it, and its bound."""
+    contexts: tuple[int, ...] = ()
+    """The machines in whose context others are smaller, while they are."""
     tried: bool = False
     """Whether the kernels have done their share of work with these machines and multipliers."""
     stages: dict[str, float] = field(default_factory=dict)
@@ -102,6 +105,23 @@ class Known:
     def ground(self) -> Ground:
         """The problem for kernels."""
         return ground(self.folded, self.numbers)
+
+    @contextmanager
+    def smaller_machines(self) -> Iterator[None]:
+        """For a while, machines that are smaller in the context of the hard rules; the places of machines stay."""
+        plain, (rules, contexts) = self.ground, in_contexts(self.folded.rules)
+        if not contexts:
+            yield
+            return
+        machines = [machine for rule in self.folded.rules for machine in rule.machines]
+        self.contexts = tuple(m for m, machine in enumerate(machines) if machine in contexts)
+        self.__dict__["ground"] = ground(replace(self.folded, rules=rules), self.numbers)
+        self._evaluations.clear()
+        try:
+            yield
+        finally:
+            self.contexts, self.__dict__["ground"] = (), plain
+            self._evaluations.clear()
 
     @cached_property
     def machineless(self) -> list[tuple[int, int]]:

@@ -87,11 +87,16 @@ class Relaxation:
             prune(self.scores, self.emission, self.edge_at, self.completion, floor)
             self.complete()
 
-    def multiply(self, machines: Sequence[int], most: int, cells: int = MOST_CELLS) -> Bounds:
-        """The product of machines, each of which is inside if there are at most `most` joint states, and the recursion over it."""
+    def multiply(
+        self, machines: Sequence[int], most: int, cells: int = MOST_CELLS, *, steps: bool = False
+    ) -> Bounds:
+        """The product of machines, each of which is inside if there are at most `most` joint states, and the recursion over it.
+
+        Machines that read the previous label stay outside, unless `steps`.
+        """
         active = np.array(machines, np.int64)
         arrays = self.handle, self.emission, self.edge_at, self.classes, active
-        joint, within, completion, tail, total = bound_jointly(*arrays, most, cells)
+        joint, within, completion, tail, total = bound_jointly(*arrays, most, cells, steps)
         return Bounds(joint, active[within].tolist(), (completion, tail, total))
 
     def words(self, machines: Sequence[int]) -> int:

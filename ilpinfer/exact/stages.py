@@ -113,7 +113,7 @@ def by_products(known: Known, most: int | None = None) -> SearchResult | None:
     """
     known.deadline.excuse(LABEL_SETTING.warm())
     before, one = (known.active, known.inside, known.multipliers), known.ground
-    first = [] if most is None else _largest_sums(known, most)
+    first = list(known.contexts) if most is None else _largest_sums(known, most)
     exact = {one.components[m] for m in first}
     known.multipliers = {c: price for c, price in known.multipliers.items() if c not in exact}
     relaxation = Relaxation(known)
@@ -124,7 +124,7 @@ def by_products(known: Known, most: int | None = None) -> SearchResult | None:
     steps = S * one.scores.labels
     checked = min(STEPS_OF_TOKEN // steps, STEPS_OF_CHECK // (T * steps))
     others = sorted(set(range(len(one.plain))) - {*first}, key=lambda m: m not in before[0])
-    bounds = relaxation.multiply([*first, *others], min(checked, most or checked), cells)
+    bounds = relaxation.multiply([*first, *others], min(checked, most or checked), cells, steps=most is None)
     if most is not None or bounds.recursion[2] < known.bound or not known.mostly_sums:
         known.inside = frozenset(bounds.within)
         path = _search(known, relaxation, bounds)

@@ -13,7 +13,7 @@ from ilpinfer.kernels.joint import multiply_machines, no_machines
 from ilpinfer.kernels.label_setting import NONE, set_labels
 from ilpinfer.kernels.multipliers import tighten
 from ilpinfer.kernels.prefixes import no_prefixes, spell
-from ilpinfer.kernels.recursion import DEAD, complete, complete_jointly, trace, width_of
+from ilpinfer.kernels.recursion import DEAD, complete, complete_jointly, room_jointly, trace, width_of
 from ilpinfer.kernels.tables import (
     ACTIVE,
     BOUND,
@@ -42,8 +42,8 @@ FEWEST_JOINT, MOST_JOINT = 64, 512
 MOST_CELLS, VECTOR = 2**22, 16
 """Values of a recursion over joint states, and the number of its steps that take about as long as one of label setting.
 """
-FIRST_SHARE = 20
-"""The attempt before multipliers and products has 1 / FIRST_SHARE of the steps of a sequence."""
+FIRST_SHARE, FIRST_STEPS = 160, 40_000
+"""The attempt before multipliers and products has 1 / FIRST_SHARE of the steps of a sequence, but at least so many."""
 MOST_AT_ONCE = 2**27
 """Steps of a call, after which no further sequence is begun: about a second, as nothing can interrupt a call."""
 DIRECT = 2**17
@@ -94,9 +94,8 @@ def multiply_active(handle, emission, rows, tokens, marks, room, count, most, st
     most = max(
         1, min(most, MOST_CELLS // (T * width), VECTOR * steps // (T * S * handle.scores.edge.shape[2]))
     )
-    joint, inside = multiply_machines(handle.machines, tokens[MACHINES, :T], S, every, marks[1], most)
-    size = T * len(joint.final), width
-    completion, tail = np.empty(size, np.int64), np.empty(size, np.int64)
+    joint, inside = multiply_machines(handle.machines, tokens[MACHINES, :T], S, every, marks[1], most, False)
+    completion, tail = room_jointly(joint, T, width)
     total = complete_jointly(handle.scores, emission, rows, tokens[NODES], tokens[3], joint, completion, tail)
     count = 0
     for a in range(len(every)):
@@ -221,7 +220,8 @@ def solve(handle, emission, rows, tokens, limits, recursion, path, result, marks
     Parameters as of `_decode`.
     """
     T, slots = len(rows), limits[2]
-    few, most = limits[0] * T // FIRST_SHARE, max(limits[0] * T, limits[1])
+    most = max(limits[0] * T, limits[1])
+    few = min(max(limits[0] * T // FIRST_SHARE, FIRST_STEPS), most)
     result[BOUND], result[WORK], result[MULTIPLIERS] = HARD, 0, 0
     for m in range(marks.shape[1]):
         marks[1, m] = 0
@@ -372,24 +372,24 @@ def decode_ground(handle, emission, classes, limits, path, result, marks):
 
 
 @kernel
-def bound_jointly(handle, emission, edge_at, classes, active, most, cells):
+def bound_jointly(handle, emission, edge_at, classes, active, most, cells, steps):
     """A product of machines in `active` (A,) with at most `most` joint states, and the recursion over it, of at most about `cells` values.
 
     Parameters
     ----------
     emission : (T, S)
     edge_at, classes : (T,) rows of `scores.edge`, and classes of machines
+    steps : whether machines that read the previous label may be inside
 
     Returns
     -------
-    the joint automaton; which machines it has (A,); completion and tail (T · Q, W); and the best value
+    the joint automaton; which machines it has (A,); completion and tail, as of `complete_jointly`; and the best value
     """
     (T, S), width, order = emission.shape, width_of(handle.scores), np.arange(len(emission))
     most = max(1, min(most, cells // (T * width)))
     apart = np.zeros(len(handle.machines.layout), np.int64)
-    joint, inside = multiply_machines(handle.machines, classes, S, active, apart, most)
-    size = T * len(joint.final), width
-    completion, tail = np.empty(size, np.int64), np.empty(size, np.int64)
+    joint, inside = multiply_machines(handle.machines, classes, S, active, apart, most, steps)
+    completion, tail = room_jointly(joint, T, width)
     total = complete_jointly(handle.scores, emission, order, 0 * order, edge_at, joint, completion, tail)
     return joint, inside, completion, tail, total
 

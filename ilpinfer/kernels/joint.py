@@ -24,13 +24,15 @@ class Joint(NamedTuple):
     Parameters
     ----------
     row : (T,) which row of `kind` is for each token
-    kind : (R, S) the kind of each state
+    before : (S + 1,) the class of the state before, START first
+    kind : (R, C, S) the kind of the step from each class of states before to each state
     after : (Q, S) joint state after a state and a kind
     cost : (Q, S) grid units, at least 0; `HARD` where a hard rule is broken
     final : (Q,) grid units at the end, as `cost`
     """
 
     row: Integers
+    before: Small
     kind: Small
     after: Small
     cost: Integers
@@ -43,7 +45,8 @@ def no_machines(T, S):
     none = np.zeros((1, 1), np.int32)
     return Joint(
         np.zeros(T, np.int64),
-        np.zeros((1, S), np.int32),
+        np.zeros(S + 1, np.int32),
+        np.zeros((1, 1, S), np.int32),
         none,
         np.zeros((1, 1), np.int64),
         np.zeros(1, np.int64),
@@ -64,26 +67,60 @@ def _rows(classes, C):
 
 
 @subroutine
-def _split(kind, kinds, machines, m, known):
-    """Split kinds whose labels machine m reads differently: kind (R, S), and the old kind and the symbol of each pair."""
-    width = machines.layout[m, WIDTH]
-    number, finer = np.full(kinds * width, np.int32(-1)), np.empty_like(kind)
-    pairs, count = np.empty((min(kind.size, kinds * width), 2), np.int64), 0
-    for r in range(len(kind)):
-        at = machines.table[known[r], m]
-        for j in range(kind.shape[1]):
-            old, symbol = np.int64(kind[r, j]), np.int64(machines.symbols[at + j])
-            key = old * width + symbol
-            if number[key] < 0:
-                number[key] = count
-                pairs[count, 0], pairs[count, 1] = old, symbol
-                count += 1
-            finer[r, j] = number[key]
+def _split_before(before, machines, m, known, S):
+    """Split classes of states before (S + 1,) that machine m reads differently; also the class that each one comes from."""
+    stride, finer = machines.layout[m, STRIDE], np.zeros_like(before)
+    first, count = np.zeros(S + 1, np.int64), 0
+    for i in range(S + 1):
+        n, found = 0, False
+        while n < count and not found:
+            other = first[n]
+            found = before[i] == before[other]
+            for r in range(len(known) if found and stride else 0):
+                at = machines.table[known[r], m]
+                for j in range(S):
+                    found = (
+                        found
+                        and machines.symbols[at + i * stride + j] == machines.symbols[at + other * stride + j]
+                    )
+            n += not found
+        if not found:
+            first[count] = i
+            count += 1
+        finer[i] = n
+    return finer, first[:count]
+
+
+@subroutine
+def _split(joint, machines, m, known, before, first):
+    """Split kinds of steps that machine m reads differently: kind (R, C, S), and the old kind and the symbol of each pair.
+
+    before (S + 1,), first (C,): the classes of states before, and the first state of each, START being 0
+    """
+    width, stride, kinds = machines.layout[m, WIDTH], machines.layout[m, STRIDE], joint.after.shape[1]
+    number = np.full(kinds * width, np.int32(-1))
+    R, S, C = len(joint.kind), joint.kind.shape[2], len(first)
+    finer = np.empty((R, C, S), np.int32)
+    pairs, count = np.empty((min(finer.size, kinds * width), 2), np.int64), 0
+    for r in range(R):
+        for c in range(C):
+            at = machines.table[known[r], m] + first[c] * stride
+            for j in range(S):
+                old, symbol = (
+                    np.int64(joint.kind[r, joint.before[first[c]], j]),
+                    np.int64(machines.symbols[at + j]),
+                )
+                key = old * width + symbol
+                if number[key] < 0:
+                    number[key] = count
+                    pairs[count, 0], pairs[count, 1] = old, symbol
+                    count += 1
+                finer[r, c, j] = number[key]
     return finer, pairs[:count]
 
 
 @subroutine
-def _multiply(joint, kind, pairs, machines, m, most):
+def _multiply(joint, before, kind, pairs, machines, m, most):
     """The joint automaton with machine m, with its reachable states; with no state where those are more than `most`."""
     states, S = machines.layout[m, STATES], len(pairs)
     most = max(most, 1)
@@ -102,33 +139,35 @@ def _multiply(joint, kind, pairs, machines, m, most):
             key = joint.after[q, old] * states + machines.next_state[arc]
             if number[key] < 0:
                 if count == most:
-                    return Joint(joint.row, kind, after[:0], cost[:0], final[:0])
+                    return Joint(joint.row, before, kind, after[:0], cost[:0], final[:0])
                 number[key], order[count] = count, key
                 count += 1
             after[done, s] = number[key]
         done += 1
-    return Joint(joint.row, kind, after[:count], cost[:count], final[:count])
+    return Joint(joint.row, before, kind, after[:count], cost[:count], final[:count])
 
 
 @subroutine
-def multiply_machines(machines, classes, S, active, apart, most):
+def multiply_machines(machines, classes, S, active, apart, most, steps):
     """The joint automaton of machines in `active` (A,), in their order, while it has at most `most` joint states.
 
-    Machines that read the previous label or share a mark stay outside, and those where apart (M,) is not 0. Also returns which ones are
-    inside (A,).
+    Machines that share a mark stay outside, those where apart (M,) is not 0, and unless `steps`, those that read the previous label. Also
+    returns which ones are inside (A,).
     """
     row, known = _rows(classes, len(machines.table))
-    joint = Joint(row, np.zeros((len(known), S), np.int32), *no_machines(1, 1)[2:])
+    empty = no_machines(1, S)
+    joint = Joint(row, empty.before, np.zeros((len(known), 1, S), np.int32), *empty[3:])
     inside = np.zeros(len(active), np.bool_)
     for a in range(len(active)):
         m = active[a]
         priced = machines.sums[m, LEAST] > machines.sums[m, MOST]
-        if machines.layout[m, STRIDE] or machines.mark[m] >= 0 or apart[m] or priced:
+        if (machines.layout[m, STRIDE] and not steps) or machines.mark[m] >= 0 or apart[m] or priced:
             continue
-        kind, pairs = _split(joint.kind, joint.after.shape[1], machines, m, known)
+        before, first = _split_before(joint.before, machines, m, known, S)
+        kind, pairs = _split(joint, machines, m, known, before, first)
         if len(pairs) > MOST_KINDS:
             continue
-        more = _multiply(joint, kind, pairs, machines, m, most)
+        more = _multiply(joint, before, kind, pairs, machines, m, most)
         if len(more.final):
             joint, inside[a] = more, True
     return joint, inside

@@ -9,7 +9,7 @@ import numpy as np
 
 from formulations.automata.lattice import Lattice, at_targets
 from formulations.dtypes import Booleans, Integers
-from formulations.grid import FORBIDDEN, Grid
+from formulations.grid import FORBIDDEN, Grid, is_forbidden
 from ilpinfer.proof.machines import Machine, add
 from ilpinfer.proof.meter import MOST_CELLS, SORT, Meter
 
@@ -152,8 +152,9 @@ class Product:
         for t, steps in enumerate(graph.layers):
             meter.spend(SORT * (1 + len(machines)) * len(steps.arc))
             symbols, kind = distinct(np.stack([m.symbols(t, steps.arc) for m in machines]))
-            size = len(here) * max(len(steps.arc), symbols.size)
-            meter.make(size, f"the machines inside have {len(here)} joint states at token {t}")
+            meter.make(
+                len(here) * len(steps.arc), f"the machines inside have {len(here)} joint states at token {t}"
+            )
             meter.keep(len(kind) + 2 * len(here) * symbols.shape[1])
             reached, gain = moves.of(here, symbols)
             here, after = np.unique(reached, return_inverse=True)
@@ -210,13 +211,16 @@ class Moves:
         at = np.ix_(here, columns)
         place, kind = np.nonzero(self.after[at] < 0)
         self.meter.spend(SORT * (len(here) * len(columns) + len(self.machines) * len(place)), 0)
+        self.meter.make(len(place) * len(self.machines), f"{len(place)} moves of the machines inside are")
         if len(place):
             before, read = self.states[:, here[place]], symbols[:, kind]
             gain = np.zeros(len(place), np.int64)
             for machine, q, c in zip(self.machines, before, read, strict=True):
                 gain = add(gain, machine.cost[q, c])
             pairs = zip(self.machines, before, read, strict=True)
-            self._enter(here[place], columns[kind], np.stack([m.after[q, c] for m, q, c in pairs]), gain)
+            reached = np.stack([m.after[q, c] for m, q, c in pairs])
+            reached[:, is_forbidden(gain)] = 0
+            self._enter(here[place], columns[kind], reached, gain)
         return self.after[at], self.gain[at]
 
     def _enter(self, before: Integers, column: Integers, reached: Integers, gain: Grid) -> None:

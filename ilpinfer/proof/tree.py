@@ -11,6 +11,7 @@ from formulations.arguments import whole
 from formulations.automata.lattice import Lattice, StepTable
 from formulations.automata.sums import bounded
 from formulations.grid import FORBIDDEN, HARD, is_forbidden
+from formulations.problem.contexts import in_contexts
 from formulations.problem.problem import GroundRule, Problem, cost_unit, hard_only, lowest_score
 from ilpinfer.core.certificate import Phases
 from ilpinfer.core.trees import Leaf, Split, TooManyCases, Tree, nodes
@@ -33,12 +34,20 @@ def check_tree(
     _check_form(problem, tree, meter)
     if claim is None:
         problem, claim = _without_scores(problem), -1
+    named = {key for _, leaf in nodes(tree) if isinstance(leaf, Leaf) for key in _named(leaf)}
+    problem = replace(problem, rules=in_contexts(problem.rules, named)[0])
     folded = Marginals(problem.fold().lattice)
     for rows, leaf in _leaves(tree, *problem.shape):
         meter.stored = 0
         own = replace(problem, lattice=folded.lattice, rules=rows).fold().lattice
         scores = folded if own is folded.lattice else Marginals(own)
         check_leaf(problem.rules + rows, scores, leaf, claim, excluded, meter, account)
+
+
+def _named(leaf: Leaf) -> Iterator[Any]:
+    """The rules of the machines of a leaf."""
+    for keys in (leaf.product, *leaf.stages):
+        yield from (key[0] for key in keys if isinstance(key, tuple) and key)
 
 
 def _check_form(problem: Problem, tree: Any, meter: Meter) -> None:

@@ -10,6 +10,7 @@ from formulations.automata.lattice import Lattice
 from formulations.automata.machine import Automaton, Machine
 from formulations.errors import InferenceError
 from formulations.grid import FORBIDDEN, Grid, is_forbidden, violation_costs
+from formulations.problem.contexts import in_contexts
 from formulations.problem.problem import GroundRule, Problem
 from ilpinfer.core.trees import MachineKey
 from ilpinfer.references.form import check_scores
@@ -57,11 +58,12 @@ def lattice_of(plain: Plain, T: int, K: int, *, second: bool = False) -> Lattice
 
 
 def tables_of(problem: Problem) -> Tables:
-    """The tables of a problem whose rules have not been folded; NoTables for a rule that needs too large an automaton."""
+    """The tables of a problem whose rules have not been folded, in the context of the hard ones; NoTables for a rule that needs too large an
+    automaton."""
     lattice, machines = problem.fold().lattice, list[Any]()
     places: dict[MachineKey, int] = {}
     components: dict[MachineKey, int] = {}
-    for number, rule in enumerate(problem.rules):
+    for number, rule in enumerate(in_contexts(problem.rules)[0]):
         if rule.folds:
             continue
         if rule.machineless:

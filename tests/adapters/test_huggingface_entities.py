@@ -8,7 +8,7 @@ import pytest
 
 from formulations import constraints as C
 from ilpinfer.adapters.decisions import AdapterError
-from ilpinfer.adapters.huggingface import constrain, entities
+from ilpinfer.adapters.huggingface import entities
 
 LABELS = {0: "O", 1: "B-PER", 2: "I-PER", 3: "B-ORG", 4: "I-ORG"}
 TEXT = "Ada met Microsoft Ltd ."
@@ -195,51 +195,6 @@ def test_a_text_without_tokens_has_no_entities():
     assert entities(np.zeros((0, 2)), ["O", "x"]) == []
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"strategy": "last"}, "no aggregation_strategy 'last'; there are average, first, max, none, simple"),
-        ({"strategy": "frist"}, 'did you mean "first"'),
-        ({"strategy": "first", "word_ids": None}, "'first' labels words: give word_ids"),
-        ({"logits": LOGITS[:, :4]}, "logits has 4 columns, but id2label 5 labels"),
-        ({"logits": LOGITS[:-1]}, "word_ids has 8 pieces, but logits has 7 rows"),
-        ({"logits": np.where(LOGITS == 4, math.nan, LOGITS)}, r"logits\[6, 0\] is nan"),
-        ({"logits": LOGITS[None]}, "give one sequence at a time"),
-        ({"offset_mapping": OFFSETS[1:]}, "offset_mapping has 7 pieces, but logits has 8 rows"),
-        ({"offset_mapping": [*OFFSETS[:-1], 3]}, r"offset_mapping\[7\] is 3; expected begin and end"),
-        ({"offset_mapping": [*OFFSETS[:-1], (5, 2)]}, r"offset_mapping\[7\] is \(5, 2\)"),
-        ({"pieces": PIECES[1:]}, "pieces has 7 pieces, but logits has 8 rows"),
-        ({"text": "Ada"}, "offset_mapping ends at character 23, but the text has 3 characters"),
-        ({"word_ids": [None, 0, 1, 3, 3, 2, 4, None]}, r"word_ids\[5\] is 2, after word 3"),
-        ({"ignore_labels": "O"}, "ignore_labels is the text 'O'"),
-        ({"score": "softmax"}, "no score 'softmax'; there are model, rules"),
-        ({"rules": [C.at_most_runs("PERS", 1)]}, 'no field "PERS"; did you mean "PER"'),
-        (
-            {"rules": [C.at_least_tokens("PER", 9)]},
-            "6 tokens, 'Ada' the first: no labelling keeps the hard rules; rule",
-        ),
-        ({"method": "autom"}, "autom"),
-    ],
-)
-def test_what_does_not_fit_is_refused(change, message):
-    with pytest.raises(ValueError, match=message):
-        found(**change)
-
-
-@pytest.mark.parametrize(
-    ("labels", "message"),
-    [
-        ({0: "O", 1: "a", 2: "b", 3: "c", 5: "d"}, "5 labels, but none with id 4"),
-        ({"LABEL_0": "O"}, "expected ids from 0"),
-        (["O", "a", "b", "c", 1], "label 4 is 1: a label is a text"),
-        (["O", "a", "a", "b", "c"], "label 'a' is given twice"),
-    ],
-)
-def test_labels_that_are_none_are_refused(labels, message):
-    with pytest.raises(ValueError, match=message):
-        entities(LOGITS, labels)
-
-
 def test_probabilities_that_take_too_many_states_are_refused_with_a_way_out(monkeypatch):
     from ilpinfer.adapters import decisions
 
@@ -250,9 +205,3 @@ def test_probabilities_that_take_too_many_states_are_refused_with_a_way_out(monk
     with pytest.raises(AdapterError, match=r"too expensive \(too many\); score='model'"):
         found("first")
     assert found("first", score="model")
-
-
-@pytest.mark.parametrize("pipeline", ["dslim/bert-base-NER", None, object()])
-def test_something_else_than_a_pipeline_is_refused(pipeline):
-    with pytest.raises(AdapterError, match=r"expected transformers.pipeline.* pip install 'ilpinfer\[hf\]'"):
-        constrain(pipeline, [])

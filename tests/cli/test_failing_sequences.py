@@ -275,11 +275,6 @@ def test_in_python_errors_are_raised_unless_told_otherwise(n_jobs):
     assert [[s.status for s in few] for few in lists] == [["optimal"] * 2, ["unknown"]]
 
 
-def test_on_error_is_checked_before_any_work():
-    with pytest.raises(ValueError, match="on_error is 'skip'; expected 'raise' or 'row'"):
-        ilpinfer.decode_many([], on_error="skip")
-
-
 def test_a_traceback_is_shown_where_it_is_asked_for(mixed, cli, monkeypatch):
     monkeypatch.setenv("ILPINFER_TRACEBACK", "1")
     err = cli.failed("decode in.jsonl --rules costly.toml")

@@ -3,7 +3,6 @@
 import itertools
 import json
 import math
-import re
 import statistics
 from dataclasses import replace
 from itertools import product
@@ -336,38 +335,6 @@ def test_methods_that_disagree_are_an_error(monkeypatch):
         ilpinfer.compare(TRELLISES, RULES, ["auto", "highs"])
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        ({"methods": []}, "no methods"),
-        ({"methods": ["auto", "auto"]}, "method auto is given twice"),
-        ({"methods": ["auto"], "predictions": {"auto": GOLD}}, "method auto is given twice"),
-        ({"methods": ["autto"]}, 'did you mean "auto"'),
-        ({"methods": [7]}, "expected a decoder that can be called"),
-        ({"predictions": {"x": GOLD[:3]}}, "x has 3 labellings, but there are 12 sequences"),
-        ({"predictions": {"x": [["O"]] * 12}}, "x, sequence 0: 1 labels for"),
-        ({"gold": GOLD[:3]}, "gold has 3 labellings, but there are 12 trellises"),
-        ({"gold": [["O"]] * 12}, "gold 0 has 1 labels for"),
-        ({"seeds": 0}, "seeds is 0"),
-        ({"seeds": [1, 1]}, "seeds is"),
-        ({"seeds": "x"}, "seeds is"),
-        ({"cap": 0}, "cap is 0"),
-        ({"cap": math.inf}, "cap is inf"),
-        ({"on_error": "skip"}, "on_error is 'skip'; expected 'raise' or 'record'"),
-    ],
-)
-def test_bad_input_is_named(arguments, words):
-    with pytest.raises(ValueError, match=words):
-        ilpinfer.compare(TRELLISES, RULES, **arguments)
-
-
-def test_nothing_to_compare_on():
-    with pytest.raises(ValueError, match="no trellises"):
-        ilpinfer.compare([], RULES)
-    with pytest.raises(ValueError, match="trellis 0 is 'x'"):
-        ilpinfer.compare(["x"], RULES)
-
-
 def test_an_error_of_a_method_ends_the_comparison_unless_it_is_recorded():
     with pytest.raises(RuntimeError, match="sequence 1, method unstable: out of luck") as caught:
         ilpinfer.compare(TRELLISES, RULES, ["auto", unstable])
@@ -532,22 +499,6 @@ def test_methods_have_the_names_that_are_given():
     later = plain.renamed(NAMES)
     pd.testing.assert_frame_equal(*(each.summary().drop(columns=TIMES) for each in (later, result)))
     assert later.about["limits"] == result.about["limits"]
-
-
-@pytest.mark.parametrize(
-    ("names", "words"),
-    [
-        ({"bean": "Beam"}, "names: no method 'bean'; the methods are auto, viterbi, beam"),
-        ({"beam": "auto"}, "names: 'auto' is the name of two methods, auto and beam"),
-        ({"beam": "x", "viterbi": "x"}, "names: 'x' is the name of two methods, viterbi and beam"),
-        ({"beam": " "}, "names: the name of beam is ' '; expected a text"),
-    ],
-)
-def test_unknown_and_repeated_names_are_errors(names, words):
-    with pytest.raises(ValueError, match=re.escape(words)):
-        ilpinfer.compare(TRELLISES[:2], RULES, names=names)
-    with pytest.raises(ValueError, match=re.escape(words)):
-        ilpinfer.compare(TRELLISES[:2], RULES).renamed(names)
 
 
 def run(*methods, trellises=TRELLISES[:4], rules=RULES, gold=GOLD[:4], **options):

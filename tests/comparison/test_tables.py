@@ -82,15 +82,6 @@ def test_every_figure_has_a_column_and_every_column_a_figure(comparison):
         assert columns <= set(lines[names[0]]) <= columns | left_out
 
 
-def test_an_unknown_table_or_format_is_named(comparison, tmp_path):
-    message = r"table is 'gap'; expected one of summary, gaps, gold, errors, matches, fields, stages"
-    with pytest.raises(ValueError, match=message):
-        comparison.table("gap")
-    with pytest.raises(ValueError, match="format is 'xls'; expected one of csv, markdown, latex, parquet"):
-        comparison.write_tables(tmp_path, "xls")
-    assert list(tmp_path.iterdir()) == []
-
-
 @pytest.mark.parametrize("kind", SUFFIXES)
 @pytest.mark.parametrize("gold", [True, False])
 def test_every_table_is_written_in_every_format(kind, gold, tmp_path):
@@ -122,28 +113,6 @@ def test_chosen_columns_are_one_table_in_their_order(comparison, kind, tmp_path)
         text = file.read_text("utf-8").replace("\\", "")
         assert [text.index(name) for name in names] == sorted(text.index(name) for name in names)
         assert re.search(r"\d\.\d\d\b", text) and not re.search(r"\d\.\d{3}", text.replace("0.005", ""))
-
-
-@pytest.mark.parametrize(
-    ("kind", "layout", "words"),
-    [
-        (
-            "csv",
-            {"columns": ["method", "f2"]},
-            "columns: no column 'f2'; expected some of method, rank, kind",
-        ),
-        ("csv", {"columns": []}, "columns is empty; expected some of method, rank"),
-        ("csv", {"digits": -1}, "digits is -1"),
-        ("csv", {"digits": 1.5}, "digits is 1.5"),
-        ("csv", {"caption": "Losses"}, "format csv has no caption; choose latex or markdown"),
-        ("parquet", {"preset": "paper"}, "format parquet has no preset; choose latex or markdown"),
-        ("latex", {"preset": "slides"}, "preset is 'slides'; expected 'paper'"),
-    ],
-)
-def test_wrong_layouts_are_named_before_anything_is_written(comparison, kind, layout, words, tmp_path):
-    with pytest.raises(ValueError, match=re.escape(words)):
-        comparison.write_tables(tmp_path / "x", kind, **layout)
-    assert not (tmp_path / "x").exists()
 
 
 def test_a_caption_makes_a_table_that_floats_and_has_a_label(comparison, tmp_path):

@@ -128,29 +128,6 @@ def test_labels_say_which_fields_there_are():
     assert list(solution.violations.values()) == [1, 2]
 
 
-@pytest.mark.parametrize(
-    ("labelling", "more", "message"),
-    [
-        (["a", "c"], {"labels": ["a", "b"]}, "token 1: no label 'c'"),
-        (["a", 7], {"labels": ["a", "b"]}, "token 1: 7 is neither a label name nor an id"),
-        (["a", "b"], {"tokens": ["x"]}, "1 tokens are given for 2 labels"),
-        ("ab", {}, "labelling is 'ab'; expected a list of texts"),
-        ([0, 1], {}, r"labelling\[0\] is 0; expected a text"),
-        (["a"], {"labels": "ab"}, "labels is 'ab'; expected a label set, a trellis or a list of names"),
-        ([], {}, "at least one label"),
-    ],
-)
-def test_labellings_that_cannot_be_counted_are_refused(labelling, more, message):
-    with pytest.raises(ValueError, match=message):
-        C.at_most_runs(C.EACH_FIELD, 1).violations(labelling, **more)
-
-
-def test_the_hamming_distance_of_many_fields_is_refused():
-    labels = LabelSet(tuple("abcdefghijklmn"))
-    with pytest.raises(ValueError, match='distance "hamming" would need more than 2000 states'):
-        C.at_most_runs(C.EACH_FIELD, 1, distance="hamming").ground(labels, ["x"] * 30)
-
-
 @settings(max_examples=examples(150))
 @given(st.sampled_from(LABEL_SETS), st.integers(1, 4), st.data())
 def test_machines_count_what_the_checker_counts(pair, length, data):

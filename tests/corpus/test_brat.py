@@ -1,7 +1,5 @@
 """BRAT standoff: documents read line by line or whole, written back, and what is broken in them."""
 
-from pathlib import Path
-
 import pytest
 
 from ilpinfer.corpus.examples import Example, InputError, Rejection
@@ -122,28 +120,6 @@ def test_spans_that_overlap_or_end_within_tokens_are_told(tmp_path):
     assert lines[0][1] == ["B-y", "I-y", "O", "B-z", "O"]
     assert overlap.endswith("are left out: T1: 'Ada' at 0-3")
     assert split.endswith("that they touch: T3: 'Note' at 19-23 as 'Notes'")
-
-
-WRONG = [
-    ("T1\tname 0 12\nT2 name 19 24\tNotes\n", "a.ann, line 2: 'T2 name 19 24\\tNotes' is no annotation; expected T1<TAB>TYPE BEGIN END<TAB>TEXT"),
-    ("T1\tname 0 x\tAda\n", "a.ann, line 1: 'T1\\tname 0 x\\tAda' is no annotation"),
-    ("name 0 3\n", "a.ann, line 1: 'name 0 3' is no annotation"),
-    (f"T1\tname 0 {'9' * 5000}\tAda\n", "a.ann, line 1: T1 has an offset of 5000 digits, beyond the text, which has 62 characters"),
-    ("T1\tname 0 1200\tAda\n", "a.ann, line 1: T1 goes from 0 to 1200, beyond the text, which has 62 characters"),
-    ("T1\tname 4 4\t\n", "a.ann, line 1: T1 goes from 4 to 4, without a text"),
-    ("T1\tname 8 4\tx\n", "a.ann, line 1: T1 goes from 8 to 4, without a text"),
-    ("\nT1\tname 1 4\tAda\n", "a.ann, line 2: T1 is 'Ada', but 'da ' stands there; are the offsets of another version of the text?"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("annotations", "message"), WRONG)
-def test_broken_annotations_are_named_with_their_line(here, annotations, message, cli):
-    folder = document(here / "notes", annotations=annotations)
-    with pytest.raises(InputError) as caught:
-        read(folder)
-    assert f"{folder}/{message}" in str(caught.value)
-    err = cli.refused("train notes --output m.json")
-    assert f"ilpinfer: notes/{message}" in err and not Path("m.json").exists()
 
 
 def test_a_broken_document_costs_itself_alone(tmp_path):

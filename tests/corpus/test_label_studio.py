@@ -5,7 +5,7 @@ import json
 import pytest
 from support.corpora import pairs, read_with_notices
 
-from ilpinfer.corpus.examples import Example, InputError
+from ilpinfer.corpus.examples import Example
 from ilpinfer.corpus.sequences import read
 from ilpinfer.corpus.writing import WriteOptions, write
 
@@ -117,39 +117,3 @@ def test_gold_labels_are_read_again(tmp_path):
     examples, _ = found(tmp_path, TASK)
     write(examples, tmp_path / "out.json")
     assert pairs(read(tmp_path / "out.json")) == pairs(examples) == [(WORDS, LABELS)]
-
-
-WRONG = [
-    (task(result(0, 40, "x")), "item 1: result 0 goes from 0 to 40, beyond the text, which has 25 characters"),
-    (task(result(3, 3, "x")), "item 1: result 0 goes from 3 to 3; expected 0 <= start < end"),
-    (task(result(-2, 3, "x")), "item 1: result 0 goes from -2 to 3; expected 0 <= start < end"),
-    (task(result(0, 3, "x", "Eva")), "item 1: result 0 is 'Eva', but 'Ada' stands there; is the text another than was annotated?"),
-    (task(result(0, 40, "x", "Eva")), "item 1: result 0 goes from 0 to 40, beyond the text"),
-    (task(result("/p[1]", 3, "x")), "item 1: result 0: \"start\" is '/p[1]'; expected a whole number, as spans of plain text have it"),
-    (task(result(0, None, "x")), 'item 1: result 0: "end" is None; expected a whole number'),
-    (task({"value": {"start": 0, "end": 3, "labels": []}}), 'item 1: result 0: "labels" is []; expected a list of texts'),
-    (task({"value": 3}), "item 1: result 0 is {value = 3}; expected an object with \"value\""),
-    (task(3), 'item 1: result 0 is 3; expected an object with "value"'),
-    ({**TASK, "annotations": [{}]}, 'item 1: "result" of an annotation is None; expected a list'),
-    ({**TASK, "annotations": {"result": []}}, 'item 1: "annotations" is {result = []}; expected a list of objects with "result"'),
-    ({**TASK, "annotations": [3]}, 'item 1: "annotations" is [3]; expected a list of objects'),
-    ({"data": {"image": "a.png", "other": "b"}}, "item 1: data has 'image', 'other'; expected the text under \"text\""),
-    ({"data": {}}, 'item 1: data has nothing; expected the text under "text"'),
-    ({"data": {"text": 3}}, 'item 1: data: "text" is 3; expected a text'),
-    ({"data": {"text": "Ada"}}, "item 1: no labels; annotate it first"),
-    ({"data": {"text": "Ada"}, "annotations": []}, "item 1: no labels; annotate it first"),
-    ({"id": 1, "text": "Ada", "label": [{"start": 0, "end": 3, "labels": ["x"]}]}, 'item 1: no use for "label" beside "text"'),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("record", "message"), WRONG)
-def test_what_is_wrong_with_a_task_is_named(here, record, message, cli):
-    (here / "x.json").write_text(json.dumps([record]))
-    assert f"ilpinfer: x.json, {message}" in cli.refused("train x.json --output m.json")
-
-
-def test_an_export_that_is_cut_off_is_refused(here, cli):
-    (here / "x.json").write_text(json.dumps([TASK])[:-5])
-    assert cli.refused("train x.json --output m.json").startswith("ilpinfer: x.json: not JSON: ")
-    with pytest.raises(InputError):
-        read("x.json")

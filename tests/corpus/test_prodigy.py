@@ -140,35 +140,6 @@ def span(**values):
     return {**BARE, "spans": [{"start": 0, "end": 5, "label": "name", **values}]}
 
 
-WRONG = [
-    ({"spans": []}, '"text" is None; expected a text'),
-    ({"text": 3}, '"text" is 3; expected a text'),
-    ({"text": ""}, "\"text\" is ''; expected a text"),
-    ({"text": " "}, "the text ' ' has no tokens"),
-    ({**BARE, "spans": {}}, '"spans" is {}; expected a list'),
-    ({**BARE, "spans": [3]}, 'span 0 has no whole numbers "start" and "end": 3'),
-    (span(start="0"), 'span 0 has no whole numbers "start" and "end": {start = \'0\''),
-    (span(start=True), 'span 0 has no whole numbers "start" and "end"'),
-    (span(end=13), "span 0 goes from 0 to 13, beyond the text, which has 12 characters"),
-    (span(end=0), "span 0 goes from 0 to 0; expected 0 <= start < end"),
-    (span(start=-1), "span 0 goes from -1 to 5; expected 0 <= start < end"),
-    (span(label=None), 'span 0: "label" is None; expected a text'),
-    ({**BARE, "tokens": tokens("Grace", (0, 50))}, "token 0 goes from 0 to 50, beyond the text, which has 12"),
-    ({**BARE, "tokens": [{"text": "Ada", "start": 0, "end": 3}]}, "token 0 is 'Ada', but 'Gra' stands at 0-3"),
-    ({**BARE, "tokens": tokens(BARE["text"], (0, 5), (4, 6))}, "token 1 begins at 4, before the end of the token before"),
-    ({"text": "Ada", "label": [[0, 3, "x"]]}, 'no use for "label" beside "text"; give labels as "spans"'),
-    ({"text": "Ada", "labels": ["x"]}, 'no use for "labels" beside "text"; give labels as "spans"'),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("task", "message"), WRONG)
-def test_what_is_wrong_with_a_task_is_named(here, task, message, cli):
-    with pytest.raises(InputError) as caught:
-        found(here, lines(BARE, task))
-    assert "x.jsonl, line 2: " + message in str(caught.value)
-    assert message in cli.refused("train x.jsonl --output m.json")
-
-
 def test_a_broken_task_costs_itself_alone(tmp_path):
     path = tmp_path / "x.jsonl"
     path.write_text(lines(BARE) + '{"text": "Ada", "spans": [\n' + lines(span(end=50), TASK))

@@ -61,21 +61,6 @@ def test_an_iterable_that_fails_leaves_no_process():
     assert gone()
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"n_jobs": 2, "method": "best"}, "no method"),
-        ({"n_jobs": 2, "callback": print}, "leave n_jobs out"),
-        ({"n_jobs": 2, "width": 3}, "no option 'width'"),
-        ({"n_jobs": 2, "rules": [lambda: 0]}, "rule 1 is <function .*; expected a rule"),
-    ],
-)
-def test_bad_options_are_named_before_any_work(options, words):
-    rules = options.pop("rules", RULES)
-    with pytest.raises(ValueError, match=words):
-        ilpinfer.decode_many(iter(()), rules, **options)
-
-
 SLOW = """
 import numpy as np, ilpinfer
 from formulations import Trellis, constraints as C

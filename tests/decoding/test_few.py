@@ -184,25 +184,6 @@ def test_proofs_and_violations_are_made_when_they_are_asked_for(monkeypatch):
     assert len({s.certificate.digest for s in solutions}) == 1
 
 
-@pytest.mark.parametrize("top", [0, -1, True, 2.5, "3", 10_001])
-def test_a_number_that_makes_no_sense(top):
-    trellis, decoder = next(sequences(1)), Decoder([], model=model())
-    for call in (
-        lambda: ilpinfer.decode(trellis, top=top),
-        lambda: list(decoder.decode_many([trellis], top=top)),
-        lambda: list(decoder.best_labellings([trellis], top)),
-        lambda: list(decoder.decode_texts([["A"]], top=top)),
-    ):
-        with pytest.raises(ValueError, match=r"top is .*; expected a whole number from 1"):
-            call()
-
-
-def test_an_object_that_is_no_trellis():
-    for call in (lambda: ilpinfer.decode(3, [], top=2), lambda: list(Decoder([]).best_labellings([3], 2))):
-        with pytest.raises(ValueError, match="trellis is 3; expected a Trellis"):
-            call()
-
-
 @pytest.mark.parametrize("top", [3, 40])
 def test_proofs_with_multipliers_and_products_hold(monkeypatch, top):
     """Steps so few that both are needed."""

@@ -200,8 +200,6 @@ def test_no_labelling():
     frontier = decode_frontier(trellis, [C.at_least_tokens(name, 3), C.at_most_tokens(name, 1)])
     assert frontier.points == () and frontier.complete
     assert frontier.reason == "no labelling keeps the hard rules"
-    with pytest.raises(ValueError, match="the frontier has no points: no labelling keeps the hard rules"):
-        frontier.at_weight(1.0)
 
 
 def test_no_rules():
@@ -338,28 +336,6 @@ def test_what_is_written_is_read_back():
     assert Frontier.from_dict(frontier.to_dict()) == frontier
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"heaviest": 0}, "heaviest is 0; expected a number above 0"),
-        ({"heaviest": math.nan}, "heaviest is nan; expected a number above 0"),
-        ({"most": 0}, "most is 0; expected a whole number from 1"),
-        ({"time_limit": -1}, "time_limit is -1; expected seconds above 0"),
-    ],
-)
-def test_values_that_make_no_sense(options, message):
-    with pytest.raises(ValueError, match=message):
-        decode_frontier(*random_problem(0), **options)
-
-
-def test_weights_and_floors_that_make_no_sense():
-    frontier = decode_frontier(*random_problem(4))
-    with pytest.raises(ValueError, match=r"weight is -1; expected a number from 0"):
-        frontier.at_weight(-1)
-    with pytest.raises(ValueError, match=r"floor is 1000000000.0, above the best score"):
-        frontier.at_floor(1e9)
-
-
 @pytest.mark.parametrize("seed", range(12))
 def test_each_point_is_proved_at_its_own_score_as_the_floor(seed):
     trellis, rules = random_problem(seed)
@@ -370,11 +346,3 @@ def test_each_point_is_proved_at_its_own_score_as_the_floor(seed):
         assert verdict.proved, verdict.reasons
         lied = replace(solution, floor=point.score + 1.0)
         assert not ilpinfer.verify(trellis, rules, lied).ok
-
-
-def test_a_floor_that_nothing_reaches():
-    trellis, rules = random_problem(0)
-    with pytest.raises(ValueError, match="floor is 1e\\+06, above the best score"):
-        ilpinfer.decode_two_phase(trellis, rules, floor=1e6)
-    with pytest.raises(ValueError, match="floor is nan; expected a number of nats"):
-        ilpinfer.decode_two_phase(trellis, rules, floor=math.nan)

@@ -210,18 +210,3 @@ def test_the_bound_of_an_infeasible_trellis_is_no_contradiction():
     bound = ilpinfer.decode(impossible).bound
     worth = ilpinfer.evaluate_labelling(impossible, [], ["a"], bound=bound)
     assert (worth.score, worth.status, worth.gap) == (-np.inf, "unknown", np.inf)
-
-
-@pytest.mark.parametrize(
-    ("labels", "bound", "words"),
-    [
-        (["a"], None, "the labelling has 1 labels, but there are 3 tokens"),
-        (["a", "b", "x"], None, "no label 'x'"),
-        (["a"] * 3, np.nan, "bound is nan"),
-        (["a"] * 3, "high", "bound is 'high'"),
-        (["a"] * 3, -9.0, "bound is -9.0, but the labelling has the score -0.75"),
-    ],
-)
-def test_what_cannot_be_valued(labels, bound, words):
-    with pytest.raises(ValueError, match=words):
-        ilpinfer.evaluate_labelling(TRELLIS, RULES, labels, bound=bound)

@@ -17,7 +17,6 @@ from test_given import corrected
 
 import ilpinfer
 from formulations import constraints as C
-from formulations import dump_rules, formulate
 from ilpinfer.core import request
 from ilpinfer.core.certificate import Certificate
 
@@ -164,39 +163,6 @@ def test_hard_functions_that_nothing_keeps():
     assert ilpinfer.decode(random_trellis(0, T=40), never, time_limit=0.2).status == "unknown"
 
 
-@pytest.mark.parametrize(
-    ("make", "words"),
-    [
-        (lambda: C.predicate(3), "function is 3; expected a function of label names and texts"),
-        (lambda: C.predicate(changes, penalty=0), "rule 'changes': penalty is 0: a penalty is positive"),
-        (lambda: C.predicate(changes, penalty="1"), "rule 'changes': penalty is '1': give nats"),
-        (
-            lambda: C.predicate(changes, penalty=1e-9),
-            "rule 'changes': penalty is 1e-09 nats, which is 0",
-        ),
-        (lambda: _decoded(lambda labels, tokens: True), "returned True; expected a number of violations"),
-        (lambda: _decoded(lambda labels, tokens: -1), "returned -1; expected a number of violations"),
-        (lambda: _decoded(lambda labels, tokens: 0.5), "returned 0.5; expected a number of violations"),
-        (
-            lambda: _decoded(lambda labels, tokens: 100_001),
-            "returned 100001; expected a number of violations",
-        ),
-        (
-            lambda: C.predicate(changes, prefix=3),
-            "prefix is 3; expected a function of the label names so far",
-        ),
-        (lambda: _decoded(changes, within=1.0), "within is not for rules that are Python functions"),
-        (
-            lambda: _decoded(changes, top=9000),
-            "top is 9000; expected at most 5000 with rules that are Python",
-        ),
-    ],
-)
-def test_what_is_refused(make, words):
-    with pytest.raises(ValueError, match=words):
-        make()
-
-
 @pytest.mark.parametrize("method", GENERAL_METHODS, ids=lambda method: method.name)
 def test_every_method_takes_functions_or_refuses_them(method):
     trellis, rules = (
@@ -213,24 +179,6 @@ def test_every_method_takes_functions_or_refuses_them(method):
     assert solution.violations["changes"] == changes(solution.labels, trellis.tokens)
     assert solution.score <= best.score <= solution.bound
     assert ilpinfer.verify(trellis, rules, solution).ok
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda trellis, rules: ilpinfer.marginals(trellis, rules),
-        lambda trellis, rules: ilpinfer.next_question(trellis, rules),
-        lambda trellis, rules: ilpinfer.decode_two_phase(trellis, rules),
-        lambda trellis, rules: ilpinfer.decode_frontier(trellis, rules),
-        lambda trellis, rules: formulate(trellis, rules),
-        lambda trellis, rules: ilpinfer.Decoder(rules).marginals(trellis),
-        lambda trellis, rules: ilpinfer.compare([trellis], rules, ["cbc"]),
-        lambda trellis, rules: dump_rules(rules),
-    ],
-)
-def test_what_cannot_take_functions_says_so(call):
-    with pytest.raises((ValueError, RuntimeError), match=r"a Python function.* leave (it|the rule) out"):
-        call(random_trellis(2, T=4), [C.predicate(changes, penalty=1.0)])
 
 
 def test_what_takes_functions():
@@ -264,10 +212,6 @@ def test_a_prefix_function_that_is_no_lower_bound(method, prefix, words):
     rule = C.predicate(changes, penalty=0.1, prefix=prefix)
     with pytest.raises(ValueError, match=words):
         ilpinfer.decode(random_trellis(0, T=4), [rule], method=method)
-
-
-def _decoded(*functions, **options):
-    return ilpinfer.decode(random_trellis(0, T=4), [C.predicate(each) for each in functions], **options)
 
 
 def test_names_are_numbered():

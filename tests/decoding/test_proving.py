@@ -81,16 +81,3 @@ def test_a_solvers_word_is_kept_only_where_it_speaks_of_these_rules(monkeypatch)
         left = ilpinfer.prove(scores, rules(1.0), lie)
         assert (left.status, left.score, left.bound) == ("feasible", solver.score, 2.0**20)
         assert left.certificate.kind == "none"
-
-
-def test_a_solution_of_two_phases_has_its_own_proof():
-    solution = ilpinfer.decode_two_phase(trellis(), rules(1.0))
-    with pytest.raises(ValueError, match="two-phase"):
-        ilpinfer.prove(trellis(), rules(1.0), solution)
-
-
-@pytest.mark.parametrize("wrong", [None, [], "abc"])
-def test_what_is_no_solution_is_refused(wrong):
-    trellis = Trellis([0.0, 1.0], [], labels=["a", "b"])
-    with pytest.raises(ValueError, match="expected one that decode returns"):
-        ilpinfer.prove(trellis, [], wrong)

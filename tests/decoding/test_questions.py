@@ -81,24 +81,6 @@ def test_questions_end_when_every_label_is_known():
     assert ilpinfer.decode(trellis, RULES, given=asked).labels == answers
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"by": "luck"}, "by is 'luck'; expected 'changes' or 'entropy'"),
-        ({"top": 0}, "top is 0; expected a whole number from 1"),
-        ({"least": 2}, "least is 2; expected a number from 0 to 1"),
-        ({"labellings": 0}, "labellings is 0; expected a whole number from 1"),
-        ({"given": {9: "a"}}, "given: a position is 9"),
-        ({"budget": 3}, "joint states .*; or let the best labellings stand for all, labellings=50"),
-    ],
-)
-def test_what_is_refused(options, words):
-    with pytest.raises(ValueError, match=words):
-        ilpinfer.next_question(random_trellis(0, T=5), RULES, **options)
-    with pytest.raises(ValueError, match="trellis is 3; expected a Trellis"):
-        ilpinfer.next_question(3)
-
-
 def test_second_order_by_the_best_labellings():
     rng = np.random.default_rng(0)
     trellis = Trellis.second_order(rng.normal(size=2), rng.normal(size=(2, 2)), rng.normal(size=(1, 2, 2, 2)))

@@ -146,38 +146,6 @@ def test_a_trigram_is_told_from_bigrams():
     assert "at_most_runs" in str(ilpinfer.decode(scores, [C.at_most_runs("a", 1, penalty=0.1)]).explain())
 
 
-@pytest.mark.parametrize(
-    ("build", "message"),
-    [
-        (lambda: Trellis.second_order([[0, 0]], [], []), r"start has shape \(1, 2\); expected \(K,\)"),
-        (lambda: Trellis.second_order([0, 0], [0, 0], []), r"first has shape \(2,\); expected \(2, 2\), as start has 2"),
-        (lambda: Trellis.second_order([0, 0], np.zeros((2, 2)), np.zeros((3, 2, 2))), r"edges has shape \(3, 2, 2\); expected \(T-2, 2, 2, 2\)"),
-        (lambda: Trellis.second_order([0, 0], np.zeros((2, 2)), np.zeros((0, 3, 3, 3))), r"edges has shape \(0, 3, 3, 3\)"),
-        (lambda: Trellis.second_order([0, 0], [], np.zeros((3, 2, 2, 2))), r"first is empty, as for one token, but edges .* 5 tokens"),
-        (lambda: Trellis.second_order([0, 0], None, np.zeros((1, 2, 2, 2))), r"first is empty"),
-        (lambda: Trellis.second_order([0, 0], [[0, math.nan], [0, 0]], []), r"first\[0, 1\] is nan"),
-        (lambda: Trellis.second_order([0, 0], np.zeros((2, 2)), np.full((1, 2, 2, 2), math.inf)), r"edges\[0, 0, 0, 0\] is inf"),
-        (lambda: Trellis.second_order([0, 0], [[0, 2e9], [0, 0]], np.full((1, 2, 2, 2), 1e9)), r"largest entry is first\[0, 1\]"),
-        (lambda: Trellis.second_order([0, 0], np.zeros((2, 2)), [], tokens=["x"]), "1 tokens are given, but the scores cover 2"),
-        (lambda: Trellis.second_order([0, 0], np.zeros((2, 2)), [], labels=["a"]), "1 labels are named, but the scores have 2"),
-        (lambda: Trellis([0, 0], np.zeros((3, 2, 2, 2))), r"edges has shape \(3, 2, 2, 2\).*second order has first"),
-        (lambda: Trellis.from_emissions(np.zeros((3, 2)), np.zeros((2, 2, 3))), r"transitions has shape \(2, 2, 3\); expected \(2, 2, 2\)"),
-        (lambda: Trellis.from_emissions(np.zeros((3, 2)), np.zeros((2, 2)), first=np.zeros((2, 2))), r"first goes with transitions of shape \(2, 2, 2\)"),
-        (lambda: Trellis.from_emissions(np.zeros((3, 2)), np.zeros((2, 2, 2)), first=[0, 0]), r"first has shape \(2,\); expected \(2, 2\)"),
-        (lambda: Trellis.from_emissions(np.zeros((4, 2)), np.full((2, 2, 2), 1.5e9)), r"largest entry is transitions\[0, 0, 0\]"),
-    ],
-)  # fmt: skip
-def test_bad_scores_are_refused(build, message):
-    with pytest.raises(ValueError, match=message):
-        build()
-
-
-def test_penalties_too_large_beside_the_scores_are_refused_by_label():
-    scores = Trellis.second_order([0, 1.5e9], np.zeros((2, 2)), np.zeros((1, 2, 2, 2)))
-    with pytest.raises(ValueError, match=r"the largest entry is node\[0, 1\] = 1\.5e\+09"):
-        ilpinfer.decode(scores, [C.at_most_tokens("0", 0, penalty=6e8)])
-
-
 def test_what_is_never_reached_takes_no_part_in_the_total():
     Trellis.second_order([1e9], [[1e9]], [])
     Trellis.from_emissions([[0.0]], [[[2e9]]], first=[[2e9]], start=[2e9])

@@ -73,25 +73,6 @@ def test_the_last_straw_is_named():
     assert "scores themselves forbid" in ilpinfer.decode(forbidding).reason
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"method": "gurobi"}, 'no method "gurobi"'),
-        ({"method": "high"}, 'no method "high"; did you mean "highs"'),
-        ({"time_limit": 0}, "time_limit is 0; expected seconds above 0"),
-        ({"time_limit": "1"}, "time_limit is '1'"),
-        ({"time_limit": math.nan}, "time_limit is nan"),
-        ({"top": 0}, "top is 0; expected a whole number from 1"),
-        ({"width": 3}, "method auto has no option 'width'"),
-        ({"method": "beam", "width": 0}, "width is 0"),
-        ({"method": "beam", "breadth": 1}, "method beam has no option 'breadth'; it has width"),
-    ],
-)
-def test_bad_options_are_refused(options, message):
-    with pytest.raises(ValueError, match=message):
-        ilpinfer.decode(trellis(), **options)
-
-
 def hard_case() -> tuple[Trellis, list]:
     """A reference-sized problem whose program takes seconds."""
     rng = np.random.default_rng(1)

@@ -185,16 +185,3 @@ def test_the_engine_and_a_solver_agree_on_generated_documents():
         auto, solver = (ilpinfer.decode(each.trellis(), each.rules, method=m) for m in ("auto", "cp-sat"))
         assert auto.status == solver.status == "optimal"
         assert auto.score == solver.score
-
-
-def test_documents_of_sequences_that_do_not_fit_are_refused():
-    one = Trellis([0.0, 0.0], [], ["a", "b"], tokens=["x"])
-    other = Trellis([0.0, 0.0], [], ["a", "O"], tokens=["x"])
-    with pytest.raises(ValueError, match="no label 'O' for the tokens between sequences"):
-        join([one, one])
-    with pytest.raises(ValueError, match="trellis 1 differs from the first one"):
-        join([one, other], None)
-    with pytest.raises(ValueError, match="at least one sequence"):
-        join([])
-    with pytest.raises(ValueError, match="2 values are given, but the document has 3 tokens"):
-        join([other, other]).split(["a", "a"])

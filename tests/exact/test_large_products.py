@@ -11,6 +11,7 @@ from formulations import constraints as C
 from formulations.problem.compiled_rules import compile_problem
 from ilpinfer import checker
 from ilpinfer.core.deadline import Deadline
+from ilpinfer.core.trees import Leaf
 from ilpinfer.exact import refinement, stages
 from ilpinfer.exact.known import Known
 from ilpinfer.exact.refinement import Refinement
@@ -41,6 +42,39 @@ def drawn(seed):
     trellis = near_tie_trellis(seed, T) if seed % 4 == 0 else random_trellis(seed, T)
     problem = compile_problem(trellis, rules)
     return problem, valued(problem)
+
+
+def ordered(seed):
+    """A problem of orders of two fields and of hard numbers of their runs."""
+    rng = np.random.default_rng(seed)
+    labels = [("B-a", "I-a", "B-b", "I-b"), ("a", "b", "O")][seed % 2]
+    orders = C.presence_precedence, C.precedence, C.requires_before, C.alternation
+    soft = [
+        order(*pair, penalty=float(rng.integers(1, 9)) / 4)
+        for order in orders
+        for pair in ("ab", "ba")
+        if rng.random() < 0.6
+    ]
+    runs = [
+        (C.exactly_runs, C.at_most_runs)[rng.integers(2)](field, int(rng.integers(1, 3))) for field in "ab"
+    ]
+    problem = compile_problem(random_trellis(seed, 6, labels), [*soft, *runs])
+    return problem, valued(problem)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_machines_in_contexts_find_the_optimum_and_prove_it(seed, monkeypatch):
+    monkeypatch.setattr(stages, "FIRST_STEP", 2**10)
+    problem, ranked = ordered(seed)
+    known = Known.of(problem, Deadline())
+    plain = known.leaf(range(len(known.ground.plain)))
+    with known.smaller_machines():
+        result, best = by_products(known), ranked[0][0]
+        reads_before = any(machine.symbols.shape[1] > 1 for machine in known.ground.plain)
+        assert seed % 2 or (reads_before and set(known.contexts) <= known.inside)
+    assert result is not None and known.value == known.bound == best
+    for leaf in (plain, result.tree, Leaf({}, tuple(known.ground.keys))):
+        assert accepted(problem, leaf, best) and not accepted(problem, leaf, best - 1)
 
 
 @pytest.mark.parametrize("most", [1, 8, 1024])
@@ -136,14 +170,16 @@ def test_floors_that_are_lowered_leave_nothing_out(seed, nearest, monkeypatch):
     assert accepted(problem, known.tree, best) and not accepted(problem, known.tree, best - 1)
 
 
+@pytest.mark.parametrize("make", [drawn, ordered])
 @pytest.mark.parametrize("seed", range(0, 40, 4))
-def test_the_plain_checker_accepts_products_with_sums(seed):
-    problem, ranked = drawn(seed)
+def test_the_plain_checker_accepts_products(make, seed):
+    problem, ranked = make(seed)
     known = Known.of(problem, Deadline())
     price_sums(known)
-    result = by_products(known, 64)
+    with known.smaller_machines():
+        result = by_products(known, 64 if make == drawn else None)
     tables = tables_of(problem)
-    record = {"labels": ["a", "b", "O"], "tables": tables.plain}
+    record = {"labels": list(problem.labels.names), "tables": tables.plain}
     best = ranked[0][0] if ranked else None
     listed = [list(path) for value, path in ranked if value == best]
     own = checker.read(record, [checker.MAX_STEPS], *([] if ranked else [0]))

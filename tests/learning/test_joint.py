@@ -2,7 +2,6 @@
 
 import json
 import math
-import re
 from collections import Counter, defaultdict
 from dataclasses import replace
 from itertools import product
@@ -277,45 +276,12 @@ def places(search):
     return make_folds(range(20), search.folds, search.seed)
 
 
-BAD = [
-    (lambda: JointLearner("perceptrn"), 'no update "perceptrn"; did you mean "perceptron"?'),
-    (lambda: JointLearner(rate=0), "rate is 0; expected a number above 0"),
-    (lambda: JointLearner(margin=float("nan")), "margin is nan; expected a number above 0"),
-    (lambda: JointLearner(epochs=0), "epochs is 0; expected a whole number from 1"),
-    (lambda: JointSearch("token"), "no measure 'token'; did you mean"),
-    (lambda: JointSearch("f0.5"), "measure is 'f0.5'; all weights are chosen by one of tokens, spans"),
-    (lambda: JointSearch(folds=1), "folds is 1; expected a whole number from 2"),
-    (lambda: JointLearner().fit([], HMM.train(corpus(0))), "no labelled sequences to learn from"),
-    (lambda: JointLearner().fit([(["x"], ["z"])], HMM.train(corpus(0))), "z"),
-    (
-        lambda: JointLearner().fit(corpus(0), HMM.train(corpus(0)), scorers=[HMM.train(corpus(0))]),
-        "scorers: expected a model for each sequence, with the labels of the model",
-    ),
-]
-
-
-@pytest.mark.parametrize("call, message", BAD)
-def test_bad_settings_and_data(call, message):
-    with pytest.raises(ValueError, match=re.escape(message)):
-        call()
+def test_scorers_are_one_for_each_sequence():
+    with pytest.raises(ValueError, match="scorers: expected a model for each sequence"):
+        JointLearner().fit(corpus(0), HMM.train(corpus(0)), scorers=[HMM.train(corpus(0))])
 
 
 def test_sequences_that_no_labelling_satisfies_are_left_out_and_counted():
     pairs = corpus(2)
     learnt = JointLearner(epochs=2).fit(pairs, HMM.train(pairs), [C.at_least_tokens("b", 3)])
     assert learnt.unproved == 2 * sum(len(words) < 3 for words, _ in pairs)
-
-
-@pytest.mark.parametrize(
-    "change, message",
-    [
-        ({"start": [0.0]}, "start is a list of 1; expected a list of 3"),
-        ({"end": [0.0, None, 1.0]}, "end[1] is"),
-        ({"attributes": {"nowhere": [0, 0, 0]}}, "attributes: expected an object of corrections"),
-    ],
-)
-def test_damaged_files(change, message):
-    pairs = corpus(1)
-    learnt = JointLearner(epochs=1).fit(pairs, HMM.train(pairs))
-    with pytest.raises(ValueError, match=re.escape(message)):
-        type(learnt.model).from_body(learnt.model.body() | change)

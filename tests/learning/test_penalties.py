@@ -1,7 +1,6 @@
 """Learning penalties: which algorithm is taken, which rules leave and why, determinism, and data that are odd."""
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -255,43 +254,6 @@ def test_one_sequence_is_enough_to_learn_but_not_to_try():
 def test_sequences_that_hard_rules_leave_no_labelling_are_counted():
     examples = [scored(i) for i in range(8)] + [scored(9, T=2)]
     assert fit(examples, C.at_least_tokens("a", 3), C.at_most_runs("b", 1, penalty=1.0)).unlabelled == 1
-
-
-SOFT = C.at_most_runs("b", 1, penalty=1.0)
-BAD = [
-    ((), "no soft rule and no feature"),
-    ((C.at_most_tokens("a", 1),), "no soft rule and no feature"),
-    ((C.at_most_tokens("a", 0), C.at_least_tokens("a", 1), SOFT), "no labelling of any"),
-    ((C.at_most_tokens("zz", 1, penalty=1.0),), 'no field "zz"'),
-    ((replace(SOFT, name="x"), C.ends_with("a", name="x", penalty=1.0)), "two rules are named 'x'"),
-]
-
-
-@pytest.mark.parametrize(("rules", "message"), BAD)
-@pytest.mark.parametrize("number", [1, 6])
-def test_rules_from_which_nothing_can_be_learnt(rules, message, number):
-    with pytest.raises(ValueError, match=message):
-        fit([scored(i) for i in range(number)], *rules)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"algorithm": "perceptrons"}, "no algorithm .perceptrons.*perceptron"),
-        ({"measure": "f0"}, "no measure 'f0'"),
-        ({"folds": 1}, "folds is 1; expected a whole number from 2"),
-        ({"epochs": 0}, "epochs is 0"),
-        ({"seed": -1}, "seed is -1"),
-        ({"seed": True}, "seed is True"),
-        ({"rate": float("nan")}, "rate is nan; expected a number above 0"),
-        ({"rate": float("inf")}, "rate is inf"),
-        ({"scale": 0}, "scale is 0"),
-        ({"rate": "fast"}, "rate is 'fast'"),
-    ],
-)
-def test_settings_that_make_no_sense(options, message):
-    with pytest.raises(ValueError, match=message):
-        PenaltyLearner(**options)
 
 
 def test_what_is_learnt_is_written_read_and_decoded_alike(tmp_path):

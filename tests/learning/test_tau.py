@@ -61,26 +61,3 @@ def test_costs_fall_with_tau():
     given, gold = corpus(6)
     costs = [row.cost for row in TauSearch(TAUS).fit(given, gold, RULES).table]
     assert costs == sorted(costs, reverse=True) and costs[0] > costs[-1]
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"taus": (1.5,)}, "tau is 1.5; expected a number from 0 to 1"),
-        ({"taus": ("x",)}, "tau is 'x'; expected a number from 0 to 1"),
-        ({"bound": "score"}, "bound is 'score'; expected one of relative, odds"),
-        ({"measure": "recall"}, "measure is 'recall'; expected one of accuracy, f1, whole"),
-        ({"folds": 1}, "folds is 1; expected a whole number from 2"),
-    ],
-)
-def test_values_that_make_no_sense(options, message):
-    with pytest.raises(ValueError, match=message):
-        TauSearch(**options)
-
-
-def test_too_few_sequences():
-    given, gold = corpus(3)
-    with pytest.raises(ValueError, match="cannot make 5 folds of 3 documents"):
-        TauSearch(folds=5).fit(given, gold, RULES)
-    with pytest.raises(ValueError, match="there are 2 gold labellings for 3 sequences"):
-        TauSearch().fit(given, gold[:2], RULES)

@@ -101,16 +101,6 @@ def test_gold_labels_that_the_model_lacks_are_wrong():
     assert all(point.measures is not None and point.measures.accuracy <= 0.5 for point in curve.points)
 
 
-def test_what_does_not_fit():
-    given = trellises(2)
-    with pytest.raises(ValueError, match="no sequences to trade off"):
-        corpus_frontier([], RULES)
-    with pytest.raises(ValueError, match="there are 1 gold labellings for 2 sequences"):
-        corpus_frontier(given, RULES, gold(given)[:1])
-    with pytest.raises(ValueError, match="sequence 0: no labelling keeps the hard rules"):
-        corpus_frontier(given, [C.at_least_tokens("a", 3), C.at_most_tokens("a", 2)])
-
-
 def test_pictures():
     given = trellises()
     curve = corpus_frontier(given, RULES, gold(given))

@@ -149,32 +149,6 @@ def test_advance_is_called_for_each_decoded_sequence():
     assert len(calls) == 5
 
 
-OTHER_SCHEME = ScoredExample(
-    Trellis.from_emissions(np.zeros((2, 2)), np.zeros((2, 2)), labels=["B-a", "I-a"], tokens=["x", "y"]),
-    ("B-a", "I-a"),
-)
-
-
-@pytest.mark.parametrize(
-    ("examples", "message"),
-    [
-        ([], "no labelled sequences to learn from"),
-        ([scored(0), scored(1, ("a", "b"))], "sequence 1: 2 gold labels for 4 tokens"),
-        (
-            [scored(0), OTHER_SCHEME],
-            "sequence 1: labels of the scheme bio, but those of sequence 0 are plain",
-        ),
-        (
-            [OTHER_SCHEME, scored(0)],
-            "sequence 1: labels of the scheme plain, but those of sequence 0 are bio",
-        ),
-    ],
-)
-def test_examples_that_do_not_fit(examples, message):
-    with pytest.raises(ValueError, match=message):
-        TrainingSet(examples, RULES)
-
-
 def test_a_run_that_is_split_wrongly_is_no_whole_sequence():
     """Each token has the right field, but gold has two runs, and the prediction one."""
     counter, gold = LabelCounter(LabelSet(("B-a", "I-a", "O"), "bio")), ("B-a", "B-a", "O")

@@ -113,30 +113,3 @@ def test_a_learnt_model_comes_back_from_its_file(tmp_path):
     again = load_model(tmp_path / "learnt.json")
     assert log_partition(again.trellis(TEXTS[0])) == log_partition(fit.hmm.trellis(TEXTS[0]))
     assert again.emissions.smoothing == Smoothing("none")
-
-
-@pytest.mark.parametrize(
-    ("texts", "options", "message"),
-    [
-        ([], {}, "no sequences to train on"),
-        ([("a",), ()], {}, "sequence 1 is empty: leave it out"),
-        (TEXTS, {"restarts": 0}, "restarts is 0; expected a whole number from 1"),
-        (TEXTS, {"iterations": 1.5}, "iterations is 1.5; expected a whole number from 1"),
-        (TEXTS, {"tolerance": -1}, "tolerance is -1; expected nats a token from 0"),
-        (TEXTS, {"start": HMM.train(PAIRS), "restarts": 2}, "every start from one model is the same"),
-        (TEXTS, {"start": 0}, "a label set needs at least one label"),
-        (
-            [("z",)],
-            {"start": HMM.train(PAIRS, emissions="none")},
-            "the model gives 'z' probability 0: start from a smoothed one",
-        ),
-        (
-            [("b", "a")],
-            {"start": HMM.train([(("a", "b"), ("x", "y"))], emissions="none", transitions="none")},
-            "sequence 0 has probability 0 under the model: start from a smoothed one",
-        ),
-    ],
-)
-def test_what_makes_no_sense_is_refused(texts, options, message):
-    with pytest.raises(ValueError, match=message):
-        baum_welch(texts, **{"start": 2, **options})

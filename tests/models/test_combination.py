@@ -76,26 +76,3 @@ def test_models_are_combined_too():
     tokens = ("1", "a")
     mean = np.mean([model.trellis(tokens).score(["y", "x"]) for model in models])
     assert both.trellis(tokens).score(["y", "x"]) == pytest.approx(mean, abs=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("trellises", "weights", "message"),
-    [
-        ([], None, "nothing to combine"),
-        ([dense(1)], [1, 2], "2 weights for 1 models"),
-        ([dense(1)], [-1], "weight 0 is -1; expected a number from 0"),
-        ([dense(1)], [float("nan")], "weight 0 is nan"),
-        ([dense(1), dense(2)], [0, 0], "every weight is 0"),
-        ([dense(1), dense(2, ["a", "c", "O"])], None, "model 0 has label 'b', but model 1 has not"),
-        ([dense(1), Trellis([0.0, 0.0, 0.0], [], NAMES)], None, "model 0 scores 4 tokens, but model 1 1"),
-        ([dense(1), second(1)], None, "model 0 has order 1, but model 1 order 2"),
-        (
-            [factored(1, tokens=list("wxyz")), factored(1, tokens=list("wxya"))],
-            None,
-            "token 3 is 'z' for model 0, but 'a' for model 1",
-        ),
-    ],
-)
-def test_what_does_not_fit_is_refused(trellises, weights, message):
-    with pytest.raises(ValueError, match=message):
-        combine(trellises, weights)

@@ -183,32 +183,6 @@ def test_labels_that_training_lacks(crf):
     assert seen[-1].held_out is None
 
 
-@pytest.mark.parametrize(
-    ("pairs", "options", "message"),
-    [
-        ([], {}, "no sequences to train on"),
-        ([((), ())], {}, "training sequence 1: an empty sequence"),
-        ([(("a", "b"), ("x",))], {}, "training sequence 1: 1 labels for 2 tokens"),
-        (
-            [(("a",), ("B-x",)), (("b",), ("title",))],
-            {},
-            "'B-x' in sequence 1 has a prefix, 'title' in sequence 2",
-        ),
-        (PAIRS, {"algorithm": "lbgfs"}, 'no algorithm "lbgfs"; did you mean "lbfgs"'),
-        (PAIRS, {"parameters": {"c3": 1}}, 'lbfgs has no parameter "c3"; there are c1, c2, delta'),
-        (PAIRS, {"parameters": {"c2": "much"}}, "lbfgs: c2 is 'much'; its usual value is 1.0"),
-        (PAIRS, {"parameters": {"c2": float("nan")}}, "lbfgs: c2 is nan;"),
-        (PAIRS, {"parameters": {"c1": -1}}, "lbfgs: c1 is -1; its usual value is 0.0, expected a number"),
-        (PAIRS, {"parameters": {"max_iterations": 1.5}}, "expected a whole number from 0"),
-        (PAIRS, {"parameters": {"linesearch": "More"}}, "expected one of MoreThuente"),
-        (PAIRS, {"template": "citation"}, r'template cannot be read: .*; did you mean "citations"'),
-    ],
-)
-def test_what_cannot_be_learnt_from_is_refused(pairs, options, message):
-    with pytest.raises(ValueError, match=message):
-        CRF.train(pairs, **options)
-
-
 def test_mixed_labels_are_taken_as_they_are_where_that_is_said():
     crf = CRF.train([(("a",), ("B-x",)), (("b",), ("title",))], scheme="plain")
     assert crf.labels.scheme == "plain"

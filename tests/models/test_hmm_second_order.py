@@ -88,17 +88,6 @@ def test_where_the_label_before_last_says_nothing_both_orders_agree():
     assert np.array_equal(one.emissions.log_probabilities, two.emissions.log_probabilities)
 
 
-def test_bad_arguments_of_estimates():
-    hmm = SecondOrderHMM.train(PAIRS)
-    with pytest.raises(ValueError, match='no reading "first"; did you mean "first-order"'):
-        hmm.estimate(TOKENS, "xyzx", "first")
-    with pytest.raises(ValueError, match="the labelling has 2 labels, but there are 4 tokens"):
-        hmm.estimate(TOKENS, "xy", "printed")
-    for call in (lambda: hmm.trellis([]), lambda: hmm.estimate([], [], "printed")):
-        with pytest.raises(ValueError, match="an empty sequence has no labelling"):
-            call()
-
-
 def test_a_model_file_comes_back_the_same_and_says_what_is_wrong(tmp_path):
     path = tmp_path / "hmm2.json"
     hmm = SecondOrderHMM.train(PAIRS, vocabulary="shapes", emissions="interpolation")
@@ -161,20 +150,3 @@ def test_tags_may_be_found_together_with_labels_under_rules_on_groups():
     assert hmm.group("tool") == ["tool|D", "tool|N", "tool|P", "tool|V"]
     result = ilpinfer.decode(trellis, [C.at_most_tokens(hmm.group("tool"), 0)])
     assert hmm.split(result.labels)[0] == ["O", "O", "O"]
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda hmm: hmm.trellis(["the"], ["X"]), "token 0: training has no tag 'X'; there are D, N, P, V"),
-        (lambda hmm: hmm.trellis(["the"], []), "0 tags are given for 1 tokens"),
-        (
-            lambda hmm: hmm.trellis([], []),
-            "0 tags are given for 0 tokens; expected one for each, and a token",
-        ),
-        (lambda hmm: TaggedHMM.train([(("a",), ("O",), ())]), "sequence 0 has 0 tags for 1 tokens"),
-    ],
-)
-def test_bad_tags(call, message):
-    with pytest.raises(ValueError, match=message):
-        call(TaggedHMM.train(TAGGED))

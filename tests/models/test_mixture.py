@@ -1,7 +1,6 @@
 """Mixtures of models: their parameters by definition, their files, and what cannot be mixed."""
 
 import json
-import re
 
 import numpy as np
 import pytest
@@ -80,31 +79,3 @@ def test_damaged_files_are_refused(tmp_path):
     path.write_text(json.dumps(record))
     with pytest.raises(ModelError, match="its content does not fit its digest"):
         load_model(path)
-
-
-@pytest.mark.parametrize(
-    "change, message",
-    [
-        ({"weights": [0.5]}, "1 weights for 2 models"),
-        ({"weights": [0.5, 0.6]}, "expected numbers above 0 that add up to 1"),
-        ({"weights": 1}, "weights and models: expected lists"),
-        ({"mixing": "score"}, 'no mixing "score"; did you mean "scores"?'),
-        ({"models": []}, "2 weights for 0 models"),
-        ({"models": [1, 2]}, "not a model of ilpinfer"),
-    ],
-)
-def test_plain_values_are_checked(change, message):
-    body = Mixture((HMM.train(ONE), HMM.train(OTHER)), (0.5, 0.5)).body()
-    with pytest.raises(ValueError, match=re.escape(message)):
-        Mixture.from_body({**body, **change})
-
-
-def test_what_cannot_be_mixed():
-    one = HMM.train(ONE)
-    with pytest.raises(ValueError, match="they cannot be mixed"):
-        Mixture((one, SecondOrderHMM.train(ONE)), (0.5, 0.5))
-    with pytest.raises(ValueError, match="with an end and without one"):
-        Mixture((one, HMM.train(OTHER, ends=False)), (0.5, 0.5))
-    crfs = tuple(CRF.train(pairs, parameters={"max_iterations": 2}) for pairs in (ONE, OTHER))
-    with pytest.raises(ValueError, match='take mixing "scores"'):
-        Mixture(crfs, (0.5, 0.5))

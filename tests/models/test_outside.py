@@ -94,57 +94,6 @@ def test_pieces_become_words():
     assert trellis.score(["x", "y"]) == pytest.approx(math.log(0.35 * 0.7), abs=GRID)
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"labels": ["a", "b"]}, r"logits has shape \(4, 3\); expected 2 columns, one for each label"),
-        ({"logits": [[0.0, math.nan]]}, r"logits\[0, 1\] is nan: give a finite number"),
-        ({"logits": [[0.0, math.inf]]}, r"logits\[0, 1\] is inf"),
-        (
-            {"logits": LOGITS[None]},
-            r"logits has shape \(1, 4, 3\); expected \(T, K\); give one sequence at a time",
-        ),
-        ({"logits": [[0.0], [1.0, 2.0]]}, "logits must hold numbers in rows of equal length"),
-        ({"transitions": [[0.0]]}, r"transitions has shape \(1, 1\); expected \(3, 3\)"),
-        ({"start": [0.0, math.nan, 0.0]}, r"start\[1\] is nan"),
-        ({"tokens": ["a"]}, "1 tokens, but logits for 4$"),
-        (
-            {"tokens": ["a", "b"], "word_ids": [0, 0, 0, None]},
-            "2 tokens, but logits for 1; was the input cut short",
-        ),
-        ({"word_ids": [0, 2, 2, 3]}, "word 1 has no piece"),
-        ({"word_ids": [None] * 4}, "word 0 has no piece"),
-        ({"word_ids": [0]}, "expected a whole number for each of 4 pieces"),
-        ({"word_ids": [0, 0.5, 1, 2]}, "expected a whole number for each of 4 pieces"),
-        ({"pool": "last"}, "no pool 'last'; there are first, max, mean"),
-        ({"scale": "softmax"}, "no scale 'softmax'; did you mean"),
-        ({"labels": {0: "a", 2: "b", 3: "c"}}, "id2label has 3 labels, but none with id 1"),
-        ({"labels": {"LABEL_0": "a"}}, "expected ids from 0"),
-        ({"labels": [1, 2, 3]}, "label 0 is 1: a label is a text"),
-    ],
-)
-def test_logits_that_do_not_fit_are_refused(change, message):
-    arguments = {"logits": LOGITS, **change}
-    with pytest.raises(ValueError, match=message):
-        from_logits(**arguments)
-
-
-@pytest.mark.parametrize(
-    ("state", "message"),
-    [
-        ({"transitions": STEPS}, "has no start_transitions"),
-        ({"a.start_transitions": [0], "b.start_transitions": [0]}, r"several layers: a\., b\."),
-        ({"start_transitions": [0, 0], "transitions": [[0]]}, r"has shape \(1, 1\); expected \(2, 2\)"),
-        ({"start_transitions": [0], "transitions": [[0]]}, "no end_transitions"),
-    ],
-)
-def test_layers_that_do_not_fit_are_refused(state, message):
-    if "several" not in message and "no " not in message:
-        state = {**state, "end_transitions": [0, 0]}
-    with pytest.raises(ValueError, match=message):
-        crf_parameters(state)
-
-
 def test_names_from_files(tmp_path):
     path = tmp_path / "config.json"
     path.write_text(json.dumps({"model_type": "bert", "id2label": {"1": "B-x", "0": "O"}}))

@@ -4,7 +4,6 @@ import json
 import math
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -111,42 +110,6 @@ PAIRS = {
 
 def general(change):
     return {**{key: BASE[key] for key in ("tokens", "label_names", "scheme")}, **change}
-
-
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
-        ([], "the trellis is a list; expected an object"),
-        ({**BASE, "colour": 1}, "no use for 'colour' in the trellis"),
-        ({key: x for key, x in BASE.items() if key != "scheme"}, "the trellis has no scheme"),
-        ({key: x for key, x in BASE.items() if key != "start"}, "the trellis has no start"),
-        ({**BASE, "scheme": "bies"}, "no scheme 'bies'"),
-        ({**BASE, "tokens": ["x"]}, "1 tokens are given, but the scores cover 2"),
-        ({**BASE, "tokens": ["x", 3]}, r"tokens\[1\] is 3; expected a text"),
-        ({**BASE, "label_names": ["a"]}, "1 labels are named, but the scores have 2"),
-        ({**BASE, "label_names": ["a", "a"]}, "label 'a' is given twice"),
-        ({**BASE, "start": [0, math.nan]}, r"start\[1\] is nan; expected a finite number, or null for -inf"),
-        (
-            {**BASE, "start": [0, -math.inf]},
-            r"start\[1\] is -inf; expected a finite number, or null for -inf",
-        ),
-        ({**BASE, "start": [0, True]}, r"start\[1\] is true; expected a number"),
-        ({**BASE, "start": [0, "1"]}, r"start\[1\] is a text; expected a number"),
-        ({**BASE, "edges": [[[0, 1], [2]]]}, "edges must hold numbers in rows of equal length"),
-        ({**BASE, "edges": [[[0, 1, 2]]]}, "edges has shape"),
-        ({**BASE, "emissions": [[0, 1]]}, "the trellis has no transitions"),
-        ({**BASE, "start": [2.0**32, 0]}, "beyond 2\\^31 nats"),
-        (general({**GENERAL, "step": [1]}), r"step\[0\] is 1; expected a whole number from 0 to 0"),
-        (general({**GENERAL, "step": []}), "step has 0 items; expected 1"),
-        (general({**GENERAL, "pool": [[[0, 0, 0]] * 2]}), "pool has shape"),
-        (general({**GENERAL, "node": [0, 1]}), "node has shape"),
-        (general({**GENERAL, "node": [[2**30, 1], [2**30 + 1, 3]]}), "more than 2\\^31"),
-        (general({**PAIRS, "node": [[0] * 6, PAIRS["node"][1]]}), "allows a state that no labelling has"),
-    ],
-)
-def test_other_values_are_refused(values, message):
-    with pytest.raises(ValueError, match=message):
-        Trellis.from_dict(values)
 
 
 def test_general_forms_are_read():

@@ -81,38 +81,6 @@ def test_forbidden_saturates():
     assert forbidden.tolist() == [FORBIDDEN] * 3
 
 
-@pytest.mark.parametrize(
-    ("build", "message"),
-    [
-        (lambda: Trellis([0, math.nan], []), r"start\[1\] is nan"),
-        (lambda: Trellis([0, 0], [[[0, 0], [math.inf, 0]]]), r"edges\[0, 1, 0\] is inf"),
-        (lambda: Trellis([0, 0], [[[0, 0, 0], [0, 0, 0]]]), r"edges has shape \(1, 2, 3\); expected \(T-1, 2, 2\)"),
-        (lambda: Trellis([[0, 0]], []), r"start has shape \(1, 2\); expected \(K,\)"),
-        (lambda: Trellis([], []), r"start has shape \(0,\)"),
-        (lambda: Trellis([0, 0], [[[0, 0], [0]]]), "rows of equal length"),
-        (lambda: Trellis([0, 0], [], labels=["a"]), "1 labels are named, but the scores have 2"),
-        (lambda: Trellis([0, 0], [], labels=["a", "a"]), "label 'a' is given twice"),
-        (lambda: Trellis([0, 0], [], labels="ab"), "labels is 'ab'; expected a list of 2 names"),
-        (lambda: Trellis([0, 0], [], tokens=["x", "y"]), "2 tokens are given, but the scores cover 1"),
-        (lambda: Trellis([0, 0], [], tokens=[7]), r"tokens\[0\] is 7; expected a text"),
-        (lambda: Trellis([0, 0], [], scheme="biose"), "no scheme 'biose'"),
-        (lambda: Trellis([0, 0], [], labels=["x", "O"], scheme="bio"), "label 'x' does not fit scheme bio"),
-        (lambda: Trellis([0, 0], np.zeros((0, 5, 5))), r"edges has shape \(0, 5, 5\); expected \(T-1, 2, 2\)"),
-        (lambda: Trellis(["1", "2"], []), "start must hold numbers"),
-        (lambda: Trellis.from_emissions(np.full((8192, 1), 2.0**31), [[0.0]]), "more than 2\\^31"),
-        (lambda: Trellis([1e30, 0], []), "beyond 2\\^31 nats.*-inf, which forbids"),
-        (lambda: Trellis([2e9, 0], [[[0, 0], [0, -1e9]]]), r"largest entry is start\[0\] = 2e\+09.*-inf forbids"),
-        (lambda: Trellis.from_emissions(np.zeros((0, 2)), np.zeros((2, 2))), "at least one token"),
-        (lambda: Trellis.from_emissions(np.zeros((3, 2)), np.zeros((3, 2))), r"transitions has shape \(3, 2\); expected \(2, 2\)"),
-        (lambda: Trellis.from_emissions(np.zeros((3, 2)), np.zeros((2, 2)), end=[1]), r"end has shape \(1,\); expected \(2,\)"),
-        (lambda: Trellis.from_emissions(np.full((5, 2), -1e9), np.zeros((2, 2))), r"largest entry is emissions\[0, 0\]"),
-    ],
-)  # fmt: skip
-def test_bad_scores_are_refused(build, message):
-    with pytest.raises(ValueError, match=message):
-        build()
-
-
 def test_labellings_are_checked():
     trellis = Trellis([0, 0], [[[0, 1], [2, 3]]], labels=["title", "O"])
     assert trellis.score(["title", 1]) == 1.0
@@ -123,38 +91,6 @@ def test_labellings_are_checked():
     ):
         with pytest.raises(ValueError, match=message):
             trellis.score(labelling)
-
-
-@pytest.mark.parametrize(
-    ("rules", "message"),
-    [
-        (lambda: [C.at_most_runs("titel")], 'at_most_runs\\(titel, 1\\): no field "titel"; did you mean "title"'),
-        (lambda: [C.at_most_runs("title", penalty=-1)], "penalty is -1: a penalty is positive"),
-        (lambda: [C.at_most_runs("title", penalty=0)], "penalty is 0: a penalty is positive"),
-        (lambda: [C.at_most_runs("title", penalty=1e-9)], "which is 0 on the score grid"),
-        (lambda: [C.at_most_runs("title", penalty=math.nan)], "is nan"),
-        (lambda: [C.at_most_runs("title", penalty="2")], "give nats, or inf for a hard rule"),
-        (lambda: [C.at_most_runs("title", -1)], "n is -1; expected a whole number from 0"),
-        (lambda: [C.at_most_runs("title", distance="jaccard")], "no distance 'jaccard'; there are count, binary, hamming"),
-        (lambda: [C.tag_at("title")], "tag_at names no token: give words or a pattern"),
-        (lambda: [C.tag_at("title", words="pp")], "words is 'pp'; expected a list"),
-        (lambda: [C.tag_at("title", pattern="(")], "is not a regular expression"),
-        (lambda: [C.feature(weight=1.0)], "name either a label, or the from and to of a step"),
-        (lambda: [C.feature(weight=math.inf, label="title")], "weight is inf"),
-        (lambda: [C.feature(weight=1, label="each field")], '"each field" does not fit here'),
-        (lambda: [C.at_most_runs("title", name="x"), C.starts_with("title", name="x")], "two rules are named 'x'"),
-        (lambda: [C.at_most_runs("title", 1, penalty=2**2000)], "beyond 2\\^31 nats"),
-        (lambda: [C.at_least_runs("title", 10**30)], "expected a whole number from 0 to 2\\^31"),
-        (lambda: C.at_most_runs("title"), "expected a list of rules"),
-        (lambda: [C.at_most_runs([])], "field is an empty list; expected at least one field"),
-        (lambda: ["title"], "rule 1 is 'title'; expected a rule"),
-        (lambda: [C.at_least_tokens("title", 10**9, penalty=1e6)], "pass 2\\^31 nats: lower the penalty"),
-    ],
-)  # fmt: skip
-def test_bad_rules_are_refused(rules, message):
-    trellis = Trellis([0, 0], [[[0, 1], [2, 3]]], labels=["title", "O"])
-    with pytest.raises(ValueError, match=message):
-        ilpinfer.decode(trellis, rules())
 
 
 def test_rule_names_are_unique_and_numbered():

@@ -1,7 +1,6 @@
 """What a check costs: proofs that would stall it are refused before they do, whatever their form."""
 
 import json
-import math
 import time
 from dataclasses import replace
 
@@ -105,18 +104,6 @@ def test_many_labellings_that_are_excluded_are_counted_too():
     excluded = tuple(map(tuple, random.integers(0, K, (3000, T)).tolist()))
     verdict = verify(TRELLIS, RULES, forged(Leaf(), excluded), max_steps=10_000_000)
     assert not verdict.ok and "more than 10000000 steps" in verdict.reasons[0]
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        *(("max_steps", most) for most in (0, -1, True, 1.5, "many", None)),
-        *(("time_limit", limit) for limit in (0, -1.0, math.nan, "long")),
-    ],
-)
-def test_bad_limits_are_refused(name, value):
-    with pytest.raises(ValueError, match=f"{name} is"):
-        verify(TRELLIS, RULES, VITERBI, **{name: value})
 
 
 def test_a_certificate_says_what_it_costs():

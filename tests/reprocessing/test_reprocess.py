@@ -340,3 +340,13 @@ def _spent(_):
 
 def _exact(rules, *, method, **options):
     return Decoder(rules, method="auto", **options)
+
+
+def test_columns_of_tokens_are_in_shards_and_come_back(corpus, cli):
+    line = "{}\tOf\tof\tADP\t_\t_\t0\troot\t_\t_\n"
+    Path("in.conllu").write_text(line.format(1) + line.format(2) + "\n" + line.format(1) + "\n")
+    cli.done("reprocess in.conllu --model hmm.json --output out --jobs 1")
+    first, _ = pq.read_table("out/part-00000.parquet").to_pylist()
+    assert json.loads(first["columns"])["lemma"] == ["of", "of"]
+    cli.done("convert out back.jsonl")
+    assert [row["columns"]["lemma"] for row in rows(Path("back.jsonl"))] == [["of", "of"], ["of"]]

@@ -8,7 +8,7 @@ from cli.test_training import PAIRS
 from support.command_line import rows
 
 import ilpinfer
-from formulations import RuleError, RuleSet, dump_rules, join_rules, load_rules, parse_rules
+from formulations import RuleSet, dump_rules, join_rules, load_rules, parse_rules
 from formulations import constraints as C
 from ilpinfer.cli.decoding import DecodeOptions
 from ilpinfer.models.training import train
@@ -81,24 +81,6 @@ def test_numbers_are_free_ones():
     a = RuleSet((C.at_most_runs("x", 1, name="r"), C.at_most_runs("x", 2, name="r #2")), name="a")
     b = RuleSet((C.at_most_runs("x", 3, name="r"),), name="b")
     assert [rule.name for rule in join_rules([a, b, b])] == ["r", "r #2", "r #3", "r #4"]
-
-
-RULE = '[[rule]]\ntemplate = "valid_scheme"\n'
-CLASHES = {
-    'other: group "body" is another one than in one: rename': 'fields = ["title"]\n[groups]\nbody = ["title"]\n',
-    '"absent" is a group in one rule set and a template in': 'fields = ["title"]\n[groups]\nabsent = ["title"]\n',
-    'other: field "body" is the name of a group in another': 'fields = ["body"]\n',
-    'other: field "absent" is the name of a template in another': 'fields = ["absent"]\n',
-    'other: template "absent" is another one than in one': '[[template]]\nname = "absent"\nparameters = ["X"]\n'
-    'logic = "exists t: X(t)"\n',
-}
-
-
-@pytest.mark.parametrize(("message", "text"), CLASHES.items())
-def test_definitions_that_clash_are_errors(message, text):
-    with pytest.raises(RuleError) as caught:
-        join_rules([parse_rules(ONE, "one"), parse_rules(text + RULE, "other")])
-    assert message in str(caught.value)
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """Limited discrepancy search against brute force, and against the published pseudocode written out in plain Python."""
 
 import itertools
-import math
 
 import numpy as np
 import pytest
@@ -126,20 +125,3 @@ def test_a_variant_chooses_whether_rounds_go_on():
     assert Discrepancy("published") == Discrepancy("published", zero="score", keep_going=False)
     assert Discrepancy("published", keep_going=True).keep_going
     assert not Discrepancy(keep_going=False).keep_going
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"variant": "greedy"}, "admissible, published, textbook"),
-        ({"token_multiplier": 1.0}, "token_multiplier is 1.0"),
-        ({"token_multiplier": math.nan}, "token_multiplier is nan"),
-        ({"branching": 0}, "branching is 0"),
-        ({"branching": 2.5}, "a whole number"),
-        ({"keep_going": "yes"}, "true or false"),
-        ({"width": 3}, "no option 'width'; it has variant"),
-    ],
-)
-def test_parameters_that_make_no_sense_are_named(options, words):
-    with pytest.raises(ValueError, match=words):
-        ilpinfer.decode(*many_runs(9, 3, 2), method="lds", **options)

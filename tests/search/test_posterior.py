@@ -101,9 +101,6 @@ def test_several_labellings_come_in_the_order_of_their_risk(instance, top):
     assert mine == pytest.approx(expected, abs=1e-6)
 
 
-TOKENS = ("a", "b", "c")
-
-
 def divided() -> Trellis:
     """The most probable labelling is "x x", but each token by itself is rather "y"."""
     start = np.log([0.4, 0.6])
@@ -137,19 +134,6 @@ def test_second_order_scores_take_the_best_few():
 def test_the_share_of_the_best_few_is_told():
     solution = ilpinfer.decode(divided(), method="posterior", risk="spans", top_k=2)
     assert solution.method.endswith("by the best 2 labellings, which hold 0.6996 of the probability")
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"risk": "words"}, "risk is 'words'; expected one of tokens, spans"),
-        ({"top_k": 0}, "top_k is 0; expected a whole number from 1 to 10000"),
-        ({"budget": 0.5}, "budget is 0.5; expected a whole number"),
-    ],
-)
-def test_values_that_make_no_sense(options, message):
-    with pytest.raises(ValueError, match=message):
-        ilpinfer.decode(divided(), method="posterior", **options)
 
 
 def test_it_is_a_heuristic():

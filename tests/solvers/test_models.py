@@ -136,10 +136,6 @@ def test_models_have_readable_names_and_sizes():
     names = [c.name for c in model.proto.constraints]
     assert names == [*program.file_rows, *(f"one.{t}" for t in range(program.tokens))]
     assert model.validate() == ""
-    with pytest.raises(ValueError, match="no units 'bits'"):
-        to_mathopt(program, units="bits")
-    with pytest.raises(ValueError, match="no units 'bits'"):
-        to_cp_sat(program, units="bits")
 
 
 def test_the_canonical_and_standard_forms_are_models_too():

@@ -333,11 +333,6 @@ def test_import_is_light() -> None:
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
 
 
-def test_unknown_solver() -> None:
-    with pytest.raises(ValueError, match='no solver "gurobi"; there are cbc, cp-sat, highs, scip'):
-        solve("gurobi", small(0))
-
-
 def test_texts_say_the_same_program(tmp_path: Path) -> None:
     """HiGHS's own readers find the optimum of brute force in both texts."""
     programs = [small(seed) for seed in range(20)]

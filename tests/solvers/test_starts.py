@@ -1,7 +1,6 @@
 """Labellings that solvers begin with, and the root bound of the engine: never trusted, always reported."""
 
 import math
-import re
 import tempfile
 import time
 
@@ -129,22 +128,6 @@ def test_further_labellings_begin_without_a_start():
     solutions = ilpinfer.decode(*given(), method="cp-sat", start=["b"] * 4, top=3)
     assert ["begun with" in solution.method for solution in solutions] == [True, False, False]
     assert len({tuple(solution.labels) for solution in solutions}) == 3
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"start": "highs"}, "start is 'highs'; expected a search, auto, or labels"),
-        ({"start": "beams"}, 'no method "beams"'),
-        ({"start": ["a"]}, "start has 1 labels, but there are 4 tokens"),
-        ({"start": ["a", "a", "a", "c"]}, "label"),
-        ({"start": 3}, "start is 3; expected a method, or a label for each token"),
-        ({"root_bound": 1}, "root_bound is 1; expected true or false"),
-    ],
-)
-def test_bad_options_are_named(options, message):
-    with pytest.raises(ValueError, match=re.escape(message)):
-        ilpinfer.decode(*given(), method="cp-sat", **options)
 
 
 def test_the_command_line_and_comparisons_take_them_behind_the_method():

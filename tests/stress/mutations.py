@@ -12,10 +12,12 @@ WORDS = (
     *("\n\n", "[[", "]]", "\ufeff", "\ud800".encode("utf-8", "surrogatepass").decode("latin-1")),
     *("nan", "inf", "-inf", "1e999", "-1", "0", "9" * 30, "9" * 400, "0x10", "1_000", "true", "null"),
     *("forall t:", "exists s < t:", "title", "[hard]", "[/x]", "each field", "O", "B-", "I-title", "../x"),
+    *("-DOCSTART-", "\u2028", "é", "9" * 5000),
 )
 VALUES: tuple[Any, ...] = (
     *(None, True, False, 0, -1, 0.5, 1e308, float("inf"), float("nan"), 2**63, 10**400),
     *("", "x", "title", "\0", [], [1], ["title"], [[]], {}, {"x": 1}, [None], "9" * 500),
+    *(-1, 1.5, "\ud800", {"0": 1}, [[0], [0, 1]], [0, 0, 0, 1], "AAAA", {"file": "/dev/zero"}),
 )
 
 

@@ -1,0 +1,71 @@
+"""Rules in the context of the hard ones: machines forget what labellings that keep these no longer need."""
+
+from collections.abc import Container, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from formulations import time_limits
+from formulations.automata.components import Component
+from formulations.automata.contexts import MOST_CONTEXT, in_context
+from formulations.automata.hamming import label_classes
+from formulations.automata.machine import Machine
+from formulations.automata.sums import Sum
+from formulations.problem.problem import GroundRule
+
+
+def in_contexts(
+    rules: Sequence[GroundRule], places: Container[int] | None = None
+) -> tuple[tuple[GroundRule, ...], frozenset[Machine]]:
+    """The rules, those at some places with smaller machines in the context of the hard ones; and the machines that are such contexts.
+
+    On a labelling that breaks a hard rule, the smaller machines emit no less than those before.
+    """
+    contexts = [
+        (machine, _told_apart(machine))
+        for rule in rules
+        if rule.hard and not rule.folds
+        for component in rule.components
+        if _is_small(component)
+        for machine in component.machines or ()
+        if 1 < machine.states <= MOST_CONTEXT
+    ]
+    used, result = set[Machine](), list[GroundRule]()
+    for place, rule in enumerate(rules):
+        skipped = places is not None and place not in places
+        if skipped or rule.folds or rule.once or not contexts:
+            result.append(rule)
+            continue
+        time_limits.check()
+        components = tuple(_smaller(component, contexts, used) for component in rule.components)
+        same = all(one is other for one, other in zip(components, rule.components, strict=True))
+        result.append(rule if same else replace(rule, components=components))
+    return tuple(result), frozenset(used)
+
+
+def _smaller(
+    component: Component, contexts: Sequence[tuple[Machine, frozenset[int]]], used: set[Machine]
+) -> Component:
+    if not isinstance(component, Machine) or component.is_local:
+        return component
+    labels = _told_apart(component)
+    for context, others in contexts:
+        if context is not component and not labels.isdisjoint(others):
+            made = in_context(component, context)
+            if made is not None:
+                component = made
+                used.add(context)
+    return component
+
+
+def _is_small(component: Component) -> bool:
+    """Whether it may be a context: a machine, or a sum with small sides, as larger ones take long to make."""
+    if not isinstance(component, Sum):
+        return isinstance(component, Machine)
+    return all(side is None or abs(side) < MOST_CONTEXT for side in (component.low, component.high))
+
+
+def _told_apart(machine: Machine) -> frozenset[int]:
+    """Labels that a machine does not read as it reads most labels."""
+    classes, _ = label_classes((machine,), machine.steps.values.shape[2])
+    return frozenset(np.flatnonzero(classes != np.bincount(classes).argmax()).tolist())

@@ -1,0 +1,49 @@
+"""Calls that are refused: golden files have them, and all that they say. UPDATE_GOLDEN=1 writes them anew."""
+
+import math
+import os
+import re
+
+import numpy as np
+import pytest
+from support.places import GOLDEN
+
+import ilpinfer
+from formulations import constraints as C
+
+NAMES = {name: getattr(ilpinfer, name) for name in ilpinfer.__all__}
+NAMES |= {"ilpinfer": ilpinfer, "C": C, "np": np, "inf": math.inf, "nan": math.nan}
+CODE = re.compile(r"(.*(?:\n\.\.\. .*)*)\n?((?:.|\n)*)")
+"""Lines of Python, and what stands below them."""
+
+
+def calls():
+    """The place of each, the lines before it in its block, itself, and the error."""
+    for path in sorted((GOLDEN / "refused").glob("*.txt")):
+        for block in path.read_text("utf-8").strip().split("\n\n"):
+            before = []
+            for each in re.split(r"^>>> ", block, flags=re.M)[1:]:
+                code, said = CODE.fullmatch(each.rstrip("\n")).groups()
+                if said:
+                    yield pytest.param(path, tuple(before), code, said, id=f"{path.stem}: {code}")
+                else:
+                    before.append(code.replace("\n... ", "\n"))
+
+
+@pytest.mark.parametrize(("path", "before", "code", "said"), list(calls()))
+def test_a_call_is_refused(here, path, before, code, said):
+    scope = dict(NAMES)
+    for line in before:
+        exec(line, scope)
+    try:
+        exec(code.replace("\n... ", "\n"), scope)
+        found = "not refused"
+    except Exception as error:
+        found = f"{type(error).__name__}: {error}".strip()
+    if re.fullmatch(".*".join(map(re.escape, said.split("…"))), found, re.S):
+        return
+    if os.environ.get("UPDATE_GOLDEN"):
+        path.write_text(
+            path.read_text("utf-8").replace(f">>> {code}\n{said}", f">>> {code}\n{found}"), "utf-8"
+        )
+    assert found == said
