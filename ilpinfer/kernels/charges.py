@@ -39,9 +39,7 @@ def _activate(machines, m, mask, active, count):
 
 @subroutine
 def _charge(machines, cost, m, mask, room, count, total):
-    """Add the cost of machine m, and activate the machine; returns the number of active machines, and the total cost."""
-    if cost == 0:
-        return count, total
+    """Add the cost of machine m, above 0, and activate the machine; returns the number of active machines, and the total cost."""
     count, mark = _activate(machines, m, mask, room[0], count), machines.mark[m]
     if mark >= 0:
         if room[3, mark] >= 0:
@@ -99,7 +97,9 @@ def charge_labelling(scores, machines, classes, path, mask, room, count):
             now, total = _charge(machines, final[layout[m, FINAL]], m, mask, room, now, total)
     for v in range(touched):
         m = visited[v]
-        now, total = _charge(machines, final[layout[m, FINAL] + state[m]], m, mask, room, now, total)
+        at_end = final[layout[m, FINAL] + state[m]]
+        if at_end:
+            now, total = _charge(machines, at_end, m, mask, room, now, total)
         state[m] = -1
     for a in range(count, now):
         mask[active[a]] = 1

@@ -42,8 +42,8 @@ FEWEST_JOINT, MOST_JOINT = 64, 512
 MOST_CELLS, VECTOR = 2**22, 16
 """Values of a recursion over joint states, and the number of its steps that take about as long as one of label setting.
 """
-FIRST_SHARE = 20
-"""The attempt before multipliers and products has 1 / FIRST_SHARE of the steps of a sequence."""
+FIRST_SHARE, FIRST_STEPS = 160, 40_000
+"""The attempt before multipliers and products has 1 / FIRST_SHARE of the steps of a sequence, but at least so many."""
 MOST_AT_ONCE = 2**27
 """Steps of a call, after which no further sequence is begun: about a second, as nothing can interrupt a call."""
 DIRECT = 2**17
@@ -220,7 +220,8 @@ def solve(handle, emission, rows, tokens, limits, recursion, path, result, marks
     Parameters as of `_decode`.
     """
     T, slots = len(rows), limits[2]
-    few, most = limits[0] * T // FIRST_SHARE, max(limits[0] * T, limits[1])
+    most = max(limits[0] * T, limits[1])
+    few = min(max(limits[0] * T // FIRST_SHARE, FIRST_STEPS), most)
     result[BOUND], result[WORK], result[MULTIPLIERS] = HARD, 0, 0
     for m in range(marks.shape[1]):
         marks[1, m] = 0

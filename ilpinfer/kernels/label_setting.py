@@ -19,6 +19,7 @@ from ilpinfer.kernels.keys import places_of, slot_of
 from ilpinfer.kernels.prefixes import (
     CUT,
     EDGES,
+    KEPT,
     MADE,
     NEXT,
     ROOM,
@@ -41,9 +42,13 @@ prefixes.
 """
 FIRST_STEP = UNITS_PER_NAT * 3 // 2
 """Distance of the first floor below the bound, grid units."""
+FEW_STEPS = 10_000
+"""Steps of a search under a floor, up to which the next floor is further down whatever the last one has added."""
 MOST_EDGES = 2**23
 """Steps of the largest graph, where there is a limit of work."""
 NO_LIMIT = 2**62
+MOST_KEPT = 2**17
+"""Events that are kept, after which they are read anew."""
 
 
 class Options(NamedTuple):
@@ -86,22 +91,42 @@ def best_only(floor, work, indexed, graph):
 
 
 @subroutine
-def look_ahead(scores, e, i, tail, rest, floor, values):
+def look_ahead(edge, e, i, tail, base, rest, floor, values):
     """Fill values (B,) with upper bounds for each state that can follow state i, -1 for START, without the other machines; tail (W,)
-    is that of the token.
+    is that of the token, where the states begin at `base`.
 
     Returns the best bound below the floor.
     """
-    cut, base = FORBIDDEN, scores.base[i] if i >= 0 else 0
+    cut, ahead = FORBIDDEN, tail[base : base + len(values)]
+    if i < 0:
+        for b in range(len(values)):
+            values[b] = rest + ahead[b]
+    else:
+        gain = edge[e, i]
+        for b in range(len(values)):
+            values[b] = rest + gain[b] + ahead[b]
     for b in range(len(values)):
-        value = rest + tail[base + b] + (scores.edge[e, i, b] if i >= 0 else 0)
-        values[b] = value
-        cut = max(cut, value if value < floor else FORBIDDEN)
+        cut = max(cut, values[b] if values[b] < floor else FORBIDDEN)
     return cut
 
 
 @subroutine
-def extend(handle, edge_at, classes, joint, active, recursion, options, places, values, p, at):
+def no_events(A):
+    """Room for the events of a step at A machines, of which none are kept."""
+    return np.empty(0, np.int32), np.empty((A + 2, 3), np.int32)
+
+
+@subroutine
+def keep_events(machines, A):
+    """Room for the events of steps at A machines: where those of each step begin, -1 for unknown ones, and the events.
+
+    The first row of a step has the end of its events; each of them has the place of a machine, its arc from state 0 and its width.
+    """
+    return np.full(len(machines.begin), np.int32(-1)), np.empty((MOST_KEPT + A + 2, 3), np.int32)
+
+
+@subroutine
+def extend(handle, edge_at, classes, joint, active, recursion, options, places, followed, values, p, at):
     """Extend prefixes from position `at` on, until all are labellings (`DONE`), the limit of work is reached (`STOPPED`) or the arrays
     are full (`FULL`)."""
     completion, tail, total = recursion
@@ -111,8 +136,12 @@ def extend(handle, edge_at, classes, joint, active, recursion, options, places, 
     symbols, table, layout = machines.symbols, machines.table, machines.layout
     next_state, cost, final = machines.next_state, machines.cost, machines.final
     first_event, event, penalty = machines.begin, machines.event, machines.penalty
+    (kept, mine), used = followed, at[KEPT]
     reach, key, state, parent, slots, clock = p.reach, p.key, p.state, p.parent, p.slots, p.clock[0]
-    T, S, B, A, listed = len(classes), scores.edge.shape[1], scores.labels, len(active), len(first_event) > 1
+    edge, first_state, group, level = scores.edge, scores.base, p.group, p.level
+    before, next_joint = joint.before, joint.after
+    account_cost, account_final, inside = options.cost, options.final, options.inside
+    T, S, B, A, listed = len(classes), edge.shape[1], scores.labels, len(active), len(first_event) > 1
     where, place_of, joint_shift, joint_mask, words = places
     word, shift, mask, paid_word, paid_bit = where
     Q, state_mask, reads_before = len(joint.final), (1 << joint_shift) - 1, joint.kind.shape[1] > 1
@@ -121,7 +150,7 @@ def extend(handle, edge_at, classes, joint, active, recursion, options, places, 
     h, count, edges, done, cut = at[NEXT], at[MADE], at[EDGES], at[STEPS], at[CUT]
     code = DONE
     for t in range(at[TOKEN], T):
-        c, kinds, first, last = classes[t], joint.kind[joint.row[t]], p.level[t + 1], t == T - 1
+        c, kinds, first, last = classes[t], joint.kind[joint.row[t]], level[t + 1], t == T - 1
         while h < first:
             if reach[h] < floor:
                 if graph:
@@ -143,12 +172,12 @@ def extend(handle, edge_at, classes, joint, active, recursion, options, places, 
                 key[h, 0] >> joint_shift & joint_mask,
                 reach[h],
             )
-            rest, base = here - (completion[(t - 1) * Q + q, i] if t else total), (scores.base[i] if t else 0)
-            kind = kinds[joint.before[i + 1]]
+            rest, base = here - (completion[(t - 1) * Q + q, i] if t else total), (first_state[i] if t else 0)
+            kind = kinds[before[i + 1]]
             if reads_before:
                 enter_all(joint, q, kind, tail[t], completion, t * Q, after)
             ahead = after if reads_before else tail[t * Q + q]
-            cut = max(cut, look_ahead(scores, edge_at[t], i, ahead, rest, floor, values))
+            cut = max(cut, look_ahead(edge, edge_at[t], i, ahead, base, rest, floor, values))
             if graph:
                 p.begin[h] = edges
             done += B
@@ -158,27 +187,47 @@ def extend(handle, edge_at, classes, joint, active, recursion, options, places, 
                     continue
                 for w in range(words):
                     key[count, w] = key[h, w]
-                key[count, 0] = key[h, 0] & others | j | np.int64(joint.after[q, kind[j]]) << joint_shift
-                step = step_of(S, B, c, i + 1, j)
-                one, end = (first_event[step], first_event[step + 1]) if listed else (0, A)
+                key[count, 0] = key[h, 0] & others | j | np.int64(next_joint[q, kind[j]]) << joint_shift
+                one, end = 0, A
+                if listed:
+                    step = step_of(S, B, c, i + 1, j)
+                    one = kept[step] if len(kept) else -1
+                    if one < 0:
+                        if used + A + 1 >= len(mine):
+                            used = 0
+                            for known in range(len(kept)):
+                                kept[known] = -1
+                        one, end = used, used + 1
+                        for e in range(first_event[step], first_event[step + 1]):
+                            a = place_of[event[e, 0]]
+                            mine[end, 0], mine[end, 1] = a, event[e, 1]
+                            end += a >= 0
+                        for e in range(one + 1, end):
+                            m = active[mine[e, 0]]
+                            mine[e, 1] += layout[m, ARC]
+                            mine[e, 2] = layout[m, WIDTH]
+                        mine[one, 0] = end
+                        if len(kept):
+                            kept[step], used = one, end
+                    one, end = one + 1, int(mine[one, 0])
                 spent, account = 0, 0
                 for e in range(one, end + A if last else end):
                     if e >= end:
-                        a, symbol = np.int64(e - end), np.int64(-1)
+                        a = np.int64(e - end)
+                        m, arc = active[a], np.int64(-1)
                     elif listed:
-                        a, symbol = place_of[event[e, 0]], np.int64(event[e, 1])
-                        if a < 0:
-                            continue
+                        a, arc = np.int64(mine[e, 0]), np.int64(mine[e, 1])
+                        m = active[a]
                     else:
                         a, m = np.int64(e), active[e]
-                        symbol = np.int64(symbols[table[c, m] + (i + 1) * layout[m, STRIDE] + j])
-                    m, there = active[a], key[count, word[a]] >> shift[a] & mask[a]
-                    if symbol < 0:
+                        arc = layout[m, ARC] + symbols[table[c, m] + (i + 1) * layout[m, STRIDE] + j]
+                    there = key[count, word[a]] >> shift[a] & mask[a]
+                    if arc < 0:
                         at_end = layout[m, FINAL] + there
-                        more, actual = final[at_end], options.final[at_end] if budget >= 0 else 0
+                        more, actual = final[at_end], account_final[at_end] if budget >= 0 else 0
                     else:
-                        arc = layout[m, ARC] + there * layout[m, WIDTH] + symbol
-                        more, actual = cost[arc], options.cost[arc] if budget >= 0 else 0
+                        arc += there * (np.int64(mine[e, 2]) if listed else layout[m, WIDTH])
+                        more, actual = cost[arc], account_cost[arc] if budget >= 0 else 0
                         key[count, word[a]] ^= (there ^ np.int64(next_state[arc])) << shift[a]
                     if more and paid_word[a] >= 0:
                         paid = key[count, paid_word[a]] & paid_bit[a]
@@ -186,7 +235,7 @@ def extend(handle, edge_at, classes, joint, active, recursion, options, places, 
                         key[count, paid_word[a]] |= paid_bit[a]
                     if budget >= 0:
                         account = min(account + actual, HARD)
-                        if options.inside[m]:
+                        if inside[m]:
                             more = 0
                     spent = min(spent + more, HARD)
                     if value - spent < floor:
@@ -220,7 +269,7 @@ def extend(handle, edge_at, classes, joint, active, recursion, options, places, 
                     reach[other] = FORBIDDEN
                 if copies == 1 or other < first:
                     slots[place], other = clock + count, count
-                reach[count], state[count], parent[count], p.group[count] = value, j, h, other
+                reach[count], state[count], parent[count], group[count] = value, j, h, other
                 count += 1
             h += 1
         if code != DONE:
@@ -232,13 +281,13 @@ def extend(handle, edge_at, classes, joint, active, recursion, options, places, 
             drop_dominated(p, first, count)
         if count - first > width:
             cut = max(cut, narrow(p, first, count, width))
-        p.level[t + 2] = count
-    at[NEXT], at[MADE], at[EDGES], at[STEPS], at[CUT] = h, count, edges, done, cut
+        level[t + 2] = count
+    at[NEXT], at[MADE], at[EDGES], at[STEPS], at[CUT], at[KEPT] = h, count, edges, done, cut, used
     return code
 
 
 @subroutine
-def go_on(handle, edge_at, classes, joint, active, recursion, options, places, values, p, at):
+def go_on(handle, edge_at, classes, joint, active, recursion, options, places, followed, values, p, at):
     """As `extend`, with more room where it is needed; the code, and the prefixes."""
     code = FULL
     while code == FULL:
@@ -247,8 +296,18 @@ def go_on(handle, edge_at, classes, joint, active, recursion, options, places, v
             p.reach[0], p.state[0], p.parent[0] = recursion[2], -1, -1
             for w in range(p.key.shape[1]):
                 p.key[0, w] = 0
-        code = extend(handle, edge_at, classes, joint, active, recursion, options, places, values, p, at)
+        code = extend(
+            handle, edge_at, classes, joint, active, recursion, options, places, followed, values, p, at
+        )
     return code, p
+
+
+@subroutine
+def _next_step(step, steps, before):
+    """The distance to the next floor, after one that took so many steps, and one before it; work should grow by small factors only."""
+    if steps < FEW_STEPS:
+        return step * 5 // 2
+    return max(step * 5 // (1 + max(steps // max(before, 1), 1)), FIRST_STEP // 4)
 
 
 @subroutine
@@ -275,17 +334,21 @@ def set_labels(handle, edge_at, classes, joint, active, recursion, bound, least,
     """
     T = len(classes)
     places, used = places_of(handle.machines, active, handle.scores.edge.shape[1], len(joint.final))
-    values, at = np.empty(handle.scores.labels, np.int64), np.zeros(6, np.int64)
+    values, at = np.empty(handle.scores.labels, np.int64), np.zeros(7, np.int64)
     size = 1 << used
     work, indexed = limits[0], places[4] == 1 and size <= limits[1]
     if len(p.slots) < (size if indexed else ROOM):
         p = more_slots(p, size if indexed else ROOM)
-    step = FIRST_STEP
+    step, before, spent, followed = FIRST_STEP, np.int64(0), np.int64(0), no_events(len(active))
     while True:
+        if len(followed[0]) == 0 and at[STEPS] > len(handle.machines.begin) > 1:
+            followed = keep_events(handle.machines, len(active))
         floor = max(bound - step, least, DEAD)
         p = begin(p, at, recursion[2], places[4])
         options = best_only(floor, work, indexed, False)
-        code, p = go_on(handle, edge_at, classes, joint, active, recursion, options, places, values, p, at)
+        code, p = go_on(
+            handle, edge_at, classes, joint, active, recursion, options, places, followed, values, p, at
+        )
         p.clock[0] += at[MADE]
         if code == STOPPED:
             return STOPPED, bound, at[STEPS], p
@@ -295,7 +358,8 @@ def set_labels(handle, edge_at, classes, joint, active, recursion, bound, least,
                 end = h
         if end >= 0:
             return end, p.reach[end], at[STEPS], p
-        bound, step = at[CUT], step * 5 // 2
+        bound, step = at[CUT], _next_step(step, at[STEPS] - before, spent)
+        before, spent = at[STEPS], at[STEPS] - before
         if bound < max(DEAD, least):
             return NONE, bound if bound >= DEAD else FORBIDDEN, at[STEPS], p
 
@@ -303,7 +367,7 @@ def set_labels(handle, edge_at, classes, joint, active, recursion, bound, least,
 @kernel
 def room_for_prefixes(machines, active, S, Q, T, account):
     """An empty record for keys of these machines, and the position before the first token."""
-    p, at = no_prefixes(T), np.zeros(6, np.int64)
+    p, at = no_prefixes(T), np.zeros(7, np.int64)
     places, _ = places_of(machines, active, S, Q)
     return begin(more_slots(p, ROOM), at, 0, places[4] + account), at
 
@@ -313,4 +377,6 @@ def advance(handle, edge_at, classes, joint, active, recursion, options, p, at):
     """Extend prefixes up to the limit of steps; `DONE` or `STOPPED`, and the prefixes."""
     places = places_of(handle.machines, active, handle.scores.edge.shape[1], len(joint.final))[0]
     values = np.empty(handle.scores.labels, np.int64)
-    return go_on(handle, edge_at, classes, joint, active, recursion, options, places, values, p, at)
+    followed = keep_events(handle.machines, len(active))
+    at[KEPT] = 0
+    return go_on(handle, edge_at, classes, joint, active, recursion, options, places, followed, values, p, at)

@@ -197,13 +197,13 @@ def _events(
     which: Integers,
     steps: tuple[int, int],
     most: int,
-) -> tuple[Small, Small]:
+) -> tuple[Small, NDArray[np.int16]]:
     """The events of each step: machines whose state or cost it can change, and their symbols, by class and step; none where they would
     be too many.
     """
     R = steps[0] * steps[1]
-    if which.size * R > most:
-        return np.zeros(1, np.int32), np.zeros((0, 2), np.int32)
+    if which.size * R > most or len(machines) > np.iinfo(np.int16).max:
+        return np.zeros(1, np.int32), np.zeros((0, 2), np.int16)
     begin, events = [0], [np.zeros((0, 2), np.int64)]
     changes = []
     for machine, cost in zip(machines, costs, strict=True):
@@ -217,7 +217,7 @@ def _events(
         at, read = (array.reshape(len(machines), R).T for array in (moved, symbols))
         begin += (begin[-1] + np.cumsum(at.sum(axis=1))).tolist()
         events.append(np.stack([np.nonzero(at)[1], read[at]], axis=1))
-    return np.array(begin, np.int32), np.concatenate(events).astype(np.int32)
+    return np.array(begin, np.int32), np.concatenate(events).astype(np.int16)
 
 
 def _starts(sizes: list[int]) -> Integers:

@@ -12,9 +12,9 @@ from ilpinfer.kernels.keys import slot_of
 from ilpinfer.kernels.ordering import descending, nth_smallest
 from ilpinfer.kernels.recursion import DEAD
 
-TOKEN, NEXT, MADE, EDGES, STEPS, CUT = range(6)
-"""Progress of label setting: the token, the next prefix to extend, the numbers of prefixes and of steps kept, the work so far, and the
-best value that was left out."""
+TOKEN, NEXT, MADE, EDGES, STEPS, CUT, KEPT = range(7)
+"""Progress of label setting: the token, the next prefix to extend, the numbers of prefixes and of steps kept, the work so far, the
+best value that was left out, and the number of events kept."""
 ROOM = 1024
 """Initial number of prefixes and of slots, a power of 2."""
 

@@ -8,7 +8,7 @@ import numpy as np
 from formulations.grid import FORBIDDEN
 from ilpinfer.kernels.jit import subroutine
 from ilpinfer.kernels.keys import places_of
-from ilpinfer.kernels.label_setting import DONE, best_only, go_on
+from ilpinfer.kernels.label_setting import DONE, best_only, go_on, no_events
 from ilpinfer.kernels.ordering import descending
 from ilpinfer.kernels.prefixes import CUT, EDGES, MADE, STEPS, begin
 from ilpinfer.kernels.recursion import DEAD
@@ -29,10 +29,13 @@ def build_graph(handle, edge_at, classes, joint, active, recursion, floor, work,
     `DONE` or `STOPPED`; the best value that was left out, below `DEAD` where the graph contains all labellings; steps; p
     """
     places, _ = places_of(handle.machines, active, handle.scores.edge.shape[1], len(joint.final))
-    values, at = np.empty(handle.scores.labels, np.int64), np.zeros(6, np.int64)
+    values, at = np.empty(handle.scores.labels, np.int64), np.zeros(7, np.int64)
     p = begin(p, at, recursion[2], places[4])
     options = best_only(floor, work, False, True)
-    code, p = go_on(handle, edge_at, classes, joint, active, recursion, options, places, values, p, at)
+    followed = no_events(len(active))
+    code, p = go_on(
+        handle, edge_at, classes, joint, active, recursion, options, places, followed, values, p, at
+    )
     p.clock[0] += at[MADE]
     if code == DONE:
         _look_back(p, len(classes), at)

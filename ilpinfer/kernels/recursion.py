@@ -10,6 +10,10 @@ from ilpinfer.kernels.jit import kernel, subroutine
 
 DEAD = FORBIDDEN // 2
 """Values below it contain a forbidden step."""
+LOST = 2**30 - 1
+"""What a forbidden step loses, where numbers are small; twice as much is no overflow."""
+MOST_LOST = LOST // 2
+"""The most that other steps, or the steps after them, are said to lose; both together stay below `LOST`."""
 
 
 @subroutine
@@ -81,6 +85,137 @@ def _best_of(tail, count):
 
 
 @subroutine
+def _losses(scores, e, best, ahead, loss):
+    """Fill loss (S, Bp) with what each step loses against the best one of its state; best (W,) are the completions of the states, and
+    ahead (W,) the tails after them."""
+    edge, base, width = scores.edge, scores.base, loss.shape[1]
+    for i in range(len(base)):
+        gain, after, own, highest = edge[e, i], ahead[base[i] : base[i] + width], loss[i], best[i]
+        for b in range(width):
+            value = gain[b] + after[b]
+            own[b] = LOST if value < DEAD else min(highest - value, MOST_LOST)
+
+
+@subroutine
+def _step_back_jointly(base, loss, ahead, best, completion, at):
+    """Fill rows from `at` on of the completions for Q joint states, whose losses after a step are ahead (Q, W); other parameters as of
+    `_losses`. Four states and two joint states at a time save memory access."""
+    last, final, width, same = len(base) - 1, len(ahead) - 1, loss.shape[1], base[len(base) - 1] == 0
+    for n in range(0, last + 1, 4):
+        i0, i1, i2, i3 = n, min(n + 1, last), min(n + 2, last), min(n + 3, last)
+        to0, to1, to2, to3 = base[i0], base[i1], base[i2], base[i3]
+        for q in range(0, final + 1, 2):
+            r = min(q + 1, final)
+            q0 = q1 = q2 = q3 = r0 = r1 = r2 = r3 = np.int32(LOST)
+            if same:
+                for b in range(width):
+                    loss0, loss1, loss2, loss3 = loss[i0, b], loss[i1, b], loss[i2, b], loss[i3, b]
+                    more = ahead[q, b]
+                    q0, q1 = min(q0, np.int32(loss0 + more)), min(q1, np.int32(loss1 + more))
+                    q2, q3 = min(q2, np.int32(loss2 + more)), min(q3, np.int32(loss3 + more))
+                    more = ahead[r, b]
+                    r0, r1 = min(r0, np.int32(loss0 + more)), min(r1, np.int32(loss1 + more))
+                    r2, r3 = min(r2, np.int32(loss2 + more)), min(r3, np.int32(loss3 + more))
+            else:
+                for b in range(width):
+                    loss0, loss1, loss2, loss3 = loss[i0, b], loss[i1, b], loss[i2, b], loss[i3, b]
+                    q0, q1 = (
+                        min(q0, np.int32(loss0 + ahead[q, to0 + b])),
+                        min(q1, np.int32(loss1 + ahead[q, to1 + b])),
+                    )
+                    q2, q3 = (
+                        min(q2, np.int32(loss2 + ahead[q, to2 + b])),
+                        min(q3, np.int32(loss3 + ahead[q, to3 + b])),
+                    )
+                    r0, r1 = (
+                        min(r0, np.int32(loss0 + ahead[r, to0 + b])),
+                        min(r1, np.int32(loss1 + ahead[r, to1 + b])),
+                    )
+                    r2, r3 = (
+                        min(r2, np.int32(loss2 + ahead[r, to2 + b])),
+                        min(r3, np.int32(loss3 + ahead[r, to3 + b])),
+                    )
+            completion[at + q, i0], completion[at + q, i1] = q0, q1
+            completion[at + q, i2], completion[at + q, i3] = q2, q3
+            completion[at + r, i0], completion[at + r, i1] = r0, r1
+            completion[at + r, i2], completion[at + r, i3] = r2, r3
+    for q in range(final + 1):
+        for i in range(last + 1):
+            short = completion[at + q, i]
+            completion[at + q, i] = FORBIDDEN if short >= LOST else best[i] - short
+
+
+@subroutine
+def _by_kind(kind, begin, order):
+    """Fill order (S,) with the states by kind (S,), and begin (kinds + 1,) with the first place of each kind."""
+    for k in range(len(begin)):
+        begin[k] = 0
+    for k in kind:
+        begin[k + 1] += 1
+    for k in range(1, len(begin)):
+        begin[k] += begin[k - 1]
+    for j in range(len(kind)):
+        order[begin[kind[j]]] = j
+        begin[kind[j]] += 1
+    for k in range(len(begin) - 1, 0, -1):
+        begin[k] = begin[k - 1]
+    begin[0] = 0
+
+
+@subroutine
+def _complete_by_losses(scores, emission, rows, classes, edge_at, joint, completion, tail):
+    """As `complete_jointly`, where the joint automaton does not read the state before."""
+    node, base, T, S, W = scores.node, scores.base, len(rows), emission.shape[1], completion.shape[1]
+    after, price, final = joint.after, joint.cost, joint.final
+    (Q, kinds), bare_completion, bare_tail = (
+        after.shape,
+        np.empty((T, W), np.int64),
+        np.empty((T, W), np.int64),
+    )
+    complete(scores, emission, rows, classes, edge_at, bare_completion, bare_tail)
+    loss, ahead = np.empty((S, scores.edge.shape[2]), np.int32), np.empty((Q, W), np.int32)
+    begin, order, own = np.empty(kinds + 1, np.int64), np.empty(S, np.int64), np.empty(S, np.int64)
+    entered = np.zeros((Q, kinds), np.bool_)
+    for q in range(Q):
+        for k in range(kinds):
+            entered[after[q, k], k] = True
+    for t in range(T - 1, -1, -1):
+        row, c = rows[t], classes[t]
+        _by_kind(joint.kind[joint.row[t], 0], begin, order)
+        for j in range(S):
+            own[j] = max(emission[row, j] + node[c, j], FORBIDDEN)
+        if t < T - 1:
+            _losses(scores, edge_at[t + 1], bare_completion[t], bare_tail[t + 1], loss)
+            _step_back_jointly(base, loss, ahead, bare_completion[t], completion, t * Q)
+        for q in range(Q):
+            at = t * Q + q
+            if t == T - 1:
+                for j in range(S):
+                    completion[at, j] = -final[q]
+            for j in range(S, W):
+                completion[at, j] = tail[at, j] = FORBIDDEN
+                ahead[q, j] = LOST
+            for k in range(kinds):
+                if not entered[q, k]:
+                    for n in range(begin[k], begin[k + 1]):
+                        completion[at, order[n]] = FORBIDDEN
+        for q in range(Q):
+            at = t * Q + q
+            for j in range(S):
+                tail[at, j] = max(own[j] + completion[at, j], FORBIDDEN)
+            for k in range(kinds):
+                if after[q, k] != q or price[q, k]:
+                    for n in range(begin[k], begin[k + 1]):
+                        j = order[n]
+                        value = completion[t * Q + after[q, k], j] - price[q, k]
+                        tail[at, j] = max(own[j] + value, FORBIDDEN)
+            for j in range(S):
+                short = min(bare_tail[t, j] - tail[at, j], MOST_LOST)
+                ahead[q, j] = LOST if tail[at, j] < DEAD else short
+    return _best_of(tail[0], scores.labels)
+
+
+@subroutine
 def room_jointly(joint, T, width):
     """Room for the completions and tails of `complete_jointly`."""
     Q = len(joint.final)
@@ -123,10 +258,13 @@ def complete_jointly(scores, emission, rows, classes, edge_at, joint, completion
 
     Row t · Q + q of the tails (T · Q, W) is that from q on. Where the joint automaton reads the state before, the tails (T, W) are instead
     the states' own scores, and `enter_all` has that from q on. The completion of a joint state after a label is `FORBIDDEN` where the label
-    never leads to the joint state.
+    never leads to the joint state. One that is more than `MOST_LOST` below that without machines may be too high. Returns a bound on the
+    best value.
     """
+    if joint.kind.shape[1] == 1:
+        return _complete_by_losses(scores, emission, rows, classes, edge_at, joint, completion, tail)
     node, T, S = scores.node, len(rows), emission.shape[1]
-    Q, C = len(joint.final), joint.kind.shape[1]
+    Q = len(joint.final)
     states, kept, own = np.empty(S, np.int64), np.empty(S, np.int64), np.full(tail.shape[1], FORBIDDEN)
     after, entered, known = np.full((1, tail.shape[1]), FORBIDDEN), np.zeros((Q, S), np.bool_), -1
     order = np.argsort(joint.before[1:])
@@ -146,9 +284,7 @@ def complete_jointly(scores, emission, rows, classes, edge_at, joint, completion
                         states[count] = order[n]
                         count += 1
                     n += 1
-                if C == 1:
-                    step_back(scores, edge_at[t + 1], tail, at + Q, completion, at, states[:count])
-                elif count:
+                if count:
                     for j in range(S if first < 0 else 0):
                         after[0, j] = enter(joint, q, later[c, j], tail[t + 1, j], completion, (t + 1) * Q, j)
                     first = c if first < 0 else first
@@ -165,16 +301,9 @@ def complete_jointly(scores, emission, rows, classes, edge_at, joint, completion
         row, c = rows[t], classes[t]
         for j in range(S):
             own[j] = max(emission[row, j] + node[c, j], FORBIDDEN)
-        if C > 1:
-            tail[t] = own
-        else:
-            for q in range(Q):
-                tail[t * Q + q] = FORBIDDEN
-                enter_all(joint, q, kind[0], own, completion, t * Q, tail[t * Q + q])
-    if C > 1:
-        enter_all(joint, 0, joint.kind[joint.row[0], joint.before[0]], tail[0], completion, 0, after[0])
-        return _best_of(after[0], scores.labels)
-    return _best_of(tail[0], scores.labels)
+        tail[t] = own
+    enter_all(joint, 0, joint.kind[joint.row[0], joint.before[0]], tail[0], completion, 0, after[0])
+    return _best_of(after[0], scores.labels)
 
 
 @subroutine

@@ -128,7 +128,7 @@ class Machines(NamedTuple):
     cost: Integers
     final: Integers
     begin: Small
-    event: Small
+    event: NDArray[np.int16]
     owing: Small
     weight: Integers
     sums: Integers

@@ -9,7 +9,7 @@ import pytest
 from support.command_line import rows, rule_text
 
 import ilpinfer
-from ilpinfer.corpus.sequences import InputError, read, require_labels
+from ilpinfer.corpus.sequences import read, require_labels
 from ilpinfer.corpus.tokens import Token, column, column_names, with_columns
 from ilpinfer.models.crf import CRF
 from ilpinfer.models.crf.templates import load_template
@@ -165,25 +165,6 @@ def test_input_without_the_column_is_refused_in_one_line(folder, cli):
     assert cli("decode some.jsonl --model m.json --output o.jsonl")[0] == 1
     first, second = rows(Path("o.jsonl"))
     assert "some.jsonl, line 1: token 0" in first["reason"] and second["labels"] == ["B-PER"]
-
-
-@pytest.mark.parametrize(
-    ("columns", "message"),
-    [
-        ('["NNP"]', "x, line 1: columns is a list; expected an object such as"),
-        ('{"pos": "NNP"}', "x, line 1: columns: pos is not a list of texts"),
-        (
-            '{"pos": ["NNP", "VBD"]}',
-            "x, line 1: columns: column 'pos' is 2 texts; expected a text for each of 1 tokens",
-        ),
-        ('{"pos": [1]}', "x, line 1: columns: pos is not a list of texts"),
-    ],
-)
-def test_json_columns_that_cannot_be_used(columns, message, here):
-    Path("x").write_text(f'{{"tokens": ["Ada"], "columns": {columns}}}\n')
-    with pytest.raises(InputError) as caught:
-        read("x")
-    assert message in str(caught.value)
 
 
 def test_an_unfinished_run_is_not_gone_on_with_when_a_column_has_changed(folder, cli):

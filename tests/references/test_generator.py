@@ -83,26 +83,6 @@ def test_rules_are_broken_where_scores_fight_them():
     assert broken(0) < broken(1)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"kind": "easy"}, "no kind 'easy'; there are infeasible, plain"),
-        ({"kind": "plane"}, 'did you mean "plain"'),
-        ({"count": 0}, "count is 0; expected a whole number from 1"),
-        ({"T": 0}, "T is 0; expected a whole number from 1"),
-        ({"K": 2}, "K is 2; expected a whole number from 3"),
-        ({"K": True}, "K is True"),
-        ({"rules": -1}, "rules is -1; expected a whole number from 0"),
-        ({"seed": 0.5}, "seed is 0.5"),
-        ({"hardness": 1.5}, "hardness is 1.5; expected a number from 0 to 1"),
-        ({"hardness": float("nan")}, "hardness is nan"),
-    ],
-)
-def test_bad_options_are_refused_at_once(options, message):
-    with pytest.raises(ValueError, match=message):
-        generate(**{"kind": "plain", "count": 1, **options})
-
-
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "ties"])
 def test_the_smallest_instances(kind):
     (made,) = generate(kind, 1, T=1, K=3, rules=0, hardness=1)

@@ -1,6 +1,6 @@
 """The best labelling of a sequence under rules and features, by looking at all of them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from formulations import Trellis
@@ -39,51 +39,39 @@ class Optimum:
     violations: tuple[int, ...] = ()
 
 
-def optimum(sequence: Scored, statements: Sequence[Statement]) -> Optimum:
-    """All labellings, best first before penalties, until none can be better."""
+def tried(sequence: Scored, statements: Sequence[Statement]) -> Iterator[tuple[int, Optimum]]:
+    """What each labelling that keeps the hard rules is worth, after what it is worth without penalties, best first by that."""
     names, tokens = sequence.trellis.labels.names, sequence.trellis.tokens
     features = [s for s in statements if s.weight]
     rules = [s for s in statements if not s.weight]
-    hard_first = sorted(rules, key=lambda rule: rule.penalty is not None)
-    lost = overruled(rules, names, tokens)
-    scored = []
+    lost, scored = overruled(rules, names, tokens), []
     for model, y in sequence.labellings():
         named = tuple(names[k] for k in y)
         extra = sum(s.weight * s.violations(named, tokens) for s in features)
         scored.append((-model - extra, y, named, model, extra))
-    best: Optimum | None = None
     for minus, y, named, model, extra in sorted(scored, key=lambda entry: entry[:2]):
-        if best is not None and best.units is not None and -minus < best.units:
-            break
-        cost: int | None = 0
-        for rule in hard_first:
-            broken = rule.violations(named, tokens, lost.get(id(rule), ()))
-            if broken and rule.penalty is None:
-                cost = None
+        cost, counts = 0, []
+        for rule in rules:
+            counts.append(rule.violations(named, tokens, lost.get(id(rule), ())))
+            if counts[-1] and rule.penalty is None:
                 break
-            cost = (cost or 0) + broken * (rule.penalty or 0)
-        if cost is None:
-            continue
-        if best is None or best.units is None or (-(-minus - cost), y) < (-best.units, best.labelling):
-            counts = tuple(rule.violations(named, tokens, lost.get(id(rule), ())) for rule in rules)
-            best = Optimum(-minus - cost, y, model, extra, cost, counts)
+            cost += counts[-1] * (rule.penalty or 0)
+        else:
+            yield -minus, Optimum(-minus - cost, y, model, extra, cost, tuple(counts))
+
+
+def optimum(sequence: Scored, statements: Sequence[Statement]) -> Optimum:
+    """Until none can be better."""
+    best: Optimum | None = None
+    for most, one in tried(sequence, statements):
+        if best is not None and most < best.units:
+            break
+        if best is None or (-one.units, one.labelling) < (-best.units, best.labelling):
+            best = one
     return best or Optimum(None)
 
 
 def ranking(sequence: Scored, statements: Sequence[Statement]) -> list[tuple[int, tuple[int, ...]]]:
     """Grid scores of all labellings, best first, equal ones by label ids."""
-    names, tokens = sequence.trellis.labels.names, sequence.trellis.tokens
-    lost, result = overruled([s for s in statements if not s.weight], names, tokens), []
-    for model, y in sequence.labellings():
-        named, units, kept = tuple(names[k] for k in y), model, True
-        for statement in statements:
-            broken = statement.violations(named, tokens, lost.get(id(statement), ()))
-            if statement.weight:
-                units += statement.weight * broken
-            elif statement.penalty is None:
-                kept &= not broken
-            else:
-                units -= statement.penalty * broken
-        if kept:
-            result.append((units, y))
+    result = [(one.units, one.labelling) for _, one in tried(sequence, statements)]
     return sorted(result, key=lambda entry: (-entry[0], entry[1]))

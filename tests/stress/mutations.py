@@ -5,6 +5,7 @@ import json
 import random
 import zipfile
 from collections.abc import Callable
+from copy import deepcopy
 from typing import Any
 
 WORDS = (
@@ -12,10 +13,12 @@ WORDS = (
     *("\n\n", "[[", "]]", "\ufeff", "\ud800".encode("utf-8", "surrogatepass").decode("latin-1")),
     *("nan", "inf", "-inf", "1e999", "-1", "0", "9" * 30, "9" * 400, "0x10", "1_000", "true", "null"),
     *("forall t:", "exists s < t:", "title", "[hard]", "[/x]", "each field", "O", "B-", "I-title", "../x"),
+    *("-DOCSTART-", "\u2028", "é", "9" * 5000),
 )
 VALUES: tuple[Any, ...] = (
     *(None, True, False, 0, -1, 0.5, 1e308, float("inf"), float("nan"), 2**63, 10**400),
     *("", "x", "title", "\0", [], [1], ["title"], [[]], {}, {"x": 1}, [None], "9" * 500),
+    *(-1, 1.5, "\ud800", {"0": 1}, [[0], [0, 1]], [0, 0, 0, 1], "AAAA", {"file": "/dev/zero"}),
 )
 
 
@@ -51,7 +54,7 @@ def value(data: Any, rng: random.Random) -> Any:
             places.append((node, key))
             waiting.append(child)
     if not places:
-        return rng.choice(VALUES)
+        return deepcopy(rng.choice(VALUES))
     node, key = rng.choice(places)
     kind = rng.randrange(5)
     if kind == 0:
@@ -61,7 +64,7 @@ def value(data: Any, rng: random.Random) -> Any:
     elif kind == 1:
         node[f"{key}x"] = node.pop(key)
     else:
-        node[key] = rng.choice(VALUES)
+        node[key] = deepcopy(rng.choice(VALUES))
     return data
 
 

@@ -47,13 +47,11 @@ class Sentence(NamedTuple):
 
     def members(self, F: str) -> set[int]:
         """Positions whose label is called F or belongs to the field F."""
-        named = {t for t, name in enumerate(self.y) if name == F}
-        return named.union(oracles.tokens_of(self.y, F, self.scheme))
+        return set(oracles.tokens_of(self.y, F, self.scheme))
 
     def starts(self, F: str) -> set[int]:
         """Positions where a run of F begins: by the scheme, or because F is entered."""
-        entered = {t for t in self.members(F) if t - 1 not in self.members(F)}
-        return entered.union(oracles.run_starts(self.y, F, self.scheme))
+        return set(oracles.run_starts(self.y, F, self.scheme))
 
     def ends(self, F: str) -> set[int]:
         return {t for t in self.members(F) if t + 1 not in self.members(F) or t + 1 in self.starts(F)}

@@ -17,7 +17,7 @@ PREFIXES = {"bio": "BI", "iob1": "IB", "iobes": "BIES", "bilou": "BILU", "bmes":
 
 Labelling = tuple[int, ...]
 Names = Sequence[str]
-Group = str | Collection[str]  # the name of one field, or several names
+Group = str | Collection[str]  # the name of one field or label, or several names
 Matches = Callable[[Any], bool]  # a test of a token
 Units = Callable[[Labelling], int | None]
 
@@ -98,26 +98,32 @@ def _steps(names: Names) -> list[tuple[str | None, str]]:
     return list(zip([None, *names[:-1]], names))
 
 
-def _group(A: Group) -> frozenset[str]:
+def group(A: Group) -> frozenset[str]:
     return frozenset([A]) if isinstance(A, str) else frozenset(A)
 
 
-def _in(label: str | None, A: Group, scheme: str) -> bool:
-    """True if the label belongs to some field of A."""
-    return any(field in _prefixes(label, scheme) for field in _group(A))
+@cache
+def names_of(label: str | None, scheme: str) -> frozenset[str]:
+    """The names that a token answers to: its label, and the fields that the label belongs to."""
+    return frozenset() if label is None else frozenset({label, *_prefixes(label, scheme)})
+
+
+def belongs(label: str | None, A: Group, scheme: str) -> bool:
+    """True if the label is in A, or belongs to a field in A."""
+    return not names_of(label, scheme).isdisjoint(group(A))
 
 
 def tokens_of(names: Names, A: Group, scheme: str) -> list[int]:
-    """Positions whose label belongs to the field, or to any field of the group."""
-    return [t for t, name in enumerate(names) if _in(name, A, scheme)]
+    """Positions whose label is in A, or belongs to a field in A."""
+    return [t for t, name in enumerate(names) if belongs(name, A, scheme)]
 
 
 def run_starts(names: Names, A: Group, scheme: str) -> list[int]:
     """Positions where a run of the field or group begins: the group is entered, or a field in it begins again."""
 
     def starts(i: str | None, j: str) -> bool:
-        anew = any(_in(i, field, scheme) and _begins(i, j, field, scheme) for field in _group(A))
-        return anew or (_in(j, A, scheme) and not _in(i, A, scheme))
+        anew = any(belongs(i, field, scheme) and _begins(i, j, field, scheme) for field in group(A))
+        return anew or (belongs(j, A, scheme) and not belongs(i, A, scheme))
 
     return [t for t, (i, j) in enumerate(_steps(names)) if starts(i, j)]
 
@@ -133,17 +139,17 @@ def changes(names: Names, scheme: str) -> list[int]:
 
 def forbidden_transition(names: Names, tokens: Sequence, A: Group, B: Group, scheme: str) -> int:
     """Steps from a token of A to a token of B."""
-    return sum(_in(i, A, scheme) and _in(j, B, scheme) for i, j in zip(names, names[1:]))
+    return sum(belongs(i, A, scheme) and belongs(j, B, scheme) for i, j in zip(names, names[1:]))
 
 
 def starts_with(names: Names, tokens: Sequence, A: Group, scheme: str) -> int:
     """1 if the first token is not in A."""
-    return int(not _in(names[0], A, scheme))
+    return int(not belongs(names[0], A, scheme))
 
 
 def ends_with(names: Names, tokens: Sequence, A: Group, scheme: str) -> int:
     """1 if the last token is not in A."""
-    return int(not _in(names[-1], A, scheme))
+    return int(not belongs(names[-1], A, scheme))
 
 
 def changes_only_after(names: Names, tokens: Sequence, matches: Matches, scheme: str) -> int:

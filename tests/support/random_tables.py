@@ -260,7 +260,7 @@ def events(symbols, table, stride, K, next_state, cost, arc, width, states):
                     if (next_state[arcs] != np.arange(states[m])).any() or cost[arcs].any():
                         event.append((m, symbol))
                 begin.append(len(event))
-    return np.array(begin, np.int32), np.array(event, np.int32).reshape(-1, 2)
+    return np.array(begin, np.int32), np.array(event, np.int16).reshape(-1, 2)
 
 
 def random_case(rng, unknown=0.0):

@@ -7,38 +7,21 @@ the count of its violations. A test of tokens is any callable; `previous` and `f
 import re
 from collections.abc import Collection, Iterable, Sequence
 
-from support.oracles import Group, Matches, Names, changes, fields_of
-from support.oracles import run_starts as field_run_starts
+from support.oracles import (
+    Group,
+    Matches,
+    Names,
+    belongs,
+    changes,
+    fields_of,
+    group,
+    names_of,
+    run_starts,
+    tokens_of,
+)
 
 Reading = tuple[str, tuple[int, ...]]  # a kind of numbering, and its numbers
 Node = tuple  # of a label expression: its kind, then its parts
-
-
-def names_of(label: str, scheme: str) -> set[str]:
-    """The names a token answers to: its label and the fields the label belongs to."""
-    return {label} | {field for field, _ in fields_of(label, scheme)}
-
-
-def _group(A: Group) -> set[str]:
-    return {A} if isinstance(A, str) else set(A)
-
-
-def _in(label: str, A: Group, scheme: str) -> bool:
-    """True if the label is in A, or belongs to a field in A."""
-    return not names_of(label, scheme).isdisjoint(_group(A))
-
-
-def tokens_of(y: Names, A: Group, scheme: str) -> list[int]:
-    """Positions whose label is in A or belongs to a field in A."""
-    return [t for t in range(len(y)) if _in(y[t], A, scheme)]
-
-
-def run_starts(y: Names, A: Group, scheme: str) -> list[int]:
-    """Positions where A is entered, or where a field in A begins anew."""
-    entered = [t for t in tokens_of(y, A, scheme) if t == 0 or not _in(y[t - 1], A, scheme)]
-    fields = [(F, t) for F in _group(A) for t in field_run_starts(y, F, scheme)]
-    anew = [t for F, t in fields if t >= 1 and _in(y[t - 1], F, scheme)]
-    return sorted({*entered, *anew})
 
 
 def run_lengths(y: Names, A: Group, scheme: str) -> list[int]:
@@ -121,13 +104,15 @@ def _continues(a: Reading, b: Reading) -> bool:
 def should_not_precede(y: Names, x: Sequence, position: int, first: Group, second: Group, scheme: str) -> int:
     """1 if the token at the position is in second and the one before it in first."""
     t = _place(y, position)
-    return int(t is not None and t >= 1 and _in(y[t - 1], first, scheme) and _in(y[t], second, scheme))
+    return int(
+        t is not None and t >= 1 and belongs(y[t - 1], first, scheme) and belongs(y[t], second, scheme)
+    )
 
 
 def should_be_tagged(y: Names, x: Sequence, position: int, field: Group, scheme: str) -> int:
     """1 if the token at the position is not in the field."""
     t = _place(y, position)
-    return int(t is not None and not _in(y[t], field, scheme))
+    return int(t is not None and not belongs(y[t], field, scheme))
 
 
 def tag_at(
@@ -144,7 +129,7 @@ def tag_at(
     for t in range(len(x)):
         before = previous is None or (t >= 1 and previous(x[t - 1]))
         after = following is None or (t + 1 < len(x) and following(x[t + 1]))
-        if matches(x[t]) and before and after and not _in(y[t], field, scheme):
+        if matches(x[t]) and before and after and not belongs(y[t], field, scheme):
             count += 1
     return count
 
@@ -193,7 +178,7 @@ def tag_sequence(y: Names, x: Sequence, field: Group, sequence: Sequence[Matches
 
 def right_before(y: Names, x: Sequence, field: Group, matches: Matches, scheme: str) -> int:
     """Matching tokens, but the first, just before which there is no token of the field."""
-    return sum(bool(matches(x[t])) and not _in(y[t - 1], field, scheme) for t in range(1, len(x)))
+    return sum(bool(matches(x[t])) and not belongs(y[t - 1], field, scheme) for t in range(1, len(x)))
 
 
 def directly_after(
@@ -201,7 +186,7 @@ def directly_after(
 ) -> int:
     """Runs of the field that begin just after none of the allowed, or, unless at_start, at 0."""
     starts = run_starts(y, field, scheme)
-    return sum(not at_start if t == 0 else not _in(y[t - 1], allowed, scheme) for t in starts)
+    return sum(not at_start if t == 0 else not belongs(y[t - 1], allowed, scheme) for t in starts)
 
 
 def changes_never_after(y: Names, x: Sequence, matches: Matches, scheme: str) -> int:
@@ -212,7 +197,7 @@ def changes_never_after(y: Names, x: Sequence, matches: Matches, scheme: str) ->
 def adjacency(y: Names, x: Sequence, field: Group, next: Group, scheme: str) -> int:  # noqa: A002
     """Tokens of the field, but the last token, just after which there is none of next."""
     members = tokens_of(y, field, scheme)
-    return sum(t in members and not _in(y[t + 1], next, scheme) for t in range(len(y) - 1))
+    return sum(t in members and not belongs(y[t + 1], next, scheme) for t in range(len(y) - 1))
 
 
 # Counts
@@ -252,7 +237,7 @@ def max_run_length(y: Names, x: Sequence, field: Group, n: int, scheme: str) -> 
 
 def all_different(y: Names, x: Sequence, field: Group, matches: Matches, scheme: str) -> int:
     """Matching tokens beyond the first in each of the fields, summed."""
-    numbers = [sum(bool(matches(x[t])) for t in tokens_of(y, f, scheme)) for f in _group(field)]
+    numbers = [sum(bool(matches(x[t])) for t in tokens_of(y, f, scheme)) for f in group(field)]
     return sum(max(0, number - 1) for number in numbers)
 
 
@@ -307,7 +292,7 @@ def inside(y: Names, x: Sequence, field: Group, span: Group, scheme: str) -> int
 
 def begin_end(y: Names, x: Sequence, first: Group, last: Group, scheme: str) -> int:
     """1 if the first token is in first and the last one not in last."""
-    return int(_in(y[0], first, scheme) and not _in(y[-1], last, scheme))
+    return int(belongs(y[0], first, scheme) and not belongs(y[-1], last, scheme))
 
 
 def state_change(
@@ -316,7 +301,7 @@ def state_change(
     """Matching tokens from before to a token not in after; with both, all that are not from before to after."""
     count = 0
     for t in range(1, len(x) - 1):
-        comes, goes = _in(y[t - 1], before, scheme), _in(y[t + 1], after, scheme)
+        comes, goes = belongs(y[t - 1], before, scheme), belongs(y[t + 1], after, scheme)
         if matches(x[t]):
             count += (not comes or not goes) if both else (comes and not goes)
     return count
@@ -343,12 +328,12 @@ def next_field(
 ) -> int:
     """Tokens in field at which a run of any name but O begins, where the next such token is not in allowed."""
     every = {name for label in y for name, _ in fields_of(label, scheme)} - {"O"}
-    begins = sorted({t for name in every for t in field_run_starts(y, name, scheme)})
+    begins = sorted({t for name in every for t in run_starts(y, name, scheme)})
     wrong = 0
     for i, t in enumerate(begins):
-        if _in(y[t], field, scheme):
+        if belongs(y[t], field, scheme):
             last = i + 1 == len(begins)
-            wrong += required if last else not _in(y[begins[i + 1]], allowed, scheme)
+            wrong += required if last else not belongs(y[begins[i + 1]], allowed, scheme)
     return wrong
 
 
