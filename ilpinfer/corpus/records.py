@@ -11,7 +11,7 @@ from formulations import Trellis
 from formulations.dtypes import Floats
 from formulations.errors import InferenceError
 from formulations.grid import snap
-from formulations.messages import near_name
+from formulations.messages import cut, near_name
 from formulations.plain_values import positions, repeated
 from formulations.plain_values import text as plain_text
 from ilpinfer.core.solution_fields import ABOUT, OWN
@@ -149,7 +149,7 @@ def _usual_keys(record: Any, names: ColumnNames, where: str) -> Any:
     token, label = names.token or "tokens", "" if names.unlabelled else names.label
     absent = next((key for key in (token, label) if key and key not in record), None)
     if absent is not None:
-        keys = ", ".join(map(json.dumps, list(record)[:20]))
+        keys = cut(", ".join(map(json.dumps, list(record)[:20])), 500)
         raise InputError(f"{where}: no key {json.dumps(absent)} for the column, but {keys}")
     result = {key: value for key, value in record.items() if key != "labels" and not takes(names, key)}
     return {**result, "tokens": record[token], "labels": record.get(label)}

@@ -5,6 +5,7 @@ A linear program mixes the labellings so far, and Viterbi finds the best labelli
 Farkas multipliers: no labelling keeps all sides.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import permutations
@@ -25,6 +26,8 @@ from ilpinfer.kernels.warming import Stage, example_problem
 
 UNIT = UNITS_PER_NAT
 """Grid units of a unit in the linear program."""
+NEARER = 0.7
+"""Share of the best multipliers so far in the next ones."""
 NEAR = 1e-6
 """Tolerance of the column generation, in these units."""
 WHOLE = 1e-5
@@ -92,6 +95,7 @@ def relax(
     deadline: Deadline,
     *,
     enough: int | None = None,
+    start: Sequence[int] | None = None,
 ) -> Relaxed:
     """The linear relaxation of sums, as far as it was solved.
 
@@ -105,6 +109,8 @@ def relax(
         Nats, the largest multiplier of a hard sum.
     enough : int, optional
         A bound, grid units, below which multipliers are good enough.
+    start : sequence of int, optional
+        (R,) the first multipliers, 0 where not given.
     """
     nothing = (0,) * len(terms)
     if not all(corners(term.total, term.penalty) for term in terms):
@@ -113,7 +119,11 @@ def relax(
     paths = [path for path, score in known if not is_forbidden(score)]
     scores = [score for _, score in known if not is_forbidden(score)]
     sums = [units(terms, path) for path in paths]
-    best, multipliers = Relaxed(2**62, nothing, paths), np.zeros(len(terms), np.int64)
+    best, multipliers = (
+        Relaxed(2**62, nothing, paths),
+        np.array(nothing if start is None else start, np.int64),
+    )
+    near, lowest, weights, taken = NEARER, -math.inf, None, {path.tobytes() for path in paths}
     while pool.steps < MOST_STEPS and not deadline.passed:
         pool.steps += 1
         gain, path = _best_response(lattice, terms, multipliers)
@@ -126,6 +136,9 @@ def relax(
             best = Relaxed(bound, tuple(multipliers.tolist()), paths)
         if enough is not None and best.bound < enough:
             return best
+        if path.tobytes() in taken and not near:  # the program knows it, but for its rounding
+            return Relaxed(best.bound, best.multipliers, paths, weights)
+        taken.add(path.tobytes())
         pool.paths.append(path)
         paths.append(path)
         scores.append(lattice.score(path))
@@ -136,7 +149,9 @@ def relax(
         value, exact, weights = solved
         if best.bound / UNIT - value < NEAR * max(1.0, abs(value)):
             return Relaxed(best.bound, best.multipliers, paths, weights)
-        multipliers = np.rint(exact * UNIT).astype(np.int64)
+        # Multipliers near the best ones so far take fewer steps (Wentges 1997), where their labellings tell the program something.
+        near, lowest = (NEARER if value > lowest else 0.0), value
+        multipliers = np.rint(near * np.array(best.multipliers) + (1 - near) * exact * UNIT).astype(np.int64)
     return best
 
 

@@ -51,7 +51,8 @@ class SumRelaxation:
         largest = (
             spread(lattice) + 2 * sum(term.penalty for term in terms if term.penalty != HARD) / UNITS_PER_NAT
         )
-        relaxed = relax(lattice, terms, largest, self.pool, known.deadline, enough=enough)
+        start = [known.multipliers.get(place, 0) for place, _ in sums]
+        relaxed = relax(lattice, terms, largest, self.pool, known.deadline, enough=enough, start=start)
         for path in (*relaxed.paths, *splice(relaxed, terms)):
             known.evaluate(path)
         if is_forbidden(relaxed.bound):

@@ -194,8 +194,8 @@ RECORDS = [
     RANDOM,
 )
 def test_records_with_changed_values(place, record, key, rng):
-    record = deepcopy(record) | ({key: rng.choice(mutations.VALUES)} if key else {})
-    for _ in range(rng.randint(0, 2)):
+    record = deepcopy(record | ({key: rng.choice(mutations.VALUES)} if key else {}))
+    for _ in range(rng.randint(0, 4)):
         record = mutations.value(record, rng)
     path = place / "x.jsonl"
     path.write_text(json.dumps(record))

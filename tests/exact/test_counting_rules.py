@@ -165,6 +165,23 @@ def test_the_linear_relaxation_bounds_the_optimum(seed):
             assert len(path) == problem.shape[0]
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_the_linear_relaxation_of_large_amounts_ends_in_few_steps(seed):
+    rng = np.random.default_rng(seed)
+    amounts = rng.integers(1, 60, (3, 30)).tolist()
+    terms = [" + ".join(f"{n}*at({x}, {t})" for t, n in enumerate(row)) for x, row in zip("abc", amounts)]
+    text = f"{terms[0]} - {terms[1].replace('+', '-')} = 0", f"{terms[1]} - {terms[2].replace('+', '-')} = 1"
+    rules = [C.linear(each) for each in text]
+    problem = compile_problem(scores(30, "abcO", seed), rules)
+    parts, bounds = [term for _, term in sums_of(problem)], []
+    for start in (None, [2**18, -(2**19)]):
+        pool = Pool()
+        relaxed = relax(problem.lattice, parts, 1000.0, pool, Deadline(), start=start)
+        assert relaxed.weights is not None and pool.steps < 100
+        bounds.append(relaxed.bound * UNIT)
+    assert bounds[0] == pytest.approx(bounds[1], abs=1e-3)
+
+
 def test_rows_that_combine_sums_come_first():
     problem = compile_problem(scores(12, "abcd"), odd(12))
     parts = [part for _, part in sums_of(problem)]

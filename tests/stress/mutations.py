@@ -5,6 +5,7 @@ import json
 import random
 import zipfile
 from collections.abc import Callable
+from copy import deepcopy
 from typing import Any
 
 WORDS = (
@@ -53,7 +54,7 @@ def value(data: Any, rng: random.Random) -> Any:
             places.append((node, key))
             waiting.append(child)
     if not places:
-        return rng.choice(VALUES)
+        return deepcopy(rng.choice(VALUES))
     node, key = rng.choice(places)
     kind = rng.randrange(5)
     if kind == 0:
@@ -63,7 +64,7 @@ def value(data: Any, rng: random.Random) -> Any:
     elif kind == 1:
         node[f"{key}x"] = node.pop(key)
     else:
-        node[key] = rng.choice(VALUES)
+        node[key] = deepcopy(rng.choice(VALUES))
     return data
 
 

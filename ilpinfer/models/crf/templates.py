@@ -12,7 +12,7 @@ from formulations import RuleError, dump_rules, parse_rules
 from formulations.errors import InferenceError
 from formulations.files import Unreadable, read_text
 from formulations.labels.schemes import OUTSIDE
-from formulations.messages import suggestion
+from formulations.messages import brief, cut, suggestion
 from formulations.parameters import ParameterError
 from formulations.rulefiles.declarations import check_keys, read_words
 from formulations.rulefiles.loading import LARGEST
@@ -233,7 +233,9 @@ def _around(value: Any, name: str, own: Template, path: tuple[str, ...]) -> Cont
     attribute = str(value["attribute"])
     root, colon, length = attribute.partition(":")
     if root not in known | set(NUMBERED_ATTRIBUTES):
-        raise ParameterError(f'{name}: no attribute "{attribute}"{suggestion(attribute, known)}', *path)
+        raise ParameterError(
+            f'{name}: no attribute "{cut(attribute, 100)}"{suggestion(attribute, known)}', *path
+        )
     if bool(colon) != (root in NUMBERED_ATTRIBUTES) or (colon and not re.fullmatch(r"\d+", length)):
         expected = "a length, as in prefix:3" if root in NUMBERED_ATTRIBUTES else "no length"
         raise ParameterError(f'{name}: "{attribute}": "{root}" takes {expected}', *path)
@@ -244,9 +246,11 @@ def _conjunctions(text: Any, known: set[str], number: int) -> Iterator[Conjuncti
     """The conjunctions of a feature text: one for each offset and length of its ranges."""
     if not isinstance(text, str):
         raise ParameterError(
-            f'feature {number + 1} is {text!r}; expected a text such as "lower[-1..1]"', "features", number
+            f'feature {number + 1} is {brief(text)}; expected a text such as "lower[-1..1]"',
+            "features",
+            number,
         )
-    where = f'feature {number + 1} ("{text}")'
+    where = f'feature {number + 1} ("{cut(text, 100)}")'
 
     def place_error(message: str) -> ParameterError:
         return ParameterError(f"{where}: {message}", "features", number)
@@ -260,10 +264,14 @@ def _conjunctions(text: Any, known: set[str], number: int) -> Iterator[Conjuncti
 def _atoms(text: str, known: set[str], place_error: Callable[[str], ParameterError]) -> list[Atom]:
     match = _ATOM.fullmatch(text)
     if match is None:
-        raise place_error(f'"{text}" is no attribute with a place; expected "lower[-1..1]" or "prefix:3"')
+        raise place_error(
+            f'"{cut(text, 100)}" is no attribute with a place; expected "lower[-1..1]" or "prefix:3"'
+        )
     name, shortest, longest, first, last = match.groups()
     if name not in known | set(NUMBERED_ATTRIBUTES):
-        raise place_error(f'no attribute "{name}"{suggestion(name, known | set(NUMBERED_ATTRIBUTES))}')
+        raise place_error(
+            f'no attribute "{cut(name, 100)}"{suggestion(name, known | set(NUMBERED_ATTRIBUTES))}'
+        )
     if (shortest is None) == (name in NUMBERED_ATTRIBUTES):
         raise place_error(f'"{name}" takes {"a length, as in prefix:3" if shortest is None else "no length"}')
     offsets = _range(first or "0", last)
