@@ -28,6 +28,7 @@ from ilpinfer.kernels.tables import (
     NODES,
     PROVED,
     RELAXED,
+    STRIDE,
     TOO_MUCH_WORK,
     UNKNOWN_CLASS,
     VALUE,
@@ -39,11 +40,12 @@ INSIDE = 3
 """Marks machines that were multiplied."""
 FEWEST_JOINT, MOST_JOINT = 64, 512
 """Largest numbers of joint states of multiplied machines: at first, and later."""
-MOST_CELLS, VECTOR = 2**22, 16
+MOST_CELLS, VECTOR = 2**24, 16
 """Values of a recursion over joint states, and the number of its steps that take about as long as one of label setting.
 """
-FIRST_SHARE, FIRST_STEPS = 160, 40_000
-"""The attempt before multipliers and products has 1 / FIRST_SHARE of the steps of a sequence, but at least so many."""
+FIRST_SHARE, FIRST_STEPS, LARGEST_SHARE = 160, 40_000, 20
+"""The attempt before multipliers and products has 1 / FIRST_SHARE of the steps of a sequence, but at least so many, as far as these are not
+more than 1 / LARGEST_SHARE of all steps."""
 MOST_AT_ONCE = 2**27
 """Steps of a call, after which no further sequence is begun: about a second, as nothing can interrupt a call."""
 DIRECT = 2**17
@@ -75,7 +77,8 @@ def classify(windows, tokens, classes):
 def multiply_active(handle, emission, rows, tokens, marks, room, count, most, steps):
     """Multiply active machines, the `count` in `room` after those that were `INSIDE`, up to `most` joint states.
 
-    The time is at most that of `steps` steps of label setting. Sums with multipliers stay outside, as proofs require.
+    The time is at most that of `steps` steps of label setting. Sums with multipliers stay outside, as proofs require, and machines that read
+    the previous label unless one of them is of a hard rule: label setting over it alone may have to go far below the bound.
     Returns the joint automaton, its recursion as `set_labels` reads it, and the number of machines in `room` that stay
     outside.
     """
@@ -94,7 +97,10 @@ def multiply_active(handle, emission, rows, tokens, marks, room, count, most, st
     most = max(
         1, min(most, MOST_CELLS // (T * width), VECTOR * steps // (T * S * handle.scores.edge.shape[2]))
     )
-    joint, inside = multiply_machines(handle.machines, tokens[MACHINES, :T], S, every, marks[1], most, False)
+    hard = False
+    for m in every:
+        hard = hard or (handle.machines.layout[m, STRIDE] > 0 and handle.machines.penalty[m] == HARD)
+    joint, inside = multiply_machines(handle.machines, tokens[MACHINES, :T], S, every, marks[1], most, hard)
     completion, tail = room_jointly(joint, T, width)
     total = complete_jointly(handle.scores, emission, rows, tokens[NODES], tokens[3], joint, completion, tail)
     count = 0
@@ -221,7 +227,7 @@ def solve(handle, emission, rows, tokens, limits, recursion, path, result, marks
     """
     T, slots = len(rows), limits[2]
     most = max(limits[0] * T, limits[1])
-    few = min(max(limits[0] * T // FIRST_SHARE, FIRST_STEPS), most)
+    few = min(max(limits[0] * T // FIRST_SHARE, FIRST_STEPS), most // LARGEST_SHARE)
     result[BOUND], result[WORK], result[MULTIPLIERS] = HARD, 0, 0
     for m in range(marks.shape[1]):
         marks[1, m] = 0

@@ -1,5 +1,6 @@
 """Graphs of the labellings that a claim leaves: nodes token by token, steps between them, and products with machines."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import pairwise
@@ -148,10 +149,9 @@ class Product:
     def __init__(self, graph: Graph, machines: Sequence[Machine], meter: Meter) -> None:
         self.graph = graph
         self.kinds, self.moves = list[Integers](), list[tuple[Integers, Grid]]()
-        moves, here = Moves(machines, meter), np.zeros(1, np.int64)
+        moves, reads, here = Moves(machines, meter), Reads(machines, meter), np.zeros(1, np.int64)
         for t, steps in enumerate(graph.layers):
-            meter.spend(SORT * (1 + len(machines)) * len(steps.arc))
-            symbols, kind = distinct(np.stack([m.symbols(t, steps.arc) for m in machines]))
+            symbols, kind = reads.of(t, steps.arc)
             meter.make(
                 len(here) * len(steps.arc), f"the machines inside have {len(here)} joint states at token {t}"
             )
@@ -189,6 +189,33 @@ class Product:
         q, kind = joint[owner], self.kinds[t][at]
         target = steps.target * self.best[t + 1].shape[1] + after[q, kind]
         return Steps(owner, target, add(steps.score, gain[q, kind]), steps.arc, gain[q, kind])
+
+
+class Reads:
+    """What machines read at steps; tokens at which all of them read the same tables share the kinds of steps."""
+
+    def __init__(self, machines: Sequence[Machine], meter: Meter) -> None:
+        self.machines, self.meter = machines, meter
+        self.places = [column.tobytes() for column in np.stack([m.steps.index for m in machines]).T]
+        self.number = Counter(self.places)
+        self.known: dict[bytes, tuple[Integers, Integers]] = {}
+
+    def of(self, t: int, arcs: Integers) -> tuple[Integers, Integers]:
+        """The symbols (M, C) of the different kinds of some steps into token t, and the kind of each step."""
+        place, K = self.places[t], self.machines[0].steps.values.shape[2]
+        if place not in self.known:
+            every = np.arange((K + 1) * K)
+            if self.number[place] * len(arcs) < len(every):
+                return self._read(t, arcs)
+            self.known[place] = self._read(t, every)
+        self.meter.spend(SORT * len(arcs))
+        symbols, kind = self.known[place]
+        used, own = np.unique(kind[arcs], return_inverse=True)
+        return symbols[:, used], own
+
+    def _read(self, t: int, arcs: Integers) -> tuple[Integers, Integers]:
+        self.meter.spend(SORT * (1 + len(self.machines)) * len(arcs))
+        return distinct(np.stack([machine.symbols(t, arcs) for machine in self.machines]))
 
 
 class Moves:

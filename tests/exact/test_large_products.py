@@ -192,3 +192,14 @@ def test_the_plain_checker_accepts_products(make, seed):
             except checker.CheckError:
                 verdicts.append(False)
         assert any(verdicts) == (score == best)
+
+
+def test_hard_machines_that_read_the_previous_label_are_multiplied_in_long_sequences():
+    rng, labels = np.random.default_rng(0), [f"L{k}" for k in range(10)]
+    trellis = ilpinfer.Trellis.from_emissions(
+        2 * rng.normal(size=(3000, 10)), rng.normal(size=(10, 10)), labels=labels
+    )
+    rules = [C.min_run_length("L1", 3), C.never_together("L4", "L5", penalty=3.0)]
+    solution = ilpinfer.decode(trellis, rules)
+    assert solution.method == "auto: label setting over 2 machines"
+    assert ilpinfer.verify(trellis, rules, solution).proved
