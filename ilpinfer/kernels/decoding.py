@@ -97,9 +97,9 @@ def multiply_active(handle, emission, rows, tokens, marks, room, count, most, st
     most = max(
         1, min(most, MOST_CELLS // (T * width), VECTOR * steps // (T * S * handle.scores.edge.shape[2]))
     )
-    hard = False
-    for m in every:
-        hard = hard or (handle.machines.layout[m, STRIDE] > 0 and handle.machines.penalty[m] == HARD)
+    layout, penalty, hard = handle.machines.layout, handle.machines.penalty, False
+    for a in range(count):
+        hard = hard or (layout[every[a], STRIDE] > 0 and penalty[every[a]] == HARD)
     joint, inside = multiply_machines(handle.machines, tokens[MACHINES, :T], S, every, marks[1], most, hard)
     completion, tail = room_jointly(joint, T, width)
     total = complete_jointly(handle.scores, emission, rows, tokens[NODES], tokens[3], joint, completion, tail)
