@@ -62,7 +62,9 @@ def test_a_rule_file_with_reasons_and_a_table(train, cli):
     assert table[0] == ["rule", "family", "support", "held", "%", "lift", "penalty", "folds", "power"]
     assert table[1][:5] == ["starts_with(author", "or", "editor)", "first-field", "20"]
     assert "families: first-field 1, last-field 1, never-together 1" in out
-    assert err == "rules.toml: 3 rules from 20 sequences of 100 tokens, confidence 0.95\n"
+    said, hint = err.splitlines()
+    assert said == "rules.toml: 3 rules from 20 sequences of 100 tokens, confidence 0.95"
+    assert "`ilpinfer learn` fits them to a model" in hint
     assert load_rules("rules.toml").rules[0].statement.field == ("author", "editor")
     cli.done("check rules.toml train.tsv")
 
