@@ -59,7 +59,7 @@ def test_learning_leaves_out_a_rule_without_use():
     given = RuleSet(
         (C.starts_with("a", penalty=9.0, name="first"), C.ends_with("b", penalty=9.0, name="last"))
     )
-    rules = study.learnt([ScoredExample(trellis, ("a", "b"))] * 4, given)
+    rules = study.learnt([ScoredExample(trellis, ("a", "b"))] * 4, given, study.LEARNER)
     assert [rule.name for rule in rules.rules] == ["first"]
     assert 0.2 < rules.rules[0].penalty < 9.0, (
         "rises from 0 until it outweighs 0.4 nats; the mean over epochs"
