@@ -209,8 +209,9 @@ def test_scorers_may_lack_labels_of_the_model_or_have_more(kind, update):
 def test_where_no_scorer_knows_the_labels_nothing_is_learnt():
     pairs = [(["red"], ["a"]), (["blue"], ["b"])]
     scorers = [HMM.train(pairs[1:]), HMM.train(pairs[:1])]
-    learnt = JointLearner(epochs=2).fit(pairs, HMM.train(pairs), RULES, scorers=scorers)
-    assert (learnt.unscored, learnt.steps, learnt.rules) == (2, (0, 0), RULES)
+    rules = RuleSet((C.at_most_runs("b", 1, penalty=0.7),))
+    learnt = JointLearner(epochs=2).fit(pairs, HMM.train(pairs), rules, scorers=scorers)
+    assert (learnt.unscored, learnt.steps, learnt.rules) == (2, (0, 0), rules)
     assert not learnt.model.attributes.any()
 
 
