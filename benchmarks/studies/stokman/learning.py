@@ -18,7 +18,8 @@ from ilpinfer.models.hmm import HMM
 
 LEARNING = "learning"
 ALGORITHMS = ("perceptron", "perceptron-given", "conservative", "conservative-given", "cross-validated")
-RATES = {"perceptron, small steps": 0.01}
+SMALL = "perceptron, small steps"
+RATES = {SMALL: 0.01}
 TOGETHER, OWN, LIKELIHOOD = "all weights", "all weights, own scores", "CRF, rules as given"
 WAYS = (*ALGORITHMS, *RATES, TOGETHER, OWN, LIKELIHOOD)
 START = decoding.ONE_ORGANIZATION
