@@ -16,18 +16,14 @@ _DEAD = FORBIDDEN // 2
 
 
 class Beam(NamedTuple):
-    """Prefixes, W of them: score (W,), and the joint state of the machines and then the state of the lattice (W, J+1).
+    """Prefixes, W of them at most."""
 
-    Also the states and the parents of the prefixes of each token (T, W), the number of prefixes (1,), and an upper bound on the
-    labellings of all prefixes that were dropped (1,).
-    """
-
-    score: Integers
-    states: Small
-    nodes: Small
-    parents: Small
-    size: Integers
-    left_out: Integers
+    score: Integers  # (W,)
+    states: Small  # (W, J+1) the joint state of the machines, then the state of the lattice
+    nodes: Small  # (T, W) the states of the prefixes of each token
+    parents: Small  # (T, W)
+    size: Integers  # (1,) number of prefixes
+    left_out: Integers  # (1,) an upper bound on the labellings of all prefixes that were dropped
 
 
 @subroutine

@@ -96,32 +96,23 @@ def vector_size(rules: Rules) -> int:
 
 
 class Symbols(NamedTuple):
-    """J joint symbols; a joint symbol has a symbol for each machine.
+    """J joint symbols; a joint symbol has a symbol for each machine."""
 
-    Joint symbol (C, S+1, B) of the step from a state, the first row from START; the table of each token (T,); and the symbol of
-    each machine in each joint symbol (M, J).
-    """
-
-    symbol: Small
-    table: Integers
-    read: Small
+    symbol: Small  # (C, S+1, B) of the step from a state, the first row from START
+    table: Integers  # (T,) of each token
+    read: Small  # (M, J) the symbol of each machine in each joint symbol
 
 
 class Memo(NamedTuple):
-    """The joint states met so far, with their transitions: a product automaton that is built on demand.
+    """The joint states met so far, with their transitions: a product automaton that is built on demand."""
 
-    vectors (N, W); after (N, J), the next joint state, `UNKNOWN`, or `BROKEN` where a hard rule breaks; cost (N, J), grid units; the
-    number of joint states (1,); and a hash table. Where hard violations are counted, `hard` (N, J) has their numbers, and `end` (N, 2)
-    has cost and hard violations after the last token; otherwise both have no rows.
-    """
-
-    vectors: Small
-    after: Small
-    cost: Integers
-    number: Integers
-    slots: Small
-    hard: Integers
-    end: Integers
+    vectors: Small  # (N, W)
+    after: Small  # (N, J) the next joint state, `UNKNOWN`, or `BROKEN` where a hard rule breaks
+    cost: Integers  # (N, J) grid units
+    number: Integers  # (1,) of joint states
+    slots: Small  # a hash table
+    hard: Integers  # (N, J) hard violations, or no rows where they are not counted
+    end: Integers  # (N, 2) cost and hard violations after the last token, or no rows as well
 
 
 class Joint(NamedTuple):

@@ -20,25 +20,16 @@ _FORBIDDEN = FORBIDDEN // 2
 
 
 class Product(NamedTuple):
-    """V reachable vectors of machine states, and their A arcs.
+    """V reachable vectors of machine states, and their A arcs."""
 
-    first (T+1,) vectors of token t are first[t] … first[t+1] - 1
-    states (V, J) machine states; 0 for rules that count once and are paid
-    labels (V, K): whether a vector is reached with a label
-    arc_at (V+1,) arcs of vector v on reading n begin there, entry 0 being that of START
-    leads (A,) the vector that an arc leads to, or `DEAD` or `UNREAD`; cost (A,) nats
-    end (V,) nats charged after the last token, 0 for vectors of other tokens
-    passed : token at which the budget was exceeded, or T
-    """
-
-    first: Integers
-    states: Small
-    labels: Booleans
-    arc_at: Integers
-    leads: Small
-    cost: Floats
-    end: Floats
-    passed: int
+    first: Integers  # (T+1,) vectors of token t are first[t] … first[t+1] - 1
+    states: Small  # (V, J) machine states; 0 for rules that count once and are paid
+    labels: Booleans  # (V, K) whether a vector is reached with a label
+    arc_at: Integers  # (V+1,) arcs of vector v on reading n begin there, entry 0 being that of START
+    leads: Small  # (A,) the vector that an arc leads to, or `DEAD` or `UNREAD`
+    cost: Floats  # (A,) nats
+    end: Floats  # (V,) nats charged after the last token, 0 for vectors of other tokens
+    passed: int  # token at which the budget was exceeded, or T
 
 
 @subroutine
