@@ -15,7 +15,7 @@ from formulations.time_limits import OutOfTime, check
 from ilpinfer.core.certificate import VITERBI_BOUND
 from ilpinfer.core.deadline import STRETCH, Deadline
 from ilpinfer.core.result import Result, Task
-from ilpinfer.exact.ground import ground
+from ilpinfer.exact.ground import ground, joint_symbols
 from ilpinfer.exact.viterbi import VITERBI, viterbi
 from ilpinfer.kernels import evolution as kernels
 from ilpinfer.kernels.machines import Joint, Memo, memo_of
@@ -24,7 +24,6 @@ from ilpinfer.kernels.tables import integers, small
 from ilpinfer.kernels.warming import Stage, example_problem
 from ilpinfer.search.discrepancy import DISCREPANCY, run_time
 from ilpinfer.search.incumbents import Incumbents
-from ilpinfer.search.joint_symbols import joint_symbols
 
 _LARGEST_MEMO = 4_000_000
 _SETTINGS = kernels.Settings(0.25, 1.5, 0.9, False, False)
