@@ -6,6 +6,8 @@ import re
 import sys
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
+from functools import reduce
+from operator import or_
 from types import MappingProxyType, NoneType, UnionType
 from typing import Any, ClassVar, Self, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -169,12 +171,12 @@ def record(
 def of_type(hint: Any, value: Any, what: str) -> Any:
     """A value of a type, as `record` reads them."""
     origin, inner = get_origin(hint), get_args(hint)
-    if hint is Any:
-        return value
+    if hint in READERS:
+        return READERS[hint](value, what)
     if origin is Sequence:
         origin, inner = tuple, (*inner, ...)
     if origin in (Union, UnionType):
-        (other,) = [each for each in inner if each is not NoneType]
+        other = reduce(or_, (each for each in inner if each is not NoneType))
         return None if value is None else of_type(other, value, what)
     if origin is tuple:
         each = [inner[0]] * len(items(value, what)) if inner[1:] == (...,) else inner
@@ -190,17 +192,17 @@ def of_type(hint: Any, value: Any, what: str) -> Any:
         }
     if isinstance(hint, type) and issubclass(hint, PlainRecord):
         return hint.from_dict(value, what)
-    if is_dataclass(hint):
-        return record(hint, value, what)  # type: ignore[arg-type]
-    return READERS[hint](value, what)
+    return record(hint, value, what)
 
 
-READERS: Mapping[Any, Callable[[Any, str], Any]] = {
+READERS: dict[Any, Callable[[Any, str], Any]] = {
+    Any: lambda value, what: value,
     str: text,
     int: lambda value, what: arguments.whole(value, what, shown=kind_of),
     float: number,
     bool: lambda value, what: arguments.flag(value, what, kind_of),
 }
+"""Readers of types; modules that define a type of their own add it."""
 
 
 def kind_of(value: Any) -> str:
