@@ -7,8 +7,8 @@ import numpy as np
 
 from formulations.dtypes import Integers, Small
 from formulations.grid import FORBIDDEN
-from ilpinfer.kernels.hashing import place
 from ilpinfer.kernels.jit import kernel, subroutine
+from ilpinfer.kernels.keys import slot_of
 from ilpinfer.kernels.machines import close, read_step
 from ilpinfer.kernels.ordering import descending
 
@@ -74,7 +74,7 @@ def advance(chain, completion, rules, beam, copies, first, last):
                 left_out[0] = max(left_out[0], value[c] + completion[t, j])
                 continue
             _read(rules, t, beam, h, j, rows[kept])
-            slot = place(slots, rows, 0, kept)
+            slot = slot_of(slots, rows, kept, 0, 0)
             if slots[slot] < 0:
                 slots[slot], alike[kept] = kept, 0
             same = slots[slot]

@@ -11,8 +11,8 @@ import numpy as np
 
 from formulations.dtypes import Integers, Small
 from formulations.grid import HARD
-from ilpinfer.kernels.hashing import enter, place
 from ilpinfer.kernels.jit import kernel, subroutine
+from ilpinfer.kernels.keys import enter, slot_of
 from ilpinfer.kernels.tables import ARC, FINAL, STRIDE, WIDTH, Rules
 
 UNKNOWN, BROKEN = -1, -2
@@ -186,7 +186,7 @@ def read_symbol(rules, symbols, memo, joint, symbol):
             return True
         else:
             broken += violations
-    slot = place(memo.slots, memo.vectors, 0, new)
+    slot = slot_of(memo.slots, memo.vectors, new, 0, 0)
     if memo.slots[slot] < 0:
         memo.slots[slot] = new
         for s in range(memo.after.shape[1]):

@@ -7,8 +7,8 @@ import numpy as np
 
 from formulations.dtypes import Booleans, Floats, Integers, Small
 from formulations.grid import FORBIDDEN, HARD, UNITS_PER_NAT
-from ilpinfer.kernels.hashing import enter, place
 from ilpinfer.kernels.jit import kernel, subroutine
+from ilpinfer.kernels.keys import enter, slot_of
 from ilpinfer.kernels.machines import close, count_final, read
 
 DEAD, UNREAD = -1, -2
@@ -160,12 +160,12 @@ def _next_vector(rules, readings, groups, possible, pool, t, u, offset, vectors,
                 costs[n] = _read(rules, symbols[begin[kind[t]] + n], states[vectors])
                 leads[n] = DEAD
                 if costs[n] < np.inf:
-                    slot = place(slots, states, offset, vectors)
-                    if slots[slot] < 0:
-                        slots[slot] = vectors - offset
+                    slot = slot_of(slots, states, vectors, offset, 0)
+                    if slots[slot] < offset:
+                        slots[slot] = vectors
                         labels[vectors] = False
                         vectors += 1
-                    leads[n] = offset + slots[slot]
+                    leads[n] = slots[slot]
             if leads[n] >= 0:
                 labels[leads[n], j] = True
     return vectors

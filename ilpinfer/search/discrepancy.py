@@ -19,7 +19,7 @@ from ilpinfer.core.result import Result, Task
 from ilpinfer.exact.ground import ground, joint_symbols
 from ilpinfer.exact.viterbi import VITERBI, completions
 from ilpinfer.kernels import discrepancy as kernels
-from ilpinfer.kernels.hashing import enter
+from ilpinfer.kernels.keys import enter
 from ilpinfer.kernels.machines import joint_of, vector_size
 from ilpinfer.kernels.tables import integers, small
 from ilpinfer.kernels.warming import Stage, example_problem
