@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations.grid import nats
+from formulations.plain_values import plain
 from ilpinfer.core.certificate import NONE, Certificate
 from ilpinfer.core.explanation import Context, Explanation, explain
 from ilpinfer.core.incumbents import Improvement, Incumbent
@@ -247,6 +248,7 @@ class Solution:
             **({"infeasibility": self.infeasibility.to_dict()} if self.infeasibility else {}),
             **({"overruled": self.overruled} if self.overruled else {}),
             **({"incumbents": [i.to_dict() for i in self.incumbents]} if incumbents else {}),
+            **{name: plain(getattr(self, name)) for name in self.FURTHER},
         }
 
     @classmethod

@@ -23,7 +23,7 @@ from ilpinfer.core.explanation import Context
 from ilpinfer.core.request import MOST, deadline_for
 from ilpinfer.core.result import Result, Task
 from ilpinfer.core.rule_compiler import Rules, stated
-from ilpinfer.core.solution import Solution, finite
+from ilpinfer.core.solution import Solution
 from ilpinfer.core.status import Status
 from ilpinfer.decoding.reporting import solution_of, with_reasons
 from ilpinfer.exact.programs import FASTEST, Reply, solve
@@ -73,15 +73,6 @@ class TwoPhaseSolution(Solution):
         "tau": number,
         "floor_kind": partial(choice, options=("relative", "odds", "score")),
     }
-
-    def to_dict(self, *, incumbents: bool = False, certificate: bool = True) -> dict[str, Any]:
-        own = {name: finite(getattr(self, name)) for name in ("best_score", "floor", "cost_bound")}
-        return {
-            **super().to_dict(incumbents=incumbents, certificate=certificate),
-            **own,
-            "tau": self.tau,
-            "floor_kind": self.floor_kind,
-        }
 
 
 def check_method(method: str) -> None:

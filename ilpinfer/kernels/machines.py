@@ -125,20 +125,16 @@ class Joint(NamedTuple):
     def grown(self) -> "Joint":
         """The same machines with four times the room."""
         old, n = self.memo, len(self.memo.vectors)
-        memo = memo_of(self.rules, self.symbols, 4 * n)
+        result = joint_of(self.rules, self.symbols, 4 * n)
+        memo = result.memo
         memo.vectors[:n], memo.after[:n], memo.cost[:n] = old.vectors, old.after, old.cost
         memo.number[:] = old.number
         enter(memo.slots, memo.vectors, 0, n)
-        return self._replace(memo=memo)
+        return result
 
 
-def joint_of(rules: Rules, symbols: Symbols, n: int = 64) -> Joint:
-    """The machines with room for n joint states, none of them met yet."""
-    return Joint(rules, symbols, memo_of(rules, symbols, n))
-
-
-def memo_of(rules: Rules, symbols: Symbols, n: int, *, counting: bool = False) -> Memo:
-    """Room for n joint states; the first one is that of all machines at their start."""
+def joint_of(rules: Rules, symbols: Symbols, n: int = 64, *, counting: bool = False) -> Joint:
+    """The machines with room for n joint states, of which the first is that of all machines at their start."""
     J, counted = max(1, symbols.read.shape[1]), n if counting else 0
     memo = Memo(
         np.zeros((n, vector_size(rules)), np.int32),
@@ -152,7 +148,7 @@ def memo_of(rules: Rules, symbols: Symbols, n: int, *, counting: bool = False) -
     enter(memo.slots, memo.vectors, 0, 1)
     if counting:
         first_final_cost(rules, memo)
-    return memo
+    return Joint(rules, symbols, memo)
 
 
 @kernel
