@@ -8,10 +8,12 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, S
 from dataclasses import MISSING, fields, is_dataclass
 from functools import reduce
 from operator import or_
+from pathlib import Path
 from types import MappingProxyType, NoneType, UnionType
 from typing import Any, ClassVar, Self, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from formulations import arguments
+from formulations.files import Unreadable, read_json_text
 from formulations.messages import brief, suggestion
 
 Record = TypeVar("Record")
@@ -232,6 +234,16 @@ def parse_json(content: str) -> Any:
         raise
     except RecursionError:
         raise ValueError("lists and objects are nested too deeply") from None
+
+
+def read_values(path: str | Path, largest: int, made: Callable[[Any], Record]) -> Record:
+    """What `made` makes of the values of a `.json` or `.json.gz` file of so many bytes; its ValueError names the file."""
+    try:
+        return made(parse_json(read_json_text(path, largest)))
+    except FileNotFoundError:
+        raise
+    except ValueError as error:
+        raise Unreadable(f"{path}: {error}") from None
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
