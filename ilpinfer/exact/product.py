@@ -6,7 +6,7 @@ import numpy as np
 
 from formulations import constraints as C
 from formulations.automata.machine import TooManyStates
-from formulations.dtypes import Floats, Integers
+from formulations.dtypes import Floats, Integers, Small
 from formulations.grid import FORBIDDEN, HARD, UNITS_PER_NAT, is_forbidden
 from formulations.problem.problem import GroundRule, Problem
 from ilpinfer.exact.ground import Ground, ground, joint_symbols
@@ -102,7 +102,7 @@ def _nats(units: Integers) -> Floats:
 def _read(one: Ground) -> tuple[Readings, Groups]:
     lattice, kind, joint = one.lattice, one.classes[1], joint_symbols(one)
     T, K = lattice.shape
-    numbers, symbols, begin = list[Integers](), list[Integers](), [0]
+    numbers, symbols, begin = list[Integers](), list[Small](), [0]
     for code in joint.symbol:
         used, number = np.unique(code, return_inverse=True)
         numbers.append(number.reshape(code.shape))
@@ -119,7 +119,7 @@ def _read(one: Ground) -> tuple[Readings, Groups]:
     return readings, Groups(alike, possible, pair, lattice.step.astype(np.int64))
 
 
-def _groups(rows: Integers) -> list[int]:
+def _groups(rows: Small) -> list[int]:
     """The number of each row; equal rows have the same."""
     known: dict[bytes, int] = {}
     return [known.setdefault(row.tobytes(), len(known)) for row in rows]
