@@ -91,8 +91,9 @@ class LearnOptions:
         str,
         value_option(
             "NAME",
-            "cross-validated (chooses one of the others but risk), given, log-odds, perceptron, perceptron-given, conservative, "
-            "conservative-given or risk.",
+            "given (penalties of RULES), log-odds (counts of violations), perceptron (towards gold), conservative (towards the best "
+            "labelling that rules can reach), perceptron-given or conservative-given (the same, beginning with the given penalties), "
+            "risk (fewest expected errors), or cross-validated (the best of all but risk).",
         ),
     ] = "cross-validated"
     measure: Annotated[

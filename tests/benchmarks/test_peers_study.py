@@ -160,7 +160,7 @@ def test_files_have_the_optimum(rules: RuleSet, tmp_path: Path) -> None:
 def test_rules_without_small_machines_are_written_for_one_program(tmp_path: Path) -> None:
     trellis, rules = (
         document(9, 3, LABELS, 1.0),
-        RuleSet((C.at_most_runs("author", 1, penalty=1.0, distance="hamming"),)),
+        RuleSet((C.at_most_runs("author", 3, penalty=1.0, distance="hamming"),)),
     )
     files = list(instances.write(tmp_path, "one", trellis, rules, ilpinfer.decode(trellis, rules).score))
     assert [path.suffix for path, _ in files] == [".mps"]
