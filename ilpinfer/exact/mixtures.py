@@ -118,7 +118,7 @@ def relax(
     nothing, is_long = (0,) * len(terms), len(lattice.node) >= LONG
     if not all(corners(term.total, term.penalty) for term in terms):
         return Relaxed(FORBIDDEN, nothing, [])
-    if is_long and not pool.steps:
+    if is_long and not pool.steps and not deadline.passed:
         start = _descend(lattice, terms, nothing if start is None else start, largest, pool, deadline)
     known = [(path, lattice.score(path)) for path in pool.paths]
     paths = [path for path, score in known if not is_forbidden(score)]

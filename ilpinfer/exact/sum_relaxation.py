@@ -58,9 +58,10 @@ class SumRelaxation:
             known.evaluate(path)
         if is_forbidden(relaxed.bound):
             return relaxed
-        mended = mend(lattice, terms, np.array(relaxed.multipliers, np.int64)) if first and terms else None
-        if mended is not None:
-            known.evaluate(mended)
+        if first and terms and not known.deadline.passed:
+            mended = mend(lattice, terms, np.array(relaxed.multipliers, np.int64))
+            if mended is not None:
+                known.evaluate(mended)
         multipliers = dict(zip((place for place, _ in sums), relaxed.multipliers, strict=True))
         known.prove(
             relaxed.bound,
