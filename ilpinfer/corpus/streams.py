@@ -98,8 +98,8 @@ class ExampleStream:
 
     @property
     def size(self) -> int:
-        """Number of bytes that were read; of a Parquet file, the share of its rows."""
-        return self.done + self._of_table + (0 if self._lines is None else self._lines.size)
+        """About the number of bytes of the sequences that were returned; of a Parquet file, the share of its rows."""
+        return self.done + self._of_table + (0 if self._lines is None else self._lines.taken)
 
     @property
     def total(self) -> int | None:
@@ -107,11 +107,6 @@ class ExampleStream:
         if "-" in self.files:
             return None
         return sum(map(file_size, self.files)) or None
-
-    @property
-    def taken(self) -> int:
-        """Approximate number of bytes of the sequences that were returned; of a table, 0 until its end."""
-        return self.done + (0 if self._lines is None else self._lines.taken)
 
     def _all(self) -> Generator[Found, None, None]:
         empty = True
