@@ -32,6 +32,7 @@ from ilpinfer.system.addresses import (
     local_name,
     matching_files,
     open_bytes,
+    source_name,
 )
 
 MARKUP = ("<?xml", "<!doctype", "<html")
@@ -121,8 +122,7 @@ class ExampleStream:
             except Exception as error:
                 if not without_place(error):
                     raise
-                name = "standard input" if file == "-" else file
-                raise InputError(f"{name}: {describe(error)}") from error
+                raise InputError(f"{source_name(file)}: {describe(error)}") from error
             if file != "-":
                 with contextlib.suppress(OSError):
                     self.done += file_size(file)
@@ -223,7 +223,7 @@ def opened_lines(source: str | Path, longest: int | None = LONGEST) -> Iterator[
                 stream = stack.enter_context(open_bytes(source))
             except OSError as error:
                 raise InputError(f"{source}: cannot be read: {error.strerror}") from None
-        yield Lines(stream, "standard input" if str(source) == "-" else str(source), longest)
+        yield Lines(stream, source_name(source), longest)
 
 
 def _of_text(lines: Lines, form: CorpusForm, notify: Notify) -> Iterator[Found]:

@@ -9,6 +9,7 @@ from formulations.labels.schemes import CLOSED, OUTSIDE, WRITABLE
 from ilpinfer.corpus.conversion import convert_all, iob1_remark, shown_scheme, strip
 from ilpinfer.corpus.sequences import Example, InputError, read, require_labels
 from ilpinfer.evaluation.evaluation import Pair
+from ilpinfer.system.addresses import source_name
 
 Side = list[tuple[str, ...] | None]
 """Labellings of all sequences, None where there is none."""
@@ -91,10 +92,11 @@ def _names(side: Side) -> list[str]:
 def check_same(result: list[Example], gold: list[Example], path: str, gold_path: str) -> None:
     """Raise InputError unless both files hold the same sequences, and one of them labels."""
     if len(result) != len(gold):
-        raise InputError(f"{path} has {len(result)} sequences, but {gold_path} has {len(gold)}")
+        one, other = source_name(path), source_name(gold_path)
+        raise InputError(f"{one} has {len(result)} sequences, but {other} has {len(gold)}")
     if all(each.labels is None for each in result):
         raise InputError(
-            f"{path}: no labels; expected the output of `ilpinfer decode`, or token<TAB>label lines"
+            f"{source_name(path)}: no labels; expected the output of `ilpinfer decode`, or token<TAB>label lines"
         )
     for one, two in zip(result, gold, strict=True):
         lengths = {len(x) for x in (one.tokens, one.labels, two.tokens, two.labels) if x}
