@@ -92,8 +92,8 @@ def _names(side: Side) -> list[str]:
 def check_same(result: list[Example], gold: list[Example], path: str, gold_path: str) -> None:
     """Raise InputError unless both files hold the same sequences, and one of them labels."""
     if len(result) != len(gold):
-        one, other = source_name(path), source_name(gold_path)
-        raise InputError(f"{one} has {len(result)} sequences, but {other} has {len(gold)}")
+        other = f"{source_name(gold_path)} has {len(gold)}"
+        raise InputError(f"{source_name(path)} has {len(result)} sequences, but {other}")
     if all(each.labels is None for each in result):
         raise InputError(
             f"{source_name(path)}: no labels; expected the output of `ilpinfer decode`, or token<TAB>label lines"
@@ -106,6 +106,6 @@ def check_same(result: list[Example], gold: list[Example], path: str, gold_path:
             )
         if not any(one.tokens) or not any(two.tokens):
             continue
-        for t, (token, other) in enumerate(zip(one.tokens, two.tokens, strict=True)):
-            if token != other:
-                raise InputError(f"{one.where}: token {t} is {token!r}, but {other!r} in {two.where}")
+        for t, (token, right) in enumerate(zip(one.tokens, two.tokens, strict=True)):
+            if token != right:
+                raise InputError(f"{one.where}: token {t} is {token!r}, but {right!r} in {two.where}")
