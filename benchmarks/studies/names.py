@@ -18,7 +18,7 @@ from benchmarks.data.evaluations import (
 )
 from benchmarks.data.models import trained
 from benchmarks.data.sets import Labelled
-from benchmarks.report import Report, groups, number
+from benchmarks.report import Report, groups
 from benchmarks.study import Design, Row, Sources, Study
 from formulations import RuleSet, join, load_rules
 from formulations import constraints as C
@@ -38,8 +38,9 @@ PARTS = {
 }
 SCHEME, ENTITIES = "labels keep their scheme", "`entities`"
 SENTENCE, DOCUMENT = "equal words of a sentence", "equal words of a document"
-PENALTIES = (1.0, 2.0, 3.0, 5.0, float("inf"))
-"""Nats for each word with another kind of name than the equal word before it; infinite for a hard rule."""
+NONE, HARD = "–", "hard"
+PENALTIES = ("1", "2", "3", "5", HARD)
+"""Nats for each word with another kind of name than the equal word before it."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class Cell:
     part: str
     fold: int
     rules: str
-    penalty: float = 0.0
+    penalty: str = NONE
 
 
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
@@ -89,9 +90,10 @@ def _rules(cell: Cell) -> RuleSet:
     if cell.rules == ENTITIES:
         entities = load_rules("entities")
         return RuleSet((scheme, *entities.items), entities.fields)
-    if not cell.penalty:
+    if cell.penalty == NONE:
         return RuleSet((scheme,))
-    return RuleSet((scheme, C.consistent(token_class="capitalised", penalty=cell.penalty)))
+    nats = float("inf") if cell.penalty == HARD else float(cell.penalty)
+    return RuleSet((scheme, C.consistent(token_class="capitalised", penalty=nats)))
 
 
 def _setting(sources: Sources, fold: int) -> tuple[TrainedModel, list[list[Labelled]]]:
@@ -128,10 +130,9 @@ def report(rows: Sequence[Row], report: Report) -> None:
         for (rules, nats), own in groups(some, "rules", "penalty"):
             whole = evaluation_of(own.to_dict("records"))
             chosen = " (chosen)" if part != CHOICE and nats == best.get(rules) else ""
-            penalty = ("hard" if nats == float("inf") else number(nats)) + chosen if nats else "–"
             gain = gains(whole, base)[1] if rules != SCHEME else "–"
             proved = f"{own.optimal.sum()} of {own.decoded.sum()}"
-            lines.append((rules, penalty, *measures(whole), gain, proved))
+            lines.append((rules, nats + chosen, *measures(whole), gain, proved))
         report.table(
             ("rules", "penalty, nats", *MEASURES, "F1, points over the first line", "proved"), lines, left=2
         )
@@ -139,13 +140,13 @@ def report(rows: Sequence[Row], report: Report) -> None:
         report.text(f"{first.documents.sum()} documents of {base.tokens.sum()} tokens.")
 
 
-def _best(some: DataFrame) -> float:
+def _best(some: DataFrame) -> str:
     """The penalty with the best F1."""
     scores = {
         nats: f_measure(evaluation_of(own.to_dict("records")).of_all())
         for (nats,), own in groups(some, "penalty")
     }
-    return max(scores, key=scores.__getitem__, default=0.0)
+    return max(scores, key=scores.__getitem__, default=NONE)
 
 
 STUDY = Study(

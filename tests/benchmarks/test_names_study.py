@@ -37,14 +37,19 @@ def row(part, rules, penalty, right):
 @pytest.fixture
 def rows():
     choice = [
-        row(study.CHOICE, study.DOCUMENT, nats, right) for nats, right in ((1.0, 6), (2.0, 8), (4.0, 7))
+        row(study.CHOICE, study.DOCUMENT, nats, right) for nats, right in (("1", 6), ("2", 8), ("4", 7))
     ]
-    others = [row(study.DEV, study.DOCUMENT, nats, right) for nats, right in ((1.0, 9), (2.0, 6), (4.0, 5))]
-    return [row(study.CHOICE, study.SCHEME, 0.0, 5), *choice, row(study.DEV, study.SCHEME, 0.0, 5), *others]
+    others = [row(study.DEV, study.DOCUMENT, nats, right) for nats, right in (("1", 9), ("2", 6), ("4", 5))]
+    return [
+        row(study.CHOICE, study.SCHEME, study.NONE, 5),
+        *choice,
+        row(study.DEV, study.SCHEME, study.NONE, 5),
+        *others,
+    ]
 
 
 def test_the_penalty_is_chosen_on_its_own_folds(rows, tmp_path):
-    assert study._best(DataFrame(rows[1:4])) == 2.0
+    assert study._best(DataFrame(rows[1:4])) == "2"
     report = Report(tmp_path)
     study.report(rows, report)
     chosen = [line for line in report.markdown().splitlines() if "(chosen)" in line]
